@@ -1,0 +1,36 @@
+/* Files on this machine: whole reads with a limit, atomic writes, locks, folders. Errors: kind_local. */
+#ifndef MTLAUNCH_BASE_FILE_H
+#define MTLAUNCH_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* Append the whole file to out; more than max bytes is an error. errno is kept for the caller. */
+int file_read(const char *path, size_t max_bytes, struct str *out, struct error *err);
+
+/* Temp file beside path, write, fsync, rename, fsync of the folder. */
+int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
+
+/* Append bytes in one write() with O_APPEND, making the file with mode. */
+int file_append(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
+
+/* mkdir -p; folders made get mode. */
+int file_make_dirs(const char *path, mode_t mode, struct error *err);
+
+/*
+ * Take an exclusive lock (flock) on path, made if absent. Waits up to wait_ms (0: do not wait).
+ * Returns the descriptor that holds the lock (close releases it), -1 on error, -2 when somebody else
+ * still holds it.
+ */
+int file_lock(const char *path, unsigned wait_ms, struct error *err);
+
+bool file_exists(const char *path);
+char *path_join(const char *folder, const char *name);   /* name unchanged when absolute; caller frees */
+char *path_folder(const char *path);                     /* "." when there is none; caller frees */
+char *path_expand_home(const char *path, const char *home); /* "~" and "~/…" only; caller frees */
+
+#endif

@@ -1,0 +1,44 @@
+/* Small pure functions over text: numbers, durations, sizes, nearest names, safe printing. */
+#ifndef MTLAUNCH_BASE_TEXT_H
+#define MTLAUNCH_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+bool text_starts(const char *text, const char *prefix);
+bool text_ends(const char *text, const char *suffix);
+
+/* Whole decimal number without sign, blanks or leading '+', within min..max; false otherwise. */
+bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out);
+
+/* DURATION of the contract: whole seconds, or a whole number with s, m, h or d. Result in seconds. */
+bool text_to_duration(const char *text, uint64_t *seconds);
+
+/* SIZE of the contract: whole bytes, or a whole number with K, M, G or T (powers of 1024). */
+bool text_to_size(const char *text, uint64_t *bytes);
+
+/*
+ * The candidate nearest to word by edit distance (at most 2 edits, or a third of the length), or NULL.
+ * candidates holds count strings; NULL entries are passed over.
+ */
+const char *text_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* Every shell pattern of patterns (fnmatch) is tried; true when one matches. */
+bool text_matches_any(const char *text, char *const *patterns, size_t count);
+
+/*
+ * Append bytes so that a terminal shows them safely: control characters other than newline and tab
+ * (and DEL, C1 controls) become '?'; bytes that are no UTF-8 become U+FFFD.
+ */
+void text_add_safe(struct str *out, const char *bytes, size_t len);
+
+/* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON). */
+void text_add_utf8(struct str *out, const char *bytes, size_t len);
+
+/* Columns the text needs on a terminal (UTF-8 characters counted; wide ones as 2). */
+size_t text_columns(const char *text);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The host grammar of DESIGN 4, one for files, --hosts and the spec: text to hosts in rank order, and
+ * back to the folded form. Pure: no file is read, no name looked up.
+ */
+#ifndef MTLAUNCH_MODEL_HOSTLIST_H
+#define MTLAUNCH_MODEL_HOSTLIST_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+#include "model/host.h"
+
+#define HOSTLIST_MAX 65536
+
+struct hostlist {
+    struct host *items;
+    size_t len;
+    size_t cap;
+    char *source; /* where it came from, for people: "--hosts", "hosts.txt", "Slurm allocation", "this machine" */
+};
+
+#define HOSTLIST_INIT {0}
+
+enum hostlist_form {
+    HOSTLIST_LINES, /* a file: one entry a line, comments */
+    HOSTLIST_COMMAS /* a list: entries separated by commas outside brackets and quotes */
+};
+
+void hostlist_release(struct hostlist *list);
+
+/*
+ * Parse text (len bytes, may hold CRLF, a BOM) and append to list. Removals (^name) are applied at the
+ * end, over all of this text. name is the file's name or the option ("--hosts") for messages; first_line
+ * is the line number of the text's first line (1 for files, the spec's line for a spec; 0: no lines).
+ * Warnings (dropped duplicates) are added to warnings. Errors: kind_host_list with file, line, column,
+ * the line as source and a hint; list is then unchanged. An empty result is an error.
+ */
+int hostlist_parse(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
+                   const char *name, unsigned first_line, struct strlist *warnings, struct error *err);
+
+/* Remove every host that an expression (HOSTLIST_COMMAS) names, whatever user or port; unknown: error. */
+int hostlist_exclude(struct hostlist *list, const char *expression, const char *option, struct error *err);
+
+/* Keep the first count; count above the length: error kind_host_list. */
+int hostlist_keep_first(struct hostlist *list, size_t count, const char *option, struct error *err);
+
+/* Append the names in folded form: "g[0033-0036],login1". hostlist_parse of the result gives the same names. */
+void hostlist_fold(const struct hostlist *list, struct str *out);
+
+/* The same over plain labels (kept in order, duplicates dropped): for messages about many hosts. */
+void hostlist_fold_names(char *const *names, size_t count, struct str *out);
+
+/* How people see host i: its name, or name:port where the name repeats in the list. Caller frees. */
+char *hostlist_label(const struct hostlist *list, size_t index);
+
+#endif

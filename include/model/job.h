@@ -1,0 +1,88 @@
+/*
+ * A job: the spec after profiles, caller's variables, --set and options were applied. Plain values;
+ * input/jobfile.h makes one, the planner reads it. Fields hold the contract's defaults (DESIGN 5).
+ */
+#ifndef MTLAUNCH_MODEL_JOB_H
+#define MTLAUNCH_MODEL_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/env.h"
+
+enum job_on_failure { ON_FAILURE_STOP, ON_FAILURE_KEEP };
+enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
+
+/* One argument or mapping entry of `args`, in file order. */
+struct job_arg {
+    enum { JOB_ARG_WORD, JOB_ARG_PAIR, JOB_ARG_TRUE, JOB_ARG_FALSE, JOB_ARG_NULL, JOB_ARG_LIST } type;
+    char *key;             /* mapping entries */
+    struct strlist values; /* WORD and PAIR: one; LIST: any number */
+};
+
+struct job_args {
+    struct job_arg *items;
+    size_t len;
+    size_t cap;
+};
+
+struct job {
+    char *name;   /* job, or the file's name without .yaml */
+    char *file;   /* the spec's path as found */
+    char *folder; /* its folder; relative paths of the spec are resolved against it */
+
+    char *hosts;           /* expression, entries joined by newline when it was a list; NULL: not given */
+    bool hosts_is_list;    /* hosts is one entry a line (YAML list) rather than one expression */
+    unsigned hosts_line;   /* line in the spec of the first entry */
+    char *hostfile;        /* path, resolved against folder; NULL */
+
+    char *launcher;        /* "torchrun" */
+    unsigned nproc_per_node; /* 0: auto */
+    char *master_addr;     /* NULL: auto */
+    unsigned master_port;  /* 0: auto */
+    char *master_interface; /* NULL: auto */
+    enum job_rendezvous rendezvous;
+    char *workdir;   /* NULL: login folder */
+    char *artifacts; /* NULL: ~/.mtlaunch on the node */
+    char *shell;     /* "auto", or a shell for setup ("bash", "sh", a path) */
+    struct strlist setup;
+    char *python;    /* "python3"; "none": --no_python */
+    struct strlist program; /* one item unless a list for script */
+    bool program_is_list;   /* script: an exact argv rather than a line for /bin/sh */
+    struct job_args args;
+    struct strlist extra_args; /* after "--" on the command line, appended */
+    unsigned zero_stage;       /* 0..3 */
+
+    struct env env_files;        /* all env_file entries, later wins, source "env_file NAME:LINE" */
+    struct env env;              /* env, source "spec"; source "--set" or "profile NAME" where that set it */
+    struct env env_options;      /* -e, source "-e" */
+    struct strlist pass_env;     /* patterns */
+    struct strlist secret_env;   /* patterns, defaults included */
+
+    char *ssh_user;     /* NULL */
+    unsigned ssh_port;  /* 0 */
+    char *ssh_identity; /* NULL; "~" expanded, relative to folder */
+    char *ssh_config;   /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
+    char *ssh_known_hosts; /* NULL: the defaults */
+
+    unsigned long start_timeout_s; /* 120 */
+    enum job_on_failure on_failure;
+    unsigned long lost_after_s; /* 300 */
+    char *stop_signal;          /* without SIG: "TERM" */
+    unsigned long stop_grace_s; /* 40 */
+};
+
+void job_init(struct job *job); /* the contract's defaults; pass_env and secret_env filled */
+void job_release(struct job *job);
+void job_args_release(struct job_args *args);
+void job_args_add_word(struct job_args *args, const char *word);
+
+/* RUN: [A-Za-z0-9][A-Za-z0-9._-]{0,63}. Errors: kind_usage. */
+int job_check_run_name(const char *run, struct error *err);
+
+/* A signal name with or without SIG to its canonical name ("TERM"), NULL when unknown. Static text. */
+const char *job_signal_name(const char *text);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * A run and its nodes, as the run store keeps them and as states are derived from what nodes answer
+ * (DESIGN 8). Pure values and pure functions.
+ */
+#ifndef MTLAUNCH_MODEL_RUN_H
+#define MTLAUNCH_MODEL_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strlist.h"
+#include "model/host.h"
+
+#define RUN_ID_SIZE 80 /* RUN-<8 hex> */
+
+enum node_state { NODE_PENDING, NODE_RUNNING, NODE_EXITED, NODE_FAILED, NODE_STOPPED, NODE_LOST };
+enum run_state {
+    RUN_STOPPING,
+    RUN_STARTING,
+    RUN_DEGRADED,
+    RUN_RUNNING,
+    RUN_LOST,
+    RUN_FAILED,
+    RUN_STOPPED,
+    RUN_FINISHED
+};
+
+const char *node_state_name(enum node_state state);
+const char *run_state_name(enum run_state state);
+bool node_state_from_name(const char *name, enum node_state *out);
+bool run_state_from_name(const char *name, enum run_state *out);
+
+/* starting, running, degraded, stopping, lost: the run may still have processes. */
+bool run_state_is_live(enum run_state state);
+
+/* A node of a run: how to reach it, where its files are, and what is known of it. Owned strings. */
+struct run_node {
+    unsigned rank;
+    struct host host;    /* as listed */
+    char *label;         /* name, or name:port where names repeat */
+    char *addr;          /* address other nodes use */
+    bool local;          /* without ssh */
+    char *artifacts;     /* absolute path on the node; NULL while unknown */
+    char *log;           /* path of the log on the node */
+    enum node_state state;
+    char *reason;        /* NULL: nothing to say */
+    int64_t pid;         /* 0: unknown */
+    int exit_status;     /* as sh's wait gives it; -1: unknown */
+    char *signal;        /* name without SIG; NULL */
+    int64_t started_ms;  /* epoch; 0: unknown */
+    int64_t ended_ms;    /* epoch; 0: unknown */
+    int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
+    bool signalled;      /* mtlaunch signalled it in this attempt: it counts as stopped */
+    bool written_off;    /* stop --give-up while it did not answer */
+};
+
+struct run_attempt {
+    unsigned number; /* from 1 */
+    enum run_state state;
+    int64_t started_ms, ended_ms;
+    char *reason;
+    struct strlist nodes; /* labels in rank order */
+};
+
+struct run {
+    char *name;
+    char *job;
+    char *job_file;
+    char id[RUN_ID_SIZE];
+    unsigned attempt;
+    enum run_state state;
+    bool starting;      /* a start has begun and not come to its end */
+    bool stopping;      /* a stop runs, or the last one ended unproven */
+    bool failed;        /* ended because a node failed, or its start did */
+    bool stopped;       /* somebody asked for the stop that ended it */
+    char *reason;       /* NULL */
+    int exit_status;    /* of the node that failed first; -1: none */
+    int64_t started_ms, ended_ms;
+    unsigned master_port;
+    char *master_addr;
+    char *on_failure;   /* "stop" or "keep" */
+    char *stop_signal;
+    unsigned long stop_grace_s;
+    unsigned long lost_after_s;
+    /* how nodes are reached, as the spec said */
+    char *ssh_user;
+    unsigned ssh_port;
+    char *ssh_identity, *ssh_config, *ssh_known_hosts;
+    char *head_host, *head_boot_id;
+    char *spec; /* as resolved: JSON text */
+    struct run_node *nodes;
+    size_t nodes_len;
+    struct run_attempt *attempts; /* earlier and current, in order */
+    size_t attempts_len, attempts_cap;
+};
+
+void run_init(struct run *run);
+void run_release(struct run *run);
+void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
+void run_node_release(struct run_node *node);
+
+/*
+ * The run's state from its flags and nodes, "first that fits" of DESIGN 8: stopping, starting, degraded,
+ * running, lost, failed, stopped, finished. Nodes written off count as stopped.
+ */
+enum run_state run_derive_state(const struct run *run);
+
+/*
+ * Index of the node that failed first (by time of end corrected by nothing but the node's own clock; nodes
+ * stopped by mtlaunch never count), or -1.
+ */
+long run_first_failure(const struct run *run);
+
+#endif
