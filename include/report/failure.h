@@ -1,0 +1,53 @@
+/*
+ * Errors as people and scripts see them. For people: `mtlaunch: file:line:column: text`, the bad line with
+ * a caret under the column, the hint on a line of its own. The same failure on many hosts is one message
+ * with the folded host list: `g[0033-0036]: text`.
+ */
+#ifndef MTLAUNCH_REPORT_FAILURE_H
+#define MTLAUNCH_REPORT_FAILURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+
+/* One failure and the hosts that share it. */
+struct failure {
+    struct error error;
+    struct strlist hosts; /* labels in the order they came; may be empty */
+};
+
+/* Failures of several hosts, the same ones (kind, text, hint) joined. */
+struct failures {
+    struct failure *items;
+    size_t len;
+    size_t cap;
+};
+
+#define FAILURES_INIT                                                                                        \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
+#define AUTO_FAILURES __attribute__((cleanup(failures_release)))
+
+void failures_release(struct failures *failures);
+
+/* Add err of host (NULL: of no host); a failure equal in kind, text and hint gains the host. */
+void failures_add(struct failures *failures, const char *host, const struct error *err);
+
+/* The exit code of all together (the contract's order: 7, 3, 4, 1, the rest); 0 when empty. */
+int failures_code(const struct failures *failures);
+
+/* Append the message of err as lines for people; hosts (may be NULL or empty) are named in folded form. */
+void failure_text(const struct error *err, const struct strlist *hosts, bool color, struct str *out);
+
+/* Append the error object {schema, error: {kind, code, message, hint, hosts, file, line, column}}. */
+void failure_json(const struct error *err, const struct strlist *hosts, struct str *out);
+
+/* All of them: for people one message each, as JSON the worst with the hosts of every failure. */
+void failures_text(const struct failures *failures, bool color, struct str *out);
+void failures_json(const struct failures *failures, struct str *out);
+
+#endif

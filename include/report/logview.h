@@ -1,0 +1,60 @@
+/*
+ * Logs of several nodes on their way to one output: bytes in, whole lines out, each after the name of its
+ * host, parts of two nodes never joined. Of a line only the text after its last carriage return is shown
+ * (progress bars), control characters are replaced, and a line without end is let through after 64 KiB
+ * or one second, so that a prompt or a bar does not hide what goes on.
+ */
+#ifndef MTLAUNCH_REPORT_LOGVIEW_H
+#define MTLAUNCH_REPORT_LOGVIEW_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+#define LOGVIEW_LINE_MAX     (64 * 1024)
+#define LOGVIEW_LINE_WAIT_MS 1000
+
+struct logview_node {
+    char *label;
+    unsigned rank;
+    struct str line;       /* the beginning of a line whose end has not come */
+    int64_t line_since_ms; /* monotonic time at which it began */
+    bool continued;        /* its first part has been shown already */
+};
+
+struct logview {
+    struct logview_node *nodes;
+    size_t len;
+    size_t label_width; /* for aligned prefixes; 0: not aligned */
+    bool json;          /* one object a line {host, rank, text} */
+    bool color;
+    bool raw; /* bytes as they are, without prefix */
+    bool has_grep;
+    regex_t grep;
+    struct str out; /* finished lines; the caller takes and empties it */
+};
+
+void logview_init(struct logview *view, size_t nodes);
+void logview_release(struct logview *view);
+void logview_name(struct logview *view, size_t node, const char *label, unsigned rank);
+
+/* Show only lines that match the POSIX extended expression. Errors: kind_usage. */
+int logview_grep(struct logview *view, const char *pattern, struct error *err);
+
+/* Bytes of a node's log; now_ms is monotonic. Finished lines are appended to view->out. */
+void logview_feed(struct logview *view, size_t node, const char *bytes, size_t len, int64_t now_ms);
+
+/* Let through what has waited for its end long enough. */
+void logview_tick(struct logview *view, int64_t now_ms);
+
+/* Milliseconds until logview_tick has something to do; -1: nothing waits. */
+int64_t logview_wait_ms(const struct logview *view, int64_t now_ms);
+
+/* The end of a node's log: what is left is shown as a line. */
+void logview_end(struct logview *view, size_t node);
+
+#endif

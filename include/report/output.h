@@ -1,0 +1,25 @@
+/*
+ * Results on their way to a descriptor. Nothing here is buffered by stdio, so that a full disk or a
+ * reader that went away is seen where it happens and becomes the command's exit code.
+ */
+#ifndef MTLAUNCH_REPORT_OUTPUT_H
+#define MTLAUNCH_REPORT_OUTPUT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* "output-closed", 8: the reader of the output is gone (EPIPE); nothing is printed about it. */
+extern const struct error_kind kind_output_closed;
+
+/*
+ * Write all bytes; waits when fd is non-blocking and full. Errors: kind_output_closed, kind_local. SIGPIPE
+ * must be ignored by the program.
+ */
+int output_write(int fd, const void *bytes, size_t len, struct error *err);
+
+/* Write text to standard output and empty it. */
+int output_print(struct str *text, struct error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * A bar on stderr while nodes start: "starting [#####.....] 12/64 nodes". One line, redrawn at most ten
+ * times a second, taken away before a message is written and when it ends.
+ */
+#ifndef MTLAUNCH_REPORT_PROGRESS_H
+#define MTLAUNCH_REPORT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct progress {
+    const char *what; /* "starting" */
+    size_t done, total;
+    bool enabled; /* a terminal, not quiet */
+    bool shown;
+    int64_t drawn_ms;
+};
+
+/* Begin; enabled false makes all calls do nothing. The bar is cleared before every message of base/msg. */
+void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total);
+void progress_update(struct progress *bar, size_t done);
+void progress_end(struct progress *bar);
+
+/* Take a bar that is shown off the screen, whoever began it; for writers to stderr other than base/msg. */
+void progress_clear(void);
+
+/* Append the bar's line for a width in columns (pure; without line end). */
+void progress_render(const struct progress *bar, size_t columns, struct str *out);
+
+#endif

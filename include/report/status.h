@@ -1,0 +1,59 @@
+/*
+ * Runs as tables and as JSON (README, "JSON"): one run with its nodes, attempts and events; the list of
+ * runs. Views of borrowed values; nothing here is decided, only shown.
+ */
+#ifndef MTLAUNCH_REPORT_STATUS_H
+#define MTLAUNCH_REPORT_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/run.h"
+#include "report/style.h"
+
+struct report_event {
+    int64_t time_ms;
+    const char *event; /* "started", "stop-asked" … */
+    const char *host;  /* NULL: of the whole run */
+    const char *text;  /* NULL: none */
+};
+
+/* A process that a stop could not end. */
+struct report_survivor {
+    const char *host;
+    unsigned rank;
+    int64_t pid;
+    const char *state;   /* "D", "R" … as the kernel says; NULL: unknown */
+    const char *command; /* NULL: unknown */
+};
+
+/* A run and what belongs to its picture. */
+struct report_run {
+    const struct run *run;
+    const char *supervisor_host; /* NULL: there is none */
+    int64_t supervisor_pid;      /* 0: unknown */
+    bool supervisor_alive;
+    const struct report_event *events;
+    size_t events_len;
+    bool with_survivors; /* the answer of a stop */
+    const struct report_survivor *survivors;
+    size_t survivors_len;
+};
+
+/* Append the picture of one run for people: a heading, the nodes, what went wrong. */
+void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out);
+
+/* Append the status object; every key is there, null where unknown. */
+void report_run_json(const struct report_run *view, struct str *out);
+
+/* Append the list of runs: a table, or {schema, runs: […]}. */
+void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,
+                      struct str *out);
+void report_runs_json(const struct report_run *views, size_t count, struct str *out);
+
+/* What the exit status of a node says to a person: "exit 3", "killed by SIGKILL (137)". Caller frees. */
+char *report_exit_text(const struct run_node *node);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * How results are shown: chosen once by the command from its options and streams, then passed down. The
+ * report functions themselves never look at the environment or at a terminal.
+ */
+#ifndef MTLAUNCH_REPORT_STYLE_H
+#define MTLAUNCH_REPORT_STYLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_style {
+    bool json;
+    bool color;     /* on stdout */
+    bool color_err; /* on stderr */
+    bool bar;       /* stderr may show a progress bar */
+    size_t columns; /* width of stdout; tables fit it */
+    int64_t now_ms; /* wall clock, for durations of what still runs */
+};
+
+#define REPORT_STYLE_PLAIN ((struct report_style){.columns = 80})
+
+enum report_tone { TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_FAINT, TONE_STRONG };
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Tables of text that fit a width: columns as wide as their longest cell; when the whole is too wide the
+ * columns marked as flexible shrink, their cells cut with "…". Cells are made safe for a terminal.
+ */
+#ifndef MTLAUNCH_REPORT_TABLE_H
+#define MTLAUNCH_REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "report/style.h"
+
+struct table_column {
+    const char *title;
+    bool right;      /* numbers: aligned to the right */
+    bool flexible;   /* may be cut to fit */
+    bool hide_empty; /* left out when no row has a cell there */
+};
+
+struct table_cell {
+    char *text;
+    enum report_tone tone;
+};
+
+struct table {
+    const struct table_column *columns;
+    size_t count; /* of columns */
+    struct table_cell *cells;
+    size_t len; /* of cells: rows * count */
+    size_t cap;
+};
+
+void table_init(struct table *table, const struct table_column *columns, size_t count);
+void table_release(struct table *table);
+
+/* Add the next cell, row by row; text NULL is an empty cell. Copied. */
+void table_add(struct table *table, const char *text, enum report_tone tone);
+void table_addf(struct table *table, enum report_tone tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Append the table; no line is wider than width when the fixed columns allow it. */
+void table_render(const struct table *table, size_t width, bool color, struct str *out);
+
+/* Append text in a tone (ANSI sequence when color), without making it safe. */
+void tone_add(struct str *out, const char *text, enum report_tone tone, bool color);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * Commands. Each is one file that ends in one const struct command; the table in table.c lists them.
+ * Parsing, help and the refusal of what is not built come from these structs.
+ * To add a command: one file, one line in table.c. tests/unit/cmd/test_table.c catches what is missing.
+ */
+#ifndef MTLAUNCH_CMD_CMD_H
+#define MTLAUNCH_CMD_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/strlist.h"
+#include "report/failure.h"
+#include "report/style.h"
+
+/* Values of all options of all commands; texts are borrowed from argv. */
+struct cmd_options {
+    /* every command */
+    bool json;
+    bool quiet;
+    bool verbose;
+    const char *color; /* auto (NULL), always, never */
+    struct option_uint fanout;
+    struct option_uint connect_timeout; /* seconds */
+    bool help;
+    bool version;
+
+    /* where a job runs */
+    const char *hosts;
+    const char *hostfile;
+    const char *exclude;
+    struct option_uint nodes;
+
+    /* what a job is */
+    struct strlist set; /* KEY.PATH=VALUE, in order */
+    struct strlist env; /* NAME=VALUE or NAME */
+    struct strlist profiles;
+    struct option_uint zero_stage;
+    struct option_uint nproc_per_node;
+    const char *master_addr;
+    struct option_uint master_port;
+    const char *artifacts;
+
+    /* start */
+    bool wait;
+    bool dry_run;
+    bool no_check;
+    bool no_supervise;
+    struct option_uint timeout; /* also wait */
+
+    /* stop */
+    struct option_uint grace;
+    const char *signal;
+    bool give_up;
+
+    /* status */
+    bool watch;
+
+    /* logs */
+    struct strlist log_nodes;
+    bool follow;
+    const char *lines; /* a number or "all" */
+    struct option_uint attempt;
+    struct option_uint rank;
+    const char *grep;
+    bool raw;
+
+    /* hosts */
+    bool fold;
+};
+
+#define CMD_FANOUT_DEFAULT            64
+#define CMD_CONNECT_TIMEOUT_S_DEFAULT 10
+
+struct command;
+
+/* One invocation. */
+struct cmd_call {
+    const struct command *command;
+    struct cmd_options options;
+    struct strlist operands;
+    struct strlist rest; /* after "--" */
+    bool saw_rest;
+    struct report_style style;
+    struct failures failures; /* of single hosts; shown with the error, or alone when the command ends >= 0 */
+};
+
+struct command {
+    const char *name;
+    const char *summary;            /* one sentence, lower case, no full stop */
+    const char *const *usage;       /* lines after "mtlaunch ", NULL-terminated */
+    const char *notes;              /* paragraphs below the options; NULL: none */
+    const struct option_group *own; /* options of this command alone; NULL: none */
+    bool takes_hosts;               /* host options */
+    bool takes_job;                 /* job options */
+    unsigned min_operands, max_operands;
+    bool takes_rest; /* words after "--" */
+    bool no_json;    /* --json is refused */
+    /* The exit code, or -1 with err set. NULL: of the contract, not built in this version. */
+    int (*run)(struct cmd_call *call, struct error *err);
+};
+
+extern const struct command *const commands[];
+extern const size_t commands_count;
+
+/* The command of that name, or NULL with kind_usage and the nearest name as hint. */
+const struct command *command_find(const char *name, struct error *err);
+
+#define CMD_GROUPS_MAX 5
+
+/* The option groups of a command, NULL-terminated. */
+void command_groups(const struct command *command, const struct option_group *groups[CMD_GROUPS_MAX]);
+
+extern const struct option_group cmd_group_global;
+extern const struct option_group cmd_group_hosts;
+extern const struct option_group cmd_group_job;
+
+void cmd_options_release(struct cmd_options *options);
+
+/*
+ * Parse the words after the command's name into call and look at their number. Errors: kind_usage,
+ * kind_not_supported.
+ */
+int cmd_parse(struct cmd_call *call, const struct command *command, int argc, char *const *argv,
+              struct error *err);
+
+/* Help texts from the tables. */
+void help_overview(size_t columns, struct str *out);
+void help_command(const struct command *command, size_t columns, struct str *out);
+
+#endif
