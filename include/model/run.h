@@ -72,13 +72,12 @@ struct run {
     enum run_state state;
     bool starting;      /* a start has begun and not come to its end */
     bool stopping;      /* a stop runs, or the last one ended unproven */
-    bool failed;        /* ended because a node failed, or its start did */
-    bool stopped;       /* somebody asked for the stop that ended it */
     char *reason;       /* NULL */
     int exit_status;    /* of the node that failed first; -1: none */
     int64_t started_ms, ended_ms;
     unsigned master_port;
     char *master_addr;
+    unsigned nproc_per_node; /* 0: unknown */
     char *on_failure;   /* "stop" or "keep" */
     char *stop_signal;
     unsigned long stop_grace_s;
@@ -99,6 +98,12 @@ void run_init(struct run *run);
 void run_release(struct run *run);
 void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
 void run_node_release(struct run_node *node);
+
+/* Append a zeroed attempt and return it (valid until the next call). */
+struct run_attempt *run_add_attempt(struct run *run);
+
+/* The current attempt's entry, NULL before the first. */
+struct run_attempt *run_current_attempt(struct run *run);
 
 /*
  * The run's state from its flags and nodes, "first that fits" of DESIGN 8: stopping, starting, degraded,

@@ -1,0 +1,71 @@
+/*
+ * The run store: one folder a run under ${XDG_STATE_HOME:-~/.local/state}/mtlaunch/runs, mode 0700.
+ * run.json (the record), secrets (0600, gone when the run has ended), events.jsonl. Every write is
+ * atomic, and a lock outside the run's folder makes two commands on one run take turns.
+ */
+#ifndef MTLAUNCH_RUN_STORE_H
+#define MTLAUNCH_RUN_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/env.h"
+#include "model/run.h"
+
+#define RUN_FORMAT 1 /* of run.json; a higher one is refused with kind_record_newer */
+
+struct run_store {
+    char *root; /* …/mtlaunch/runs */
+};
+
+struct run_event {
+    int64_t time_ms;
+    char *event; /* "started", "failed", … */
+    char *host;  /* NULL: the whole run */
+    char *text;
+};
+
+struct run_events {
+    struct run_event *items;
+    size_t len, cap;
+};
+
+/* xdg_state_home may be NULL or empty; home is used then. Makes nothing yet. */
+int run_store_open(struct run_store *store, const char *xdg_state_home, const char *home, struct error *err);
+void run_store_release(struct run_store *store);
+
+/* Is there a record of that name? */
+bool run_store_has(const struct run_store *store, const char *name);
+
+/* Names of all runs, sorted. A store that does not exist yet has none. */
+int run_store_names(const struct run_store *store, struct strlist *names, struct error *err);
+
+/* Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
+int run_store_load(const struct run_store *store, const char *name, struct run *run, struct error *err);
+int run_store_save(const struct run_store *store, const struct run *run, struct error *err);
+
+/*
+ * Take the run's lock: a descriptor (close releases it), -1 on error, -2 when another command holds it
+ * after wait_ms. The lock ends with the process that holds it.
+ */
+int run_store_lock(const struct run_store *store, const char *name, unsigned wait_ms, struct error *err);
+
+/* Secret values of a run, for commands that start it again; removed when it has ended. */
+int run_store_save_secrets(const struct run_store *store, const char *name, const struct env *env,
+                           struct error *err);
+void run_store_drop_secrets(const struct run_store *store, const char *name);
+
+/* Append one event; a failure to write is an error the caller may pass over. */
+int run_store_add_event(const struct run_store *store, const char *name, int64_t time_ms, const char *event,
+                        const char *host, const char *text, struct error *err);
+/* The last max events in order; damaged lines are passed over. */
+int run_store_events(const struct run_store *store, const char *name, size_t max, struct run_events *events,
+                     struct error *err);
+void run_events_release(struct run_events *events);
+
+/* Delete the run's folder: run.json goes last, so that a crash leaves a record or nothing. */
+int run_store_remove(const struct run_store *store, const char *name, struct error *err);
+
+#endif

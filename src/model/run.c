@@ -1,0 +1,186 @@
+#include "model/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const char *const node_state_names[] = {
+    [NODE_PENDING] = "pending", [NODE_RUNNING] = "running", [NODE_EXITED] = "exited",
+    [NODE_FAILED] = "failed",   [NODE_STOPPED] = "stopped", [NODE_LOST] = "lost",
+};
+
+static const char *const run_state_names[] = {
+    [RUN_STOPPING] = "stopping", [RUN_STARTING] = "starting", [RUN_DEGRADED] = "degraded",
+    [RUN_RUNNING] = "running",   [RUN_LOST] = "lost",         [RUN_FAILED] = "failed",
+    [RUN_STOPPED] = "stopped",   [RUN_FINISHED] = "finished",
+};
+
+const char *node_state_name(enum node_state state)
+{
+    return node_state_names[state];
+}
+
+const char *run_state_name(enum run_state state)
+{
+    return run_state_names[state];
+}
+
+static long name_index(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+bool node_state_from_name(const char *name, enum node_state *out)
+{
+    long index = name_index(name, node_state_names, ARRAY_LEN(node_state_names));
+    if (index >= 0) {
+        *out = (enum node_state)index;
+    }
+    return index >= 0;
+}
+
+bool run_state_from_name(const char *name, enum run_state *out)
+{
+    long index = name_index(name, run_state_names, ARRAY_LEN(run_state_names));
+    if (index >= 0) {
+        *out = (enum run_state)index;
+    }
+    return index >= 0;
+}
+
+bool run_state_is_live(enum run_state state)
+{
+    return state != RUN_FAILED && state != RUN_STOPPED && state != RUN_FINISHED;
+}
+
+void run_init(struct run *run)
+{
+    *run = (struct run){.exit_status = -1};
+}
+
+void run_node_release(struct run_node *node)
+{
+    host_release(&node->host);
+    free(node->label);
+    free(node->addr);
+    free(node->artifacts);
+    free(node->log);
+    free(node->reason);
+    free(node->signal);
+    *node = (struct run_node){.exit_status = -1};
+}
+
+static void run_drop_nodes(struct run *run)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        run_node_release(&run->nodes[i]);
+    }
+    free(run->nodes);
+    run->nodes = NULL;
+    run->nodes_len = 0;
+}
+
+void run_nodes_alloc(struct run *run, size_t count)
+{
+    run_drop_nodes(run);
+    run->nodes = xcalloc(count > 0 ? count : 1, sizeof(*run->nodes));
+    run->nodes_len = count;
+    for (size_t i = 0; i < count; i++) {
+        run->nodes[i].rank = (unsigned)i;
+        run->nodes[i].exit_status = -1;
+    }
+}
+
+void run_release(struct run *run)
+{
+    run_drop_nodes(run);
+    for (size_t i = 0; i < run->attempts_len; i++) {
+        free(run->attempts[i].reason);
+        strlist_release(&run->attempts[i].nodes);
+    }
+    free(run->attempts);
+    char *texts[] = {run->name,         run->job,      run->job_file,     run->reason,
+                     run->master_addr,  run->on_failure, run->stop_signal, run->ssh_user,
+                     run->ssh_identity, run->ssh_config, run->ssh_known_hosts, run->head_host,
+                     run->head_boot_id, run->spec};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        free(texts[i]);
+    }
+    run_init(run);
+}
+
+struct run_attempt *run_add_attempt(struct run *run)
+{
+    run->attempts = xgrow(run->attempts, run->attempts_len, &run->attempts_cap, sizeof(*run->attempts));
+    struct run_attempt *attempt = &run->attempts[run->attempts_len++];
+    *attempt = (struct run_attempt){0};
+    return attempt;
+}
+
+struct run_attempt *run_current_attempt(struct run *run)
+{
+    return run->attempts_len == 0 ? NULL : &run->attempts[run->attempts_len - 1];
+}
+
+static bool node_counts_as(const struct run_node *node, enum node_state state)
+{
+    enum node_state own = node->written_off && node->state == NODE_LOST ? NODE_STOPPED : node->state;
+    return own == state;
+}
+
+static bool run_has(const struct run *run, enum node_state state)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (node_counts_as(&run->nodes[i], state)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum run_state run_derive_state(const struct run *run)
+{
+    bool pending = run_has(run, NODE_PENDING);
+    bool failed = run_has(run, NODE_FAILED);
+    bool lost = run_has(run, NODE_LOST);
+    bool stopped = run_has(run, NODE_STOPPED);
+
+    if (run->stopping) {
+        return RUN_STOPPING;
+    }
+    if (run->starting) {
+        return RUN_STARTING;
+    }
+    if (run_has(run, NODE_RUNNING)) {
+        return pending || failed || lost || stopped ? RUN_DEGRADED : RUN_RUNNING;
+    }
+    if (lost) {
+        return RUN_LOST;
+    }
+    if (failed || pending) {
+        return RUN_FAILED;
+    }
+    return stopped ? RUN_STOPPED : RUN_FINISHED;
+}
+
+long run_first_failure(const struct run *run)
+{
+    long first = -1;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct run_node *node = &run->nodes[i];
+        if (node->state != NODE_FAILED) {
+            continue;
+        }
+        if (first < 0 || (node->ended_ms != 0 && (run->nodes[first].ended_ms == 0 ||
+                                                  node->ended_ms < run->nodes[first].ended_ms))) {
+            first = (long)i;
+        }
+    }
+    return first;
+}

@@ -1,0 +1,294 @@
+/* A run as JSON text and back: what run.json holds. */
+#include "record_internal.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/kind.h"
+#include "run/store.h"
+
+/* --- out ---------------------------------------------------------------------------------------- */
+
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, text == NULL ? json_null() : json_string(text));
+}
+
+static void put_number(json_t *object, const char *key, int64_t number)
+{
+    json_object_set_new(object, key, json_integer(number));
+}
+
+static void put_flag(json_t *object, const char *key, bool flag)
+{
+    json_object_set_new(object, key, json_boolean(flag));
+}
+
+static json_t *list_to_json(const struct strlist *list)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->len; i++) {
+        json_array_append_new(array, json_string(list->items[i]));
+    }
+    return array;
+}
+
+static json_t *host_to_json(const struct host *host)
+{
+    json_t *object = json_object();
+    put_text(object, "name", host->name);
+    put_text(object, "user", host->user);
+    put_number(object, "port", host->port);
+    put_text(object, "addr", host->addr);
+    put_text(object, "ifname", host->ifname);
+    put_text(object, "workdir", host->workdir);
+    put_number(object, "slots", host->slots);
+    put_text(object, "gpus", host->gpus);
+    put_flag(object, "ssh_always", host->ssh_always);
+    return object;
+}
+
+static json_t *node_to_json(const struct run_node *node)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "host", host_to_json(&node->host));
+    put_text(object, "label", node->label);
+    put_text(object, "addr", node->addr);
+    put_flag(object, "local", node->local);
+    put_text(object, "artifacts", node->artifacts);
+    put_text(object, "log", node->log);
+    put_text(object, "state", node_state_name(node->state));
+    put_text(object, "reason", node->reason);
+    put_number(object, "pid", node->pid);
+    put_number(object, "exit_status", node->exit_status);
+    put_text(object, "signal", node->signal);
+    put_number(object, "started_ms", node->started_ms);
+    put_number(object, "ended_ms", node->ended_ms);
+    put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
+    put_flag(object, "signalled", node->signalled);
+    put_flag(object, "written_off", node->written_off);
+    return object;
+}
+
+static json_t *attempt_to_json(const struct run_attempt *attempt)
+{
+    json_t *object = json_object();
+    put_number(object, "number", attempt->number);
+    put_text(object, "state", run_state_name(attempt->state));
+    put_number(object, "started_ms", attempt->started_ms);
+    put_number(object, "ended_ms", attempt->ended_ms);
+    put_text(object, "reason", attempt->reason);
+    json_object_set_new(object, "nodes", list_to_json(&attempt->nodes));
+    return object;
+}
+
+static void put_reach(json_t *object, const struct run *run)
+{
+    put_text(object, "ssh_user", run->ssh_user);
+    put_number(object, "ssh_port", run->ssh_port);
+    put_text(object, "ssh_identity", run->ssh_identity);
+    put_text(object, "ssh_config", run->ssh_config);
+    put_text(object, "ssh_known_hosts", run->ssh_known_hosts);
+    put_text(object, "head_host", run->head_host);
+    put_text(object, "head_boot_id", run->head_boot_id);
+}
+
+char *run_record_write(const struct run *run)
+{
+    json_t *object = json_object();
+    put_number(object, "format", RUN_FORMAT);
+    put_text(object, "run", run->name);
+    put_text(object, "job", run->job);
+    put_text(object, "job_file", run->job_file);
+    put_text(object, "run_id", run->id);
+    put_number(object, "attempt", run->attempt);
+    put_text(object, "state", run_state_name(run->state));
+    put_flag(object, "starting", run->starting);
+    put_flag(object, "stopping", run->stopping);
+    put_text(object, "reason", run->reason);
+    put_number(object, "exit_status", run->exit_status);
+    put_number(object, "started_ms", run->started_ms);
+    put_number(object, "ended_ms", run->ended_ms);
+    put_text(object, "master_addr", run->master_addr);
+    put_number(object, "master_port", run->master_port);
+    put_text(object, "on_failure", run->on_failure);
+    put_text(object, "stop_signal", run->stop_signal);
+    put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
+    put_number(object, "lost_after_s", (int64_t)run->lost_after_s);
+    put_number(object, "nproc_per_node", run->nproc_per_node);
+    put_reach(object, run);
+
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        json_array_append_new(nodes, node_to_json(&run->nodes[i]));
+    }
+    json_object_set_new(object, "nodes", nodes);
+    json_t *attempts = json_array();
+    for (size_t i = 0; i < run->attempts_len; i++) {
+        json_array_append_new(attempts, attempt_to_json(&run->attempts[i]));
+    }
+    json_object_set_new(object, "attempts", attempts);
+    json_t *spec = run->spec == NULL ? NULL : json_loads(run->spec, 0, NULL);
+    json_object_set_new(object, "spec", spec == NULL ? json_null() : spec);
+
+    char *text = json_dumps(object, JSON_INDENT(1));
+    json_decref(object);
+    return text;
+}
+
+/* --- in ----------------------------------------------------------------------------------------- */
+
+static char *get_text(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
+}
+
+static int64_t get_number(const json_t *object, const char *key, int64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+static bool get_flag(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static void host_from_json(const json_t *object, struct host *host)
+{
+    *host = (struct host){
+        .name = get_text(object, "name"),
+        .user = get_text(object, "user"),
+        .port = (unsigned)get_number(object, "port", 0),
+        .addr = get_text(object, "addr"),
+        .ifname = get_text(object, "ifname"),
+        .workdir = get_text(object, "workdir"),
+        .slots = (unsigned)get_number(object, "slots", 0),
+        .gpus = get_text(object, "gpus"),
+        .ssh_always = get_flag(object, "ssh_always"),
+    };
+}
+
+static bool node_from_json(const json_t *object, struct run_node *node)
+{
+    host_from_json(json_object_get(object, "host"), &node->host);
+    node->label = get_text(object, "label");
+    node->addr = get_text(object, "addr");
+    node->local = get_flag(object, "local");
+    node->artifacts = get_text(object, "artifacts");
+    node->log = get_text(object, "log");
+    node->reason = get_text(object, "reason");
+    node->pid = get_number(object, "pid", 0);
+    node->exit_status = (int)get_number(object, "exit_status", -1);
+    node->signal = get_text(object, "signal");
+    node->started_ms = get_number(object, "started_ms", 0);
+    node->ended_ms = get_number(object, "ended_ms", 0);
+    node->ended_uptime_ms = get_number(object, "ended_uptime_ms", 0);
+    node->signalled = get_flag(object, "signalled");
+    node->written_off = get_flag(object, "written_off");
+    AUTO_FREE char *state = get_text(object, "state");
+    return node->host.name != NULL && node->label != NULL && state != NULL &&
+           node_state_from_name(state, &node->state);
+}
+
+static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
+{
+    attempt->number = (unsigned)get_number(object, "number", 0);
+    attempt->started_ms = get_number(object, "started_ms", 0);
+    attempt->ended_ms = get_number(object, "ended_ms", 0);
+    attempt->reason = get_text(object, "reason");
+    const json_t *nodes = json_object_get(object, "nodes");
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const char *label = json_string_value(json_array_get(nodes, i));
+        strlist_add(&attempt->nodes, label == NULL ? "" : label);
+    }
+    AUTO_FREE char *state = get_text(object, "state");
+    return attempt->number > 0 && state != NULL && run_state_from_name(state, &attempt->state);
+}
+
+static bool lists_from_json(const json_t *object, struct run *run)
+{
+    bool whole = true;
+    const json_t *nodes = json_object_get(object, "nodes");
+    run_nodes_alloc(run, json_array_size(nodes));
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        whole = node_from_json(json_array_get(nodes, i), &run->nodes[i]) && whole;
+    }
+    const json_t *attempts = json_object_get(object, "attempts");
+    for (size_t i = 0; i < json_array_size(attempts); i++) {
+        whole = attempt_from_json(json_array_get(attempts, i), run_add_attempt(run)) && whole;
+    }
+    return whole && run->nodes_len > 0 && run->attempts_len > 0;
+}
+
+static void reach_from_json(const json_t *object, struct run *run)
+{
+    run->ssh_user = get_text(object, "ssh_user");
+    run->ssh_port = (unsigned)get_number(object, "ssh_port", 0);
+    run->ssh_identity = get_text(object, "ssh_identity");
+    run->ssh_config = get_text(object, "ssh_config");
+    run->ssh_known_hosts = get_text(object, "ssh_known_hosts");
+    run->head_host = get_text(object, "head_host");
+    run->head_boot_id = get_text(object, "head_boot_id");
+}
+
+static bool run_from_json(const json_t *object, struct run *run)
+{
+    run->name = get_text(object, "run");
+    run->job = get_text(object, "job");
+    run->job_file = get_text(object, "job_file");
+    AUTO_FREE char *id = get_text(object, "run_id");
+    AUTO_FREE char *state = get_text(object, "state");
+    if (run->name == NULL || run->job == NULL || id == NULL || strlen(id) >= sizeof(run->id) ||
+        state == NULL || !run_state_from_name(state, &run->state)) {
+        return false;
+    }
+    memcpy(run->id, id, strlen(id) + 1);
+    run->attempt = (unsigned)get_number(object, "attempt", 0);
+    run->starting = get_flag(object, "starting");
+    run->stopping = get_flag(object, "stopping");
+    run->reason = get_text(object, "reason");
+    run->exit_status = (int)get_number(object, "exit_status", -1);
+    run->started_ms = get_number(object, "started_ms", 0);
+    run->ended_ms = get_number(object, "ended_ms", 0);
+    run->master_addr = get_text(object, "master_addr");
+    run->master_port = (unsigned)get_number(object, "master_port", 0);
+    run->on_failure = get_text(object, "on_failure");
+    run->stop_signal = get_text(object, "stop_signal");
+    run->stop_grace_s = (unsigned long)get_number(object, "stop_grace_s", 0);
+    run->lost_after_s = (unsigned long)get_number(object, "lost_after_s", 0);
+    run->nproc_per_node = (unsigned)get_number(object, "nproc_per_node", 0);
+    reach_from_json(object, run);
+    const json_t *spec = json_object_get(object, "spec");
+    run->spec = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
+    return lists_from_json(object, run) && run->attempt > 0;
+}
+
+int run_record_read(const char *text, size_t len, const char *path, struct run *run, struct error *err)
+{
+    json_error_t why;
+    json_t *object = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+    if (object == NULL) {
+        error_set(err, &kind_record_damaged, "the record '%s' is damaged: %s", path, why.text);
+        return error_hint(err, "look at the file; without it the run's processes must be ended by hand");
+    }
+    int64_t format = get_number(object, "format", 0);
+    int result = 0;
+    run_init(run);
+    if (format > RUN_FORMAT) {
+        result = error_set(err, &kind_record_newer, "the record '%s' has format %lld, this version reads %d",
+                           path, (long long)format, RUN_FORMAT);
+        error_hint(err, "use the mtlaunch that wrote it, or a newer one");
+    } else if (format != RUN_FORMAT || !run_from_json(object, run)) {
+        result = error_set(err, &kind_record_damaged, "the record '%s' is incomplete", path);
+        error_hint(err, "look at the file; without it the run's processes must be ended by hand");
+    }
+    json_decref(object);
+    if (result != 0) {
+        run_release(run);
+    }
+    return result;
+}

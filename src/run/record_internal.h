@@ -1,0 +1,16 @@
+/* run.json: a run as JSON text and back. */
+#ifndef MTLAUNCH_RUN_RECORD_INTERNAL_H
+#define MTLAUNCH_RUN_RECORD_INTERNAL_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "model/run.h"
+
+/* The record's text; the caller frees it. */
+char *run_record_write(const struct run *run);
+
+/* Errors: kind_record_newer, kind_record_damaged, naming path. run is initialised or left released. */
+int run_record_read(const char *text, size_t len, const char *path, struct run *run, struct error *err);
+
+#endif
