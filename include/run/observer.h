@@ -1,0 +1,32 @@
+/*
+ * How the use cases tell what happens: a struct of callbacks that report implements and cmd plugs in.
+ * Every member may be NULL. Texts are borrowed for the length of the call.
+ */
+#ifndef MTLAUNCH_RUN_OBSERVER_H
+#define MTLAUNCH_RUN_OBSERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+
+struct run_observer {
+    void *ctx;
+    /* A step over all nodes goes on: what is done ("checking", "starting", "stopping"), how many of total. */
+    void (*progress)(void *ctx, const char *what, size_t done, size_t total);
+    /* Something worth a line on stderr. */
+    void (*info)(void *ctx, const char *text);
+    void (*warn)(void *ctx, const char *text);
+    void (*verbose)(void *ctx, const char *text);
+    /* One failure and all hosts (labels) it happened on. */
+    void (*failure)(void *ctx, const struct error *error, const struct strlist *hosts);
+    /* Bytes of node `rank`'s log, in order. */
+    void (*log)(void *ctx, size_t rank, const char *label, const char *bytes, size_t len);
+    /* The log of node `rank` has no more bytes; called once a node that was asked. */
+    void (*log_end)(void *ctx, size_t rank, const char *label);
+    /* About once a second while logs are followed: lines without an end may be shown now. */
+    void (*tick)(void *ctx);
+};
+
+#endif

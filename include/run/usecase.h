@@ -1,0 +1,125 @@
+/*
+ * The use cases behind the commands. Each takes a run_context, works through the fleet until it is done
+ * or interrupted, and leaves the record on disk true at every step, so that a command killed at any
+ * moment is carried on by the next one.
+ *
+ * Failures of single hosts go to the observer, folded by class; the returned error is the worst of them
+ * and carries the exit code.
+ */
+#ifndef MTLAUNCH_RUN_USECASE_H
+#define MTLAUNCH_RUN_USECASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/hostlist.h"
+#include "model/job.h"
+#include "model/run.h"
+#include "run/observer.h"
+#include "run/plan.h"
+#include "run/store.h"
+
+/* What every use case needs. All borrowed. */
+struct run_context {
+    const struct run_store *store;
+    const struct run_observer *observer;
+    const char *const *environ_; /* the caller's environment, NULL-terminated */
+    const char *home;
+    unsigned fanout;
+    unsigned connect_timeout_ms;
+    unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
+    bool die_armed;       /* the hook is on */
+    unsigned long steps;  /* steps passed so far (out) */
+};
+
+/* --- start -------------------------------------------------------------------------------------- */
+
+struct run_start_request {
+    const char *run;
+    const struct job *job;
+    const struct hostlist *hosts;
+    const struct plan_host *host_facts; /* per host, as for the plan */
+    bool no_check;
+};
+
+/*
+ * All or nothing: 0 when every node is started. run holds the record on return, also on most errors
+ * (run->name is NULL when none was made). Errors: 2 (plan), 3 (host), 4 (probe), 6 (run_live, run_exists,
+ * run_foreign), 1 (start_failed, setup_failed), 7 (not_proven), 130/143 (interrupted: stopped again).
+ */
+int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
+              struct error *err);
+
+/* --- stop --------------------------------------------------------------------------------------- */
+
+struct run_stop_request {
+    bool grace_given;
+    unsigned long grace_s;
+    const char *signal; /* canonical name; NULL: the record's */
+    bool give_up;
+};
+
+struct run_survivor {
+    size_t rank;
+    char *host;
+    int64_t pid;
+    char *state;   /* as in /proc/PID/stat: "D", "S" … */
+    char *command;
+};
+
+struct run_stop_result {
+    struct run_survivor *survivors;
+    size_t survivors_len, survivors_cap;
+    struct strlist cleaned; /* on an ended run: "host: killed N leftover processes" lines */
+};
+
+void run_stop_result_release(struct run_stop_result *result);
+
+/* 0: nothing of the run is left on any node. Errors: no_such_run, not_proven (7), interrupted. */
+int run_stop(struct run_context *context, const char *name, const struct run_stop_request *request,
+             struct run *run, struct run_stop_result *result, struct error *err);
+
+/* --- status, list, remove ----------------------------------------------------------------------- */
+
+/* Load a run and, unless it has ended, ask its nodes. Unreachable nodes are `lost`, no error. */
+int run_status(struct run_context *context, const char *name, struct run *run, struct error *err);
+
+/* `remove`: the record of a run that has ended; kind_run_live for a live one. */
+int run_remove(struct run_context *context, const char *name, struct error *err);
+
+/* --- logs --------------------------------------------------------------------------------------- */
+
+struct run_logs_request {
+    const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
+    bool follow;
+    bool all;                    /* -n all */
+    unsigned long lines;         /* -n, a node */
+    unsigned attempt;            /* 0: the current one */
+    bool raw;                    /* exact bytes of one node */
+};
+
+/* Logs through the observer's log/log_end. With follow: until the run has ended and all is printed. */
+int run_logs(struct run_context *context, const char *name, const struct run_logs_request *request,
+             struct error *err);
+
+/* --- wait --------------------------------------------------------------------------------------- */
+
+struct run_wait_request {
+    bool timeout_given;
+    unsigned long timeout_s;
+    bool stop_at_timeout; /* `start --wait --timeout`; plain `wait` leaves the run alone */
+    bool stop_on_signal;  /* `start --wait`: Ctrl-C and TERM stop the run */
+    bool with_logs;       /* `start --wait`: the merged log through the observer */
+};
+
+/*
+ * Look at the nodes once a second and act on on_failure until the run has ended. 0: finished. Errors:
+ * run_failed or run_stopped (1), run_lost (3: lost for lost_after), time_limit (5), not_proven (7).
+ */
+int run_wait(struct run_context *context, const char *name, const struct run_wait_request *request,
+             struct run *run, struct error *err);
+
+#endif
