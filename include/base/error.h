@@ -15,9 +15,10 @@ struct error_kind {
     int exit_code;
 };
 
-/* The two kinds the base layer itself produces. The domain's are in model/kind.h. */
-extern const struct error_kind kind_usage; /* "usage", 2: what the caller gave is wrong */
-extern const struct error_kind kind_local; /* "local", 8: disk, memory, permissions on this machine */
+/* The kinds the base layer itself produces. The domain's are in model/kind.h. */
+extern const struct error_kind kind_usage;         /* "usage", 2: what the caller gave is wrong */
+extern const struct error_kind kind_not_supported; /* "not-supported", 2: known, but not built yet */
+extern const struct error_kind kind_local;         /* "local", 8: disk, memory, permissions on this machine */
 
 struct error {
     const struct error_kind *kind; /* NULL: no error */
@@ -32,11 +33,17 @@ struct error {
 #define ERROR_INIT ((struct error){0})
 
 /*
- * Set kind and text (printf form), clearing hint and position. Always returns -1, so that
- * `return error_set(err, …)` reads well. A NULL err is accepted. Too long texts end in "...".
+ * Set kind and text (printf form), clearing hint, position and source. Always returns -1, so that
+ * `return error_set(err, …)` reads well. A NULL err is accepted by all of these functions, arguments
+ * may point into *err, and errno is left alone. Too long texts end in "..." (never inside a UTF-8
+ * character).
  */
 int error_set(struct error *err, const struct error_kind *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with the reason of an errno value behind it: "text: no such file or directory". */
+int error_set_errno(struct error *err, const struct error_kind *kind, int errnum, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Set the hint (printf form). Returns -1. */
 int error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -44,10 +51,10 @@ int error_hint(struct error *err, const char *format, ...) __attribute__((format
 /* Put context before the text: "context: text". Returns -1. */
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Set the position; file may be NULL. Returns -1. */
+/* Set the position; a NULL file leaves the file's name as it is. Returns -1. */
 int error_at(struct error *err, const char *file, unsigned line, unsigned column);
 
-/* Keep the offending line (bytes up to a line end or len). Returns -1. */
+/* Keep the offending line (bytes up to a line end, a NUL or len; CR of CRLF dropped). Returns -1. */
 int error_source(struct error *err, const char *line, size_t len);
 
 /* True when err holds a failure of that kind. */

@@ -19,7 +19,6 @@
     X(ssh_config, "ssh-config", 2)                                                                  \
     X(identity_missing, "identity-missing", 2)                                                      \
     X(plan, "plan", 2)                                                                              \
-    X(not_supported, "not-supported", 2)                                                            \
     /* 3: a host could not be reached, authenticated or trusted */                                  \
     X(name_not_resolved, "name-not-resolved", 3)                                                    \
     X(refused, "refused", 3)                                                                        \
