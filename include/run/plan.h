@@ -1,0 +1,134 @@
+/*
+ * The plan of a run: from (job, hosts, caller's environment) to each node's command, environment and paths.
+ * A pure function: no file, clock, getenv or network; the same input gives the same plan byte for byte. What
+ * `start --dry-run` prints and what `start` runs are one plan, made with fewer or more facts:
+ *
+ *   facts NULL                       a dry run; what only the start can know stays open
+ *   run_id, attempt                  before the nodes were probed
+ *   run_id, attempt, port, nodes     after the probe: everything is known
+ *
+ * What is open is NULL (numbers: 0) with source "on start"; inside an argv or a path it stands as ${{name}}.
+ */
+#ifndef MTLAUNCH_RUN_PLAN_H
+#define MTLAUNCH_RUN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+#include "launcher/launcher.h"
+#include "model/env.h"
+#include "model/hostlist.h"
+#include "model/job.h"
+
+/* What the transport knows of a host without contacting it. Borrowed. */
+struct plan_host {
+    bool local;           /* runs without ssh */
+    const char *hostname; /* HostName of its ssh_config entry, or NULL */
+    const char *user;     /* the user it is reached as, or NULL: not known or the caller */
+    unsigned port;        /* the port it is reached at; 0: not known */
+};
+
+/* What the probe found on one node. Borrowed. */
+struct plan_node_facts {
+    unsigned cores;        /* processors the login may use; 0: could not be found */
+    unsigned gpus;         /* GPUs found, within the login's CUDA_VISIBLE_DEVICES */
+    unsigned gpus_present; /* GPUs found, whatever CUDA_VISIBLE_DEVICES says */
+    const char *interface; /* what routes to MASTER_ADDR (on the master: what holds it); NULL: not found */
+    const char *artifacts; /* absolute; NULL: still unknown */
+};
+
+struct plan_facts {
+    const char *run_id;   /* NULL: unknown */
+    unsigned attempt;     /* 0: unknown */
+    unsigned master_port; /* free on node 0, for `port: auto`; 0: unknown, the plan shows 29500 */
+    const struct plan_node_facts *nodes; /* one per host in list order; NULL: not probed yet */
+};
+
+struct plan_input {
+    const struct job *job;
+    const struct hostlist *hosts;
+    const struct plan_host *host_facts; /* one per host; NULL: all remote, nothing known */
+    const char *run;                    /* its name, already checked */
+    const char *const *environ_;        /* the caller's environment, NULL-terminated; NULL: empty */
+    const struct plan_facts *facts;     /* NULL: a dry run */
+};
+
+/* The environment a node's command starts from, before the plan's own lists are set. */
+enum plan_env_mode {
+    PLAN_ENV_KEEP,  /* run of one local node: the caller's, less what plan_caller_env() drops */
+    PLAN_ENV_CLEAN, /* local node of several: HOME, USER, LOGNAME, SHELL and the default PATH */
+    PLAN_ENV_LOGIN  /* remote: what sshd gives */
+};
+
+struct plan_node {
+    unsigned rank;
+    size_t host;    /* index in the host list */
+    char *label;    /* name, or name:port where names repeat */
+    char *addr;     /* address other nodes use: addr=, HostName of ssh_config, or the name */
+    bool local;     /* without ssh */
+    char *user;     /* NULL: not known or the caller */
+    unsigned port;  /* 0: not known, the default */
+    unsigned nproc; /* processes on this node; 0: known on start */
+
+    struct strlist argv; /* the job's exact command, without ssh */
+
+    /*
+     * The environment in three lists that share no name:
+     *   defaults  set only where the node's own environment has no such variable
+     *   env       set always, before setup
+     *   computed  set before setup and again after it
+     * plan_node_env() gives the whole as people see it.
+     */
+    struct env defaults, env, computed;
+    enum plan_env_mode env_mode;
+
+    char *workdir;   /* NULL: the login folder. May start with "~/" */
+    char *artifacts; /* may start with "~/" while no fact made it absolute */
+    char *log;       /* ARTIFACTS/logs/RUN_node<rank>.log, likewise */
+
+    struct launch_probe probe; /* what must be there before the start */
+};
+
+struct plan {
+    char *job;
+    char *run;
+    char *launcher;
+    unsigned nnodes;
+    unsigned nproc_per_node; /* 0: known on start, or not the same on every node (script) */
+    unsigned world_size;     /* 0: known on start */
+    char *master_addr;
+    unsigned master_port;
+    char *rendezvous_id;     /* run_id.attempt; NULL: known on start */
+    struct strlist setup;    /* as in the job */
+    char *shell;             /* as in the job: "auto", or a shell for setup */
+    struct strlist warnings; /* for people, in a fixed order */
+    struct plan_node *nodes; /* nnodes of them, in rank order */
+};
+
+/*
+ * Make the plan. Errors: kind_plan (2) for what cannot work, kind_not_supported (2), kind_unequal_gpus and
+ * kind_gpus_missing (4) for what the facts show. On error out holds nothing to release.
+ */
+int plan_make(struct plan *out, const struct plan_input *in, struct error *err);
+void plan_release(struct plan *plan);
+
+/* Append the node's whole environment in the order people see it: computed, env, defaults. */
+void plan_node_env(const struct plan_node *node, struct env *out);
+
+/*
+ * The environment a local node's shell is started with, as NAME=VALUE items appended to out: for
+ * PLAN_ENV_KEEP the caller's less PET_*, RANK, LOCAL_RANK, WORLD_SIZE, GROUP_*, TORCHELASTIC_* and
+ * MTLAUNCH_*; for PLAN_ENV_CLEAN HOME, USER, LOGNAME, SHELL (from the caller's) and the default PATH.
+ */
+void plan_caller_env(enum plan_env_mode mode, const char *const *environ_, struct strlist *out);
+
+/*
+ * Append the line a person would paste on the head to run this node's command by hand: folder, environment
+ * (secrets as ***, open values left out), setup, command; inside ssh for a remote node.
+ */
+void plan_shell_line(const struct plan *plan, size_t node, struct str *out);
+
+#endif
