@@ -13,6 +13,7 @@
 #include "model/host.h"
 
 #define HOSTLIST_MAX 65536
+#define HOSTLIST_TEXT_MAX (8u << 20) /* bytes of one text: 65,536 entries of 128 bytes */
 
 struct hostlist {
     struct host *items;
@@ -54,5 +55,8 @@ void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 
 /* How people see host i: its name, or name:port where the name repeats in the list. Caller frees. */
 char *hostlist_label(const struct hostlist *list, size_t index);
+
+/* The same for every host of the list in one pass; appended to labels in rank order. */
+void hostlist_labels(const struct hostlist *list, struct strlist *labels);
 
 #endif
