@@ -29,8 +29,7 @@ struct logview_node {
 struct logview {
     struct logview_node *nodes;
     size_t len;
-    size_t label_width; /* for aligned prefixes; 0: not aligned */
-    bool json;          /* one object a line {host, rank, text} */
+    bool json; /* one object a line {host, rank, text} */
     bool color;
     bool raw; /* bytes as they are, without prefix */
     bool has_grep;

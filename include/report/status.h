@@ -12,13 +12,7 @@
 #include "base/str.h"
 #include "model/run.h"
 #include "report/style.h"
-
-struct report_event {
-    int64_t time_ms;
-    const char *event; /* "started", "stop-asked" … */
-    const char *host;  /* NULL: of the whole run */
-    const char *text;  /* NULL: none */
-};
+#include "run/store.h"
 
 /* A process that a stop could not end. */
 struct report_survivor {
@@ -35,9 +29,8 @@ struct report_run {
     const char *supervisor_host; /* NULL: there is none */
     int64_t supervisor_pid;      /* 0: unknown */
     bool supervisor_alive;
-    const struct report_event *events;
-    size_t events_len;
-    bool with_survivors; /* the answer of a stop */
+    const struct run_events *events; /* NULL: none */
+    bool with_survivors;             /* the answer of a stop */
     const struct report_survivor *survivors;
     size_t survivors_len;
 };

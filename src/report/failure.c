@@ -1,0 +1,178 @@
+#include "report/failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/hostlist.h"
+#include "model/kind.h"
+#include "report/json_internal.h"
+#include "report/table.h"
+
+void failures_release(struct failures *failures)
+{
+    for (size_t i = 0; i < failures->len; i++)
+        strlist_release(&failures->items[i].hosts);
+    free(failures->items);
+    *failures = (struct failures)FAILURES_INIT;
+}
+
+static bool is_same_failure(const struct error *a, const struct error *b)
+{
+    return a->kind == b->kind && strcmp(a->text, b->text) == 0 && strcmp(a->hint, b->hint) == 0;
+}
+
+void failures_add(struct failures *failures, const char *host, const struct error *err)
+{
+    struct failure *found = NULL;
+    for (size_t i = 0; i < failures->len && !found; i++) {
+        if (is_same_failure(&failures->items[i].error, err))
+            found = &failures->items[i];
+    }
+    if (!found) {
+        failures->items = xgrow(failures->items, failures->len, &failures->cap, sizeof(failures->items[0]));
+        found = &failures->items[failures->len++];
+        *found = (struct failure){.error = *err, .hosts = STRLIST_INIT};
+    }
+    if (host && !strlist_has(&found->hosts, host))
+        strlist_add(&found->hosts, host);
+}
+
+static int error_code(const struct error *err)
+{
+    return err->kind ? err->kind->exit_code : 0;
+}
+
+int failures_code(const struct failures *failures)
+{
+    int code = 0;
+    for (size_t i = 0; i < failures->len; i++)
+        code = kind_worse_code(code, error_code(&failures->items[i].error));
+    return code;
+}
+
+/* One line: what text_add_safe lets through of line ends would break a message in two. */
+static void add_safe_line(struct str *out, const char *text)
+{
+    size_t from = out->len;
+    text_add_safe(out, text, strlen(text));
+    for (size_t i = from; i < out->len; i++) {
+        if (out->data[i] == '\n')
+            out->data[i] = ' ';
+    }
+}
+
+static size_t utf8_len(const char *at)
+{
+    size_t len = 1;
+    while (((unsigned char)at[len] & 0xc0) == 0x80)
+        len++;
+    return len;
+}
+
+/* Below the line: blanks as wide as what stands before column, tabs kept as tabs, then the caret. */
+static void add_caret(struct str *out, const char *line, unsigned column, bool color)
+{
+    const char *at = line;
+    for (unsigned i = 1; i < column && *at; i++) {
+        size_t len = utf8_len(at);
+        AUTO_FREE char *character = xstrndup(at, len);
+        size_t width = text_columns(character);
+        if (*at == '\t')
+            str_add_char(out, '\t');
+        else
+            for (size_t blank = 0; blank < width; blank++)
+                str_add_char(out, ' ');
+        at += len;
+    }
+    tone_add(out, "^", TONE_BAD, color);
+    str_add_char(out, '\n');
+}
+
+static void add_source(struct str *out, const struct error *err, bool color)
+{
+    AUTO_STR struct str line = STR_INIT;
+    if (!err->source[0])
+        return;
+    add_safe_line(&line, err->source);
+    str_addf(out, "  %s\n", str_text(&line));
+    if (err->column) {
+        str_add(out, "  ");
+        add_caret(out, str_text(&line), err->column, color);
+    }
+}
+
+static void add_position(struct str *out, const struct error *err)
+{
+    if (!err->file[0])
+        return;
+    add_safe_line(out, err->file);
+    if (err->line)
+        str_addf(out, ":%u", err->line);
+    if (err->line && err->column)
+        str_addf(out, ":%u", err->column);
+    str_add(out, ": ");
+}
+
+void failure_text(const struct error *err, const struct strlist *hosts, bool color, struct str *out)
+{
+    tone_add(out, "mtlaunch:", TONE_BAD, color);
+    str_add_char(out, ' ');
+    add_position(out, err);
+    if (hosts && hosts->len) {
+        AUTO_STR struct str folded = STR_INIT;
+        hostlist_fold_names(hosts->items, hosts->len, &folded);
+        add_safe_line(out, str_text(&folded));
+        str_add(out, ": ");
+    }
+    add_safe_line(out, err->text);
+    str_add_char(out, '\n');
+    add_source(out, err, color);
+    if (err->hint[0]) {
+        tone_add(out, "hint:", TONE_STRONG, color);
+        str_add_char(out, ' ');
+        add_safe_line(out, err->hint);
+        str_add_char(out, '\n');
+    }
+}
+
+void failure_json(const struct error *err, const struct strlist *hosts, struct str *out)
+{
+    json_t *error = json_object();
+    json_object_set_new(error, "kind", js_text(err->kind ? err->kind->name : NULL));
+    json_object_set_new(error, "code", json_integer(error_code(err)));
+    json_object_set_new(error, "message", js_text(err->text));
+    json_object_set_new(error, "hint", js_text_or_null(err->hint));
+    json_object_set_new(error, "hosts", js_list(hosts));
+    json_object_set_new(error, "file", js_text_or_null(err->file));
+    json_object_set_new(error, "line", js_integer(err->line, 0));
+    json_object_set_new(error, "column", js_integer(err->column, 0));
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "error", error);
+    js_add_line(out, answer);
+}
+
+void failures_text(const struct failures *failures, bool color, struct str *out)
+{
+    for (size_t i = 0; i < failures->len; i++)
+        failure_text(&failures->items[i].error, &failures->items[i].hosts, color, out);
+}
+
+void failures_json(const struct failures *failures, struct str *out)
+{
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    const struct failure *worst = NULL;
+    int code = failures_code(failures);
+    for (size_t i = 0; i < failures->len; i++) {
+        const struct failure *failure = &failures->items[i];
+        if (!worst && error_code(&failure->error) == code)
+            worst = failure;
+        for (size_t j = 0; j < failure->hosts.len; j++) {
+            if (!strlist_has(&hosts, failure->hosts.items[j]))
+                strlist_add(&hosts, failure->hosts.items[j]);
+        }
+    }
+    if (worst)
+        failure_json(&worst->error, &hosts, out);
+}

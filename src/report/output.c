@@ -1,0 +1,46 @@
+#include "report/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct error_kind kind_output_closed = {"output-closed", 8};
+
+static int output_failed(int saved_errno, struct error *err)
+{
+    if (saved_errno == EPIPE)
+        return error_set(err, &kind_output_closed, "the reader of the output is gone");
+    error_set(err, &kind_local, "cannot write the output: %s", strerror(saved_errno));
+    if (saved_errno == ENOSPC || saved_errno == EDQUOT)
+        return error_hint(err, "free some space where the output goes and repeat the command");
+    return -1;
+}
+
+int output_write(int fd, const void *bytes, size_t len, struct error *err)
+{
+    const char *at = bytes;
+    while (len > 0) {
+        ssize_t written = write(fd, at, len);
+        if (written >= 0) {
+            at += written;
+            len -= (size_t)written;
+            continue;
+        }
+        if (errno == EAGAIN) {
+            struct pollfd wait = {.fd = fd, .events = POLLOUT};
+            if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+                return output_failed(errno, err);
+        } else if (errno != EINTR) {
+            return output_failed(errno, err);
+        }
+    }
+    return 0;
+}
+
+int output_print(struct str *text, struct error *err)
+{
+    int result = text->len ? output_write(STDOUT_FILENO, text->data, text->len, err) : 0;
+    str_reset(text);
+    return result;
+}

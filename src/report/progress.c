@@ -1,0 +1,83 @@
+#include "report/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/msg.h"
+#include "base/term.h"
+
+#define PROGRESS_PERIOD_MS 100
+#define BAR_CELLS          24
+
+/*
+ * The bar on the screen, if any: a message of any module has to take it away first, and base/msg knows
+ * no context. The one piece of state here; it mirrors the terminal, of which there is one too.
+ */
+static struct progress *shown_bar;
+
+void progress_clear(void)
+{
+    if (!shown_bar)
+        return;
+    shown_bar->shown = false;
+    shown_bar = NULL;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+void progress_render(const struct progress *bar, size_t columns, struct str *out)
+{
+    AUTO_STR struct str line = STR_INIT;
+    size_t full = bar->total ? BAR_CELLS * bar->done / bar->total : 0;
+    str_addf(&line, "%s [", bar->what);
+    for (size_t cell = 0; cell < BAR_CELLS; cell++)
+        str_add_char(&line, cell < full ? '#' : '.');
+    str_addf(&line, "] %zu/%zu nodes", bar->done, bar->total);
+    if (line.len >= columns) {
+        str_reset(&line);
+        str_addf(&line, "%s %zu/%zu", bar->what, bar->done, bar->total);
+    }
+    if (line.len >= columns) /* the last column stays free: a terminal would wrap there */
+        str_truncate(&line, columns ? columns - 1 : 0);
+    str_add_mem(out, str_text(&line), line.len);
+}
+
+static void draw(struct progress *bar)
+{
+    AUTO_STR struct str line = STR_INIT;
+    str_add(&line, "\r");
+    progress_render(bar, term_columns(STDERR_FILENO), &line);
+    str_add(&line, "\033[K");
+    fwrite(line.data, 1, line.len, stderr);
+    fflush(stderr);
+    bar->drawn_ms = clock_mono_ms();
+    bar->shown = true;
+    shown_bar = bar;
+}
+
+void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total)
+{
+    progress_clear();
+    *bar = (struct progress){.what = what, .total = total, .enabled = enabled};
+    if (!enabled)
+        return;
+    msg_set_before(progress_clear);
+    draw(bar);
+}
+
+void progress_update(struct progress *bar, size_t done)
+{
+    bar->done = done;
+    if (!bar->enabled)
+        return;
+    if (!bar->shown || done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS)
+        draw(bar);
+}
+
+void progress_end(struct progress *bar)
+{
+    if (bar->enabled && bar->shown)
+        progress_clear();
+    bar->enabled = false;
+}
