@@ -12,8 +12,9 @@ enum msg_level msg_get_level(void);
 /* Called before a message is written (a progress bar clears its line there); NULL: none. */
 void msg_set_before(void (*before)(void));
 
-void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* "mtlaunch: …" */
-void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* "warning: …", not when quiet */
+void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "mtlaunch: …" */
+void msg_warn(const char *format, ...)
+    __attribute__((format(printf, 1, 2))); /* "warning: …", not when quiet */
 void msg_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* "hint: …" */
 void msg_info(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* not when quiet */
 void msg_verbose(const char *format, ...) __attribute__((format(printf, 1, 2))); /* only with -v */

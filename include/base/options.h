@@ -31,9 +31,9 @@ struct option {
     const char *name; /* long name without dashes */
     char letter;      /* short name, or 0 */
     enum option_type type;
-    size_t offset;    /* in the options struct */
-    const char *value;        /* name of the value in help, NULL for flags */
-    const char *help;         /* one sentence, lower case, no full stop */
+    size_t offset;              /* in the options struct */
+    const char *value;          /* name of the value in help, NULL for flags */
+    const char *help;           /* one sentence, lower case, no full stop */
     const char *const *choices; /* OPTION_CHOICE: NULL-terminated */
     unsigned long min, max;     /* OPTION_UINT */
 };

@@ -10,7 +10,9 @@ struct str {
     size_t cap;
 };
 
+/* clang-format off */
 #define STR_INIT {0}
+/* clang-format on */
 #define AUTO_STR __attribute__((cleanup(str_release)))
 
 void str_release(struct str *s);

@@ -11,14 +11,16 @@ struct strlist {
     size_t cap;
 };
 
+/* clang-format off */
 #define STRLIST_INIT {0}
+/* clang-format on */
 #define AUTO_STRLIST __attribute__((cleanup(strlist_release)))
 
 void strlist_release(struct strlist *list);
 void strlist_add(struct strlist *list, const char *text);
 void strlist_add_mem(struct strlist *list, const char *text, size_t len);
 void strlist_addf(struct strlist *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void strlist_take(struct strlist *list, char *text); /* takes ownership of text */
+void strlist_take(struct strlist *list, char *text);               /* takes ownership of text */
 void strlist_copy(struct strlist *to, const struct strlist *from); /* appends */
 bool strlist_has(const struct strlist *list, const char *text);
 char *strlist_join(const struct strlist *list, const char *separator); /* caller frees */

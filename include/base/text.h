@@ -14,15 +14,21 @@ bool text_ends(const char *text, const char *suffix);
 /* Whole decimal number without sign, blanks or leading '+', within min..max; false otherwise. */
 bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
+/* Longest duration taken, in seconds: 100 years of 365 days, so that sums in milliseconds never overflow. */
+#define TEXT_DURATION_MAX UINT64_C(3153600000)
+
 /* DURATION of the contract: whole seconds, or a whole number with s, m, h or d. Result in seconds. */
 bool text_to_duration(const char *text, uint64_t *seconds);
 
-/* SIZE of the contract: whole bytes, or a whole number with K, M, G or T (powers of 1024). */
+/* SIZE of the contract: whole bytes, or a whole number with K, M, G or T (powers of 1024); at most INT64_MAX.
+ */
 bool text_to_size(const char *text, uint64_t *bytes);
 
 /*
- * The candidate nearest to word by edit distance (at most 2 edits, or a third of the length), or NULL.
- * candidates holds count strings; NULL entries are passed over.
+ * The candidate nearest to word by edit distance, or NULL: at most 2 edits, or a third of the length
+ * when that is more (1 edit in words of up to 3 characters). A transposition is one edit; the case of
+ * ASCII letters does not count. When none is that near, the first candidate that begins with word (of
+ * at least 3 characters). candidates holds count strings; NULL entries are passed over.
  */
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 
@@ -31,11 +37,13 @@ bool text_matches_any(const char *text, char *const *patterns, size_t count);
 
 /*
  * Append bytes so that a terminal shows them safely: control characters other than newline and tab
- * (and DEL, C1 controls) become '?'; bytes that are no UTF-8 become U+FFFD.
+ * (and DEL, C1 controls) become '?'; bytes that are no UTF-8 become U+FFFD, one for each maximal
+ * subpart, as most decoders do. A character cut in two by the caller counts as two such places.
  */
 void text_add_safe(struct str *out, const char *bytes, size_t len);
 
-/* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON). */
+/* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON); control characters, NUL
+ * too, stay. */
 void text_add_utf8(struct str *out, const char *bytes, size_t len);
 
 /* Columns the text needs on a terminal (UTF-8 characters counted; wide ones as 2). */

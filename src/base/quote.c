@@ -43,8 +43,8 @@ void quote_sh_pretty(struct str *out, const char *text)
 /* Would a shell take the first word of a line for something else than a command's name? */
 static bool is_special_first(const char *word)
 {
-    static const char *const reserved[] = {"if",   "then", "elif",     "else",   "fi",   "do",    "done",
-                                           "case", "esac", "while",    "until",  "for",  "in",    "select",
+    static const char *const reserved[] = {"if",   "then", "elif",     "else",   "fi",     "do",     "done",
+                                           "case", "esac", "while",    "until",  "for",    "in",     "select",
                                            "time", "end",  "function", "coproc", "repeat", "foreach"};
 
     if (strchr(word, '=') != NULL) /* an assignment */

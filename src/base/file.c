@@ -1,0 +1,226 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+/* read() that is not ended early by a signal. */
+static ssize_t read_some(int fd, void *buffer, size_t size)
+{
+    ssize_t got;
+
+    do {
+        got = read(fd, buffer, size);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t put = write(fd, bytes, len);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -1;
+        bytes += put;
+        len -= (size_t)put;
+    }
+    return 0;
+}
+
+int file_read(const char *path, size_t max_bytes, struct str *out, struct error *err)
+{
+    char buffer[16384];
+    size_t before = out->len;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return error_set_errno(err, &kind_local, errno, "cannot read '%s'", path);
+    for (;;) {
+        ssize_t got = read_some(fd, buffer, sizeof buffer);
+        if (got == 0)
+            return 0;
+        if (got < 0) {
+            str_truncate(out, before);
+            return error_set_errno(err, &kind_local, errno, "cannot read '%s'", path);
+        }
+        if ((size_t)got > max_bytes - (out->len - before)) {
+            str_truncate(out, before);
+            errno = EFBIG;
+            return error_set(err, &kind_local, "cannot read '%s': larger than %zu bytes", path, max_bytes);
+        }
+        str_add_mem(out, buffer, (size_t)got);
+    }
+}
+
+/* Make the entry of a rename durable. File systems that cannot sync a folder say EINVAL. */
+static int sync_folder(const char *path)
+{
+    AUTO_FREE char *folder = path_folder(path);
+    AUTO_CLOSE int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+        return -1;
+    return 0;
+}
+
+/* Everything about the temporary file up to its whole content on the disk. */
+static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
+{
+    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != 0 || fsync(fd) != 0)
+        return -1;
+    return 0;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
+{
+    AUTO_FREE char *temp = xasprintf("%s.XXXXXX", path);
+    int fd = mkostemp(temp, O_CLOEXEC);
+
+    if (fd < 0)
+        return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
+    int result = fill_temp(fd, bytes, len, mode);
+    /* Network file systems report some failed writes only at close. */
+    int failed = result != 0 ? errno : 0;
+    if (close(fd) != 0 && failed == 0)
+        failed = errno;
+    if (failed == 0 && rename(temp, path) != 0)
+        failed = errno;
+    if (failed != 0) {
+        unlink(temp);
+        errno = failed;
+        return error_set_errno(err, &kind_local, failed, "cannot write '%s'", path);
+    }
+    if (sync_folder(path) != 0)
+        return error_set_errno(err, &kind_local, errno, "cannot write '%s' to the disk", path);
+    return 0;
+}
+
+int file_append(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+
+    if (fd < 0 || write_all(fd, bytes, len) != 0)
+        return error_set_errno(err, &kind_local, errno, "cannot append to '%s'", path);
+    return 0;
+}
+
+static int make_dir(const char *path, mode_t mode)
+{
+    struct stat info;
+
+    if (mkdir(path, mode) == 0)
+        return 0;
+    /* Also EROFS, EACCES and the like for a folder that is there. */
+    int failed = errno;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return 0;
+    errno = failed == EEXIST ? ENOTDIR : failed;
+    return -1;
+}
+
+int file_make_dirs(const char *path, mode_t mode, struct error *err)
+{
+    AUTO_FREE char *part = xstrdup(path);
+    size_t i = 0;
+
+    do {
+        i += strspn(part + i, "/");
+        i += strcspn(part + i, "/");
+        char kept = part[i];
+        part[i] = '\0';
+        if (make_dir(part, mode) != 0)
+            return error_set_errno(err, &kind_local, errno, "cannot create folder '%s'", part);
+        part[i] = kept;
+    } while (part[i] != '\0');
+    return 0;
+}
+
+/* Does path still name the file behind fd? Whoever removes a lock's file leaves waiters with a dead one. */
+static bool is_file_of(const char *path, int fd)
+{
+    struct stat there, here;
+
+    return stat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
+           there.st_ino == here.st_ino;
+}
+
+int file_lock(const char *path, unsigned wait_ms, struct error *err)
+{
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    int64_t deadline = clock_mono_ms() + (int64_t)wait_ms;
+
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+        if (fd < 0)
+            return error_set_errno(err, &kind_local, errno, "cannot lock '%s'", path);
+        for (;;) {
+            if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                break;
+            int failed = errno;
+            if (failed != EWOULDBLOCK && failed != EINTR) {
+                close(fd);
+                errno = failed;
+                return error_set_errno(err, &kind_local, failed, "cannot lock '%s'", path);
+            }
+            if (clock_mono_ms() >= deadline) {
+                close(fd);
+                return -2;
+            }
+            /* No flock with a time limit exists; an alarm would touch the whole process. */
+            nanosleep(&pause, NULL);
+        }
+        if (is_file_of(path, fd))
+            return fd;
+        close(fd);
+    }
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+char *path_join(const char *folder, const char *name)
+{
+    size_t len = strlen(folder);
+
+    if (name[0] == '/' || len == 0)
+        return xstrdup(name);
+    return xasprintf("%s%s%s", folder, folder[len - 1] == '/' ? "" : "/", name);
+}
+
+char *path_folder(const char *path)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/') /* blank ends: "a/b/" lies in "a" */
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    if (len == 0)
+        return xstrdup(".");
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    return xstrndup(path, len);
+}
+
+char *path_expand_home(const char *path, const char *home)
+{
+    if (home == NULL || path[0] != '~' || (path[1] != '\0' && path[1] != '/'))
+        return xstrdup(path);
+    if (path[1] == '\0')
+        return xstrdup(home);
+    return path_join(home, path + 1 + strspn(path + 1, "/"));
+}

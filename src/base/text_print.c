@@ -1,0 +1,54 @@
+/* The part of base/text.h that deals with characters: safe printing and widths. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "utf8_internal.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+/* C0 and C1 controls and DEL, but not the two that lay out text. */
+static bool is_unsafe(uint32_t character)
+{
+    if (character == '\n' || character == '\t')
+        return false;
+    return character < 0x20 || (character >= 0x7F && character < 0xA0);
+}
+
+static void add_checked(struct str *out, const char *bytes, size_t len, bool safe)
+{
+    size_t used, done = 0; /* bytes from done to the present place are to be copied as they are */
+
+    for (size_t i = 0; i < len; i += used) {
+        uint32_t character = utf8_read(bytes + i, len - i, &used);
+        bool invalid = character == UTF8_INVALID;
+        if (!invalid && !(safe && is_unsafe(character)))
+            continue;
+        str_add_mem(out, bytes + done, i - done);
+        str_add(out, invalid ? REPLACEMENT : "?");
+        done = i + used;
+    }
+    if (done < len)
+        str_add_mem(out, bytes + done, len - done);
+}
+
+void text_add_safe(struct str *out, const char *bytes, size_t len)
+{
+    add_checked(out, bytes, len, true);
+}
+
+void text_add_utf8(struct str *out, const char *bytes, size_t len)
+{
+    add_checked(out, bytes, len, false);
+}
+
+size_t text_columns(const char *text)
+{
+    size_t len = strlen(text), used, columns = 0;
+
+    for (size_t i = 0; i < len; i += used) {
+        uint32_t character = utf8_read(text + i, len - i, &used);
+        columns += utf8_columns(character);
+    }
+    return columns;
+}
