@@ -1,0 +1,62 @@
+/*
+ * How a host is reached: an entry of the host list, the spec's ssh options and ssh_config made into one
+ * value. No network, no name look-up. Precedence: entry, spec, ssh_config, defaults.
+ */
+#ifndef MTLAUNCH_TRANSPORT_ENDPOINT_H
+#define MTLAUNCH_TRANSPORT_ENDPOINT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/host.h"
+#include "transport/ssh_config.h"
+
+/* This machine and the caller, read once a command. */
+struct machine {
+    char *name;               /* uname -n */
+    char *user;               /* the caller's login name */
+    char *home;               /* absolute */
+    struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
+};
+
+/* home: $HOME of the caller (used when absolute), or NULL: that of the user database. Errors: kind_local. */
+int machine_read(struct machine *machine, const char *home, struct error *err);
+void machine_release(struct machine *machine);
+
+/* The spec's ssh options; borrowed. "~" may stand at the start of the paths. */
+struct ssh_options {
+    const char *user;        /* NULL: not given */
+    unsigned port;           /* 0: not given */
+    const char *identity;    /* private key file; NULL: not given */
+    const char *known_hosts; /* the only known_hosts file; NULL: not given */
+};
+
+struct endpoint {
+    char *name;                 /* as the host list has it, for messages */
+    char *hostname;             /* what is connected to: HostName of ssh_config, else name */
+    char *user;                 /* never NULL */
+    unsigned port;              /* never 0 */
+    bool local;                 /* runs on this machine without ssh */
+    char *why_local;            /* "this machine's name", … for people; NULL when not local */
+    char *home;                 /* of the caller: commands of a local host start there, as a login does */
+    char *key_name;             /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
+    struct strlist identities;  /* private key files, in the order they are tried; absolute */
+    bool identity_explicit;     /* identities holds the one of the spec */
+    struct strlist known_hosts; /* files, absolute */
+};
+
+/*
+ * Fill out (uninitialised or zero). A host is local when its hostname is localhost, 127.0.0.1, ::1, this
+ * machine's name or an address of one of its real interfaces, the port is 22 and the user the caller, unless
+ * ssh=always. options and config may be NULL. notes (for -v: identity files of ssh_config that are missing),
+ * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_not_supported (a jump or proxy
+ * applies to the host).
+ */
+int endpoint_resolve(const struct host *host, const struct ssh_options *options,
+                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
+                     struct strlist *notes, struct error *err);
+void endpoint_release(struct endpoint *endpoint);
+void endpoint_copy(struct endpoint *to, const struct endpoint *from); /* to is uninitialised or zero */
+
+#endif

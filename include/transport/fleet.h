@@ -1,0 +1,99 @@
+/*
+ * Commands on many hosts at once, on one event loop. Hosts are added once; each connects when its first
+ * command is asked for, its session stays open and serves later commands, and is opened anew when it was
+ * lost. Nothing blocks, nothing is printed, no output is kept: bytes go to the handler as they come.
+ *
+ * Callbacks run inside fleet_run, never inside the function that asked for them; each may call fleet_exec,
+ * fleet_cancel, fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
+ *
+ * fleet_new makes the process ignore SIGPIPE (children get the default back).
+ * tests/contract/test_transport.c holds every transport to this header.
+ */
+#ifndef MTLAUNCH_TRANSPORT_FLEET_H
+#define MTLAUNCH_TRANSPORT_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "transport/endpoint.h"
+
+struct fleet;
+
+struct fleet_options {
+    unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
+    unsigned
+        connect_timeout_ms; /* look-up, connect and login together, waiting for a turn apart; 0: 10,000 */
+};
+
+/* options NULL: the defaults. Never NULL unless the loop cannot be made: kind_local. */
+struct fleet *fleet_new(const struct fleet_options *options, struct error *err);
+
+/* Ends what still runs as fleet_cancel does (no callbacks) and closes all. NULL accepted. */
+void fleet_free(struct fleet *fleet);
+
+/* Returns the host's index: 0, 1, 2 … in the order of the calls. The endpoint is copied. */
+size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint);
+
+/*
+ * A command: a line for the login shell of the user there, for /bin/sh on a local host; both start in the
+ * home folder. input is written to its standard input, then that is closed.
+ */
+struct exec_request {
+    const char *command;
+    const void *input; /* NULL with input_len 0: standard input is empty */
+    size_t input_len;
+    unsigned timeout_ms; /* from the moment the command is asked for on an open session; 0: none */
+    bool follow;         /* runs long (a log follower): counts against the fan-out only until it runs */
+};
+
+struct exec_result {
+    struct error
+        error;           /* kind NULL: the command ran to its end. Else, by kind:
+                            name_not_resolved, refused, timed_out (login took too long), unreachable, connection_lost,
+                            auth_failed, key_*, hostkey_*: not reached; connection_lost also in mid-run;
+                            time_limit: timeout_ms passed, the command was killed; interrupted: fleet_cancel;
+                            node_unsupported: the server runs no commands; local: fork failed … */
+    bool started;        /* false: the command surely never ran; true: it ran, or may have */
+    int exit_status;     /* 0..255; 128 + n when a signal ended it; -1 with an error */
+    char signal[16];     /* name without SIG, "" when none */
+    unsigned elapsed_ms; /* from the request's first try on an open session to its end; 0: never got there */
+};
+
+/* data may be NULL (dropped). done comes exactly once, and no data after it. */
+struct exec_handler {
+    void (*data)(void *ctx, size_t host, int stream, const char *bytes, size_t len); /* stream: 1 or 2 */
+    void (*done)(void *ctx, size_t host, const struct exec_result *result);
+};
+
+/* Ask for a command; request and handler are copied. Returns an id, never 0, never used again. */
+uint64_t fleet_exec(struct fleet *fleet, size_t host, const struct exec_request *request,
+                    const struct exec_handler *handler, void *ctx);
+
+/*
+ * End a command: its process group is killed (over ssh: as far as the server does that) and its streams are
+ * closed; done comes with kind_interrupted. An id that has ended already is ignored.
+ */
+void fleet_cancel(struct fleet *fleet, uint64_t id);
+void fleet_cancel_all(struct fleet *fleet);
+
+/* Call back once after ms milliseconds. A pending timer keeps fleet_run going. Returns an id, never 0. */
+uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ctx), void *ctx);
+void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ignored */
+
+/*
+ * Take SIGINT and SIGTERM (until fleet_free or callback NULL; also between two fleet_run calls, delivered in
+ * the next). Without a callback they keep their disposition.
+ */
+void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx);
+
+/* Run until no command and no timer is pending (returns 0), or fleet_stop was called (returns 1). May be
+ * repeated. */
+int fleet_run(struct fleet *fleet);
+void fleet_stop(struct fleet *fleet);
+
+/* Commands asked for whose done has not come. */
+size_t fleet_pending(const struct fleet *fleet);
+
+#endif
