@@ -84,5 +84,8 @@ int job_check_run_name(const char *run, struct error *err);
 
 /* A signal name with or without SIG to its canonical name ("TERM"), NULL when unknown. Static text. */
 const char *job_signal_name(const char *text);
+/* The canonical names, for nearest names in messages. */
+extern const char *const job_signal_names[];
+extern const size_t job_signal_names_count;
 
 #endif

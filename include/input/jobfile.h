@@ -1,0 +1,43 @@
+/*
+ * The job file and everything that changes it on the command line, into a struct job. Later wins: the file,
+ * profiles in the order given, the caller's variables (ZERO_STAGE, CONTAINER_NAME, NPROC_PER_NODE,
+ * MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT), --set in order, named options.
+ */
+#ifndef MTLAUNCH_INPUT_JOBFILE_H
+#define MTLAUNCH_INPUT_JOBFILE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/job.h"
+
+/* What the command line gave; everything is borrowed. NULL: not given; texts are as typed. */
+struct job_request {
+    const char *job;                /* JOB: a path or a name (input/joblookup.h) */
+    const struct strlist *profiles; /* --profile NAME */
+    const struct strlist *sets;     /* --set KEY.PATH=VALUE */
+    const struct strlist *env;      /* -e NAME=VALUE or NAME */
+    const char *container;
+    const char *zero_stage, *nproc_per_node, *master_addr, *master_port, *artifacts;
+    const struct strlist *rest;  /* after "--" */
+    const char *const *environ_; /* the caller's environment: NAME=VALUE, NULL at the end */
+    const char *home;            /* for "~" in local paths */
+};
+
+/*
+ * Find, read and check the job. out is uninitialised or zero; on success the caller owns it (job_release), on
+ * failure it is empty. notes gets a line for each of the caller's variables that acts; warnings what deserves
+ * attention; both may be NULL.
+ * Errors: kind_job_not_found, kind_job_file, kind_env_file, kind_host_list, kind_identity_missing,
+ * kind_not_supported, kind_usage; with the place in the file, or the option as the file.
+ */
+int jobfile_load(struct job *out, const struct job_request *request, struct strlist *notes,
+                 struct strlist *warnings, struct error *err);
+
+/* The same for a text in memory; path is the file's name for messages, the job's name and relative paths. */
+int jobfile_parse_text(struct job *out, const char *path, const char *text, size_t len,
+                       const struct job_request *request, struct strlist *notes, struct strlist *warnings,
+                       struct error *err);
+
+#endif
