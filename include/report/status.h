@@ -9,19 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
+#include "base/strlist.h"
 #include "model/run.h"
 #include "report/style.h"
 #include "run/store.h"
-
-/* A process that a stop could not end. */
-struct report_survivor {
-    const char *host;
-    unsigned rank;
-    int64_t pid;
-    const char *state;   /* "D", "R" … as the kernel says; NULL: unknown */
-    const char *command; /* NULL: unknown */
-};
+#include "run/usecase.h"
 
 /* A run and what belongs to its picture. */
 struct report_run {
@@ -31,15 +25,19 @@ struct report_run {
     bool supervisor_alive;
     const struct run_events *events; /* NULL: none */
     bool with_survivors;             /* the answer of a stop */
-    const struct report_survivor *survivors;
+    const struct run_survivor *survivors;
     size_t survivors_len;
 };
 
 /* Append the picture of one run for people: a heading, the nodes, what went wrong. */
 void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out);
 
-/* Append the status object; every key is there, null where unknown. */
-void report_run_json(const struct report_run *view, struct str *out);
+/*
+ * Append the status object; every key is there, null where unknown. A command that failed and still knows
+ * the run adds "error" to it: failure with the hosts it happened on (both may be NULL).
+ */
+void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
+                     struct str *out);
 
 /* Append the list of runs: a table, or {schema, runs: […]}. */
 void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,

@@ -37,10 +37,11 @@ struct cmd_options {
     struct strlist set; /* KEY.PATH=VALUE, in order */
     struct strlist env; /* NAME=VALUE or NAME */
     struct strlist profiles;
-    struct option_uint zero_stage;
-    struct option_uint nproc_per_node;
+    /* as typed: they override a key of the spec and are checked where that is */
+    const char *zero_stage;
+    const char *nproc_per_node;
     const char *master_addr;
-    struct option_uint master_port;
+    const char *master_port;
     const char *artifacts;
 
     /* start */

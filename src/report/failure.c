@@ -137,7 +137,7 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
     }
 }
 
-void failure_json(const struct error *err, const struct strlist *hosts, struct str *out)
+json_t *js_error(const struct error *err, const struct strlist *hosts)
 {
     json_t *error = json_object();
     json_object_set_new(error, "kind", js_text(err->kind ? err->kind->name : NULL));
@@ -148,8 +148,13 @@ void failure_json(const struct error *err, const struct strlist *hosts, struct s
     json_object_set_new(error, "file", js_text_or_null(err->file));
     json_object_set_new(error, "line", js_integer(err->line, 0));
     json_object_set_new(error, "column", js_integer(err->column, 0));
+    return error;
+}
+
+void failure_json(const struct error *err, const struct strlist *hosts, struct str *out)
+{
     json_t *answer = js_answer();
-    json_object_set_new(answer, "error", error);
+    json_object_set_new(answer, "error", js_error(err, hosts));
     js_add_line(out, answer);
 }
 

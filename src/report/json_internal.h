@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/strlist.h"
 
@@ -14,6 +15,9 @@ json_t *js_text_or_null(const char *text); /* NULL or "": null */
 json_t *js_time(int64_t epoch_ms);         /* 0: null */
 json_t *js_integer(int64_t value, int64_t unknown);
 json_t *js_list(const struct strlist *list);
+
+/* {kind, code, message, hint, hosts, file, line, column} */
+json_t *js_error(const struct error *err, const struct strlist *hosts);
 
 /* Append value on one line with its line end, and give it up. */
 void js_add_line(struct str *out, json_t *value);

@@ -1,0 +1,160 @@
+#include "report/dryrun.h"
+
+#include <string.h>
+
+#include "base/quote.h"
+#include "base/text.h"
+#include "report/json_internal.h"
+#include "report/table.h"
+#include "run/plan.h"
+
+#define SECRET_SHOWN "***"
+
+static void add_safe(struct str *out, const char *text)
+{
+    text_add_safe(out, text, strlen(text));
+}
+
+static void add_argv(struct str *out, const struct strlist *argv)
+{
+    AUTO_STR struct str line = STR_INIT;
+    quote_argv_pretty(&line, argv->items, argv->len);
+    add_safe(out, str_text(&line));
+}
+
+static void add_variable(struct str *out, const struct env_var *var, bool color)
+{
+    AUTO_STR struct str source = STR_INIT;
+    str_addf(out, "    %s", var->name);
+    if (var->value) {
+        AUTO_STR struct str value = STR_INIT;
+        if (var->secret)
+            str_add(&value, SECRET_SHOWN);
+        else
+            quote_sh_pretty(&value, var->value);
+        str_add_char(out, '=');
+        add_safe(out, str_text(&value));
+    }
+    str_add(&source, "  # ");
+    add_safe(&source, var->source ? var->source : "");
+    tone_add(out, str_text(&source), TONE_FAINT, color);
+    str_add_char(out, '\n');
+}
+
+static void add_node(struct str *out, const struct plan *plan, size_t index, bool color)
+{
+    const struct plan_node *node = &plan->nodes[index];
+    AUTO_STR struct str heading = STR_INIT;
+    AUTO_STR struct str shell = STR_INIT;
+    struct env env = ENV_INIT;
+    str_addf(&heading, "node %u: ", node->rank);
+    add_safe(&heading, node->label);
+    str_add_char(out, '\n');
+    tone_add(out, str_text(&heading), TONE_STRONG, color);
+    if (node->addr && strcmp(node->addr, node->label) != 0) {
+        str_add(out, " (");
+        add_safe(out, node->addr);
+        str_add(out, ")");
+    }
+    str_add(out, node->local ? ", here without ssh\n" : ", by ssh\n");
+    str_add(out, "  workdir: ");
+    add_safe(out, node->workdir ? node->workdir : "the login folder");
+    str_add(out, "\n  log:     ");
+    add_safe(out, node->log ? node->log : "");
+    str_add(out, "\n  environment:\n");
+    plan_node_env(node, &env);
+    for (size_t i = 0; i < env.len; i++)
+        add_variable(out, &env.items[i], color);
+    env_release(&env);
+    str_add(out, "  command: ");
+    add_argv(out, &node->argv);
+    str_add(out, "\n  by hand: ");
+    plan_shell_line(plan, index, &shell);
+    add_safe(out, str_text(&shell));
+    str_add_char(out, '\n');
+}
+
+static void add_processes(struct str *out, const struct plan *plan)
+{
+    str_addf(out, "%u node%s", plan->nnodes, plan->nnodes == 1 ? "" : "s");
+    if (plan->nproc_per_node)
+        str_addf(out, " x %u process%s = world size %u", plan->nproc_per_node,
+                 plan->nproc_per_node == 1 ? "" : "es", plan->world_size);
+    else
+        str_add(out, ", processes per node known on start");
+}
+
+void report_plan_text(const struct plan *plan, const struct report_style *style, struct str *out)
+{
+    str_add(out, "job ");
+    add_safe(out, plan->job);
+    str_addf(out, ", run %s, launcher %s: ", plan->run, plan->launcher);
+    add_processes(out, plan);
+    str_add(out, "\nmaster: ");
+    add_safe(out, plan->master_addr);
+    str_addf(out, " port %u, rendezvous id: ", plan->master_port);
+    add_safe(out, plan->rendezvous_id ? plan->rendezvous_id : "known on start");
+    str_add_char(out, '\n');
+    for (size_t i = 0; i < plan->setup.len; i++) {
+        str_add(out, "setup:  ");
+        add_safe(out, plan->setup.items[i]);
+        str_add_char(out, '\n');
+    }
+    for (size_t i = 0; i < plan->nnodes; i++)
+        add_node(out, plan, i, style->color);
+}
+
+static json_t *env_array(const struct plan_node *node)
+{
+    struct env env = ENV_INIT;
+    json_t *array = json_array();
+    plan_node_env(node, &env);
+    for (size_t i = 0; i < env.len; i++) {
+        const struct env_var *var = &env.items[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", js_text(var->name));
+        json_object_set_new(object, "value", js_text(var->secret && var->value ? SECRET_SHOWN : var->value));
+        json_object_set_new(object, "source", js_text(var->source));
+        json_array_append_new(array, object);
+    }
+    env_release(&env);
+    return array;
+}
+
+static json_t *node_object(const struct plan *plan, size_t index)
+{
+    const struct plan_node *node = &plan->nodes[index];
+    AUTO_STR struct str shell = STR_INIT;
+    json_t *object = json_object();
+    plan_shell_line(plan, index, &shell);
+    json_object_set_new(object, "rank", json_integer(node->rank));
+    json_object_set_new(object, "host", js_text(node->label));
+    json_object_set_new(object, "command", js_list(&node->argv));
+    json_object_set_new(object, "shell", js_text(str_text(&shell)));
+    json_object_set_new(object, "env", env_array(node));
+    json_object_set_new(object, "workdir", js_text(node->workdir));
+    json_object_set_new(object, "log", js_text(node->log));
+    json_object_set_new(object, "container", json_null());
+    return object;
+}
+
+void report_plan_json(const struct plan *plan, struct str *out)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < plan->nnodes; i++)
+        json_array_append_new(nodes, node_object(plan, i));
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "job", js_text(plan->job));
+    json_object_set_new(answer, "run", js_text(plan->run));
+    json_object_set_new(answer, "launcher", js_text(plan->launcher));
+    json_object_set_new(answer, "nnodes", json_integer(plan->nnodes));
+    json_object_set_new(answer, "nproc_per_node", js_integer(plan->nproc_per_node, 0));
+    json_object_set_new(answer, "world_size", js_integer(plan->world_size, 0));
+    json_object_set_new(answer, "master_addr", js_text(plan->master_addr));
+    json_object_set_new(answer, "master_port", js_integer(plan->master_port, 0));
+    json_object_set_new(answer, "rendezvous_id", js_text(plan->rendezvous_id));
+    json_object_set_new(answer, "nodes", nodes);
+    json_object_set_new(answer, "batch", json_null());
+    json_object_set_new(answer, "warnings", js_list(&plan->warnings));
+    js_add_line(out, answer);
+}

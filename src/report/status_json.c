@@ -1,0 +1,143 @@
+#include "report/json_internal.h"
+#include "report/status.h"
+
+static json_t *supervisor_object(const struct report_run *view)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "host", js_text(view->supervisor_host));
+    json_object_set_new(object, "pid", js_integer(view->supervisor_pid, 0));
+    json_object_set_new(object, "alive", json_boolean(view->supervisor_alive));
+    return object;
+}
+
+/* 0 when finished; nothing while the run lives and when it was stopped. */
+static json_t *exit_status_value(const struct run *run)
+{
+    if (run->state == RUN_FINISHED)
+        return json_integer(0);
+    if (run->state == RUN_FAILED)
+        return js_integer(run->exit_status, -1);
+    return json_null();
+}
+
+/* The keys that the list of runs and the picture of one share. */
+static void add_common(json_t *object, const struct report_run *view)
+{
+    const struct run *run = view->run;
+    json_object_set_new(object, "run", js_text(run->name));
+    json_object_set_new(object, "job", js_text(run->job));
+    json_object_set_new(object, "run_id", js_text_or_null(run->id));
+    json_object_set_new(object, "state", js_text(run_state_name(run->state)));
+    json_object_set_new(object, "attempt", js_integer(run->attempt, 0));
+    json_object_set_new(object, "reason", js_text(run->reason));
+    json_object_set_new(object, "exit_status", exit_status_value(run));
+    json_object_set_new(object, "started", js_time(run->started_ms));
+    json_object_set_new(object, "ended", js_time(run->ended_ms));
+    json_object_set_new(object, "supervisor", supervisor_object(view));
+}
+
+static json_t *node_object(const struct run_node *node)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "rank", json_integer(node->rank));
+    json_object_set_new(object, "host", js_text(node->label));
+    json_object_set_new(object, "addr", js_text(node->addr));
+    json_object_set_new(object, "state", js_text(node_state_name(node->state)));
+    json_object_set_new(object, "reason", js_text(node->reason));
+    json_object_set_new(object, "pid", js_integer(node->pid, 0));
+    json_object_set_new(object, "exit_status", js_integer(node->exit_status, -1));
+    json_object_set_new(object, "signal", js_text(node->signal));
+    json_object_set_new(object, "started", js_time(node->started_ms));
+    json_object_set_new(object, "ended", js_time(node->ended_ms));
+    json_object_set_new(object, "log", js_text(node->log));
+    json_object_set_new(object, "gpus", json_null());
+    return object;
+}
+
+static json_t *nodes_array(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->nodes_len; i++)
+        json_array_append_new(array, node_object(&run->nodes[i]));
+    return array;
+}
+
+/* The current attempt is what the run itself is now; earlier ones are history. */
+static json_t *attempts_array(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->attempts_len; i++) {
+        const struct run_attempt *attempt = &run->attempts[i];
+        bool current = attempt->number == run->attempt;
+        json_t *object = json_object();
+        json_object_set_new(object, "attempt", json_integer(attempt->number));
+        json_object_set_new(object, "state", js_text(run_state_name(current ? run->state : attempt->state)));
+        json_object_set_new(object, "started", js_time(attempt->started_ms));
+        json_object_set_new(object, "ended", js_time(current ? run->ended_ms : attempt->ended_ms));
+        json_object_set_new(object, "reason", js_text(current ? run->reason : attempt->reason));
+        json_object_set_new(object, "nodes", js_list(&attempt->nodes));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *events_array(const struct run_events *events)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; events && i < events->len; i++) {
+        const struct run_event *event = &events->items[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "time", js_time(event->time_ms));
+        json_object_set_new(object, "event", js_text(event->event));
+        json_object_set_new(object, "host", js_text(event->host));
+        json_object_set_new(object, "text", js_text(event->text));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *survivors_array(const struct report_run *view)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < view->survivors_len; i++) {
+        const struct run_survivor *survivor = &view->survivors[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "host", js_text(survivor->host));
+        json_object_set_new(object, "rank", json_integer((json_int_t)survivor->rank));
+        json_object_set_new(object, "pid", js_integer(survivor->pid, 0));
+        json_object_set_new(object, "state", js_text_or_null(survivor->state));
+        json_object_set_new(object, "command", js_text(survivor->command));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
+                     struct str *out)
+{
+    json_t *answer = js_answer();
+    add_common(answer, view);
+    json_object_set_new(answer, "nodes", nodes_array(view->run));
+    json_object_set_new(answer, "progress", json_null());
+    json_object_set_new(answer, "attempts", attempts_array(view->run));
+    json_object_set_new(answer, "events", events_array(view->events));
+    if (view->with_survivors)
+        json_object_set_new(answer, "survivors", survivors_array(view));
+    if (failure && failure->kind)
+        json_object_set_new(answer, "error", js_error(failure, hosts));
+    js_add_line(out, answer);
+}
+
+void report_runs_json(const struct report_run *views, size_t count, struct str *out)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *object = json_object();
+        add_common(object, &views[i]);
+        json_object_set_new(object, "progress", json_null());
+        json_array_append_new(array, object);
+    }
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "runs", array);
+    js_add_line(out, answer);
+}

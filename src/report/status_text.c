@@ -1,0 +1,256 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "model/hostlist.h"
+#include "report/status.h"
+#include "report/table.h"
+
+/* What usually lies behind a training process that a signal ended. */
+static const struct {
+    const char *signal;
+    const char *meaning;
+} signal_meanings[] = {
+    {"KILL", "often out of memory: see dmesg there"}, {"BUS", "often a full /dev/shm"},
+    {"SEGV", "a memory fault in native code"},        {"ABRT", "aborted by the program or by NCCL"},
+    {"ILL", "built for another processor"},
+};
+
+static enum report_tone node_tone(enum node_state state)
+{
+    static const enum report_tone tones[] = {
+        [NODE_PENDING] = TONE_FAINT, [NODE_RUNNING] = TONE_GOOD, [NODE_EXITED] = TONE_GOOD,
+        [NODE_FAILED] = TONE_BAD,    [NODE_STOPPED] = TONE_WARN, [NODE_LOST] = TONE_BAD,
+    };
+    return tones[state];
+}
+
+static enum report_tone run_tone(enum run_state state)
+{
+    static const enum report_tone tones[] = {
+        [RUN_STOPPING] = TONE_WARN, [RUN_STARTING] = TONE_WARN, [RUN_DEGRADED] = TONE_BAD,
+        [RUN_RUNNING] = TONE_GOOD,  [RUN_LOST] = TONE_BAD,      [RUN_FAILED] = TONE_BAD,
+        [RUN_STOPPED] = TONE_WARN,  [RUN_FINISHED] = TONE_GOOD,
+    };
+    return tones[state];
+}
+
+char *report_exit_text(const struct run_node *node)
+{
+    if (node->exit_status < 0)
+        return NULL;
+    if (!node->signal)
+        return xasprintf("exit status %d", node->exit_status);
+    for (size_t i = 0; i < ARRAY_LEN(signal_meanings); i++) {
+        if (strcmp(node->signal, signal_meanings[i].signal) == 0)
+            return xasprintf("killed by SIG%s (%s)", node->signal, signal_meanings[i].meaning);
+    }
+    return xasprintf("killed by SIG%s", node->signal);
+}
+
+static void add_safe(struct str *out, const char *text)
+{
+    text_add_safe(out, text, strlen(text));
+}
+
+/* How long it ran, or has run. */
+static void add_span(struct table *table, int64_t started_ms, int64_t ended_ms, int64_t now_ms)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    int64_t until = ended_ms ? ended_ms : now_ms;
+    if (!started_ms || until < started_ms) /* a node's clock may be behind ours */
+        table_add(table, NULL, TONE_PLAIN);
+    else
+        table_add(table, clock_format_span((until - started_ms) / 1000, buffer), TONE_PLAIN);
+}
+
+static void add_local_time(struct table *table, int64_t time_ms)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    table_add(table, time_ms ? clock_format_local(time_ms, buffer) : NULL, TONE_PLAIN);
+}
+
+static void add_node_row(struct table *table, const struct run_node *node, int64_t now_ms)
+{
+    AUTO_FREE char *ended = node->state == NODE_FAILED ? report_exit_text(node) : NULL;
+    bool live = node->state == NODE_RUNNING || node->state == NODE_LOST;
+    table_addf(table, TONE_PLAIN, "%u", node->rank);
+    table_add(table, node->label, TONE_STRONG);
+    table_add(table, node_state_name(node->state), node_tone(node->state));
+    if (node->pid)
+        table_addf(table, TONE_PLAIN, "%lld", (long long)node->pid);
+    else
+        table_add(table, NULL, TONE_PLAIN);
+    if (node->exit_status >= 0)
+        table_addf(table, TONE_PLAIN, "%d", node->exit_status);
+    else
+        table_add(table, NULL, TONE_PLAIN);
+    if (live || node->ended_ms)
+        add_span(table, node->started_ms, node->ended_ms, now_ms);
+    else
+        table_add(table, NULL, TONE_PLAIN);
+    table_add(table, node->reason ? node->reason : ended, TONE_PLAIN);
+}
+
+static void add_nodes(const struct run *run, const struct report_style *style, struct str *out)
+{
+    static const struct table_column columns[] = {
+        {.title = "RANK", .right = true},
+        {.title = "HOST"},
+        {.title = "STATE"},
+        {.title = "PID", .right = true},
+        {.title = "EXIT", .right = true},
+        {.title = "TIME", .right = true},
+        {.title = "REASON", .flexible = true, .hide_empty = true},
+    };
+    struct table table;
+    table_init(&table, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < run->nodes_len; i++)
+        add_node_row(&table, &run->nodes[i], style->now_ms);
+    table_render(&table, style->columns, style->color, out);
+    table_release(&table);
+}
+
+/* "ARTIFACTS/logs/RUN_node*.log": the log's path with the rank left open. */
+static char *log_pattern(const struct run_node *node)
+{
+    AUTO_FREE char *tail = xasprintf("_node%u.log", node->rank);
+    if (!node->log)
+        return NULL;
+    if (!text_ends(node->log, tail))
+        return xstrdup(node->log);
+    return xasprintf("%.*s_node<rank>.log", (int)(strlen(node->log) - strlen(tail)), node->log);
+}
+
+/* Where the logs are: one line a path, with the hosts where not all share it. */
+static void add_logs(const struct run *run, struct str *out)
+{
+    AUTO_STRLIST struct strlist patterns = STRLIST_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        AUTO_FREE char *pattern = log_pattern(&run->nodes[i]);
+        if (pattern && !strlist_has(&patterns, pattern))
+            strlist_add(&patterns, pattern);
+    }
+    for (size_t p = 0; p < patterns.len; p++) {
+        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+        AUTO_STR struct str folded = STR_INIT;
+        for (size_t i = 0; i < run->nodes_len; i++) {
+            AUTO_FREE char *pattern = log_pattern(&run->nodes[i]);
+            if (pattern && strcmp(pattern, patterns.items[p]) == 0)
+                strlist_add(&hosts, run->nodes[i].label);
+        }
+        hostlist_fold_names(hosts.items, hosts.len, &folded);
+        str_add(out, "logs: ");
+        add_safe(out, patterns.items[p]);
+        str_add(out, " on ");
+        add_safe(out, str_text(&folded));
+        str_add_char(out, '\n');
+    }
+}
+
+static void add_heading(const struct run *run, const struct report_style *style, struct str *out)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    add_safe(out, run->name);
+    str_add(out, ": ");
+    tone_add(out, run_state_name(run->state), run_tone(run->state), style->color);
+    str_add(out, " (job ");
+    add_safe(out, run->job ? run->job : "?");
+    str_addf(out, ", attempt %u, id ", run->attempt);
+    add_safe(out, run->id);
+    str_add(out, ")\n");
+    if (run->started_ms)
+        str_addf(out, "started: %s\n", clock_format_local(run->started_ms, buffer));
+    if (run->ended_ms)
+        str_addf(out, "ended: %s\n", clock_format_local(run->ended_ms, buffer));
+    if (run->reason) {
+        str_add(out, "reason: ");
+        add_safe(out, run->reason);
+        str_add_char(out, '\n');
+    }
+}
+
+/* The node that failed first, with what its end says: the others mostly follow from it. */
+static void add_first_failure(const struct run *run, struct str *out)
+{
+    long first = run_first_failure(run);
+    if (first < 0)
+        return;
+    const struct run_node *node = &run->nodes[first];
+    AUTO_FREE char *ended = report_exit_text(node);
+    str_add(out, "failed first: ");
+    add_safe(out, node->label);
+    str_addf(out, " (rank %u)", node->rank);
+    if (ended || node->reason) {
+        str_add(out, ": ");
+        add_safe(out, ended ? ended : node->reason);
+    }
+    str_add_char(out, '\n');
+}
+
+static void add_survivors(const struct report_run *view, const struct report_style *style, struct str *out)
+{
+    static const struct table_column columns[] = {
+        {.title = "HOST"},  {.title = "RANK", .right = true},       {.title = "PID", .right = true},
+        {.title = "STATE"}, {.title = "COMMAND", .flexible = true},
+    };
+    struct table table;
+    if (!view->survivors_len)
+        return;
+    str_add(out, "still there:\n");
+    table_init(&table, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < view->survivors_len; i++) {
+        const struct run_survivor *survivor = &view->survivors[i];
+        table_add(&table, survivor->host, TONE_STRONG);
+        table_addf(&table, TONE_PLAIN, "%zu", survivor->rank);
+        table_addf(&table, TONE_PLAIN, "%lld", (long long)survivor->pid);
+        table_add(&table, survivor->state, TONE_BAD);
+        table_add(&table, survivor->command, TONE_PLAIN);
+    }
+    table_render(&table, style->columns, style->color, out);
+    table_release(&table);
+}
+
+void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out)
+{
+    const struct run *run = view->run;
+    add_heading(run, style, out);
+    if (run_state_is_live(run->state) && !view->supervisor_alive)
+        str_add(out, "supervisor: none (what the spec says on failure acts while 'mtlaunch wait' looks)\n");
+    add_nodes(run, style, out);
+    add_first_failure(run, out);
+    add_logs(run, out);
+    add_survivors(view, style, out);
+}
+
+void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,
+                      struct str *out)
+{
+    static const struct table_column columns[] = {
+        {.title = "RUN"},
+        {.title = "STATE"},
+        {.title = "JOB", .flexible = true},
+        {.title = "NODES", .right = true},
+        {.title = "ATTEMPT", .right = true},
+        {.title = "STARTED"},
+        {.title = "TIME", .right = true},
+        {.title = "REASON", .flexible = true, .hide_empty = true},
+    };
+    struct table table;
+    table_init(&table, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = views[i].run;
+        table_add(&table, run->name, TONE_STRONG);
+        table_add(&table, run_state_name(run->state), run_tone(run->state));
+        table_add(&table, run->job, TONE_PLAIN);
+        table_addf(&table, TONE_PLAIN, "%zu", run->nodes_len);
+        table_addf(&table, TONE_PLAIN, "%u", run->attempt);
+        add_local_time(&table, run->started_ms);
+        add_span(&table, run->started_ms, run->ended_ms, style->now_ms);
+        table_add(&table, run->reason, TONE_PLAIN);
+    }
+    table_render(&table, style->columns, style->color, out);
+    table_release(&table);
+}
