@@ -1,6 +1,7 @@
 /*
- * Messages to people, on stderr, one line each, control characters replaced. Only cmd and report call
- * these; lower layers hand warnings up as values.
+ * Messages to people, on stderr, one write() a line. Control characters are replaced (a newline breaks
+ * the line, a tab becomes a blank), and errno is left alone. Only cmd and report call these; lower
+ * layers hand warnings up as values.
  */
 #ifndef MTLAUNCH_BASE_MSG_H
 #define MTLAUNCH_BASE_MSG_H
@@ -13,9 +14,10 @@ enum msg_level msg_get_level(void);
 void msg_set_before(void (*before)(void));
 
 void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "mtlaunch: …" */
-void msg_warn(const char *format, ...)
-    __attribute__((format(printf, 1, 2))); /* "warning: …", not when quiet */
-void msg_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* "hint: …" */
+/* "mtlaunch: warning: …", not when quiet */
+void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "  hint: …", shown when the message before it was */
+void msg_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void msg_info(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* not when quiet */
 void msg_verbose(const char *format, ...) __attribute__((format(printf, 1, 2))); /* only with -v */
 

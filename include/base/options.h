@@ -35,7 +35,7 @@ struct option {
     const char *value;          /* name of the value in help, NULL for flags */
     const char *help;           /* one sentence, lower case, no full stop */
     const char *const *choices; /* OPTION_CHOICE: NULL-terminated */
-    unsigned long min, max;     /* OPTION_UINT */
+    unsigned long min, max;     /* OPTION_UINT, OPTION_DURATION (seconds); a max of 0: no upper limit */
 };
 
 struct option_group {
@@ -45,15 +45,22 @@ struct option_group {
 };
 
 /*
- * Parse argv[0..argc) against groups (NULL-terminated array). Forms: --name VALUE, --name=VALUE,
- * -nVALUE, -n VALUE, joined flags -fv. Options and operands may mix; after "--" all words go to rest
- * (saw_rest tells that "--" stood there). A text, number or choice given twice: the last one wins.
- * Errors: kind_usage with the nearest name as hint.
+ * Parse argv[0..argc) (without the command's own name) against groups (NULL-terminated array). Forms:
+ * --name VALUE, --name=VALUE, -nVALUE, -n VALUE, joined flags -fv. Options and operands may mix; after
+ * "--" all words go to rest (saw_rest tells that "--" stood there). A text, number or choice given
+ * twice: the last one wins. A value may start with '-', but neither "--" nor the long name of an option
+ * of these groups is taken as a value unless it is joined with '='. values must be initialised by the
+ * caller, who releases its lists too, also after an error.
+ * Errors: kind_usage, for an unknown name or choice with the nearest one as hint; kind_not_supported
+ * for OPTION_UNBUILT.
  */
 int options_parse(const struct option_group *const *groups, int argc, char *const *argv, void *values,
                   struct strlist *operands, struct strlist *rest, bool *saw_rest, struct error *err);
 
-/* Append the help text of the groups, wrapped to columns. */
+/*
+ * Append the help text of the groups: titles, and options with their texts aligned and wrapped to
+ * columns. OPTION_UNBUILT is left out. A choice without a value's name shows its choices.
+ */
 void options_help(const struct option_group *const *groups, size_t columns, struct str *out);
 
 #endif

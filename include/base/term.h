@@ -8,9 +8,15 @@
 enum term_color { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
 
 bool term_is_tty(int fd);
-/* Width of the terminal in columns; 80 when fd is none or it is unknown (COLUMNS is honoured). */
+/*
+ * Columns to write for: of the environment's COLUMNS when that is set, else of the terminal; 80 when fd
+ * is none or it is unknown. Never below 20.
+ */
 size_t term_columns(int fd);
-/* May colour be used on fd: never without a terminal or with NO_COLOR set (no_color), unless always. */
+/*
+ * May colour be used on fd: never without a terminal, or with no_color (the environment's NO_COLOR, may
+ * be NULL) set and not empty, unless the wish is always.
+ */
 bool term_use_color(int fd, enum term_color wish, const char *no_color);
 
 #endif

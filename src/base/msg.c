@@ -1,0 +1,125 @@
+#include "base/msg.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/text.h"
+
+/* What the whole process shares: how much is said, and who is told before something is. */
+static struct {
+    enum msg_level level;
+    void (*before)(void);
+    bool hidden; /* the last message was not shown: its hint is not either */
+} state = {.level = MSG_NORMAL};
+
+void msg_set_level(enum msg_level level)
+{
+    state.level = level;
+}
+
+enum msg_level msg_get_level(void)
+{
+    return state.level;
+}
+
+void msg_set_before(void (*before)(void))
+{
+    state.before = before;
+}
+
+/* One write() a line, so that lines of several processes do not mix. What cannot be said is dropped. */
+static void write_line(const char *line, size_t len)
+{
+    while (len > 0) {
+        ssize_t put = write(STDERR_FILENO, line, len);
+        if (put >= 0) {
+            line += put;
+            len -= (size_t)put;
+        } else if (errno == EAGAIN) {
+            struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+            if (poll(&ready, 1, 1000) == 0) /* a reader that has stopped must not stop us */
+                return;
+        } else if (errno != EINTR) {
+            return;
+        }
+    }
+}
+
+static void __attribute__((format(printf, 3, 0)))
+say(bool shown, const char *prefix, const char *format, va_list args)
+{
+    state.hidden = !shown;
+    if (!shown)
+        return;
+
+    int saved = errno;
+    AUTO_FREE char *text = xvasprintf(format, args);
+    AUTO_STR struct str safe = STR_INIT;
+
+    if (state.before != NULL)
+        state.before();
+    str_add(&safe, prefix);
+    text_add_safe(&safe, text, strlen(text));
+    str_add_char(&safe, '\n');
+    for (char *line = safe.data; *line != '\0';) {
+        size_t len = strcspn(line, "\n") + 1;
+        for (size_t i = 0; i < len; i++) {
+            if (line[i] == '\t') /* one column, as carets below a line of a file expect it */
+                line[i] = ' ';
+        }
+        write_line(line, len);
+        line += len;
+    }
+    errno = saved;
+}
+
+void msg_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(true, "mtlaunch: ", format, args);
+    va_end(args);
+}
+
+void msg_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(state.level > MSG_QUIET, "mtlaunch: warning: ", format, args);
+    va_end(args);
+}
+
+void msg_hint(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(!state.hidden, "  hint: ", format, args);
+    va_end(args);
+}
+
+void msg_info(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(state.level > MSG_QUIET, "", format, args);
+    va_end(args);
+}
+
+void msg_verbose(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(state.level >= MSG_VERBOSE, "", format, args);
+    va_end(args);
+}

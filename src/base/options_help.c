@@ -1,0 +1,106 @@
+/* The part of base/options.h that shows options to people. */
+#include <string.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+#define LEFT_MAX      30 /* options longer than this have their text on the next line */
+#define GAP           2
+#define NARROW        50 /* below this width all texts stand on lines of their own */
+#define NARROW_INDENT 8
+
+/* "  -n, --lines LINES", "      --hostfile FILE" */
+static void add_left(struct str *out, const struct option *option)
+{
+    if (option->letter != '\0')
+        str_addf(out, "  -%c, --%s", option->letter, option->name);
+    else
+        str_addf(out, "      --%s", option->name);
+    if (option->value != NULL) {
+        str_addf(out, " %s", option->value);
+    } else if (option->type == OPTION_CHOICE) {
+        for (size_t i = 0; option->choices[i] != NULL; i++)
+            str_addf(out, "%s%s", i == 0 ? " " : "|", option->choices[i]);
+    }
+}
+
+static size_t left_columns(const struct option *option)
+{
+    AUTO_STR struct str left = STR_INIT;
+
+    add_left(&left, option);
+    return text_columns(str_text(&left));
+}
+
+/* The column where the texts begin. */
+static size_t text_column(const struct option_group *const *groups, size_t columns)
+{
+    size_t widest = 0;
+
+    if (columns < NARROW)
+        return NARROW_INDENT;
+    for (; *groups != NULL; groups++) {
+        for (size_t i = 0; i < (*groups)->count; i++) {
+            size_t width = left_columns(&(*groups)->options[i]);
+            if ((*groups)->options[i].type != OPTION_UNBUILT && width <= LEFT_MAX && width > widest)
+                widest = width;
+        }
+    }
+    return widest + GAP;
+}
+
+static void add_blanks(struct str *out, size_t count)
+{
+    str_addf(out, "%*s", (int)count, "");
+}
+
+/* Append words of text with line breaks before column columns; at is the present column. */
+static void add_wrapped(struct str *out, const char *text, size_t at, size_t indent, size_t columns)
+{
+    while (*(text += strspn(text, " ")) != '\0') {
+        size_t len = strcspn(text, " ");
+        AUTO_STR struct str word = STR_INIT;
+
+        str_add_mem(&word, text, len);
+        size_t width = text_columns(str_text(&word));
+        if (at > indent && at + 1 + width > columns) {
+            str_add_char(out, '\n');
+            add_blanks(out, indent);
+            at = indent;
+        } else if (at > indent) {
+            str_add_char(out, ' ');
+            at++;
+        }
+        str_add(out, str_text(&word));
+        at += width;
+        text += len;
+    }
+    str_add_char(out, '\n');
+}
+
+static void add_option(struct str *out, const struct option *option, size_t indent, size_t columns)
+{
+    size_t width = left_columns(option);
+
+    add_left(out, option);
+    if (width + GAP > indent) {
+        str_add_char(out, '\n');
+        width = 0;
+    }
+    add_blanks(out, indent - width);
+    add_wrapped(out, option->help, indent, indent, columns);
+}
+
+void options_help(const struct option_group *const *groups, size_t columns, struct str *out)
+{
+    size_t indent = text_column(groups, columns);
+
+    for (size_t g = 0; groups[g] != NULL; g++) {
+        str_addf(out, "%s%s:\n", g == 0 ? "" : "\n", groups[g]->title);
+        for (size_t i = 0; i < groups[g]->count; i++) {
+            /* What is refused is not offered. */
+            if (groups[g]->options[i].type != OPTION_UNBUILT)
+                add_option(out, &groups[g]->options[i], indent, columns);
+        }
+    }
+}

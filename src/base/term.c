@@ -1,0 +1,45 @@
+#include "base/term.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define COLUMNS_MIN     20 /* narrower, no table is readable: the terminal's own wrapping does better */
+#define COLUMNS_MAX     10000
+#define COLUMNS_UNKNOWN 80
+
+bool term_is_tty(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+size_t term_columns(int fd)
+{
+    const char *wish = getenv("COLUMNS");
+    uint64_t columns = 0;
+    struct winsize size;
+
+    if (wish == NULL || !text_to_uint(wish, 1, COLUMNS_MAX, &columns)) {
+        if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+            return COLUMNS_UNKNOWN;
+        columns = size.ws_col;
+    }
+    return columns < COLUMNS_MIN ? COLUMNS_MIN : (size_t)columns;
+}
+
+bool term_use_color(int fd, enum term_color wish, const char *no_color)
+{
+    switch (wish) {
+    case TERM_COLOR_ALWAYS:
+        return true;
+    case TERM_COLOR_NEVER:
+        return false;
+    case TERM_COLOR_AUTO:
+        break;
+    }
+    /* An empty NO_COLOR counts as unset: https://no-color.org */
+    return term_is_tty(fd) && (no_color == NULL || no_color[0] == '\0');
+}
