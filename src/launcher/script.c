@@ -1,0 +1,70 @@
+/* script: a line for /bin/sh, or an exact command. NODE_RANK and the others tell it its place. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "launcher/launcher_internal.h"
+#include "model/env.h"
+#include "model/kind.h"
+
+static int build_line(const struct launch_input *in, struct strlist *argv, struct error *err)
+{
+    const char *line = in->program->items[0];
+    size_t len = strlen(line);
+    if (strspn(line, " \t\r\n") == len) {
+        error_set(err, &kind_plan, "program is empty");
+        return error_hint(err, "give a line for /bin/sh, or a list of words");
+    }
+    strlist_add(argv, "/bin/sh");
+    strlist_add(argv, "-c");
+    if (!in->args->len) {
+        strlist_add(argv, line);
+        return 0;
+    }
+    /* Arguments belong to the last command of the line: a line end behind it (a YAML block has one) goes. */
+    while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+        len--;
+    AUTO_STR struct str joined = STR_INIT;
+    str_add_mem(&joined, line, len);
+    str_add_char(&joined, ' ');
+    quote_argv_pretty(&joined, in->args->items, in->args->len);
+    if (joined.len <= ENV_VALUE_MAX) {
+        strlist_add(argv, str_text(&joined));
+        return 0;
+    }
+    /* One word may not be that long (MAX_ARG_STRLEN of execve(2)): hand the arguments over as words. */
+    str_truncate(&joined, len);
+    str_add(&joined, " \"$@\"");
+    strlist_add(argv, str_text(&joined));
+    strlist_add(argv, "sh");
+    strlist_copy(argv, in->args);
+    return 0;
+}
+
+static int build_words(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
+                       struct error *err)
+{
+    const char *command = in->program->items[0];
+    if (!*command) {
+        error_set(err, &kind_plan, "the first word of program is empty");
+        return error_hint(err, "begin the list with the command to run");
+    }
+    strlist_copy(argv, in->program);
+    strlist_copy(argv, in->args);
+    probe->program_type = LAUNCH_PROGRAM_COMMAND;
+    probe->program = xstrdup(command);
+    return 0;
+}
+
+static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
+                 struct error *err)
+{
+    return in->job->program_is_list ? build_words(in, argv, probe, err) : build_line(in, argv, err);
+}
+
+const struct launcher launcher_script = {
+    .name = "script",
+    .unequal_counts = true,
+    .program_may_be_list = true,
+    .build = build,
+};

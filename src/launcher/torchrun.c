@@ -1,0 +1,118 @@
+/*
+ * torchrun: PYTHON -m torch.distributed.run. Options are spelt with underscores, which every torch from 1.13
+ * on accepts (1.13 knows no dashes), and only those that 1.13 has are used (torch/distributed/run.py).
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/launcher_internal.h"
+#include "model/host.h"
+#include "model/kind.h"
+
+/* Seconds a node waits for the others; torch's own 900 let a node that never came go unseen for long. */
+#define RENDEZVOUS_TIMEOUT_S 300
+
+static const char *interpreter(const struct job *job)
+{
+    return strcmp(job->python, "none") == 0 ? "python3" : job->python;
+}
+
+/* The module's name when program is "-m NAME", else NULL. Borrowed from program. */
+static const char *module_name(const char *program)
+{
+    if (strncmp(program, "-m", 2) != 0 || (program[2] != ' ' && program[2] != '\t' && program[2] != '\0'))
+        return NULL;
+    program += 2;
+    return program + strspn(program, " \t");
+}
+
+static int check_program(const struct launch_input *in, const char *program, struct error *err)
+{
+    const char *module = module_name(program);
+    if (!*program) {
+        error_set(err, &kind_plan, "program is empty");
+        return error_hint(err, "name a script, or a module as \"-m pkg.mod\"");
+    }
+    if (module && (!*module || strpbrk(module, " \t\n"))) {
+        error_set(err, &kind_plan, "program '%s' names no module", program);
+        return error_hint(err, "write \"-m pkg.mod\" and put arguments into args");
+    }
+    if (module && strcmp(in->job->python, "none") == 0) {
+        error_set(err, &kind_plan, "program '%s' is a module, but python is none", program);
+        return error_hint(err, "leave python out, or name an executable as the program");
+    }
+    if (!module && program[0] == '-') {
+        error_set(err, &kind_plan, "program '%s' begins with '-'", program);
+        return error_hint(err, "write './%s' if that is its name, and put options into args", program);
+    }
+    return 0;
+}
+
+static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
+{
+    strlist_addf(argv, "--nnodes=%u", in->nnodes);
+    strlist_addf(argv, "--nproc_per_node=%s", in->nproc);
+    strlist_addf(argv, "--node_rank=%u", in->rank);
+    strlist_addf(argv, "--rdzv_id=%s", in->rendezvous_id);
+    if (in->job->rendezvous == RENDEZVOUS_C10D) {
+        /* is_host: torch's own guess fails for addresses of a second interface and then nobody listens. */
+        AUTO_FREE char *endpoint = host_join_port(in->master_addr, in->master_port);
+        strlist_add(argv, "--rdzv_backend=c10d");
+        strlist_addf(argv, "--rdzv_endpoint=%s", endpoint);
+        strlist_addf(argv, "--rdzv_conf=is_host=%s,join_timeout=%d", in->rank == 0 ? "true" : "false",
+                     RENDEZVOUS_TIMEOUT_S);
+    } else {
+        strlist_add(argv, "--rdzv_backend=static");
+        strlist_addf(argv, "--rdzv_conf=timeout=%d", RENDEZVOUS_TIMEOUT_S);
+        strlist_addf(argv, "--master_addr=%s", in->master_addr);
+        strlist_addf(argv, "--master_port=%u", in->master_port);
+    }
+}
+
+static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
+                 struct error *err)
+{
+    const char *program = in->program->items[0];
+    const char *module = module_name(program);
+    bool no_python = strcmp(in->job->python, "none") == 0;
+    if (check_program(in, program, err))
+        return -1;
+
+    strlist_add(argv, interpreter(in->job));
+    strlist_add(argv, "-m");
+    strlist_add(argv, "torch.distributed.run");
+    add_rendezvous(in, argv);
+    if (no_python)
+        strlist_add(argv, "--no_python");
+    if (module)
+        strlist_add(argv, "-m");
+    /* argparse drops a "--" that follows the program; one before it is dropped instead and keeps the other.
+     */
+    if (in->args->len && strcmp(in->args->items[0], "--") == 0)
+        strlist_add(argv, "--");
+    strlist_add(argv, module ? module : program);
+    strlist_copy(argv, in->args);
+
+    probe->program_type = no_python ? LAUNCH_PROGRAM_COMMAND
+                          : module  ? LAUNCH_PROGRAM_MODULE
+                                    : LAUNCH_PROGRAM_FILE;
+    probe->program = xstrdup(module ? module : program);
+    probe->interpreter = xstrdup(interpreter(in->job));
+    probe->module = xstrdup("torch");
+    return 0;
+}
+
+static void warn(const struct job *job, unsigned nnodes, struct strlist *warnings)
+{
+    if (job->rendezvous == RENDEZVOUS_C10D && nnodes > 1)
+        strlist_add(warnings,
+                    "rendezvous c10d: torch gives out the ranks itself, they may not follow the order of "
+                    "the hosts and NODE_RANK; static keeps the order");
+}
+
+const struct launcher launcher_torchrun = {
+    .name = "torchrun",
+    .warn = warn,
+    .build = build,
+};
