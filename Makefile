@@ -84,9 +84,84 @@ $(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< tests/fuzz/replay.c $(LIBRARY) $(MT_LIBS)
 
-.PHONY: unit
+.PHONY: unit contract fuzz-replay node-test e2e lint
 unit: $(UNIT_TESTS) ## unit tests (cmocka); UNIT=layer/name for one
 	@sh tests/run_programs.sh $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS))
+
+contract: $(CONTRACT_TESTS) ## one suite against every transport
+	@sh tests/run_programs.sh $(CONTRACT_TESTS)
+
+fuzz-replay: $(FUZZ_REPLAYS) ## run the fuzz targets over their corpora
+	@for replay in $(FUZZ_REPLAYS); do \
+	    name=$${replay##*/replay_}; "$$replay" tests/fuzz/corpus/$$name || exit 1; done
+
+node-test: $(BUILD)/node/script_text.c ## the node script under dash, bash and busybox
+	@[ ! -d tests/node ] || $(PYTEST) tests/node
+
+e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
+	@$(PYTEST) tests/e2e $(E2E)
+
+lint: ## layers, sizes, format, clang-tidy, cppcheck, shellcheck, the lint rules' own tests
+	@CLANG_TIDY_CPPFLAGS='$(MT_CPPFLAGS)' BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/lint/run.sh
+
+# Debian's pytest goes with Debian's python; use the first python that has it.
+PYTEST = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
+	   $$p -c 'import pytest' 2>/dev/null && echo $$p; done) $(PYTHON)) -m pytest -q -p no:cacheprovider
+
+.PHONY: deps test check check-long asan coverage demo bench
+deps: ## install what building, demo and tests need (apt-get)
+	@sh tests/deps.sh build demo test
+
+test: all unit contract fuzz-replay node-test ## the quick tests: all but lint and e2e
+
+check: ## everything that has to pass: lint, tests, sanitizers, end to end
+	@sh tests/deps.sh build demo test
+	+@sh tests/check.sh '$(MAKE)'
+
+check-long: ## hours of chaos: fuzzing and kill matrix; MINUTES=60 SEED=n
+	@sh tests/deps.sh build demo test
+	@$(MAKE) --no-print-directory all fuzz
+	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/check_long.sh '$(or $(MINUTES),60)' '$(SEED)'
+
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS) ## build the libFuzzer targets (clang)
+
+# The fuzz targets are built whole by clang, library and all: they need its instrumentation.
+$(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SOURCES) $(BUILD)/node/script_text.c
+	@mkdir -p $(@D)
+	clang $(MT_CPPFLAGS) -std=c11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
+	    $(filter-out src/cmd/main.c,$(SOURCES)) $(BUILD)/node/script_text.c $(MT_LIBS)
+
+asan: ## unit, contract and fuzz corpora under ASan and UBSan
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
+	    unit contract fuzz-replay
+
+coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage \
+	    unit fuzz-replay >$(BUILD)/coverage.log 2>&1 || { tail -30 $(BUILD)/coverage.log; exit 1; }
+	@$(PYTHON) tests/coverage.py $(BUILD)/coverage base model input launcher node
+
+demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left
+	@sh tests/deps.sh build demo
+	@$(MAKE) --no-print-directory all
+	@sh tests/e2e/demo.sh ./mtlaunch
+
+bench: mtlaunch ## start latency and client CPU a host beside pdsh
+	@sh tests/deps.sh build test
+	@$(PYTHON) tests/bench/launch.py ./mtlaunch $(BENCH)
+
+# --- install, format, clean -------------------------------------------------------------------------
+
+.PHONY: install uninstall format
+install: all ## install to PREFIX (/usr/local), under DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 mtlaunch $(DESTDIR)$(PREFIX)/bin/mtlaunch
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/mtlaunch
+
+format: ## reformat the C files in place
+	clang-format -i $$(find src include tests -name '*.[ch]')
 
 .PHONY: clean
 clean: ## remove what was built
@@ -96,4 +171,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F '\t' '{printf "  %-12s %s\n", $$1, $$2}'
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/asan -prune -o -path $(BUILD)/coverage -prune -o -name '*.d' -print 2>/dev/null)

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Everything that has to pass, one stage after another; a failed stage does not hide what the later ones say.
+#   sh tests/check.sh MAKE
+set -u
+make=$1
+cores=$(nproc)
+failed=
+stage() {
+    name=$1
+    shift
+    printf '\n== %s\n' "$name"
+    start=$(date +%s)
+    "$@" || failed="$failed $name"
+    printf '== %s: %s s\n' "$name" "$(($(date +%s) - start))"
+}
+# What stands in MAKE may hold options: it is split on purpose.
+# shellcheck disable=SC2086
+run_make() { $make --no-print-directory "$@"; }
+
+stage build run_make -j"$cores" all
+stage lint run_make lint
+stage unit run_make -j"$cores" unit
+stage contract run_make -j"$cores" contract
+stage node-test run_make node-test
+stage fuzz-replay run_make -j"$cores" fuzz-replay
+stage asan run_make -j"$cores" asan
+stage coverage run_make -j"$cores" coverage
+stage e2e run_make e2e
+
+if [ -n "$failed" ]; then
+    printf '\ncheck: FAILED:%s\n' "$failed"
+    exit 1
+fi
+printf '\ncheck: all stages passed\n'

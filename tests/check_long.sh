@@ -1,0 +1,28 @@
+#!/bin/sh
+# The long check: fuzzing, then the kill matrix with steps in random order, until the time is used up.
+#   sh tests/check_long.sh MINUTES [SEED]
+set -u
+minutes=$1
+seed=${2:-$(date +%s)}
+end=$(($(date +%s) + minutes * 60))
+echo "check-long: $minutes minutes, seed $seed"
+
+set -- "$BUILD"/fuzz/fuzz_*
+share=$((minutes * 60 / 2 / $#))
+for target in "$@"; do
+    [ -x "$target" ] || continue
+    name=${target##*/fuzz_}
+    found=$BUILD/fuzz/found_$name
+    mkdir -p "$found"
+    echo "== fuzz $name for $share s"
+    "$target" -seed="$seed" -max_total_time="$share" -print_final_stats=1 -artifact_prefix="$found/" \
+        "$found" "tests/fuzz/corpus/$name" || exit 1
+done
+while [ "$(date +%s)" -lt "$end" ]; do
+    echo "== kill matrix, seed $seed"
+    # PYTEST holds a command and its options.
+    # shellcheck disable=SC2086
+    MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_kill.py || { echo "check-long: failed with SEED=$seed"; exit 1; }
+    seed=$((seed + 1))
+done
+echo "check-long: all right, last seed $((seed - 1))"
