@@ -62,12 +62,12 @@ struct yaml_doc *yaml_doc_new(const char *name, const char *text, size_t len);
 void yaml_doc_free(struct yaml_doc *doc);
 
 /*
- * Read doc. The caller owns the tree (yaml_free). An empty document is an empty plain text, which is null.
- * Errors: NULL, of kind, with file, line, column and the line.
+ * Read doc. The caller owns the tree (yaml_node_free). An empty document is an empty plain text, which is
+ * null. Errors: NULL, of kind, with file, line, column and the line.
  */
 struct yaml_node *yaml_parse(const struct yaml_doc *doc, enum yaml_form form, const char *origin,
                              const struct error_kind *kind, struct error *err);
-void yaml_free(struct yaml_node *node);
+void yaml_node_free(struct yaml_node *node); /* (yaml_free is a symbol of libyaml) */
 
 /* A deep copy, every node of it with that origin. */
 struct yaml_node *yaml_copy(const struct yaml_node *node, const char *origin);

@@ -77,6 +77,7 @@ struct job {
 void job_init(struct job *job); /* the contract's defaults; pass_env and secret_env filled */
 void job_release(struct job *job);
 void job_args_release(struct job_args *args);
+struct job_arg *job_args_add(struct job_args *args); /* a zeroed item at the end; valid until the next add */
 void job_args_add_word(struct job_args *args, const char *word);
 
 /* RUN: [A-Za-z0-9][A-Za-z0-9._-]{0,63}. Errors: kind_usage. */

@@ -1,0 +1,135 @@
+#include "model/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+
+#define RUN_NAME_MAX 64
+
+static const char *const default_pass_env[] = {"NCCL_*", "GLOO_*", "UCX_*", "TORCH_NCCL_*"};
+static const char *const default_secret_env[] = {"*_TOKEN", "*_KEY", "*_SECRET", "*PASSWORD*"};
+
+/* signal(7), the names of Linux on every architecture. */
+const char *const job_signal_names[] = {
+    "HUP",  "INT",  "QUIT", "ILL",  "TRAP", "ABRT", "BUS",  "FPE",  "KILL",   "USR1",
+    "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP", "TSTP",   "TTIN",
+    "TTOU", "URG",  "XCPU", "XFSZ", "PROF", "IO",   "PWR",  "SYS",  "VTALRM", "WINCH",
+};
+const size_t job_signal_names_count = ARRAY_LEN(job_signal_names);
+
+static const struct {
+    const char *alias, *name;
+} signal_aliases[] = {{"IOT", "ABRT"}, {"CLD", "CHLD"}, {"POLL", "IO"}};
+
+static void add_all(struct strlist *list, const char *const *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        strlist_add(list, items[i]);
+    }
+}
+
+void job_init(struct job *job)
+{
+    *job = (struct job){0};
+    job->launcher = xstrdup("torchrun");
+    job->rendezvous = RENDEZVOUS_STATIC;
+    job->shell = xstrdup("auto");
+    job->python = xstrdup("python3");
+    add_all(&job->pass_env, default_pass_env, ARRAY_LEN(default_pass_env));
+    add_all(&job->secret_env, default_secret_env, ARRAY_LEN(default_secret_env));
+    job->start_timeout_s = 120;
+    job->on_failure = ON_FAILURE_STOP;
+    job->lost_after_s = 300;
+    job->stop_signal = xstrdup("TERM");
+    job->stop_grace_s = 40;
+}
+
+void job_release(struct job *job)
+{
+    char *texts[] = {
+        job->name,        job->file,         job->folder,      job->hosts,
+        job->hostfile,    job->launcher,     job->master_addr, job->master_interface,
+        job->workdir,     job->artifacts,    job->shell,       job->python,
+        job->ssh_user,    job->ssh_identity, job->ssh_config,  job->ssh_known_hosts,
+        job->stop_signal,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        free(texts[i]);
+    }
+    strlist_release(&job->setup);
+    strlist_release(&job->program);
+    job_args_release(&job->args);
+    strlist_release(&job->extra_args);
+    env_release(&job->env_files);
+    env_release(&job->env);
+    env_release(&job->env_options);
+    strlist_release(&job->pass_env);
+    strlist_release(&job->secret_env);
+    *job = (struct job){0};
+}
+
+void job_args_release(struct job_args *args)
+{
+    for (size_t i = 0; i < args->len; i++) {
+        free(args->items[i].key);
+        strlist_release(&args->items[i].values);
+    }
+    free(args->items);
+    *args = (struct job_args){0};
+}
+
+struct job_arg *job_args_add(struct job_args *args)
+{
+    args->items = xgrow(args->items, args->len, &args->cap, sizeof(*args->items));
+    struct job_arg *arg = &args->items[args->len++];
+    *arg = (struct job_arg){0};
+    return arg;
+}
+
+void job_args_add_word(struct job_args *args, const char *word)
+{
+    struct job_arg *arg = job_args_add(args);
+    arg->type = JOB_ARG_WORD;
+    strlist_add(&arg->values, word);
+}
+
+static bool is_alnum_ascii(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+int job_check_run_name(const char *run, struct error *err)
+{
+    size_t len = strlen(run);
+    bool good = len >= 1 && len <= RUN_NAME_MAX && is_alnum_ascii(run[0]);
+    for (size_t i = 0; good && i < len; i++) {
+        good = is_alnum_ascii(run[i]) || strchr("._-", run[i]) != NULL;
+    }
+    if (good) {
+        return 0;
+    }
+    error_set(
+        err, &kind_usage,
+        "'%.80s' is no run name, allowed: 1 to %d letters, digits, '.', '_' and '-', the first a letter or "
+        "digit",
+        run, RUN_NAME_MAX);
+    return error_hint(err, "choose a name such as 'run1'");
+}
+
+const char *job_signal_name(const char *text)
+{
+    const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    for (size_t i = 0; i < job_signal_names_count; i++) {
+        if (strcasecmp(name, job_signal_names[i]) == 0) {
+            return job_signal_names[i];
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(signal_aliases); i++) {
+        if (strcasecmp(name, signal_aliases[i].alias) == 0) {
+            return signal_aliases[i].name;
+        }
+    }
+    return NULL;
+}
