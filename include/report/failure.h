@@ -46,6 +46,15 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
 /* Append the error object {schema, error: {kind, code, message, hint, hosts, file, line, column}}. */
 void failure_json(const struct error *err, const struct strlist *hosts, struct str *out);
 
+/* Write the message to stderr, over a progress bar that is shown there. */
+void failure_print(const struct error *err, const struct strlist *hosts, bool color);
+
+/* True when the same failure (kind, text, hint) is among them already. */
+bool failures_has(const struct failures *failures, const struct error *err);
+
+/* All hosts that failed, each once, in the order they came; appended to hosts. */
+void failures_hosts(const struct failures *failures, struct strlist *hosts);
+
 /* All of them: for people one message each, as JSON the worst with the hosts of every failure. */
 void failures_text(const struct failures *failures, bool color, struct str *out);
 void failures_json(const struct failures *failures, struct str *out);

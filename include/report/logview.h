@@ -28,7 +28,7 @@ struct logview_node {
 
 struct logview {
     struct logview_node *nodes;
-    size_t len;
+    size_t len, cap;
     bool json; /* one object a line {host, rank, text} */
     bool color;
     bool raw; /* bytes as they are, without prefix */
@@ -37,9 +37,11 @@ struct logview {
     struct str out; /* finished lines; the caller takes and empties it */
 };
 
-void logview_init(struct logview *view, size_t nodes);
+void logview_init(struct logview *view);
 void logview_release(struct logview *view);
-void logview_name(struct logview *view, size_t node, const char *label, unsigned rank);
+
+/* The index of the node of that rank; made when it is new. */
+size_t logview_node(struct logview *view, unsigned rank, const char *label);
 
 /* Show only lines that match the POSIX extended expression. Errors: kind_usage. */
 int logview_grep(struct logview *view, const char *pattern, struct error *err);

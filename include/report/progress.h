@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 struct progress {
-    const char *what; /* "starting" */
+    char what[24]; /* "starting" */
     size_t done, total;
     bool enabled; /* a terminal, not quiet */
     bool shown;

@@ -1,5 +1,6 @@
 #include "report/failure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "model/hostlist.h"
 #include "model/kind.h"
 #include "report/json_internal.h"
+#include "report/progress.h"
 #include "report/table.h"
 
 void failures_release(struct failures *failures)
@@ -37,6 +39,26 @@ void failures_add(struct failures *failures, const char *host, const struct erro
     }
     if (host && !strlist_has(&found->hosts, host))
         strlist_add(&found->hosts, host);
+}
+
+bool failures_has(const struct failures *failures, const struct error *err)
+{
+    for (size_t i = 0; i < failures->len; i++) {
+        if (is_same_failure(&failures->items[i].error, err))
+            return true;
+    }
+    return false;
+}
+
+void failures_hosts(const struct failures *failures, struct strlist *hosts)
+{
+    for (size_t i = 0; i < failures->len; i++) {
+        const struct strlist *some = &failures->items[i].hosts;
+        for (size_t j = 0; j < some->len; j++) {
+            if (!strlist_has(hosts, some->items[j]))
+                strlist_add(hosts, some->items[j]);
+        }
+    }
 }
 
 static int error_code(const struct error *err)
@@ -167,17 +189,21 @@ void failures_text(const struct failures *failures, bool color, struct str *out)
 void failures_json(const struct failures *failures, struct str *out)
 {
     AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-    const struct failure *worst = NULL;
     int code = failures_code(failures);
+    failures_hosts(failures, &hosts);
     for (size_t i = 0; i < failures->len; i++) {
-        const struct failure *failure = &failures->items[i];
-        if (!worst && error_code(&failure->error) == code)
-            worst = failure;
-        for (size_t j = 0; j < failure->hosts.len; j++) {
-            if (!strlist_has(&hosts, failure->hosts.items[j]))
-                strlist_add(&hosts, failure->hosts.items[j]);
+        if (error_code(&failures->items[i].error) == code) {
+            failure_json(&failures->items[i].error, &hosts, out);
+            return;
         }
     }
-    if (worst)
-        failure_json(&worst->error, &hosts, out);
+}
+
+void failure_print(const struct error *err, const struct strlist *hosts, bool color)
+{
+    AUTO_STR struct str text = STR_INIT;
+    failure_text(err, hosts, color, &text);
+    progress_clear();
+    fwrite(str_text(&text), 1, text.len, stderr);
+    fflush(stderr);
 }

@@ -9,9 +9,9 @@
 #include "report/json_internal.h"
 #include "report/table.h"
 
-void logview_init(struct logview *view, size_t nodes)
+void logview_init(struct logview *view)
 {
-    *view = (struct logview){.nodes = xcalloc(nodes ? nodes : 1, sizeof(view->nodes[0])), .len = nodes};
+    *view = (struct logview){0};
 }
 
 void logview_release(struct logview *view)
@@ -27,11 +27,15 @@ void logview_release(struct logview *view)
     *view = (struct logview){0};
 }
 
-void logview_name(struct logview *view, size_t node, const char *label, unsigned rank)
+size_t logview_node(struct logview *view, unsigned rank, const char *label)
 {
-    free(view->nodes[node].label);
-    view->nodes[node].label = xstrdup(label);
-    view->nodes[node].rank = rank;
+    for (size_t i = 0; i < view->len; i++) {
+        if (view->nodes[i].rank == rank)
+            return i;
+    }
+    view->nodes = xgrow(view->nodes, view->len, &view->cap, sizeof(view->nodes[0]));
+    view->nodes[view->len] = (struct logview_node){.label = xstrdup(label), .rank = rank};
+    return view->len++;
 }
 
 int logview_grep(struct logview *view, const char *pattern, struct error *err)
@@ -80,7 +84,7 @@ static void show_line(struct logview *view, const struct logview_node *node, con
         return;
     }
     AUTO_STR struct str prefix = STR_INIT;
-    text_add_safe(&prefix, node->label ? node->label : "?", node->label ? strlen(node->label) : 1);
+    text_add_safe(&prefix, node->label, strlen(node->label));
     str_add_char(&prefix, ':');
     tone_add(&view->out, str_text(&prefix), TONE_STRONG, view->color);
     str_add_char(&view->out, ' ');

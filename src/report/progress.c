@@ -59,7 +59,8 @@ static void draw(struct progress *bar)
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total)
 {
     progress_clear();
-    *bar = (struct progress){.what = what, .total = total, .enabled = enabled};
+    *bar = (struct progress){.total = total, .enabled = enabled};
+    snprintf(bar->what, sizeof bar->what, "%s", what);
     if (!enabled)
         return;
     msg_set_before(progress_clear);

@@ -1,0 +1,10 @@
+/* The small answers of commands that have no picture of their own, as JSON objects. */
+#ifndef MTLAUNCH_REPORT_ANSWER_H
+#define MTLAUNCH_REPORT_ANSWER_H
+
+#include "base/str.h"
+
+void report_version_json(const char *version, struct str *out); /* {schema, version} */
+void report_removed_json(const char *run, struct str *out);     /* {schema, run, removed} */
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The observer of the use cases: a bar and messages on stderr, failures folded and kept for the exit code
+ * and for JSON, logs merged onto a descriptor.
+ */
+#ifndef MTLAUNCH_REPORT_WATCH_H
+#define MTLAUNCH_REPORT_WATCH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "report/failure.h"
+#include "report/logview.h"
+#include "report/progress.h"
+#include "report/style.h"
+#include "run/observer.h"
+
+struct report_watch {
+    const struct report_style *style; /* borrowed */
+    struct failures *failures;        /* borrowed; gains what happened on hosts */
+    struct progress bar;
+    struct logview logs; /* json, color, raw and the expression are the caller's to set */
+    int log_fd;          /* where logs go */
+    /* Logs can no longer be written; called once. NULL: they are dropped from then on. */
+    void (*output_failed)(void *ctx, const struct error *err);
+    void *output_ctx;
+    struct error output_error; /* kind NULL: none */
+    struct run_observer observer;
+};
+
+void report_watch_init(struct report_watch *watch, const struct report_style *style,
+                       struct failures *failures, int log_fd);
+
+/* Take the bar away and write what is left of the logs. */
+void report_watch_release(struct report_watch *watch);
+
+#endif

@@ -1,0 +1,18 @@
+#include "report/answer.h"
+
+#include "report/json_internal.h"
+
+void report_version_json(const char *version, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "version", js_text(version));
+    js_add_line(out, answer);
+}
+
+void report_removed_json(const char *run, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "run", js_text(run));
+    json_object_set_new(answer, "removed", json_true());
+    js_add_line(out, answer);
+}
