@@ -62,15 +62,15 @@ void str_addf(struct str *s, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     int len = vsnprintf(s->data + s->len, s->cap - s->len, format, args);
-    if (len > 0 && (size_t)len >= s->cap - s->len) {
-        reserve(s, (size_t)len);
-        len = vsnprintf(s->data + s->len, s->cap - s->len, format, again);
+    if (len >= 0 && (size_t)len < s->cap - s->len) {
+        s->len += (size_t)len;
+    } else { /* no room; or it cannot be printed at all, and then xvasprintf ends the process */
+        AUTO_FREE char *text = xvasprintf(format, again);
+        s->data[s->len] = '\0';
+        str_add(s, text);
     }
     va_end(again);
     va_end(args);
-    if (len > 0)
-        s->len += (size_t)len;
-    s->data[s->len] = '\0';
 }
 
 void str_consume(struct str *s, size_t len)
