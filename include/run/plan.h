@@ -66,6 +66,7 @@ enum plan_env_mode {
 struct plan_node {
     unsigned rank;
     size_t host;    /* index in the host list */
+    char *name;     /* as in the host list */
     char *label;    /* name, or name:port where names repeat */
     char *addr;     /* address other nodes use: addr=, HostName of ssh_config, or the name */
     bool local;     /* without ssh */
@@ -101,11 +102,12 @@ struct plan {
     unsigned world_size;     /* 0: known on start */
     char *master_addr;
     unsigned master_port;
-    char *rendezvous_id;     /* run_id.attempt; NULL: known on start */
-    struct strlist setup;    /* as in the job */
-    char *shell;             /* as in the job: "auto", or a shell for setup */
-    struct strlist warnings; /* for people, in a fixed order */
-    struct plan_node *nodes; /* nnodes of them, in rank order */
+    char *rendezvous_id;        /* run_id.attempt; NULL: known on start */
+    struct strlist setup;       /* as in the job */
+    char *shell;                /* as in the job: "auto", or a shell for setup */
+    struct strlist ssh_options; /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */
+    struct strlist warnings;    /* for people, in a fixed order */
+    struct plan_node *nodes;    /* nnodes of them, in rank order */
 };
 
 /*
@@ -120,8 +122,9 @@ void plan_node_env(const struct plan_node *node, struct env *out);
 
 /*
  * The environment a local node's shell is started with, as NAME=VALUE items appended to out: for
- * PLAN_ENV_KEEP the caller's less PET_*, RANK, LOCAL_RANK, WORLD_SIZE, GROUP_*, TORCHELASTIC_* and
- * MTLAUNCH_*; for PLAN_ENV_CLEAN HOME, USER, LOGNAME, SHELL (from the caller's) and the default PATH.
+ * PLAN_ENV_KEEP the caller's less PET_*, RANK, LOCAL_RANK, WORLD_SIZE, GROUP_*, TORCHELASTIC_* and an outer
+ * run's MTLAUNCH_MARK; for PLAN_ENV_CLEAN HOME, USER, LOGNAME, SHELL (from the caller's) and the default
+ * PATH.
  */
 void plan_caller_env(enum plan_env_mode mode, const char *const *environ_, struct strlist *out);
 

@@ -1,0 +1,355 @@
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "run/plan_internal.h"
+
+#define OMP_THREADS_MAX 16
+
+/*
+ * Names that belong to one machine, one login or one process: a pattern of pass_env takes them only when it
+ * spells them out. A name that ends in '*' stands for all that begin so.
+ */
+static const char *const personal_names[] = {
+    "HOSTNAME",
+    "HOST",
+    "CUDA_VISIBLE_DEVICES",
+    "SSH_*",
+    "SLURM*",
+    "LC_*",
+    "LANG",
+    "LANGUAGE",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "TERM",
+    "MAIL",
+    "DISPLAY",
+    "XAUTHORITY",
+    "XDG_*",
+    "DBUS_*",
+    "TMUX*",
+    "TTY",
+    "PET_*",
+    "GROUP_*",
+    "ROLE_*",
+    "LOCAL_WORLD_SIZE",
+    "TORCHELASTIC_*",
+};
+
+/* What a run of one local node does not take over from the caller: another launcher's or an outer run's. */
+static const char *const dropped_names[] = {
+    "PET_*", "RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_*", "TORCHELASTIC_*", "MTLAUNCH_MARK",
+};
+
+/* What sshd gives, with the sbin folders that some builds give to root alone. */
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+static bool name_is(const char *name, const char *entry)
+{
+    size_t len = strlen(entry);
+    if (entry[len - 1] == '*')
+        return strncmp(name, entry, len - 1) == 0;
+    return strcmp(name, entry) == 0;
+}
+
+static bool name_is_any(const char *name, const char *const *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (name_is(name, entries[i]))
+            return true;
+    return false;
+}
+
+/* Does the pattern spell out the personal name: letter by letter up to the entry's own '*', or its end? */
+static bool spelled_out(const char *pattern, const char *name)
+{
+    size_t literal = strcspn(pattern, "*?[\\");
+    for (size_t i = 0; i < ARRAY_LEN(personal_names); i++) {
+        const char *entry = personal_names[i];
+        if (!name_is(name, entry))
+            continue;
+        size_t len = strlen(entry);
+        bool family = entry[len - 1] == '*';
+        if (family ? literal < len - 1 : pattern[literal] != '\0')
+            return false;
+    }
+    return true;
+}
+
+/* The pattern of pass_env that takes this name, or NULL. */
+static const char *passing_pattern(const struct strlist *patterns, const char *name)
+{
+    for (size_t i = 0; i < patterns->len; i++)
+        if (fnmatch(patterns->items[i], name, 0) == 0 && spelled_out(patterns->items[i], name))
+            return patterns->items[i];
+    return NULL;
+}
+
+void plan_env_pass(const struct job *job, const char *const *environ_, struct env *out)
+{
+    for (size_t i = 0; environ_ && environ_[i]; i++) {
+        const char *equals = strchr(environ_[i], '=');
+        if (!equals)
+            continue;
+        AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
+        const char *pattern = passing_pattern(&job->pass_env, name);
+        /* Computed names act as options before the plan is made; exported functions are no names. */
+        if (!pattern || env_check_settable(name, equals + 1, NULL))
+            continue;
+        AUTO_FREE char *source = xasprintf("caller (%s)", pattern);
+        env_set(out, name, equals + 1, source);
+    }
+}
+
+/*
+ * The layers of a job's environment, later wins. A layer is a list of variables, or the keys of the host list
+ * that stand for variables.
+ */
+enum layer {
+    LAYER_INTERFACE,
+    LAYER_ENV_FILES,
+    LAYER_ENV,
+    LAYER_PASSED,
+    LAYER_HOST_KEYS,
+    LAYER_HOST_ENV,
+    LAYER_OPTIONS
+};
+#define LAYER_COUNT (LAYER_OPTIONS + 1)
+
+static const struct env *layer_list(const struct plan_work *work, size_t host, enum layer layer)
+{
+    const struct job *job = work->in->job;
+    switch (layer) {
+    case LAYER_ENV_FILES:
+        return &job->env_files;
+    case LAYER_ENV:
+        return &job->env;
+    case LAYER_PASSED:
+        return &work->passed;
+    case LAYER_HOST_ENV:
+        return &work->in->hosts->items[host].env;
+    case LAYER_OPTIONS:
+        return &job->env_options;
+    case LAYER_INTERFACE:
+    case LAYER_HOST_KEYS:
+        break;
+    }
+    return NULL;
+}
+
+/* Env files and the caller's environment are data: nothing in them is expanded. */
+static bool layer_has_placeholders(enum layer layer)
+{
+    return layer == LAYER_ENV || layer == LAYER_HOST_ENV || layer == LAYER_OPTIONS;
+}
+
+/* NCCL takes a list of prefixes unless it begins with '='; gloo takes names (NCCL user guide, gloo's tcp
+ * device). */
+static void set_interface(struct env *env, const char *interface, const char *source)
+{
+    AUTO_FREE char *exact = xasprintf("=%s", interface);
+    env_set(env, "NCCL_SOCKET_IFNAME", exact, source);
+    env_set(env, "GLOO_SOCKET_IFNAME", interface, source);
+}
+
+static void set_host_keys(const struct host *host, struct env *env)
+{
+    if (host->ifname)
+        set_interface(env, host->ifname, "host list (ifname=)");
+    if (host->gpus)
+        env_set(env, "CUDA_VISIBLE_DEVICES", host->gpus, "host list (gpus=)");
+}
+
+static int set_layer(const struct plan_work *work, struct plan_node *node, enum layer layer,
+                     const struct placeholders *values, struct error *err)
+{
+    const struct env *list = layer_list(work, node->host, layer);
+    if (layer == LAYER_INTERFACE && work->in->job->master_interface)
+        set_interface(&node->env, work->in->job->master_interface, "master.interface");
+    if (layer == LAYER_HOST_KEYS)
+        set_host_keys(&work->in->hosts->items[node->host], &node->env);
+    for (size_t i = 0; list && i < list->len; i++) {
+        const struct env_var *var = &list->items[i];
+        const char *source = var->source ? var->source : "host list";
+        if (!layer_has_placeholders(layer) || !var->value) {
+            env_set(&node->env, var->name, var->value, source);
+            continue;
+        }
+        bool open = false;
+        AUTO_FREE char *value = plan_fill(values, var->value, &open, var->name, err);
+        if (!value)
+            return -1;
+        env_set(&node->env, var->name, open ? NULL : value, open ? PLAN_ON_START : source);
+    }
+    return 0;
+}
+
+const char *plan_env_visible_devices(const struct plan_work *work, size_t host)
+{
+    static const char name[] = "CUDA_VISIBLE_DEVICES";
+    for (int layer = LAYER_COUNT - 1; layer >= 0; layer--) {
+        const struct env *list = layer_list(work, host, (enum layer)layer);
+        const struct env_var *var = list ? env_get(list, name) : NULL;
+        if (var)
+            return var->value;
+        if (layer == LAYER_HOST_KEYS && work->in->hosts->items[host].gpus)
+            return work->in->hosts->items[host].gpus;
+    }
+    return NULL;
+}
+
+static int check_names(const struct env *env, const char *place, struct error *err)
+{
+    for (size_t i = 0; i < env->len; i++) {
+        const struct env_var *var = &env->items[i];
+        if (env_check_settable(var->name, var->value, err))
+            return error_prefix(err, "%s", var->source ? var->source : place);
+    }
+    return 0;
+}
+
+int plan_env_check_names(const struct plan_work *work, struct error *err)
+{
+    const struct job *job = work->in->job;
+    if (check_names(&job->env_files, "env_file", err) || check_names(&job->env, "env", err) ||
+        check_names(&job->env_options, "-e", err))
+        return -1;
+    for (size_t i = 0; i < work->in->hosts->len; i++) {
+        const struct host *host = &work->in->hosts->items[i];
+        if (check_names(&host->env, "host list", err))
+            return host->line ? error_at(err, host->file, host->line, host->column) : -1;
+    }
+    return 0;
+}
+
+static int check_gloo(const struct plan_node *node, struct error *err)
+{
+    const struct env_var *var = env_get(&node->env, "GLOO_SOCKET_IFNAME");
+    if (!var || !var->value || (var->value[0] != '^' && var->value[0] != '='))
+        return 0;
+    error_set(err, &kind_plan, "GLOO_SOCKET_IFNAME is '%s' (%s): gloo knows no '%c', which is NCCL's",
+              var->value, var->source, var->value[0]);
+    return error_hint(err, "name the interface itself, such as eth0, or leave it out");
+}
+
+static void add_default(struct plan_node *node, const char *name, const char *value, const char *source)
+{
+    if (!env_get(&node->env, name))
+        env_set(&node->defaults, name, value, value ? source : PLAN_ON_START);
+}
+
+/* interface auto: what routes to the master. Never over a value that is set, so it is a default. */
+static void add_interface(struct plan_work *work, struct plan_node *node)
+{
+    const struct plan_node_facts *facts = plan_work_facts(work, node->host);
+    if (work->in->hosts->len < 2)
+        return;
+    bool wanted = !env_get(&node->env, "NCCL_SOCKET_IFNAME") || !env_get(&node->env, "GLOO_SOCKET_IFNAME");
+    if (facts && !facts->interface) {
+        if (wanted)
+            strlist_add(&work->no_interface, node->label);
+        return;
+    }
+    AUTO_FREE char *exact = facts ? xasprintf("=%s", facts->interface) : NULL;
+    add_default(node, "NCCL_SOCKET_IFNAME", exact, "interface auto");
+    add_default(node, "GLOO_SOCKET_IFNAME", facts ? facts->interface : NULL, "interface auto");
+}
+
+static void add_defaults(struct plan_work *work, struct plan_node *node)
+{
+    const struct plan_node_facts *facts = plan_work_facts(work, node->host);
+    add_default(node, "PYTHONUNBUFFERED", "1", "default");
+    add_default(node, "LANG", "C.UTF-8", "default");
+    if (facts && node->nproc) {
+        unsigned threads = facts->cores / node->nproc;
+        threads = threads < 1 ? 1 : threads > OMP_THREADS_MAX ? OMP_THREADS_MAX : threads;
+        AUTO_FREE char *text = xasprintf("%u", threads);
+        add_default(node, "OMP_NUM_THREADS", text, "default");
+    } else {
+        add_default(node, "OMP_NUM_THREADS", NULL, NULL);
+    }
+    add_interface(work, node);
+}
+
+static void add_computed(struct plan_node *node, const struct placeholders *values)
+{
+    static const struct {
+        const char *name;
+        enum placeholder_id id;
+    } computed[] = {
+        {"NNODES", PLACEHOLDER_NNODES},
+        {"NPROC_PER_NODE", PLACEHOLDER_NPROC_PER_NODE},
+        {"NODE_RANK", PLACEHOLDER_NODE_RANK},
+        {"MASTER_ADDR", PLACEHOLDER_MASTER_ADDR},
+        {"MASTER_PORT", PLACEHOLDER_MASTER_PORT},
+        {"ZERO_STAGE", PLACEHOLDER_ZERO_STAGE},
+        {"MTLAUNCH_RUN", PLACEHOLDER_RUN},
+        {"MTLAUNCH_RUN_ID", PLACEHOLDER_RUN_ID},
+        {"MTLAUNCH_JOB", PLACEHOLDER_JOB},
+        {"MTLAUNCH_HOST", PLACEHOLDER_HOST},
+        {"MTLAUNCH_ATTEMPT", PLACEHOLDER_ATTEMPT},
+        {"MTLAUNCH_ARTIFACTS", PLACEHOLDER_ARTIFACTS},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(computed); i++) {
+        const char *value = values->value[computed[i].id];
+        env_set(&node->computed, computed[i].name, value, value ? "computed" : PLAN_ON_START);
+    }
+    const char *rendezvous = values->value[PLACEHOLDER_RENDEZVOUS_ID];
+    AUTO_FREE char *mark = rendezvous ? xasprintf("%s.%u", rendezvous, node->rank) : NULL;
+    env_set(&node->computed, "MTLAUNCH_MARK", mark, mark ? "computed" : PLAN_ON_START);
+}
+
+static void flag_secrets(const struct strlist *patterns, struct env *env)
+{
+    for (size_t i = 0; i < env->len; i++)
+        env->items[i].secret = text_matches_any(env->items[i].name, patterns->items, patterns->len);
+}
+
+int plan_env_make(struct plan_work *work, struct plan_node *node, const struct placeholders *values,
+                  struct error *err)
+{
+    for (int layer = 0; layer < LAYER_COUNT; layer++)
+        if (set_layer(work, node, (enum layer)layer, values, err))
+            return -1;
+    if (check_gloo(node, err))
+        return -1;
+    add_defaults(work, node);
+    add_computed(node, values);
+    const struct strlist *secrets = &work->in->job->secret_env;
+    flag_secrets(secrets, &node->env);
+    flag_secrets(secrets, &node->defaults);
+    flag_secrets(secrets, &node->computed);
+    return 0;
+}
+
+void plan_node_env(const struct plan_node *node, struct env *out)
+{
+    env_copy(out, &node->computed);
+    env_copy(out, &node->env);
+    env_copy(out, &node->defaults);
+}
+
+void plan_caller_env(enum plan_env_mode mode, const char *const *environ_, struct strlist *out)
+{
+    static const char *const kept[] = {"HOME", "USER", "LOGNAME", "SHELL"};
+    for (size_t i = 0; environ_ && environ_[i]; i++) {
+        const char *equals = strchr(environ_[i], '=');
+        if (!equals)
+            continue;
+        AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
+        bool keep = mode == PLAN_ENV_KEEP ? !name_is_any(name, dropped_names, ARRAY_LEN(dropped_names))
+                                          : name_is_any(name, kept, ARRAY_LEN(kept));
+        if (keep)
+            strlist_add(out, environ_[i]);
+    }
+    if (mode != PLAN_ENV_KEEP)
+        strlist_add(out, "PATH=" DEFAULT_PATH);
+}

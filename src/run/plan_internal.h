@@ -1,0 +1,43 @@
+/* Shared by the parts of the planner: plan.c (the whole), plan_env.c (environments). */
+#ifndef MTLAUNCH_RUN_PLAN_INTERNAL_H
+#define MTLAUNCH_RUN_PLAN_INTERNAL_H
+
+#include "model/placeholder.h"
+#include "model/topology.h"
+#include "run/plan.h"
+
+#define PLAN_ON_START "on start" /* the source of what only the start can know */
+
+/* What is worked out once and used for every node. */
+struct plan_work {
+    const struct plan_input *in;
+    const struct launcher *launcher;
+    struct strlist labels;       /* of the hosts, in rank order */
+    struct topology_node *nodes; /* one per host */
+    unsigned *nproc;             /* one per host; 0: open */
+    struct env passed;           /* what pass_env takes from the caller */
+    struct strlist args;         /* mapped to words, placeholders not filled */
+    struct strlist no_interface; /* labels of nodes where interface auto found nothing */
+};
+
+/* The facts of one node, NULL while it was not probed. */
+const struct plan_node_facts *plan_work_facts(const struct plan_work *work, size_t host);
+
+/* text with its placeholders filled (caller frees); NULL on error, which then begins with what. */
+char *plan_fill(const struct placeholders *values, const char *text, bool *open, const char *what,
+                struct error *err);
+
+/* Which variables of the caller's environment pass_env takes. */
+void plan_env_pass(const struct job *job, const char *const *environ_, struct env *out);
+
+/* CUDA_VISIBLE_DEVICES as the job sets it on a host (placeholders not filled), or NULL. Borrowed. */
+const char *plan_env_visible_devices(const struct plan_work *work, size_t host);
+
+/* Refuse names that may not be set, wherever the job has them. Errors: kind_usage. */
+int plan_env_check_names(const struct plan_work *work, struct error *err);
+
+/* Fill the node's defaults, env and computed. Errors: kind_plan. */
+int plan_env_make(struct plan_work *work, struct plan_node *node, const struct placeholders *values,
+                  struct error *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* A node's command as the line a person would paste. */
+#include <string.h>
+
+#include "base/quote.h"
+#include "base/text.h"
+#include "run/plan.h"
+
+/* A leading "~" stays outside the quotes, as the login's shell expands it. */
+static void add_path(struct str *out, const char *path)
+{
+    if (strcmp(path, "~") == 0) {
+        str_add(out, path);
+    } else if (text_starts(path, "~/")) {
+        str_add(out, "~/");
+        if (path[2])
+            quote_sh_pretty(out, path + 2);
+    } else {
+        quote_sh_pretty(out, path);
+    }
+}
+
+/* Through env(1) and not export: it works under every login shell. */
+static void add_env(const struct plan_node *node, struct str *out)
+{
+    struct env all = ENV_INIT;
+    plan_node_env(node, &all);
+    str_add(out, "env");
+    for (size_t i = 0; i < all.len; i++) {
+        if (!all.items[i].value)
+            continue;
+        str_addf(out, " %s=", all.items[i].name);
+        if (all.items[i].secret)
+            str_add(out, "***");
+        else if (*all.items[i].value)
+            quote_sh_pretty(out, all.items[i].value);
+    }
+    env_release(&all);
+    str_add_char(out, ' ');
+}
+
+static void add_command(const struct plan *plan, const struct plan_node *node, struct str *out)
+{
+    if (!plan->setup.len) {
+        quote_argv_pretty(out, node->argv.items, node->argv.len);
+        return;
+    }
+    AUTO_STR struct str script = STR_INIT;
+    for (size_t i = 0; i < plan->setup.len; i++)
+        str_addf(&script, "%s\n", plan->setup.items[i]);
+    str_add(&script, "exec ");
+    quote_argv_pretty(&script, node->argv.items, node->argv.len);
+    quote_sh_pretty(out, strcmp(plan->shell, "auto") == 0 ? "bash" : plan->shell);
+    str_add(out, " -c ");
+    quote_sh_pretty(out, str_text(&script));
+}
+
+void plan_shell_line(const struct plan *plan, size_t node, struct str *out)
+{
+    const struct plan_node *which = &plan->nodes[node];
+    AUTO_STR struct str line = STR_INIT;
+    if (which->workdir) {
+        str_add(&line, "cd ");
+        add_path(&line, which->workdir);
+        str_add(&line, " && ");
+    }
+    add_env(which, &line);
+    add_command(plan, which, &line);
+    if (which->local) {
+        str_add_mem(out, line.data, line.len);
+        return;
+    }
+    str_add(out, "ssh ");
+    for (size_t i = 0; i < plan->ssh_options.len; i++) {
+        quote_sh_pretty(out, plan->ssh_options.items[i]);
+        str_add_char(out, ' ');
+    }
+    if (which->port)
+        str_addf(out, "-p %u ", which->port);
+    if (which->user) {
+        quote_sh_pretty(out, which->user);
+        str_add_char(out, '@');
+    }
+    quote_sh_pretty(out, which->name);
+    str_add_char(out, ' ');
+    quote_sh(out, str_text(&line));
+}
