@@ -1,0 +1,199 @@
+/*
+ * What a node answers, parsed: framed lines "\n@@NONCE key=value\n" with percent-encoded values, an end frame
+ * last, whatever a login shell printed around them. Pure; bytes are hostile until parsed.
+ *
+ * Every node_answer_* function takes all bytes of standard output of one call (at most NODE_ANSWER_MAX) and
+ * the call's nonce. 0: out is filled (release it with the function of its name, whatever came back). -1, err:
+ *   kind_node_answer       no frame, no end frame, or a value that cannot be (the hint quotes what came
+ * instead) kind_node_unsupported  the node lacks /proc, setsid or a basic tool (named)
+ *   kind_artifacts_unwritable  folder missing and not to be made, not writable, a symlink or of another owner
+ * Texts inside results are as the node sent them: they may hold any byte but NUL.
+ */
+#ifndef MTLAUNCH_NODE_ANSWER_H
+#define MTLAUNCH_NODE_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* A process of the run. state: the letter of /proc (S, R, D …). */
+struct node_process {
+    int64_t pid;
+    char state;
+    char *command;
+};
+
+struct node_processes {
+    struct node_process *items; /* at most 64 are named */
+    size_t len, cap;
+    uint64_t total; /* as many there were */
+};
+
+/* A .state here that belongs to another run (run_id NULL: none): its process lives, or cannot be shown dead.
+ */
+struct node_foreign {
+    char *run_id, *host, *user;
+    int64_t pid;
+    bool lives; /* false: it cannot be shown dead (another user, another host on a shared folder) */
+};
+
+/* Setup lines that did not all end with 0. */
+struct node_setup_failure {
+    bool failed;
+    unsigned line; /* from 1; 0: the shell, or the working folder */
+    int status;    /* as sh's wait gives it; -1: ran out of time */
+    char *signal;  /* name without SIG; NULL */
+    char *output;  /* end of what was printed */
+};
+
+struct node_probe {
+    char *home, *host /* uname -n */, *user, *boot_id;
+    uint64_t uid;
+    unsigned cores;
+    unsigned gpus;     /* within CUDA_VISIBLE_DEVICES there; 0: none, or not asked */
+    bool gpus_unknown; /* nvidia-smi is there and did not answer in time */
+    char *artifacts;   /* absolute */
+    bool artifacts_writable;
+    char *artifacts_problem; /* NULL: none */
+    struct node_setup_failure setup;
+    bool workdir_exists;    /* true when not asked */
+    char *workdir;          /* absolute, where the job would run */
+    bool program_exists;    /* true when not asked */
+    bool interpreter_found; /* true when not asked */
+    char *interpreter;      /* what it resolves to; NULL */
+    char *path;             /* PATH after setup; NULL when not looked at */
+    unsigned
+        port; /* asked for: the port looked at, or the free one that was found; 0: none free, or not asked */
+    bool port_taken;
+    int64_t port_pid;           /* holder; 0: cannot be read */
+    char *port_command;         /* NULL: cannot be read */
+    char *interface;            /* NULL: not found, or not asked */
+    struct node_processes live; /* processes of an earlier attempt of this run */
+    struct node_foreign foreign;
+    bool has_python, has_perl;
+};
+
+enum node_start_stage {
+    NODE_START_STARTED,
+    NODE_START_FOREIGN, /* refused: foreign says whose .state stands there; nothing was started */
+    NODE_START_LIVE,    /* refused: this run already lives here; nothing was started */
+    NODE_START_PORT,    /* refused: another run here claims the master port; nothing was started */
+    NODE_START_CLAIM,   /* files could not be written (problem says which); nothing runs */
+    NODE_START_SETUP,   /* a setup line, or the working folder (line 0) */
+    NODE_START_EXEC,    /* the command cannot be executed (status 126, 127) */
+    NODE_START_COMMAND, /* the command ended non-zero before it counted as started */
+    NODE_START_TIMEOUT  /* start_timeout passed; it may still run: stop it */
+};
+
+struct node_start {
+    enum node_start_stage stage;
+    int64_t pid; /* 0: none */
+    char *log;   /* absolute path; NULL: none yet */
+    char *host;  /* uname -n */
+    bool ended;  /* STARTED: it has already ended with 0 */
+    unsigned setup_line;
+    int status;        /* -1: unknown */
+    char *signal;      /* NULL */
+    char *output;      /* end of the log; NULL */
+    char *problem;     /* NULL */
+    int64_t started_s; /* epoch */
+    struct node_foreign foreign;
+};
+
+enum node_life {
+    NODE_LIFE_NONE,     /* no .state of this run here (or of an earlier attempt only: found_attempt) */
+    NODE_LIFE_STARTING, /* claimed, or in its setup lines */
+    NODE_LIFE_RUNNING,
+    NODE_LIFE_EXITED,   /* status says how */
+    NODE_LIFE_GONE,     /* not alive and no exit file: killed with its keeper, the machine rebooted, the pid
+                           reused */
+    NODE_LIFE_ELSEWHERE /* .state was written by another host on this shared folder */
+};
+
+struct node_observation {
+    enum node_life life;
+    bool rebooted;   /* GONE: boot_id differs */
+    bool pid_reused; /* GONE: the pid is somebody else's now */
+    bool keeper_alive;
+    int64_t pid;    /* 0: unknown */
+    int status;     /* -1: unknown */
+    char *signal;   /* NULL */
+    bool never_ran; /* EXITED: a setup line ended it (setup_line), the command did not run */
+    unsigned setup_line;
+    int64_t started_s, ended_s; /* epoch; 0: unknown */
+    int64_t ended_uptime_ms;    /* of the node's /proc/uptime; 0: unknown */
+    int64_t now_s;              /* the node's clock */
+    int64_t uptime_ms;          /* the node's now */
+    char *host;                 /* uname -n */
+    char *found_run_id;         /* in .state; NULL: no .state */
+    unsigned found_attempt;     /* 0: no .state */
+    char *log;                  /* path; NULL: no log */
+    uint64_t log_size;
+    struct node_processes
+        leftovers; /* asked for, and the command is not alive: what of the run still lives */
+};
+
+struct node_stop {
+    bool was_alive;                  /* the job's command lived when the stop came */
+    uint64_t signalled;              /* processes that lived when the stop came */
+    uint64_t killed;                 /* processes that were sent KILL */
+    struct node_processes leftovers; /* lived although the command had ended before the stop came */
+    struct node_processes survivors; /* still live: empty is the proof */
+    int status;                      /* of .exit, -1: none */
+    char *signal;                    /* of .exit; NULL */
+    int64_t ended_s;                 /* of .exit; 0: none */
+    int64_t ended_uptime_ms;
+};
+
+struct node_removal {
+    bool removed;
+    struct node_processes live; /* why not */
+};
+
+int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
+                      struct error *err);
+int node_answer_start(const char *bytes, size_t len, const char *nonce, struct node_start *out,
+                      struct error *err);
+int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct node_observation *out,
+                        struct error *err);
+int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct node_stop *out,
+                     struct error *err);
+int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
+                       struct error *err);
+void node_probe_release(struct node_probe *probe);
+void node_start_release(struct node_start *start);
+void node_observation_release(struct node_observation *observation);
+void node_stop_release(struct node_stop *stop);
+void node_removal_release(struct node_removal *removal);
+
+/*
+ * A tail's answer as it comes in: noise, a header frame, then the log's bytes up to the channel's end.
+ * Without follow, body_len counts up to size - offset: fewer at the channel's end means a cut answer.
+ */
+struct node_tail {
+    bool header;     /* the fields below are known; what follows is body */
+    bool missing;    /* there is no such log; no body follows */
+    char *log;       /* path; NULL while unknown */
+    uint64_t offset; /* of the first byte of the body in the log */
+    uint64_t size;   /* of the log when the tail began */
+    uint64_t body_len;
+    char nonce[40];
+    struct str held; /* bytes before the header's end */
+};
+
+void node_tail_init(struct node_tail *tail, const char *nonce);
+void node_tail_release(struct node_tail *tail);
+/*
+ * Take bytes as they arrive. body/body_len: the log's bytes among them (pointing into bytes or into tail,
+ * valid until the next call), possibly none. -1: what came cannot be an answer (kinds as above); more than
+ * 64 KiB of noise before the header is one such case.
+ */
+int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
+                   struct error *err);
+/* The channel has ended: -1 when no whole header came (kind_node_answer), or a followless body is short. */
+int node_tail_end(const struct node_tail *tail, bool follow, struct error *err);
+
+#endif

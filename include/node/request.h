@@ -1,0 +1,124 @@
+/*
+ * What is sent to a node: the remote command, and the bytes for its standard input (a nonce line, values
+ * as quoted literals, the node's script, a verb). Pure: nothing is read, written or made up here.
+ *
+ * The same bytes serve ssh, a local /bin/sh and `docker exec -i NAME`: nothing in them depends on how they
+ * get there. Every value of a request is borrowed until the call returns. Text that is no POSIX file name or
+ * environment value (it holds no NUL by its type) needs no care: it arrives byte for byte.
+ */
+#ifndef MTLAUNCH_NODE_REQUEST_H
+#define MTLAUNCH_NODE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/strlist.h"
+#include "model/env.h"
+
+#define NODE_NONCE_LEN  32         /* letters and digits of a nonce */
+#define NODE_ANSWER_MAX (4u << 20) /* no answer (a tail's body apart) is longer; read no more than this */
+
+/* A call as a transport runs it: command for the remote shell, input for its standard input, then EOF. */
+struct node_call {
+    char *command;
+    struct str input;
+    char nonce[NODE_NONCE_LEN + 1]; /* the answer's frames carry it */
+};
+
+#define NODE_CALL_INIT                                                                                       \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
+#define AUTO_NODE_CALL __attribute__((cleanup(node_call_release)))
+void node_call_release(struct node_call *call);
+
+/* Which node of which run. artifacts: as the spec has it ("~/…" and relative: to the login folder); NULL:
+ * ~/.mtlaunch. */
+struct node_target {
+    const char *run;    /* RUN, already checked by job_check_run_name */
+    const char *run_id; /* RUN-<8 hex> */
+    unsigned rank;
+    unsigned attempt; /* from 1 */
+    const char *artifacts;
+};
+
+/* What the environment of a job starts from on the node. */
+enum node_env_mode {
+    NODE_ENV_LOGIN, /* what the login gives (ssh) */
+    NODE_ENV_KEEP,  /* the caller's less PET_*, RANK, LOCAL_RANK, WORLD_SIZE, GROUP_*, TORCHELASTIC_* (one
+                       local node) */
+    NODE_ENV_CLEAN  /* HOME, USER, LOGNAME, SHELL and the default PATH (a local node of several) */
+};
+
+/*
+ * A job as one node runs it. Order on the node: unset, defaults, env and computed are applied, the working
+ * folder is entered, the setup lines run, computed is applied again, argv is exec'd. Variables whose value is
+ * NULL are passed over. Pointers may be NULL: empty.
+ */
+struct node_job {
+    enum node_env_mode env_mode;
+    const char *workdir;         /* NULL: login folder; "~/…" and relative: to the login folder */
+    const char *shell;           /* "auto" (bash where the node has it, else sh), a name or a path */
+    const struct strlist *setup; /* each must end with 0 */
+    const struct strlist *argv;  /* at least one word for a start; ignored by a probe */
+    const struct strlist *unset; /* names taken out of the node's own environment */
+    const struct env *defaults;  /* set only where the node has no value. LANG also waits for LC_ALL */
+    const struct env *env;       /* set always */
+    const struct env *computed;  /* set always, before setup and after it */
+};
+
+/* What a probe shall find out besides the facts it always reports. */
+struct node_probe_wish {
+    const char *program;     /* a file, relative to the job's folder after setup; NULL: do not look */
+    const char *interpreter; /* a command looked up in PATH after setup; NULL: do not look */
+    bool job;  /* run the setup lines and look at workdir, program, interpreter (start --no-check: false) */
+    bool gpus; /* count GPUs */
+    bool port; /* look at the master port (rank 0) */
+    unsigned master_port;          /* with port: this one, or 0: the first free one of 29500..29999 */
+    const char *master_addr;       /* NULL: do not look for the interface that leads there */
+    bool is_master;                /* this node is the master: the interface that holds the address */
+    unsigned long setup_timeout_s; /* limit of the setup lines; 0: 60 */
+};
+
+struct node_start_wish {
+    unsigned master_port; /* recorded in .state; on rank 0 refused when another live run here claims it */
+    const char *version;  /* of mtlaunch, recorded */
+    unsigned long start_timeout_s; /* from the first setup line to the proof that it runs; 0: 120 */
+};
+
+struct node_stop_wish {
+    const char *signal; /* without SIG, from job_signal_name */
+    unsigned long grace_s;
+};
+
+enum node_tail_from { NODE_TAIL_LINES, NODE_TAIL_ALL, NODE_TAIL_OFFSET };
+
+struct node_tail_wish {
+    unsigned attempt; /* 0: the target's */
+    enum node_tail_from from;
+    uint64_t count; /* lines, or the offset of the first byte */
+    bool follow;    /* until the attempt has ended there and all is sent */
+};
+
+/*
+ * Build a call. nonce: NODE_NONCE_LEN letters and digits nobody can guess, made by the caller. out is
+ * initialised by the call and released by the caller with node_call_release.
+ */
+void node_request_probe(const struct node_target *target, const struct node_job *job,
+                        const struct node_probe_wish *wish, const char *nonce, struct node_call *out);
+void node_request_start(const struct node_target *target, const struct node_job *job,
+                        const struct node_start_wish *wish, const char *nonce, struct node_call *out);
+/* leftovers: also look for processes of the run when its command has ended (a scan of all processes). */
+void node_request_observe(const struct node_target *target, bool leftovers, const char *nonce,
+                          struct node_call *out);
+void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
+                       struct node_call *out);
+void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
+                       struct node_call *out);
+/* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */
+void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
+                         struct node_call *out);
+
+#endif
