@@ -55,8 +55,4 @@ bool failures_has(const struct failures *failures, const struct error *err);
 /* All hosts that failed, each once, in the order they came; appended to hosts. */
 void failures_hosts(const struct failures *failures, struct strlist *hosts);
 
-/* All of them: for people one message each, as JSON the worst with the hosts of every failure. */
-void failures_text(const struct failures *failures, bool color, struct str *out);
-void failures_json(const struct failures *failures, struct str *out);
-
 #endif

@@ -9,17 +9,20 @@
 #include "model/hostlist.h"
 #include "report/style.h"
 
-/* What is known of how a host is reached, beside its entry. */
+/* An entry and how it is reached. Borrowed. */
 struct report_host {
     const struct host *host;
-    const char *user; /* effective; NULL: as listed */
-    unsigned port;    /* effective */
-    bool local;       /* runs without ssh */
+    const char *hostname; /* what is connected to; NULL: cannot be reached by this version */
+    const char *user;
+    unsigned port;
+    bool local; /* runs without ssh */
 };
 
+/* A table; the column VIA says how a host is reached after ssh_config was read. */
 void report_hosts_text(const struct report_host *hosts, size_t count, const struct report_style *style,
                        struct str *out);
-/* {schema, hosts: [{rank, name, user, port, addr, slots, ifname, local, env}], folded} */
+/* The entries as they stand, null for what they do not say: {schema, hosts: [{rank, name, user, port, addr,
+ * slots, ifname, local, env}], folded} */
 void report_hosts_json(const struct report_host *hosts, const struct hostlist *list, struct str *out);
 
 #endif

@@ -25,7 +25,6 @@ struct cmd_options {
     struct option_uint fanout;
     struct option_uint connect_timeout; /* seconds */
     bool help;
-    bool version;
 
     /* where a job runs */
     const char *hosts;
@@ -64,7 +63,6 @@ struct cmd_options {
     bool follow;
     const char *lines; /* a number or "all" */
     struct option_uint attempt;
-    struct option_uint rank;
     const char *grep;
     bool raw;
 
@@ -85,7 +83,8 @@ struct cmd_call {
     struct strlist rest; /* after "--" */
     bool saw_rest;
     struct report_style style;
-    struct failures failures; /* of single hosts; shown with the error, or alone when the command ends >= 0 */
+    struct failures failures; /* of single hosts, shown when they came */
+    bool answered;            /* the JSON object has been printed, the error in it */
 };
 
 struct command {
@@ -97,9 +96,10 @@ struct command {
     bool takes_hosts;               /* host options */
     bool takes_job;                 /* job options */
     unsigned min_operands, max_operands;
-    bool takes_rest; /* words after "--" */
-    bool no_json;    /* --json is refused */
-    /* The exit code, or -1 with err set. NULL: of the contract, not built in this version. */
+    const char *operands; /* for the message when some are missing: "JOB and RUN" */
+    bool takes_rest;      /* words after "--" */
+    bool no_json;         /* --json is refused */
+    /* The exit code, or -1 with err set. NULL: known, but not built in this version. */
     int (*run)(struct cmd_call *call, struct error *err);
 };
 
@@ -118,14 +118,16 @@ extern const struct option_group cmd_group_global;
 extern const struct option_group cmd_group_hosts;
 extern const struct option_group cmd_group_job;
 
-void cmd_options_release(struct cmd_options *options);
-
 /*
- * Parse the words after the command's name into call and look at their number. Errors: kind_usage,
- * kind_not_supported.
+ * Parse the words after the command's name into call and look at their number. With --help the rest is not
+ * looked at. Errors: kind_usage, kind_not_supported.
  */
 int cmd_parse(struct cmd_call *call, const struct command *command, int argc, char *const *argv,
               struct error *err);
+void cmd_call_release(struct cmd_call *call);
+
+/* Choose the style of this invocation from its options, its streams and NO_COLOR. */
+void cmd_choose_style(struct cmd_call *call);
 
 /* Help texts from the tables. */
 void help_overview(size_t columns, struct str *out);

@@ -180,25 +180,6 @@ void failure_json(const struct error *err, const struct strlist *hosts, struct s
     js_add_line(out, answer);
 }
 
-void failures_text(const struct failures *failures, bool color, struct str *out)
-{
-    for (size_t i = 0; i < failures->len; i++)
-        failure_text(&failures->items[i].error, &failures->items[i].hosts, color, out);
-}
-
-void failures_json(const struct failures *failures, struct str *out)
-{
-    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-    int code = failures_code(failures);
-    failures_hosts(failures, &hosts);
-    for (size_t i = 0; i < failures->len; i++) {
-        if (error_code(&failures->items[i].error) == code) {
-            failure_json(&failures->items[i].error, &hosts, out);
-            return;
-        }
-    }
-}
-
 void failure_print(const struct error *err, const struct strlist *hosts, bool color)
 {
     AUTO_STR struct str text = STR_INIT;

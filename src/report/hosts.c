@@ -1,8 +1,10 @@
 #include "report/hosts.h"
 
-#include "base/text.h"
+#include "base/alloc.h"
 #include "report/json_internal.h"
 #include "report/table.h"
+
+#define SSH_PORT 22
 
 static void add_number(struct table *table, unsigned value)
 {
@@ -12,28 +14,36 @@ static void add_number(struct table *table, unsigned value)
         table_add(table, NULL, TONE_PLAIN);
 }
 
+static void add_via(struct table *table, const struct report_host *host)
+{
+    if (host->local)
+        table_add(table, "here, without ssh", TONE_PLAIN);
+    else if (!host->hostname)
+        table_add(table, "not supported", TONE_BAD);
+    else if (host->port == SSH_PORT)
+        table_addf(table, TONE_PLAIN, "ssh %s@%s", host->user, host->hostname);
+    else
+        table_addf(table, TONE_PLAIN, "ssh %s@%s port %u", host->user, host->hostname, host->port);
+}
+
 void report_hosts_text(const struct report_host *hosts, size_t count, const struct report_style *style,
                        struct str *out)
 {
     static const struct table_column columns[] = {
         {.title = "RANK", .right = true},
         {.title = "HOST"},
-        {.title = "REACHED"},
-        {.title = "USER", .flexible = true, .hide_empty = true},
-        {.title = "PORT", .right = true, .hide_empty = true},
+        {.title = "VIA", .flexible = true},
         {.title = "ADDR", .flexible = true, .hide_empty = true},
         {.title = "SLOTS", .right = true, .hide_empty = true},
         {.title = "IFNAME", .flexible = true, .hide_empty = true},
     };
     struct table table;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    table_init(&table, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < count; i++) {
         const struct report_host *host = &hosts[i];
         table_addf(&table, TONE_PLAIN, "%zu", i);
         table_add(&table, host->host->name, TONE_STRONG);
-        table_add(&table, host->local ? "here" : "ssh", TONE_PLAIN);
-        table_add(&table, host->user ? host->user : host->host->user, TONE_PLAIN);
-        add_number(&table, host->local ? 0 : host->port);
+        add_via(&table, host);
         table_add(&table, host->host->addr, TONE_PLAIN);
         add_number(&table, host->host->slots);
         table_add(&table, host->host->ifname, TONE_PLAIN);
@@ -52,8 +62,8 @@ static json_t *host_object(const struct report_host *host, size_t rank)
     }
     json_object_set_new(object, "rank", json_integer((json_int_t)rank));
     json_object_set_new(object, "name", js_text(host->host->name));
-    json_object_set_new(object, "user", js_text(host->user ? host->user : host->host->user));
-    json_object_set_new(object, "port", js_integer(host->port, 0));
+    json_object_set_new(object, "user", js_text(host->host->user));
+    json_object_set_new(object, "port", js_integer(host->host->port, 0));
     json_object_set_new(object, "addr", js_text(host->host->addr));
     json_object_set_new(object, "slots", js_integer(host->host->slots, 0));
     json_object_set_new(object, "ifname", js_text(host->host->ifname));

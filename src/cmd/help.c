@@ -1,0 +1,65 @@
+#include <stdlib.h>
+
+#include "cmd/commands_internal.h"
+#include "report/output.h"
+
+static void add_commands(bool built, struct str *out)
+{
+    for (size_t i = 0; i < commands_count; i++) {
+        if ((commands[i]->run != NULL) == built)
+            str_addf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+    }
+}
+
+void help_overview(size_t columns, struct str *out)
+{
+    const struct option_group *groups[] = {&cmd_group_global, NULL};
+    str_add(out, "Usage: mtlaunch COMMAND [WORD]... [OPTION]...\n\n"
+                 "Start, watch and stop multi-node training over plain SSH.\n\nCommands:\n");
+    add_commands(true, out);
+    str_add(out, "\nNot supported by this version:\n");
+    add_commands(false, out);
+    str_add_char(out, '\n');
+    options_help(groups, columns, out);
+    str_add(out, "\n'mtlaunch help COMMAND' prints the usage and the options of a command.\n");
+}
+
+void help_command(const struct command *command, size_t columns, struct str *out)
+{
+    const struct option_group *groups[CMD_GROUPS_MAX];
+    for (size_t i = 0; command->usage[i]; i++)
+        str_addf(out, "%s mtlaunch %s\n", i ? "      " : "Usage:", command->usage[i]);
+    str_addf(out, "\n%s: %s.\n\n", command->name, command->summary);
+    if (!command->run) {
+        str_addf(out, "'%s' is not supported by this version.\n", command->name);
+        return;
+    }
+    command_groups(command, groups);
+    options_help(groups, columns, out);
+    if (command->notes)
+        str_addf(out, "\n%s", command->notes);
+}
+
+static int run_help(struct cmd_call *call, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    if (call->operands.len == 0) {
+        help_overview(call->style.columns, &text);
+    } else {
+        const struct command *command = command_find(call->operands.items[0], err);
+        if (!command)
+            return -1;
+        help_command(command, call->style.columns, &text);
+    }
+    return output_print(&text, err);
+}
+
+static const char *const usage[] = {"help [COMMAND]", NULL};
+const struct command command_help = {
+    .name = "help",
+    .summary = "print the commands, or the usage and options of one",
+    .usage = usage,
+    .max_operands = 1,
+    .no_json = true,
+    .run = run_help,
+};

@@ -1,0 +1,84 @@
+#include "report/hosts.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/msg.h"
+#include "base/text.h"
+#include "cmd/commands_internal.h"
+#include "cmd/setup_internal.h"
+#include "report/output.h"
+
+/* Variables of host entries fall under the same default patterns as those of a job. */
+static void mark_secrets(struct hostlist *hosts)
+{
+    struct job defaults;
+    job_init(&defaults);
+    for (size_t i = 0; i < hosts->len; i++) {
+        for (size_t j = 0; j < hosts->items[i].env.len; j++) {
+            struct env_var *var = &hosts->items[i].env.items[j];
+            var->secret = text_matches_any(var->name, defaults.secret_env.items, defaults.secret_env.len);
+        }
+    }
+    job_release(&defaults);
+}
+
+static void say_unreachable(const struct failures *failed)
+{
+    for (size_t i = 0; i < failed->len; i++) {
+        AUTO_STR struct str folded = STR_INIT;
+        hostlist_fold_names(failed->items[i].hosts.items, failed->items[i].hosts.len, &folded);
+        msg_warn("%s: %s", str_text(&folded), failed->items[i].error.text);
+    }
+}
+
+static int run_hosts(struct cmd_call *call, struct error *err)
+{
+    AUTO_SETUP struct setup setup = {0};
+    AUTO_FAILURES struct failures failed = FAILURES_INIT;
+    AUTO_STR struct str text = STR_INIT;
+    if (setup_load(&setup, call, NULL, err) != 0)
+        return -1;
+    if (call->options.fold && !call->style.json) {
+        hostlist_fold(&setup.hosts, &text);
+        str_add_char(&text, '\n');
+        return output_print(&text, err);
+    }
+    if (setup_endpoints(&setup, &failed, err) != 0)
+        return -1;
+    say_unreachable(&failed);
+    mark_secrets(&setup.hosts);
+    AUTO_FREE struct report_host *hosts = xcalloc(setup.hosts.len, sizeof(hosts[0]));
+    for (size_t i = 0; i < setup.hosts.len; i++)
+        hosts[i] = (struct report_host){
+            .host = &setup.hosts.items[i],
+            .hostname = setup.endpoints[i].hostname,
+            .user = setup.endpoints[i].user,
+            .port = setup.endpoints[i].port,
+            .local = setup.endpoints[i].local,
+        };
+    if (call->style.json)
+        report_hosts_json(hosts, &setup.hosts, &text);
+    else
+        report_hosts_text(hosts, setup.hosts.len, &call->style, &text);
+    return output_print(&text, err);
+}
+
+static const char *const usage[] = {"hosts [HOST OPTION]... [--fold]", NULL};
+static const struct option own_options[] = {
+    {.name = "fold",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, fold),
+     .help = "print the names alone, folded on one line"},
+    {.name = "trust", .type = OPTION_UNBUILT, .help = "add the hosts' keys to known_hosts"},
+    {.name = "yes", .type = OPTION_UNBUILT, .help = "trust without asking"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_hosts = {
+    .name = "hosts",
+    .summary = "print the host list that a job would run on",
+    .usage = usage,
+    .own = &own,
+    .takes_hosts = true,
+    .run = run_hosts,
+};

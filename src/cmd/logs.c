@@ -1,0 +1,114 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cmd/commands_internal.h"
+#include "cmd/session_internal.h"
+#include "report/output.h"
+
+#define LINES_DEFAULT 100
+#define LINES_MAX     1000000000
+
+/* Nobody reads any more (or nothing can be written): there is no use in following on. */
+static void end_without_output(void *ctx, const struct error *err)
+{
+    const struct cmd_call *call = ctx;
+    if (err->kind != &kind_output_closed)
+        failure_print(err, NULL, call->style.color_err);
+    _exit(err->kind->exit_code);
+}
+
+static int make_request(const struct cmd_options *options, struct run_logs_request *request,
+                        struct error *err)
+{
+    uint64_t lines = LINES_DEFAULT;
+    bool all = options->lines && strcmp(options->lines, "all") == 0;
+    if (options->lines && !all && !text_to_uint(options->lines, 0, LINES_MAX, &lines)) {
+        error_set(err, &kind_usage, "'%s' for -n is neither a number of lines nor 'all'", options->lines);
+        return error_hint(err, "use -n 100, or -n all");
+    }
+    if (options->raw && (options->json || options->grep)) {
+        error_set(err, &kind_usage, "'--raw' goes with neither --json nor --grep");
+        return error_hint(err, "leave out --raw, or filter its output with grep");
+    }
+    *request = (struct run_logs_request){
+        .nodes = &options->log_nodes,
+        .follow = options->follow,
+        .all = all,
+        .lines = (unsigned long)lines,
+        .attempt = (unsigned)options->attempt.value,
+        .raw = options->raw,
+    };
+    return 0;
+}
+
+static int run_logs_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    const char *name = call->operands.items[0];
+    struct run_logs_request request;
+    if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
+        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    session.watch.output_failed = end_without_output;
+    session.watch.output_ctx = call;
+    session.watch.logs.raw = call->options.raw;
+    if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0)
+        return -1;
+    return run_logs(&session.context, name, &request, err);
+}
+
+static const char *const usage[] = {
+    "logs RUN [--node N|HOST]... [-f] [-n LINES|all] [--attempt N] [--grep REGEX]",
+    "logs RUN --node N|HOST --raw [-n LINES|all] [--attempt N]",
+    NULL,
+};
+static const struct option own_options[] = {
+    {.name = "node",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct cmd_options, log_nodes),
+     .value = "N|HOST",
+     .help = "only this node, by its rank or its host"},
+    {.name = "follow",
+     .letter = 'f',
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, follow),
+     .help = "go on until the run has ended; Ctrl-C leaves the run alone"},
+    {.name = "lines",
+     .letter = 'n',
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, lines),
+     .value = "LINES|all",
+     .help = "begin so many lines before the end of each node's log (100)"},
+    {.name = "attempt",
+     .type = OPTION_UINT,
+     .offset = offsetof(struct cmd_options, attempt),
+     .value = "N",
+     .help = "the log of an earlier attempt",
+     .min = 1,
+     .max = 1000000},
+    {.name = "rank", .type = OPTION_UNBUILT, .value = "R", .help = "only the node that holds this process"},
+    {.name = "grep",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, grep),
+     .value = "REGEX",
+     .help = "only lines that match this POSIX extended expression"},
+    {.name = "raw",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, raw),
+     .help = "the exact bytes of one node's log"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_logs = {
+    .name = "logs",
+    .summary = "print what the nodes of a run wrote, each line after its host",
+    .usage = usage,
+    .own = &own,
+    .min_operands = 1,
+    .max_operands = 1,
+    .operands = "RUN",
+    .run = run_logs_command,
+};

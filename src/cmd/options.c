@@ -1,0 +1,214 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/msg.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+
+#define AT(member) offsetof(struct cmd_options, member)
+
+static const char *const color_choices[] = {"auto", "always", "never", NULL};
+
+static const struct option global_options[] = {
+    {.name = "json", .type = OPTION_FLAG, .offset = AT(json), .help = "print the result as one JSON object"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = OPTION_FLAG,
+     .offset = AT(quiet),
+     .help = "no progress, no notes, no warnings"},
+    {.name = "verbose",
+     .letter = 'v',
+     .type = OPTION_FLAG,
+     .offset = AT(verbose),
+     .help = "say more of what is done"},
+    {.name = "color",
+     .type = OPTION_CHOICE,
+     .offset = AT(color),
+     .value = "auto|always|never",
+     .help = "colour in results and messages; auto: on a terminal, unless NO_COLOR is set",
+     .choices = color_choices},
+    {.name = "fanout",
+     .type = OPTION_UINT,
+     .offset = AT(fanout),
+     .value = "N",
+     .help = "hosts worked on at once (64)",
+     .min = 1,
+     .max = 65536},
+    {.name = "connect-timeout",
+     .type = OPTION_DURATION,
+     .offset = AT(connect_timeout),
+     .value = "DURATION",
+     .help = "time a host has to answer (10s)"},
+    {.name = "help", .letter = 'h', .type = OPTION_FLAG, .offset = AT(help), .help = "print this help"},
+};
+
+static const struct option host_options[] = {
+    {.name = "hosts",
+     .letter = 'H',
+     .type = OPTION_TEXT,
+     .offset = AT(hosts),
+     .value = "LIST",
+     .help = "the hosts, as in 'g[0033-0036],login1:2222' (never a file)"},
+    {.name = "hostfile",
+     .type = OPTION_TEXT,
+     .offset = AT(hostfile),
+     .value = "FILE",
+     .help = "read the hosts from a file, one entry a line"},
+    {.name = "exclude",
+     .type = OPTION_TEXT,
+     .offset = AT(exclude),
+     .value = "LIST",
+     .help = "leave these hosts out"},
+    {.name = "nodes",
+     .type = OPTION_UINT,
+     .offset = AT(nodes),
+     .value = "N",
+     .help = "use the first N hosts",
+     .min = 1,
+     .max = 65536},
+};
+
+static const struct option job_options[] = {
+    {.name = "set",
+     .type = OPTION_LIST,
+     .offset = AT(set),
+     .value = "KEY.PATH=VALUE",
+     .help = "change a key of the spec; the value is read as YAML"},
+    {.name = "env",
+     .letter = 'e',
+     .type = OPTION_LIST,
+     .offset = AT(env),
+     .value = "NAME[=VALUE]",
+     .help = "set a variable of the job; without a value the one set here"},
+    {.name = "profile",
+     .type = OPTION_LIST,
+     .offset = AT(profiles),
+     .value = "NAME",
+     .help = "apply a profile of the spec"},
+    {.name = "container",
+     .type = OPTION_UNBUILT,
+     .value = "NAME",
+     .help = "run in this container of each node"},
+    {.name = "zero-stage",
+     .type = OPTION_TEXT,
+     .offset = AT(zero_stage),
+     .value = "N",
+     .help = "ZeRO stage, 0 to 3"},
+    {.name = "nproc-per-node",
+     .type = OPTION_TEXT,
+     .offset = AT(nproc_per_node),
+     .value = "N",
+     .help = "processes on each node"},
+    {.name = "master-addr",
+     .type = OPTION_TEXT,
+     .offset = AT(master_addr),
+     .value = "A",
+     .help = "address of node 0 as the others reach it"},
+    {.name = "master-port",
+     .type = OPTION_TEXT,
+     .offset = AT(master_port),
+     .value = "P",
+     .help = "port of the rendezvous on node 0"},
+    {.name = "artifacts",
+     .type = OPTION_TEXT,
+     .offset = AT(artifacts),
+     .value = "DIR",
+     .help = "folder for logs and records on the nodes"},
+};
+
+const struct option_group cmd_group_global = {"Options of every command", global_options,
+                                              ARRAY_LEN(global_options)};
+const struct option_group cmd_group_hosts = {"Host options", host_options, ARRAY_LEN(host_options)};
+const struct option_group cmd_group_job = {"Job options", job_options, ARRAY_LEN(job_options)};
+
+void command_groups(const struct command *command, const struct option_group *groups[CMD_GROUPS_MAX])
+{
+    size_t count = 0;
+    if (command->own)
+        groups[count++] = command->own;
+    if (command->takes_hosts)
+        groups[count++] = &cmd_group_hosts;
+    if (command->takes_job)
+        groups[count++] = &cmd_group_job;
+    groups[count++] = &cmd_group_global;
+    groups[count] = NULL;
+}
+
+static int check_operands(const struct cmd_call *call, struct error *err)
+{
+    const struct command *command = call->command;
+    const char *usage = command->usage[0];
+    if (call->operands.len < command->min_operands) {
+        error_set(err, &kind_usage, "'%s' needs %s", command->name, command->operands);
+        return error_hint(err, "usage: mtlaunch %s", usage);
+    }
+    if (call->operands.len > command->max_operands) {
+        error_set(err, &kind_usage, "'%s' has nothing to do with '%s'", command->name,
+                  call->operands.items[command->max_operands]);
+        return error_hint(err, "usage: mtlaunch %s", usage);
+    }
+    if (call->saw_rest && !command->takes_rest) {
+        error_set(err, &kind_usage, "'%s' takes no words after '--'", command->name);
+        return error_hint(err, "usage: mtlaunch %s", usage);
+    }
+    if (call->options.json && command->no_json) {
+        error_set(err, &kind_usage, "'%s' has no JSON form", command->name);
+        return error_hint(err, "leave out --json");
+    }
+    if (call->options.connect_timeout.given &&
+        (call->options.connect_timeout.value < 1 || call->options.connect_timeout.value > 86400))
+        return error_set(err, &kind_usage, "'%lus' for --connect-timeout is not within 1s to 1d",
+                         call->options.connect_timeout.value);
+    return 0;
+}
+
+int cmd_parse(struct cmd_call *call, const struct command *command, int argc, char *const *argv,
+              struct error *err)
+{
+    const struct option_group *groups[CMD_GROUPS_MAX];
+    call->command = command;
+    command_groups(command, groups);
+    if (options_parse(groups, argc, argv, &call->options, &call->operands, &call->rest, &call->saw_rest,
+                      err) != 0)
+        return -1;
+    return call->options.help ? 0 : check_operands(call, err);
+}
+
+void cmd_call_release(struct cmd_call *call)
+{
+    strlist_release(&call->options.set);
+    strlist_release(&call->options.env);
+    strlist_release(&call->options.profiles);
+    strlist_release(&call->options.log_nodes);
+    strlist_release(&call->operands);
+    strlist_release(&call->rest);
+    failures_release(&call->failures);
+}
+
+void cmd_choose_style(struct cmd_call *call)
+{
+    const struct cmd_options *options = &call->options;
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    enum term_color wish = TERM_COLOR_AUTO;
+    if (options->color && strcmp(options->color, "always") == 0)
+        wish = TERM_COLOR_ALWAYS;
+    else if (options->color && strcmp(options->color, "never") == 0)
+        wish = TERM_COLOR_NEVER;
+    call->style = (struct report_style){
+        .json = options->json,
+        .color = !options->json && term_use_color(STDOUT_FILENO, wish, no_color),
+        .color_err = term_use_color(STDERR_FILENO, wish, no_color),
+        .bar = !options->quiet && term_is_tty(STDERR_FILENO) && !(no_color && *no_color) &&
+               !(terminal && strcmp(terminal, "dumb") == 0),
+        .columns = term_columns(STDOUT_FILENO),
+        .now_ms = clock_real_ms(),
+    };
+    if (options->quiet)
+        msg_set_level(MSG_QUIET);
+    else if (options->verbose)
+        msg_set_level(MSG_VERBOSE);
+}

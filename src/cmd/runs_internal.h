@@ -1,0 +1,13 @@
+/* All runs of this head, for `list` and for `status` without a name. */
+#ifndef MTLAUNCH_CMD_RUNS_INTERNAL_H
+#define MTLAUNCH_CMD_RUNS_INTERNAL_H
+
+#include "cmd/session_internal.h"
+
+/*
+ * Print every run; ask: the nodes of those that have not ended are asked first. A record that cannot be read
+ * is said and the others are shown. Returns the exit code, or -1.
+ */
+int runs_print(struct session *session, bool ask, struct error *err);
+
+#endif

@@ -1,0 +1,101 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/text.h"
+#include "cmd/session_internal.h"
+#include "report/output.h"
+#include "report/status.h"
+
+#define EVENTS_SHOWN_MAX 1000
+
+static unsigned long option_or(const struct option_uint *option, unsigned long otherwise)
+{
+    return option->given ? option->value : otherwise;
+}
+
+/* Test hook: MTLAUNCH_TEST_DIE_AT=N ends the process without a word at its N-th step; 0 counts them. */
+static void arm_test_hook(struct run_context *context)
+{
+    const char *text = getenv("MTLAUNCH_TEST_DIE_AT");
+    uint64_t step = 0;
+    context->die_armed = text && text_to_uint(text, 0, 1000000, &step);
+    context->die_at = (unsigned long)step;
+}
+
+int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err)
+{
+    session->call = call;
+    report_watch_init(&session->watch, &call->style, &call->failures, log_fd);
+    session->watch.logs.json = call->style.json && log_fd == STDOUT_FILENO;
+    session->watch.logs.color = log_fd == STDOUT_FILENO ? call->style.color : call->style.color_err;
+    if (machine_read(&session->machine, getenv("HOME"), err) != 0 ||
+        run_store_open(&session->store, getenv("XDG_STATE_HOME"), session->machine.home, err) != 0)
+        return -1;
+    session->context = (struct run_context){
+        .store = &session->store,
+        .observer = &session->watch.observer,
+        .environ_ = (const char *const *)environ,
+        .home = session->machine.home,
+        .fanout = (unsigned)option_or(&call->options.fanout, CMD_FANOUT_DEFAULT),
+        .connect_timeout_ms =
+            (unsigned)option_or(&call->options.connect_timeout, CMD_CONNECT_TIMEOUT_S_DEFAULT) * 1000,
+    };
+    arm_test_hook(&session->context);
+    return 0;
+}
+
+void session_close(struct session *session)
+{
+    if (!session->call)
+        return;
+    if (session->context.die_armed)
+        msg_verbose("steps passed: %lu", session->context.steps);
+    report_watch_release(&session->watch);
+    run_store_release(&session->store);
+    machine_release(&session->machine);
+    *session = (struct session){0};
+}
+
+static void render(struct session *session, const struct report_run *view, const struct run_stop_result *stop,
+                   const struct error *failure, struct str *text)
+{
+    struct cmd_call *call = session->call;
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    if (call->style.json) {
+        failures_hosts(&call->failures, &hosts);
+        report_run_json(view, failure, &hosts, text);
+        call->answered = true;
+        return;
+    }
+    report_run_text(view, &call->style, text);
+    for (size_t i = 0; stop && i < stop->cleaned.len; i++) {
+        text_add_safe(text, stop->cleaned.items[i], strlen(stop->cleaned.items[i]));
+        str_add_char(text, '\n');
+    }
+}
+
+int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
+                   int result, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    struct error output = ERROR_INIT;
+    struct report_run view = {.run = run};
+    struct run_events events = {0};
+    struct error ignored = ERROR_INIT; /* a history that cannot be read does not hide the run */
+    if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &events, &ignored) == 0)
+        view.events = &events;
+    if (stop) {
+        view.with_survivors = true;
+        view.survivors = stop->survivors;
+        view.survivors_len = stop->survivors_len;
+    }
+    render(session, &view, stop, result == 0 ? NULL : err, &text);
+    run_events_release(&events);
+    progress_clear();
+    if (output_print(&text, &output) == 0 || result != 0)
+        return result;
+    *err = output;
+    return -1;
+}

@@ -1,0 +1,31 @@
+/* What commands about runs share: the store, the observer and the context of the use cases. */
+#ifndef MTLAUNCH_CMD_SESSION_INTERNAL_H
+#define MTLAUNCH_CMD_SESSION_INTERNAL_H
+
+#include "cmd/cmd.h"
+#include "report/watch.h"
+#include "run/usecase.h"
+#include "transport/endpoint.h"
+
+struct session {
+    struct cmd_call *call; /* borrowed */
+    struct machine machine;
+    struct run_store store;
+    struct report_watch watch;
+    struct run_context context;
+};
+
+#define AUTO_SESSION __attribute__((cleanup(session_close)))
+void session_close(struct session *session);
+
+/* Open the store and connect the observer; logs go to log_fd. session is zero before, closed in any case. */
+int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err);
+
+/*
+ * Print the picture of a run: result is what the use case returned, err its error, which goes into the JSON
+ * object. Returns result, or -1 when that was 0 and the output failed.
+ */
+int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
+                   int result, struct error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * What a command about to act on hosts has to know, gathered from the job file, the options and the caller's
+ * environment. Contacts no host.
+ */
+#ifndef MTLAUNCH_CMD_SETUP_INTERNAL_H
+#define MTLAUNCH_CMD_SETUP_INTERNAL_H
+
+#include "cmd/cmd.h"
+#include "model/hostlist.h"
+#include "model/job.h"
+#include "run/plan.h"
+#include "transport/endpoint.h"
+
+struct setup {
+    struct machine machine;
+    struct job job;
+    bool has_job;
+    struct hostlist hosts;
+    struct ssh_config *config;
+    struct endpoint *endpoints; /* one a host; NULL until setup_endpoints */
+    struct plan_host *facts;    /* the same for the planner; borrows from endpoints */
+};
+
+#define AUTO_SETUP __attribute__((cleanup(setup_release)))
+void setup_release(struct setup *setup);
+
+/*
+ * This machine, the job (NULL: the command has none) and the host list. Notes and warnings go to stderr.
+ * setup is zero before; released by the caller in any case.
+ */
+int setup_load(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err);
+
+/*
+ * How each host is reached. failed (may be NULL) gets hosts that this version cannot reach, which are then no
+ * error; the endpoint of such a host is empty.
+ */
+int setup_endpoints(struct setup *setup, struct failures *failed, struct error *err);
+
+#endif

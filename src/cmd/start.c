@@ -1,0 +1,146 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/msg.h"
+#include "cmd/commands_internal.h"
+#include "cmd/session_internal.h"
+#include "cmd/setup_internal.h"
+#include "report/dryrun.h"
+#include "report/output.h"
+
+static int dry_run(struct cmd_call *call, const struct setup *setup, const char *run, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    struct plan plan;
+    const struct plan_input input = {
+        .job = &setup->job,
+        .hosts = &setup->hosts,
+        .host_facts = setup->facts,
+        .run = run,
+        .environ_ = (const char *const *)environ,
+    };
+    if (plan_make(&plan, &input, err) != 0)
+        return -1;
+    for (size_t i = 0; i < plan.warnings.len; i++)
+        msg_warn("%s", plan.warnings.items[i]);
+    if (call->style.json)
+        report_plan_json(&plan, &text);
+    else
+        report_plan_text(&plan, &call->style, &text);
+    plan_release(&plan);
+    return output_print(&text, err);
+}
+
+/* In the foreground: the merged log is the result, what became of the run goes to stderr. */
+static int wait_for_it(struct session *session, struct run *run, struct error *err)
+{
+    const struct cmd_options *options = &session->call->options;
+    const struct run_wait_request request = {
+        .timeout_given = options->timeout.given,
+        .timeout_s = options->timeout.value,
+        .stop_at_timeout = true,
+        .stop_on_signal = true,
+        .with_logs = true,
+    };
+    AUTO_FREE char *name = xstrdup(run->name);
+    msg_info("%s: started on %zu node%s", name, run->nodes_len, run->nodes_len == 1 ? "" : "s");
+    run_release(run);
+    run_init(run);
+    int result = run_wait(&session->context, name, &request, run, err);
+    if (result == 0)
+        msg_info("%s: %s", name, run_state_name(run->state));
+    if (session->watch.output_error.kind && result == 0) {
+        *err = session->watch.output_error;
+        result = -1;
+    }
+    if (!session->call->style.json || !run->name)
+        return result;
+    return session_answer(session, run, NULL, result, err);
+}
+
+static int start(struct cmd_call *call, const struct setup *setup, const char *name, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    bool json_wait = call->style.json && call->options.wait;
+    if (session_open(&session, call, json_wait ? STDERR_FILENO : STDOUT_FILENO, err) != 0)
+        return -1;
+    struct run run;
+    const struct run_start_request request = {
+        .run = name,
+        .job = &setup->job,
+        .hosts = &setup->hosts,
+        .host_facts = setup->facts,
+        .no_check = call->options.no_check,
+    };
+    run_init(&run);
+    int result = run_start(&session.context, &request, &run, err);
+    if (result == 0 && call->options.wait)
+        result = wait_for_it(&session, &run, err);
+    else if (run.name && (result == 0 || call->style.json))
+        result = session_answer(&session, &run, NULL, result, err);
+    run_release(&run);
+    return result;
+}
+
+static int run_start_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SETUP struct setup setup = {0};
+    const char *name = call->operands.items[1];
+    if (call->options.timeout.given && !call->options.wait) {
+        error_set(err, &kind_usage, "'--timeout' needs --wait");
+        return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", name);
+    }
+    if (job_check_run_name(name, err) != 0 || setup_load(&setup, call, call->operands.items[0], err) != 0 ||
+        setup_endpoints(&setup, NULL, err) != 0)
+        return -1;
+    return call->options.dry_run ? dry_run(call, &setup, name, err) : start(call, &setup, name, err);
+}
+
+static const char *const usage[] = {
+    "start JOB RUN [HOST OPTION]... [JOB OPTION]... [--wait [--timeout DURATION]] [-- ARG...]",
+    "start JOB RUN [HOST OPTION]... [JOB OPTION]... --dry-run [-- ARG...]",
+    NULL,
+};
+static const struct option own_options[] = {
+    {.name = "wait",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, wait),
+     .help = "stay: print the merged log, end with the run's outcome; Ctrl-C stops the run"},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .offset = offsetof(struct cmd_options, timeout),
+     .value = "DURATION",
+     .help = "with --wait: stop the run after this time"},
+    {.name = "dry-run",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, dry_run),
+     .help = "contact no node; print what each would run"},
+    {.name = "no-check",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, no_check),
+     .help = "leave out the probe of folders and programs before the start"},
+    {.name = "no-supervise",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, no_supervise),
+     .help = "leave no supervisor on this machine"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in ./, ./jobs/, each folder\n"
+    "of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is the name by which the run is managed.\n"
+    "Words after '--' are appended to the program's arguments.\n";
+const struct command command_start = {
+    .name = "start",
+    .summary = "start a job on its hosts, under a name",
+    .usage = usage,
+    .notes = notes,
+    .own = &own,
+    .takes_hosts = true,
+    .takes_job = true,
+    .min_operands = 2,
+    .max_operands = 2,
+    .operands = "JOB and RUN",
+    .takes_rest = true,
+    .run = run_start_command,
+};

@@ -1,0 +1,117 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/term.h"
+#include "cmd/commands_internal.h"
+#include "cmd/runs_internal.h"
+#include "model/kind.h"
+#include "report/output.h"
+
+#define WATCH_PERIOD_S 2
+
+static int exit_code_of(enum run_state state)
+{
+    switch (state) {
+    case RUN_DEGRADED:
+    case RUN_FAILED:
+        return kind_run_failed.exit_code;
+    case RUN_LOST:
+        return kind_run_lost.exit_code;
+    case RUN_STOPPING:
+    case RUN_STARTING:
+    case RUN_RUNNING:
+    case RUN_STOPPED:
+    case RUN_FINISHED:
+        break;
+    }
+    return 0;
+}
+
+/* One look. *live tells whether another one could differ. */
+static int look(struct session *session, const char *name, bool *live, struct error *err)
+{
+    struct run run;
+    if (!name) {
+        *live = true;
+        return runs_print(session, true, err);
+    }
+    run_init(&run);
+    int result = run_status(&session->context, name, &run, err);
+    if (result == 0)
+        result = session_answer(session, &run, NULL, result, err);
+    if (result == 0) {
+        *live = run_state_is_live(run.state);
+        result = exit_code_of(run.state);
+    }
+    run_release(&run);
+    return result;
+}
+
+/* Sleep, ended by Ctrl-C or TERM. */
+static int pause_until_next(struct error *err)
+{
+    const struct timespec period = {.tv_sec = WATCH_PERIOD_S};
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    int signal = sigtimedwait(&signals, NULL, &period);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (signal == SIGINT)
+        return error_set(err, &kind_interrupted, "interrupted; the run was not touched");
+    if (signal == SIGTERM)
+        return error_set(err, &kind_terminated, "terminated; the run was not touched");
+    return 0;
+}
+
+static int watch(struct session *session, const char *name, struct error *err)
+{
+    bool clear = term_is_tty(STDOUT_FILENO) && !session->call->style.json;
+    for (;;) {
+        AUTO_STR struct str home = STR_INIT;
+        bool live = false;
+        if (clear)
+            str_add(&home, "\033[H\033[2J");
+        if (output_print(&home, err) != 0)
+            return -1;
+        session->call->style.now_ms = clock_real_ms();
+        int code = look(session, name, &live, err);
+        if (code < 0 || !live)
+            return code;
+        if (pause_until_next(err) != 0)
+            return -1;
+        failures_release(&session->call->failures);
+    }
+}
+
+static int run_status_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    const char *name = call->operands.len ? call->operands.items[0] : NULL;
+    bool live;
+    if ((name && job_check_run_name(name, err) != 0) || session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    return call->options.watch ? watch(&session, name, err) : look(&session, name, &live, err);
+}
+
+static const char *const usage[] = {"status [RUN] [--watch]", NULL};
+static const struct option own_options[] = {
+    {.name = "watch",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, watch),
+     .help = "look again every two seconds until the run has ended"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_status = {
+    .name = "status",
+    .summary = "ask the nodes of a run, or of all runs, how they are",
+    .usage = usage,
+    .own = &own,
+    .max_operands = 1,
+    .run = run_status_command,
+};

@@ -1,0 +1,70 @@
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cmd/commands_internal.h"
+#include "cmd/session_internal.h"
+
+static int make_request(const struct cmd_options *options, struct run_stop_request *request,
+                        struct error *err)
+{
+    *request = (struct run_stop_request){
+        .grace_given = options->grace.given,
+        .grace_s = options->grace.value,
+        .give_up = options->give_up,
+    };
+    if (!options->signal)
+        return 0;
+    request->signal = job_signal_name(options->signal);
+    if (request->signal)
+        return 0;
+    error_set(err, &kind_usage, "unknown signal '%s' for --signal", options->signal);
+    return error_hint(err, "use a name such as TERM, INT, HUP or USR1");
+}
+
+static int run_stop_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    const char *name = call->operands.items[0];
+    struct run_stop_request request;
+    if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
+        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    struct run run;
+    struct run_stop_result stopped = {0};
+    run_init(&run);
+    int result = run_stop(&session.context, name, &request, &run, &stopped, err);
+    if (run.name)
+        result = session_answer(&session, &run, &stopped, result, err);
+    run_stop_result_release(&stopped);
+    run_release(&run);
+    return result;
+}
+
+static const char *const usage[] = {"stop RUN [--grace DURATION] [--signal NAME] [--give-up]", NULL};
+static const struct option own_options[] = {
+    {.name = "grace",
+     .type = OPTION_DURATION,
+     .offset = offsetof(struct cmd_options, grace),
+     .value = "DURATION",
+     .help = "time between the signal and KILL (the spec's, 40s)"},
+    {.name = "signal",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, signal),
+     .value = "NAME",
+     .help = "the signal sent first (the spec's, TERM)"},
+    {.name = "give-up",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, give_up),
+     .help = "write off nodes that cannot be reached"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_stop = {
+    .name = "stop",
+    .summary = "end a run on all its nodes and prove that nothing is left",
+    .usage = usage,
+    .own = &own,
+    .min_operands = 1,
+    .max_operands = 1,
+    .operands = "RUN",
+    .run = run_stop_command,
+};

@@ -1,0 +1,76 @@
+/* Commands that users may rely on to come: known by name and usage, refused until they are built. */
+#include "cmd/commands_internal.h"
+
+static const char *const exec_usage[] = {
+    "exec [HOST OPTION]... [--container NAME] [--label|--gather] [--stdin] [--timeout DURATION] "
+    "-- COMMAND [ARG]...",
+    NULL,
+};
+const struct command command_exec = {
+    .name = "exec",
+    .summary = "run a command on every host",
+    .usage = exec_usage,
+};
+
+static const char *const check_usage[] = {
+    "check JOB [HOST OPTION]... [JOB OPTION]... [--only IDS] [--skip IDS] [--comm]",
+    NULL,
+};
+const struct command command_check = {
+    .name = "check",
+    .summary = "look for what would make a job fail, before it starts",
+    .usage = check_usage,
+};
+
+static const char *const diagnose_usage[] = {"diagnose RUN", "diagnose --logs FILE...", NULL};
+const struct command command_diagnose = {
+    .name = "diagnose",
+    .summary = "name the cause of a failed run and the node it came from",
+    .usage = diagnose_usage,
+};
+
+static const char *const container_usage[] = {
+    "container up|status|down JOB [HOST OPTION]... [JOB OPTION]... [--replace]",
+    NULL,
+};
+const struct command command_container = {
+    .name = "container",
+    .summary = "make, look at and remove the containers of a job",
+    .usage = container_usage,
+};
+
+static const char *const supervise_usage[] = {"supervise RUN", NULL};
+const struct command command_supervise = {
+    .name = "supervise",
+    .summary = "watch a run and act on its failures",
+    .usage = supervise_usage,
+};
+
+static const char *const compare_usage[] = {"compare RUN...", NULL};
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "show runs side by side",
+    .usage = compare_usage,
+};
+
+static const char *const report_usage[] = {"report RUN", NULL};
+const struct command command_report = {
+    .name = "report",
+    .summary = "write a report of a run",
+    .usage = report_usage,
+};
+
+static const char *const init_usage[] = {"init", NULL};
+const struct command command_init = {
+    .name = "init",
+    .summary = "write a first job file",
+    .usage = init_usage,
+};
+
+static const char *const completion_usage[] = {"completion bash|zsh|fish", NULL};
+const struct command command_completion = {
+    .name = "completion",
+    .summary = "print the completion script of a shell",
+    .usage = completion_usage,
+    .no_json = true,
+};
