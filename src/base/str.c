@@ -67,7 +67,7 @@ void str_addf(struct str *s, const char *format, ...)
     } else { /* no room; or it cannot be printed at all, and then xvasprintf ends the process */
         AUTO_FREE char *text = xvasprintf(format, again);
         s->data[s->len] = '\0';
-        str_add(s, text);
+        str_add_mem(s, text, len >= 0 ? (size_t)len : strlen(text));
     }
     va_end(again);
     va_end(args);
