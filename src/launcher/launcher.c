@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "launcher/launcher_internal.h"
 #include "model/kind.h"

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/quote.h"
+#include "base/str.h"
 #include "launcher/launcher_internal.h"
 #include "model/env.h"
 #include "model/kind.h"

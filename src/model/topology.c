@@ -167,7 +167,6 @@ unsigned topology_count_visible(const char *visible_devices, unsigned present)
     return count < present ? count : present;
 }
 
-/* Where a node's number comes from decides which failure unequal numbers are. */
 static unsigned count_node(const struct job *job, const struct topology_node *node)
 {
     if (job->nproc_per_node)
@@ -203,13 +202,15 @@ static int check_against_list(const struct job *job, const struct topology_node 
     return 0;
 }
 
-/* The nodes whose number is not that of the first known one. */
+/* Name the hosts on both sides: of the list when it is wrong by itself, else all. */
 static int refuse_unequal(const struct job *job, const struct topology_node *nodes, size_t count,
                           const unsigned *nproc, size_t first, size_t other, struct error *err)
 {
     bool from_list = nodes[first].host->slots && nodes[other].host->slots;
     AUTO_STRLIST struct strlist same = STRLIST_INIT, differ = STRLIST_INIT;
     for (size_t i = 0; i < count; i++) {
+        if (from_list && !nodes[i].host->slots)
+            continue;
         if (nproc[i] == nproc[first])
             strlist_add(&same, nodes[i].label);
         else if (nproc[i] == nproc[other])

@@ -1,0 +1,98 @@
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "launcher/launcher.h"
+#include "model/kind.h"
+
+/* A launcher that lacks a part, or a name that stands twice, fails here. */
+static void test_table(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (; launchers_all[count]; count++) {
+        const struct launcher *launcher = launchers_all[count];
+        assert_non_null(launcher->name);
+        assert_non_null(launcher->build);
+        assert_ptr_equal(launcher_find(launcher->name, NULL), launcher);
+    }
+    assert_true(count >= 2);
+}
+
+static void refused(const char *name, const struct error_kind *kind, const char *text, const char *hint)
+{
+    struct error err = ERROR_INIT;
+    assert_null(launcher_find(name, &err));
+    assert_ptr_equal(err.kind, kind);
+    assert_string_equal(err.text, text);
+    assert_string_equal(err.hint, hint);
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    static const char *const unbuilt[] = {"megatron", "deepspeed", "accelerate", "swift", "megatron-swift"};
+    for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++) {
+        AUTO_FREE char *text = xasprintf("launcher '%s' is not supported by this version", unbuilt[i]);
+        refused(unbuilt[i], &kind_not_supported, text, "use one of 'torchrun', 'script'");
+    }
+    refused("torchrum", &kind_plan, "unknown launcher 'torchrum'", "did you mean 'torchrun'?");
+    refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'", "use one of 'torchrun', 'script'");
+}
+
+static struct job_arg *add(struct job_args *args, int type, const char *key)
+{
+    args->items = xgrow(args->items, args->len, &args->cap, sizeof args->items[0]);
+    struct job_arg *arg = &args->items[args->len++];
+    memset(arg, 0, sizeof *arg);
+    arg->type = type;
+    arg->key = xstrdup(key);
+    return arg;
+}
+
+static void test_map_args(void **state)
+{
+    (void)state;
+    struct job_args args = {0};
+    strlist_add(&add(&args, JOB_ARG_PAIR, "micro-batch-size")->values, "16");
+    strlist_add(&add(&args, JOB_ARG_PAIR, "prompt")->values, "a b");
+    strlist_add(&add(&args, JOB_ARG_PAIR, "-x")->values, "");
+    strlist_add(&add(&args, JOB_ARG_PAIR, "under_score")->values, "--y");
+    add(&args, JOB_ARG_TRUE, "bf16");
+    add(&args, JOB_ARG_FALSE, "fp16");
+    add(&args, JOB_ARG_NULL, "gone");
+    struct job_arg *list = add(&args, JOB_ARG_LIST, "data-path");
+    strlist_add(&list->values, "1");
+    strlist_add(&list->values, "/d/a b");
+    add(&args, JOB_ARG_LIST, "empty");
+    strlist_add(&add(&args, JOB_ARG_WORD, NULL)->values, "--word=$HOME *");
+
+    static const char *const wanted[] = {
+        "--micro-batch-size", "16", "--prompt", "a b",           "-x", "", "--under_score", "--y", "--bf16",
+        "--data-path",        "1",  "/d/a b",   "--word=$HOME *"};
+    struct strlist words = STRLIST_INIT;
+    launcher_map_args(&args, &words);
+    assert_int_equal(words.len, ARRAY_LEN(wanted));
+    for (size_t i = 0; i < words.len; i++)
+        assert_string_equal(words.items[i], wanted[i]);
+    strlist_release(&words);
+    job_args_release(&args);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_map_args),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
