@@ -1,0 +1,27 @@
+/*
+ * The allocation this shell is in. SLURM_JOB_NODELIST holds Slurm's hostlist form (salloc(1), "OUTPUT
+ * ENVIRONMENT VARIABLES"; src/common/hostlist.c of Slurm), e.g. "g[0033-0036,0040],login1", which the host
+ * grammar reads as it is: Slurm pads both bounds alike.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "input/hostsource_internal.h"
+
+static int find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
+                struct error *err)
+{
+    const char *nodes = hostsource_getenv(request, "SLURM_JOB_NODELIST");
+
+    if (!nodes)
+        return 0;
+    if (hostlist_parse(out, nodes, strlen(nodes), HOSTLIST_COMMAS, "SLURM_JOB_NODELIST", 0, warnings, err) <
+        0)
+        return -1;
+    free(out->source);
+    out->source = xstrdup("Slurm allocation");
+    return 1;
+}
+
+const struct hostsource hostsource_slurm = {"SLURM_JOB_NODELIST", find};

@@ -1,0 +1,305 @@
+/* One entry of the text: its words, its quotes, its comments. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/hostlist_internal.h"
+
+/* The stretch of text an entry may reach over. */
+struct cursor {
+    struct hostlist_reader *reader;
+    size_t pos;
+    size_t end;
+};
+
+void hostlist_entry_release(struct hostlist_entry *entry)
+{
+    hostlist_pattern_release(&entry->pattern);
+    host_release(&entry->host);
+    *entry = (struct hostlist_entry){0};
+}
+
+/* A CR counts only before a line end or the end of the text. In a list a line end is a blank too. */
+static bool is_blank(const struct hostlist_reader *reader, size_t at)
+{
+    char c = reader->text[at];
+
+    if (c == '\r')
+        return at + 1 == reader->len || reader->text[at + 1] == '\n';
+    return c == ' ' || c == '\t' || (c == '\n' && reader->form == HOSTLIST_COMMAS);
+}
+
+static bool starts_comment(const struct hostlist_reader *reader, size_t at)
+{
+    return reader->text[at] == '#' && (at == 0 || reader->text[at - 1] == '\n' || is_blank(reader, at - 1));
+}
+
+/* Blanks and comments; over line ends too when lines is true. */
+static void skip_blanks(struct cursor *cursor, bool lines)
+{
+    const struct hostlist_reader *reader = cursor->reader;
+
+    while (cursor->pos < cursor->end) {
+        if (starts_comment(reader, cursor->pos)) {
+            while (cursor->pos < cursor->end && reader->text[cursor->pos] != '\n')
+                cursor->pos++;
+        } else if (is_blank(reader, cursor->pos) || (lines && reader->text[cursor->pos] == '\n')) {
+            cursor->pos++;
+        } else {
+            return;
+        }
+    }
+}
+
+/* Where the word at pos ends: at a blank, or at a comma outside brackets. *open: a bracket stayed open. */
+static size_t word_end(const struct cursor *cursor, bool commas_inside, bool *open)
+{
+    const struct hostlist_reader *reader = cursor->reader;
+    size_t depth = 0;
+    size_t at = cursor->pos;
+
+    for (; at < cursor->end && !is_blank(reader, at); at++) {
+        char c = reader->text[at];
+        if (c == '[')
+            depth++;
+        else if (c == ']' && depth > 0)
+            depth--;
+        else if (c == ',' && depth == 0 && !commas_inside)
+            break;
+    }
+    *open = depth > 0;
+    return at;
+}
+
+static bool at_char(const struct cursor *cursor, char c)
+{
+    return cursor->pos < cursor->end && cursor->reader->text[cursor->pos] == c;
+}
+
+static struct hostlist_token shown(const struct cursor *cursor, size_t from, size_t to)
+{
+    return hostlist_token(cursor->reader->text + from, to - from);
+}
+
+/* A value for a message: starred when its key is secret. */
+static struct hostlist_token shown_value(const struct cursor *cursor, const char *key, size_t from, size_t to)
+{
+    return hostlist_is_secret(key) ? hostlist_token("***", 3) : shown(cursor, from, to);
+}
+
+static int refuse_comma(const struct cursor *cursor, struct error *err)
+{
+    hostlist_reader_fail(cursor->reader, cursor->pos, err, "',' on a line of a host list");
+    return error_hint(err, "write one entry a line; a value that holds a comma is quoted");
+}
+
+/* A word without '=' where key=value should stand. */
+static int refuse_word(struct cursor *cursor, struct error *err)
+{
+    bool open;
+    size_t start = cursor->pos;
+    size_t end = word_end(cursor, false, &open);
+    struct hostlist_token word = shown(cursor, start, end);
+
+    cursor->pos = end;
+    skip_blanks(cursor, false);
+    if (at_char(cursor, '=')) {
+        cursor->pos++;
+        skip_blanks(cursor, false);
+        size_t value = cursor->pos;
+        struct hostlist_token text = shown_value(cursor, word.text, value, word_end(cursor, false, &open));
+        hostlist_reader_fail(cursor->reader, start, err, "blanks around '=' in '%s = %s'", word.text,
+                             text.text);
+        return error_hint(err, "write '%s=%s'", word.text, text.text);
+    }
+    hostlist_reader_fail(cursor->reader, start, err, "'%s' is no key=value", word.text);
+    if (strspn(word.text, "0123456789") == strlen(word.text))
+        return error_hint(err, "write 'slots=%s' if this is the number of GPUs", word.text);
+    const char *nearest = hostlist_key_nearest(word.text);
+    if (nearest)
+        return error_hint(err, "did you mean '%s='?", nearest);
+    return error_hint(err,
+                      cursor->reader->form == HOSTLIST_LINES
+                          ? "write one entry a line, settings as key=value: 'host slots=8'"
+                          : "separate entries by commas, write settings as key=value: 'a slots=8,b slots=8'");
+}
+
+/* The quoted value at pos; leaves pos behind the closing quote. */
+static char *read_quoted(struct cursor *cursor, size_t key, size_t key_len, struct error *err)
+{
+    const char *text = cursor->reader->text;
+    size_t start = cursor->pos + 1;
+    size_t at = start;
+
+    while (at < cursor->end && text[at] != text[start - 1] && text[at] != '\n')
+        at++;
+    if (at == cursor->end || text[at] == '\n') {
+        hostlist_reader_fail(cursor->reader, start - 1, err, "the quote of '%s=' is not closed",
+                             shown(cursor, key, key + key_len).text);
+        error_hint(err, "close it on the same line with %c", text[start - 1]);
+        return NULL;
+    }
+    cursor->pos = at + 1;
+    if (cursor->pos < cursor->end && !at_char(cursor, ',') && !is_blank(cursor->reader, cursor->pos)) {
+        hostlist_reader_fail(cursor->reader, cursor->pos, err, "text right behind the closing quote of '%s='",
+                             shown(cursor, key, key + key_len).text);
+        error_hint(err, "quote the whole value, with the kind of quote that it does not hold");
+        return NULL;
+    }
+    return xstrndup(text + start, at - start);
+}
+
+static char *read_plain_value(struct cursor *cursor, size_t key, size_t key_len, bool commas_inside,
+                              struct error *err)
+{
+    bool open;
+    size_t start = cursor->pos;
+    size_t end = word_end(cursor, commas_inside, &open);
+    struct hostlist_token name = shown(cursor, key, key + key_len);
+
+    for (size_t at = start; at < end; at++) {
+        char c = cursor->reader->text[at];
+        if (c != '"' && c != '\'')
+            continue;
+        hostlist_reader_fail(cursor->reader, at, err, "a quote inside the value of '%s='", name.text);
+        error_hint(err, "quote the whole value, with the kind of quote that it does not hold");
+        return NULL;
+    }
+    if (open) {
+        hostlist_reader_fail(cursor->reader, key, err, "unclosed '[' in the value of '%s='", name.text);
+        error_hint(err, "quote the value");
+        return NULL;
+    }
+    cursor->pos = end;
+    return xstrndup(cursor->reader->text + start, end - start);
+}
+
+static int refuse_empty(struct cursor *cursor, size_t start, const char *key, struct error *err)
+{
+    bool open;
+
+    skip_blanks(cursor, false);
+    struct hostlist_token value = shown_value(cursor, key, cursor->pos, word_end(cursor, false, &open));
+    if (cursor->pos < cursor->end && value.text[0]) {
+        hostlist_reader_fail(cursor->reader, start, err, "blanks around '=' in '%s= %s'", key, value.text);
+        return error_hint(err, "write '%s=%s'", key, value.text);
+    }
+    hostlist_reader_fail(cursor->reader, start, err, "'%s=' has no value", key);
+    return error_hint(err, "write the value right behind the '=', or leave the key out");
+}
+
+/* One key=value at pos. */
+static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct error *err)
+{
+    struct hostlist_reader *reader = cursor->reader;
+    size_t start = cursor->pos;
+    size_t len = 0;
+
+    while (start + len < cursor->end && reader->text[start + len] != '=' &&
+           reader->text[start + len] != ',' && !is_blank(reader, start + len))
+        len++;
+    if (start + len == cursor->end || reader->text[start + len] != '=')
+        return refuse_word(cursor, err);
+    if (len == 0) {
+        hostlist_reader_fail(reader, start, err, "no key before '='");
+        return error_hint(err, "write settings as key=value without blanks: slots=8");
+    }
+    cursor->pos = start + len + 1;
+
+    AUTO_FREE char *key = xstrndup(reader->text + start, len);
+    bool quoted = at_char(cursor, '"') || at_char(cursor, '\'');
+    bool gpus = strcmp(key, "gpus") == 0 && !quoted;
+    AUTO_FREE char *value =
+        quoted ? read_quoted(cursor, start, len, err)
+               : read_plain_value(cursor, start, len, gpus && reader->form == HOSTLIST_LINES, err);
+    if (!value)
+        return -1;
+    if (value[0] == '\0' && !quoted && strncmp(key, "env.", 4) != 0)
+        return refuse_empty(cursor, start, hostlist_token(key, len).text, err);
+    reader->after_gpus = gpus && at_char(cursor, ',');
+    if (hostlist_key_apply(entry, key, value, err) < 0)
+        return hostlist_reader_locate(reader, start, err);
+    return 0;
+}
+
+/* The first word, [^][user@]name[:port], at pos. */
+static int read_name(struct cursor *cursor, struct hostlist_entry *entry, struct error *err)
+{
+    struct hostlist_reader *reader = cursor->reader;
+    bool after_gpus = reader->after_gpus;
+    bool open;
+    size_t end = word_end(cursor, false, &open);
+
+    reader->after_gpus = false;
+    entry->offset = cursor->pos;
+    entry->word_len = end - cursor->pos;
+    if (after_gpus && strspn(shown(cursor, cursor->pos, end).text, "0123456789-") == entry->word_len) {
+        hostlist_reader_fail(reader, cursor->pos, err, "'%s' behind the comma of an unquoted 'gpus='",
+                             shown(cursor, cursor->pos, end).text);
+        return error_hint(err, "in a list of hosts quote the numbers: gpus=\"0,2\"");
+    }
+    if (at_char(cursor, '^')) {
+        entry->removal = true;
+        cursor->pos++;
+    }
+    if (cursor->pos == end) {
+        hostlist_reader_fail(reader, entry->offset, err, "no host name in '%s'",
+                             shown(cursor, entry->offset, end).text);
+        return error_hint(err, "'^' stands right before the name of the host to remove: ^g0033");
+    }
+    if (hostlist_name_parse(reader, cursor->pos, end - cursor->pos, entry, err) < 0)
+        return -1;
+    cursor->pos = end;
+    return 0;
+}
+
+/* Move to the next entry; 0 when there is none. */
+static int find_entry(struct cursor *cursor, struct error *err)
+{
+    struct hostlist_reader *reader = cursor->reader;
+
+    skip_blanks(cursor, true);
+    if (at_char(cursor, ',') || (cursor->pos == cursor->end && reader->after_comma)) {
+        if (reader->form == HOSTLIST_LINES)
+            return refuse_comma(cursor, err);
+        hostlist_reader_fail(reader, cursor->pos, err, "an entry between commas is empty");
+        return error_hint(err, "take the extra ',' out");
+    }
+    if (cursor->pos == cursor->end)
+        return 0;
+    if (reader->form == HOSTLIST_LINES) {
+        const char *line_end = memchr(reader->text + cursor->pos, '\n', reader->len - cursor->pos);
+        cursor->end = line_end ? (size_t)(line_end - reader->text) : reader->len;
+    }
+    return 1;
+}
+
+int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct hostlist_entry *entry,
+                        struct error *err)
+{
+    struct cursor cursor = {.reader = reader, .pos = *pos, .end = reader->len};
+    int found = find_entry(&cursor, err);
+
+    if (found != 1)
+        return found;
+    reader->after_comma = false;
+    if (read_name(&cursor, entry, err) < 0)
+        return -1;
+    for (;;) {
+        skip_blanks(&cursor, false);
+        if (cursor.pos == cursor.end)
+            break;
+        if (at_char(&cursor, ',')) {
+            if (reader->form == HOSTLIST_LINES)
+                return refuse_comma(&cursor, err);
+            reader->after_comma = true;
+            break;
+        }
+        if (read_key(&cursor, entry, err) < 0)
+            return -1;
+    }
+    entry->len = cursor.pos - entry->offset;
+    *pos = cursor.pos + (reader->after_comma ? 1 : 0);
+    if (hostlist_keys_finish(entry, err) < 0)
+        return hostlist_reader_locate(reader, entry->offset, err);
+    return 1;
+}

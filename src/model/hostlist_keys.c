@@ -1,0 +1,351 @@
+/*
+ * The settings of an entry, one table. To add one: a line in `keys`, a set and a show function; the table of
+ * tests/unit/model/test_hostlist_keys.c fails for a key without a case of its own.
+ */
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "model/hostlist_internal.h"
+#include "model/kind.h"
+
+#define SLOTS_MAX 1024
+
+enum key_id {
+    KEY_SLOTS,
+    KEY_GPUS,
+    KEY_ADDR,
+    KEY_USER,
+    KEY_PORT,
+    KEY_IFNAME,
+    KEY_WORKDIR,
+    KEY_SSH,
+    KEY_COUNT
+};
+
+struct key {
+    const char *name;
+    int (*set)(struct host *host, const char *value, struct error *err);
+    /* Append the value as set, nothing when it is not; NULL for what tells hosts apart (user, port). */
+    void (*show)(const struct host *host, struct str *out);
+};
+
+static int refuse(struct error *err, const char *key, const char *value)
+{
+    return error_set(err, &kind_host_list, "'%s=%s' is not allowed", key,
+                     hostlist_token(value, strlen(value)).text);
+}
+
+static bool has_control(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            return true;
+    }
+    return false;
+}
+
+static int set_slots(struct host *host, const char *value, struct error *err)
+{
+    uint64_t slots;
+
+    if (!text_to_uint(value, 1, SLOTS_MAX, &slots)) {
+        refuse(err, "slots", value);
+        return error_hint(err, "give the number of GPUs, 1 to %d: slots=8", SLOTS_MAX);
+    }
+    host->slots = (unsigned)slots;
+    return 0;
+}
+
+static void show_slots(const struct host *host, struct str *out)
+{
+    if (host->slots)
+        str_addf(out, "%u", host->slots);
+}
+
+static int refuse_gpus(struct error *err, const char *value, const char *why)
+{
+    error_set(err, &kind_host_list, "'gpus=%s': %s", hostlist_token(value, strlen(value)).text, why);
+    return error_hint(err, "list numbers of GPUs, each once: gpus=0-3 or gpus=0,2 (in a list of hosts "
+                           "gpus=\"0,2\")");
+}
+
+/* One number or range of gpus=; marks what was seen. */
+static int add_gpus(struct str *list, bool seen[SLOTS_MAX], const char *item, const char *value,
+                    struct error *err)
+{
+    uint64_t low, high;
+    const char *dash = strchr(item, '-');
+    AUTO_FREE char *first = xstrndup(item, dash ? (size_t)(dash - item) : strlen(item));
+
+    if (!text_to_uint(first, 0, UINT64_MAX, &low) ||
+        !text_to_uint(dash ? dash + 1 : first, 0, UINT64_MAX, &high))
+        return refuse_gpus(err, value, "not a list of numbers");
+    if (high < low)
+        return refuse_gpus(err, value, "the range runs backwards");
+    if (high >= SLOTS_MAX)
+        return refuse_gpus(err, value, "numbers go up to 1023");
+    for (uint64_t gpu = low; gpu <= high; gpu++) {
+        if (seen[gpu])
+            return refuse_gpus(err, value, "a GPU stands twice");
+        seen[gpu] = true;
+        str_addf(list, "%s%u", list->len ? "," : "", (unsigned)gpu);
+    }
+    return 0;
+}
+
+static int set_gpus(struct host *host, const char *value, struct error *err)
+{
+    bool seen[SLOTS_MAX] = {false};
+    AUTO_STR struct str list = STR_INIT;
+    const char *at = value;
+
+    for (;;) {
+        AUTO_FREE char *item = xstrndup(at, strcspn(at, ","));
+        if (add_gpus(&list, seen, item, value, err) < 0)
+            return -1;
+        at += strlen(item);
+        if (*at == '\0')
+            break;
+        at++;
+    }
+    host->gpus = str_detach(&list);
+    return 0;
+}
+
+static void show_gpus(const struct host *host, struct str *out)
+{
+    if (host->gpus)
+        str_add(out, host->gpus);
+}
+
+static int set_addr(struct host *host, const char *value, struct error *err)
+{
+    if (hostlist_addr_check(value, err) < 0)
+        return -1;
+    host->addr = xstrdup(value);
+    return 0;
+}
+
+static void show_addr(const struct host *host, struct str *out)
+{
+    if (host->addr)
+        str_add(out, host->addr);
+}
+
+static int set_user(struct host *host, const char *value, struct error *err)
+{
+    if (host->user) {
+        error_set(err, &kind_host_list, "'user=%s' beside '%s@'", hostlist_token(value, strlen(value)).text,
+                  hostlist_token(host->user, strlen(host->user)).text);
+        return error_hint(err, "name the user once");
+    }
+    if (hostlist_user_check(value, strlen(value), err) < 0)
+        return -1;
+    host->user = xstrdup(value);
+    return 0;
+}
+
+static int set_port(struct host *host, const char *value, struct error *err)
+{
+    uint64_t port;
+
+    if (host->port) {
+        error_set(err, &kind_host_list, "'port=%s' beside ':%u'", hostlist_token(value, strlen(value)).text,
+                  host->port);
+        return error_hint(err, "name the port once");
+    }
+    if (!text_to_uint(value, 1, 65535, &port)) {
+        refuse(err, "port", value);
+        return error_hint(err, "a port is a number from 1 to 65535");
+    }
+    host->port = (unsigned)port;
+    return 0;
+}
+
+/* What the kernel takes as a name (dev_valid_name in net/core/dev.c), less what NCCL reads as a list. */
+static int set_ifname(struct host *host, const char *value, struct error *err)
+{
+    size_t len = strlen(value);
+
+    if (len == 0 || len >= IF_NAMESIZE || strcmp(value, ".") == 0 || strcmp(value, "..") == 0 ||
+        strpbrk(value, " \t/:,") || value[0] == '=' || value[0] == '^' || has_control(value)) {
+        refuse(err, "ifname", value);
+        return error_hint(err, "give the exact name of one interface, at most %d characters: ifname=eth0",
+                          IF_NAMESIZE - 1);
+    }
+    host->ifname = xstrdup(value);
+    return 0;
+}
+
+static void show_ifname(const struct host *host, struct str *out)
+{
+    if (host->ifname)
+        str_add(out, host->ifname);
+}
+
+static int set_workdir(struct host *host, const char *value, struct error *err)
+{
+    if (value[0] == '\0') {
+        refuse(err, "workdir", value);
+        return error_hint(err, "give a folder on the node, or leave workdir= out");
+    }
+    host->workdir = xstrdup(value);
+    return 0;
+}
+
+static void show_workdir(const struct host *host, struct str *out)
+{
+    if (host->workdir)
+        str_add(out, host->workdir);
+}
+
+static int set_ssh(struct host *host, const char *value, struct error *err)
+{
+    if (strcmp(value, "auto") != 0 && strcmp(value, "always") != 0) {
+        refuse(err, "ssh", value);
+        return error_hint(err, "write ssh=auto or ssh=always");
+    }
+    host->ssh_always = strcmp(value, "always") == 0;
+    return 0;
+}
+
+static void show_ssh(const struct host *host, struct str *out)
+{
+    if (host->ssh_always)
+        str_add(out, "always");
+}
+
+static const struct key keys[KEY_COUNT] = {
+    [KEY_SLOTS] = {"slots", set_slots, show_slots},
+    [KEY_GPUS] = {"gpus", set_gpus, show_gpus},
+    [KEY_ADDR] = {"addr", set_addr, show_addr},
+    [KEY_USER] = {"user", set_user, NULL},
+    [KEY_PORT] = {"port", set_port, NULL},
+    [KEY_IFNAME] = {"ifname", set_ifname, show_ifname},
+    [KEY_WORKDIR] = {"workdir", set_workdir, show_workdir},
+    [KEY_SSH] = {"ssh", set_ssh, show_ssh},
+};
+
+static int apply_env(struct host *host, const char *key, const char *value, struct error *err)
+{
+    const char *name = key + strlen("env.");
+
+    if (env_get(&host->env, name)) {
+        error_set(err, &kind_host_list, "'%s' is given twice", hostlist_token(key, strlen(key)).text);
+        return error_hint(err, "give each name once");
+    }
+    if (env_check_settable(name, value, err) < 0) {
+        if (err)
+            err->kind = &kind_host_list;
+        return -1;
+    }
+    env_set(&host->env, name, value, "host list");
+    return 0;
+}
+
+const char *hostlist_key_nearest(const char *word)
+{
+    const char *names[KEY_COUNT];
+
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        names[i] = keys[i].name;
+    return text_nearest(word, names, KEY_COUNT);
+}
+
+static int refuse_unknown(const char *key, const char *value, struct error *err)
+{
+    const char *nearest = hostlist_key_nearest(key);
+    const char *shown = hostlist_is_secret(key) ? "***" : value;
+
+    error_set(err, &kind_host_list, "unknown key '%s' in '%s=%s'", hostlist_token(key, strlen(key)).text,
+              hostlist_token(key, strlen(key)).text, hostlist_token(shown, strlen(shown)).text);
+    if (nearest)
+        return error_hint(err, "did you mean '%s='?", nearest);
+    if (env_name_valid(key))
+        return error_hint(err,
+                          "keys are slots, gpus, addr, user, port, ifname, workdir, ssh and env.NAME; an "
+                          "environment variable is written env.%s=",
+                          hostlist_token(key, strlen(key)).text);
+    return error_hint(err, "keys are slots, gpus, addr, user, port, ifname, workdir, ssh and env.NAME");
+}
+
+int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char *value, struct error *err)
+{
+    if (text_starts(key, "env."))
+        return apply_env(&entry->host, key, value, err);
+    for (unsigned i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(key, keys[i].name) != 0)
+            continue;
+        if (entry->keys_seen & 1u << i) {
+            error_set(err, &kind_host_list, "'%s=' is given twice", key);
+            return error_hint(err, "give each key once");
+        }
+        entry->keys_seen |= 1u << i;
+        return keys[i].set(&entry->host, value, err);
+    }
+    return refuse_unknown(key, value, err);
+}
+
+int hostlist_keys_finish(struct hostlist_entry *entry, struct error *err)
+{
+    struct host *host = &entry->host;
+    unsigned count = 1;
+
+    if (!host->gpus)
+        return 0;
+    for (const char *at = host->gpus; *at; at++)
+        count += *at == ',';
+    if (host->slots && host->slots != count) {
+        error_set(err, &kind_host_list, "slots=%u beside gpus=%s, which are %u", host->slots,
+                  hostlist_token(host->gpus, strlen(host->gpus)).text, count);
+        return error_hint(err, "leave slots= out: the GPUs of gpus= are counted");
+    }
+    host->slots = count;
+    return 0;
+}
+
+static bool env_equal(const struct host *a, const struct host *b, const char **name)
+{
+    for (size_t i = 0; i < a->env.len; i++) {
+        const struct env_var *other = env_get(&b->env, a->env.items[i].name);
+        *name = a->env.items[i].name;
+        if (!other || strcmp(other->value, a->env.items[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static char *describe(const struct key *key, const struct str *value)
+{
+    if (value->len == 0)
+        return xasprintf("no %s=", key->name);
+    return xasprintf("%s=%s", key->name, hostlist_token(value->data, value->len).text);
+}
+
+bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what_a, char **what_b)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        AUTO_STR struct str value_a = STR_INIT;
+        AUTO_STR struct str value_b = STR_INIT;
+        if (!keys[i].show)
+            continue;
+        keys[i].show(a, &value_a);
+        keys[i].show(b, &value_b);
+        if (strcmp(str_text(&value_a), str_text(&value_b)) == 0)
+            continue;
+        *what_a = describe(&keys[i], &value_a);
+        *what_b = describe(&keys[i], &value_b);
+        return false;
+    }
+    if (env_equal(a, b, &name) && env_equal(b, a, &name))
+        return true;
+    *what_a = xasprintf("%s env.%s=", env_get(&a->env, name) ? "one" : "no", name);
+    *what_b = xasprintf("%s env.%s=", env_get(&b->env, name) ? "another" : "no", name);
+    return false;
+}
