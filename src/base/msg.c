@@ -43,7 +43,7 @@ static void write_line(const char *line, size_t len)
             len -= (size_t)put;
         } else if (errno == EAGAIN) {
             struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-            if (poll(&ready, 1, 1000) == 0) /* a reader that has stopped must not stop us */
+            if (poll(&ready, 1, 2000) == 0) /* a reader that has stopped must not stop us */
                 return;
         } else if (errno != EINTR) {
             return;
