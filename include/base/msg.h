@@ -12,6 +12,8 @@ void msg_set_level(enum msg_level level);
 enum msg_level msg_get_level(void);
 /* Called before a message is written (a progress bar clears its line there); NULL: none. */
 void msg_set_before(void (*before)(void));
+/* Call it, for what is written to the terminal by other means than the functions below. */
+void msg_make_room(void);
 
 void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "mtlaunch: …" */
 /* "mtlaunch: warning: …", not when quiet */

@@ -15,17 +15,16 @@ struct progress {
     char what[24]; /* "starting" */
     size_t done, total;
     bool enabled; /* a terminal, not quiet */
-    bool shown;
     int64_t drawn_ms;
 };
 
-/* Begin; enabled false makes all calls do nothing. The bar is cleared before every message of base/msg. */
+/*
+ * Begin; enabled false makes all calls do nothing. While a bar is on the screen msg_make_room() takes it
+ * away, and the next update brings it back.
+ */
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total);
 void progress_update(struct progress *bar, size_t done);
 void progress_end(struct progress *bar);
-
-/* Take a bar that is shown off the screen, whoever began it; for writers to stderr other than base/msg. */
-void progress_clear(void);
 
 /* Append the bar's line for a width in columns (pure; without line end). */
 void progress_render(const struct progress *bar, size_t columns, struct str *out);

@@ -33,6 +33,12 @@ void msg_set_before(void (*before)(void))
     state.before = before;
 }
 
+void msg_make_room(void)
+{
+    if (state.before != NULL)
+        state.before();
+}
+
 /* One write() a line, so that lines of several processes do not mix. What cannot be said is dropped. */
 static void write_line(const char *line, size_t len)
 {
@@ -62,8 +68,7 @@ say(bool shown, const char *prefix, const char *format, va_list args)
     AUTO_FREE char *text = xvasprintf(format, args);
     AUTO_STR struct str safe = STR_INIT;
 
-    if (state.before != NULL)
-        state.before();
+    msg_make_room();
     str_add(&safe, prefix);
     text_add_safe(&safe, text, strlen(text));
     str_add_char(&safe, '\n');

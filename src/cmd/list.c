@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/msg.h"
 #include "cmd/commands_internal.h"
 #include "cmd/runs_internal.h"
 #include "report/output.h"
@@ -45,7 +46,7 @@ int runs_print(struct session *session, bool ask, struct error *err)
         report_runs_text(views, count, &session->call->style, &text);
     for (size_t i = 0; i < count; i++)
         run_release(&runs[i]);
-    progress_clear();
+    msg_make_room();
     if (output_print(&text, err) != 0)
         return -1;
     return failures_code(&session->call->failures);

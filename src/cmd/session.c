@@ -93,7 +93,7 @@ int session_answer(struct session *session, const struct run *run, const struct 
     }
     render(session, &view, stop, result == 0 ? NULL : err, &text);
     run_events_release(&events);
-    progress_clear();
+    msg_make_room();
     if (output_print(&text, &output) == 0 || result != 0)
         return result;
     *err = output;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/msg.h"
 #include "base/text.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
 #include "report/json_internal.h"
-#include "report/progress.h"
 #include "report/table.h"
 
 void failures_release(struct failures *failures)
@@ -152,6 +152,7 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
     str_add_char(out, '\n');
     add_source(out, err, color);
     if (err->hint[0]) {
+        str_add(out, "  ");
         tone_add(out, "hint:", TONE_STRONG, color);
         str_add_char(out, ' ');
         add_safe_line(out, err->hint);
@@ -184,7 +185,7 @@ void failure_print(const struct error *err, const struct strlist *hosts, bool co
 {
     AUTO_STR struct str text = STR_INIT;
     failure_text(err, hosts, color, &text);
-    progress_clear();
+    msg_make_room();
     fwrite(str_text(&text), 1, text.len, stderr);
     fflush(stderr);
 }

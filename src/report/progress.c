@@ -10,18 +10,8 @@
 #define PROGRESS_PERIOD_MS 100
 #define BAR_CELLS          24
 
-/*
- * The bar on the screen, if any: a message of any module has to take it away first, and base/msg knows
- * no context. The one piece of state here; it mirrors the terminal, of which there is one too.
- */
-static struct progress *shown_bar;
-
-void progress_clear(void)
+static void erase(void)
 {
-    if (!shown_bar)
-        return;
-    shown_bar->shown = false;
-    shown_bar = NULL;
     fputs("\r\033[K", stderr);
     fflush(stderr);
 }
@@ -52,33 +42,30 @@ static void draw(struct progress *bar)
     fwrite(line.data, 1, line.len, stderr);
     fflush(stderr);
     bar->drawn_ms = clock_mono_ms();
-    bar->shown = true;
-    shown_bar = bar;
 }
 
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total)
 {
-    progress_clear();
     *bar = (struct progress){.total = total, .enabled = enabled};
     snprintf(bar->what, sizeof bar->what, "%s", what);
     if (!enabled)
         return;
-    msg_set_before(progress_clear);
+    msg_set_before(erase);
     draw(bar);
 }
 
 void progress_update(struct progress *bar, size_t done)
 {
     bar->done = done;
-    if (!bar->enabled)
-        return;
-    if (!bar->shown || done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS)
+    if (bar->enabled && (done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS))
         draw(bar);
 }
 
 void progress_end(struct progress *bar)
 {
-    if (bar->enabled && bar->shown)
-        progress_clear();
+    if (!bar->enabled)
+        return;
+    erase();
+    msg_set_before(NULL);
     bar->enabled = false;
 }

@@ -53,7 +53,7 @@ static void flush_logs(struct report_watch *watch)
     struct str *out = &watch->logs.out;
     if (out->len == 0)
         return;
-    progress_clear();
+    msg_make_room();
     if (!watch->output_error.kind &&
         output_write(watch->log_fd, out->data, out->len, &watch->output_error) != 0 && watch->output_failed)
         watch->output_failed(watch->output_ctx, &watch->output_error);
