@@ -52,6 +52,7 @@ struct yaml_node {
     unsigned line, column;      /* from 1, the column in characters */
     char *text;                 /* YAML_TEXT: never NULL */
     bool plain;                 /* YAML_TEXT: written without quotes and not as a block */
+    bool quoted;                /* YAML_TEXT: written in ' or " */
     struct yaml_node **items;   /* YAML_LIST */
     struct yaml_entry *entries; /* YAML_MAP, in file order */
     size_t len, cap;

@@ -176,6 +176,7 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
     struct yaml_node *node = new_node(b, YAML_TEXT, &event->start_mark);
     node->text = xstrndup(value, len);
     node->plain = style == YAML_PLAIN_SCALAR_STYLE;
+    node->quoted = style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     return node;
 }
 

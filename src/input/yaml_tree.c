@@ -85,6 +85,7 @@ struct yaml_node *yaml_copy(const struct yaml_node *node, const char *origin)
     copy->column = node->column;
     copy->text = xstrdup(node->text);
     copy->plain = node->plain;
+    copy->quoted = node->quoted;
     for (size_t i = 0; i < node->len; i++) {
         if (node->type == YAML_LIST) {
             yaml_list_add(copy, yaml_copy(node->items[i], origin));

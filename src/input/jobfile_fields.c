@@ -1,0 +1,116 @@
+/*
+ * The keys of a job file, as tables. To add a key: a line in its table, and a case in
+ * tests/unit/input/test_jobfile.c, whose list of keys is compared with these tables.
+ */
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "input/jobfile_internal.h"
+
+#define JOB(member)   .offset = offsetof(struct job, member)
+#define CHOICES(list) .choices = (list), .choices_count = ARRAY_LEN(list)
+#define TABLE(list)                                                                                          \
+    {                                                                                                        \
+        (list), ARRAY_LEN(list)                                                                              \
+    }
+#define MAX_PROCESSES    1024
+#define MAX_PORT         65535
+#define MAX_SECONDS      (365UL * 24 * 60 * 60)
+#define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
+
+static const struct choice launchers[] = {
+    {"torchrun", 0, false},  {"script", 0, false}, {"megatron", 0, true},       {"deepspeed", 0, true},
+    {"accelerate", 0, true}, {"swift", 0, true},   {"megatron-swift", 0, true},
+};
+static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false},
+                                           {"c10d", RENDEZVOUS_C10D, false}};
+static const struct choice on_failure[] = {
+    {"stop", ON_FAILURE_STOP, false}, {"keep", ON_FAILURE_KEEP, false}, {"restart", 0, true}};
+static const struct choice on_lost[] = {{"keep", 0, false}, {"stop", 0, true}, {"restart", 0, true}};
+static const struct choice on_stall[] = {{"keep", 0, false}, {"stop", 0, true}};
+static const struct choice clients[] = {{"auto", 0, false}, {"builtin", 0, false}, {"openssh", 0, true}};
+static const struct choice host_keys[] = {{"strict", 0, false}, {"accept-new", 0, true}};
+
+static const struct field master_fields[] = {
+    {.key = "addr", .type = FIELD_TEXT, JOB(master_addr), .auto_ok = true, .handle = check_address},
+    {.key = "port", .type = FIELD_COUNT, JOB(master_port), .min = 1, .max = MAX_PORT, .auto_ok = true},
+    {.key = "interface",
+     .type = FIELD_TEXT,
+     JOB(master_interface),
+     .auto_ok = true,
+     .handle = check_interface},
+};
+static const struct field_table master_table = TABLE(master_fields);
+
+static const struct field ssh_fields[] = {
+    {.key = "client", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(clients)},
+    {.key = "user", .type = FIELD_TEXT, JOB(ssh_user), .handle = check_user},
+    {.key = "port", .type = FIELD_COUNT, JOB(ssh_port), .min = 1, .max = MAX_PORT},
+    {.key = "identity", .type = FIELD_CUSTOM, .handle = read_identity},
+    {.key = "config", .type = FIELD_PATH, JOB(ssh_config)},
+    {.key = "known_hosts", .type = FIELD_PATH, JOB(ssh_known_hosts)},
+    {.key = "host_key", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(host_keys)},
+    {.key = "jump", .type = FIELD_UNBUILT},
+};
+static const struct field_table ssh_table = TABLE(ssh_fields);
+
+static const struct field stop_fields[] = {
+    {.key = "signal", .type = FIELD_CUSTOM, .handle = read_signal},
+    {.key = "grace", .type = FIELD_DURATION, JOB(stop_grace_s), DURATION_FROM(0)},
+};
+static const struct field_table stop_table = TABLE(stop_fields);
+
+static const struct field restart_fields[] = {
+    {.key = "max", .type = FIELD_CUSTOM, .handle = read_restart_max},
+    {.key = "backoff", .type = FIELD_DURATION, .offset = FIELD_NOWHERE, DURATION_FROM(0)},
+    {.key = "no_restart_on", .type = FIELD_LIST, .offset = FIELD_NOWHERE},
+    {.key = "spares", .type = FIELD_LIST, .offset = FIELD_NOWHERE},
+};
+const struct field_table restart_table = TABLE(restart_fields);
+
+static const struct field top_fields[] = {
+    {.key = "job", .type = FIELD_CUSTOM, .handle = read_job_name},
+    {.key = "hosts", .type = FIELD_CUSTOM, .handle = read_hosts},
+    {.key = "hostfile", .type = FIELD_CUSTOM, .handle = read_hostfile},
+    {.key = "launcher", .type = FIELD_NAME, JOB(launcher), CHOICES(launchers)},
+    {.key = "nproc_per_node",
+     .type = FIELD_COUNT,
+     JOB(nproc_per_node),
+     .min = 1,
+     .max = MAX_PROCESSES,
+     .auto_ok = true},
+    {.key = "master", .type = FIELD_MAP, .table = &master_table},
+    {.key = "rendezvous", .type = FIELD_CHOICE, JOB(rendezvous), CHOICES(rendezvous)},
+    {.key = "workdir", .type = FIELD_TEXT, JOB(workdir)},
+    {.key = "artifacts", .type = FIELD_TEXT, JOB(artifacts)},
+    {.key = "shell", .type = FIELD_CUSTOM, .handle = read_shell},
+    {.key = "setup", .type = FIELD_LIST, JOB(setup)},
+    {.key = "python", .type = FIELD_TEXT, JOB(python)},
+    {.key = "program", .type = FIELD_CUSTOM, .handle = read_program},
+    {.key = "args", .type = FIELD_CUSTOM, .handle = read_args},
+    {.key = "zero_stage", .type = FIELD_COUNT, JOB(zero_stage), .min = 0, .max = 3},
+    {.key = "megatron", .type = FIELD_UNBUILT},
+    {.key = "deepspeed", .type = FIELD_UNBUILT},
+    {.key = "accelerate", .type = FIELD_UNBUILT},
+    {.key = "env", .type = FIELD_CUSTOM, .handle = read_env},
+    {.key = "env_file", .type = FIELD_CUSTOM, .handle = read_env_file},
+    {.key = "pass_env", .type = FIELD_CUSTOM, .handle = read_pass_env},
+    {.key = "secret_env", .type = FIELD_CUSTOM, .handle = read_secret_env},
+    {.key = "container", .type = FIELD_UNBUILT},
+    {.key = "ssh", .type = FIELD_MAP, .table = &ssh_table},
+    {.key = "prepare", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1)},
+    {.key = "on_failure", .type = FIELD_CHOICE, JOB(on_failure), CHOICES(on_failure)},
+    {.key = "on_lost", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(on_lost)},
+    {.key = "lost_after", .type = FIELD_DURATION, JOB(lost_after_s), DURATION_FROM(1)},
+    {.key = "restart", .type = FIELD_CUSTOM, .table = &restart_table, .handle = read_restart},
+    {.key = "stop", .type = FIELD_MAP, .table = &stop_table},
+    {.key = "stall", .type = FIELD_CUSTOM, .handle = read_stall},
+    {.key = "on_stall", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(on_stall)},
+    {.key = "progress", .type = FIELD_UNBUILT},
+    {.key = "notify", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "profiles", .type = FIELD_DONE},
+};
+const struct field_table job_fields = TABLE(top_fields);

@@ -1,0 +1,154 @@
+/*
+ * `hosts` of the job file. The job keeps a text for the host list's parser; the same parser is asked here, so
+ * that a mistake is shown at its place in the job file, whichever way the list is written there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "input/jobfile_internal.h"
+#include "model/hostlist.h"
+
+/* The column at which the text of a node begins. */
+static unsigned text_column(const struct yaml_node *node)
+{
+    return node->column + (node->quoted ? 1 : 0);
+}
+
+static size_t count_chars(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++) {
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    }
+    return count;
+}
+
+static int check_items(struct job_reader *reader, const struct yaml_node *list, const char *path)
+{
+    if (list->len == 0) {
+        reader_fail(reader, list, "'%s' is an empty list", path);
+        return error_hint(reader->err, "name at least one host, or leave it out");
+    }
+    for (size_t i = 0; i < list->len; i++) {
+        AUTO_FREE char *item_path = xasprintf("%s[%zu]", path, i);
+        const char *text = reader_text(reader, list->items[i], item_path);
+        if (text == NULL) {
+            return -1;
+        }
+        if (strpbrk(text, "\r\n") != NULL) {
+            return reader_fail(reader, list->items[i], "'%s' has several lines, expected one entry",
+                               item_path);
+        }
+    }
+    return 0;
+}
+
+/*
+ * Entries that stand on one line can be kept as an expression, so that line and column stay what they are in
+ * the file; but one with a comma, a quote or a comment would then mean something else.
+ */
+static bool fits_one_line(const struct yaml_node *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        const struct yaml_node *item = list->items[i];
+        if (item->line != list->items[0]->line || item->doc->is_option ||
+            strpbrk(item->text, ",#'\"") != NULL) {
+            return false;
+        }
+    }
+    return list->len > 1;
+}
+
+/* "g1, g2": each entry at its column, counted from the first one's. */
+static void lay_out_columns(const struct yaml_node *list, struct str *out)
+{
+    size_t column = text_column(list->items[0]);
+    for (size_t i = 0; i < list->len; i++) {
+        if (i > 0) {
+            str_add_char(out, ',');
+            column++;
+        }
+        for (; column < text_column(list->items[i]); column++) {
+            str_add_char(out, ' ');
+        }
+        str_add(out, list->items[i]->text);
+        column += count_chars(list->items[i]->text);
+    }
+}
+
+/* One entry a line, each on the line it has in the file where that is possible. */
+static void lay_out_lines(const struct yaml_node *list, struct str *out)
+{
+    unsigned line = list->items[0]->line;
+    for (size_t i = 0; i < list->len; i++) {
+        for (bool first = i > 0; first || (i > 0 && line < list->items[i]->line); line++, first = false) {
+            str_add_char(out, '\n');
+        }
+        str_add(out, list->items[i]->text);
+    }
+}
+
+/* The entry that lay_out_lines put on a line. */
+static const struct yaml_node *item_of_line(const struct yaml_node *list, unsigned wanted)
+{
+    unsigned line = list->items[0]->line;
+    for (size_t i = 1; i < list->len; i++) {
+        line = line + 1 > list->items[i]->line ? line + 1 : list->items[i]->line;
+        if (line > wanted) {
+            return list->items[i - 1];
+        }
+    }
+    return list->items[list->len - 1];
+}
+
+/* Ask the parser of host lists; its error gets the place in the job file. */
+static int check_list(struct job_reader *reader, const struct yaml_node *node)
+{
+    const struct job *job = reader->job;
+    const struct yaml_node *first = node->type == YAML_LIST ? node->items[0] : node;
+    struct hostlist list = HOSTLIST_INIT;
+    AUTO_STRLIST struct strlist warnings = STRLIST_INIT; /* given when the list is used */
+    int result = hostlist_parse(&list, job->hosts, strlen(job->hosts),
+                                job->hosts_is_list ? HOSTLIST_LINES : HOSTLIST_COMMAS, node->doc->name,
+                                first->line, &warnings, reader->err);
+    hostlist_release(&list);
+    if (result == 0) {
+        return 0;
+    }
+    const struct yaml_node *at = job->hosts_is_list ? item_of_line(node, reader->err->line) : first;
+    bool in_line = at->plain || at->quoted;
+    unsigned shift = in_line && reader->err->column > 0 ? reader->err->column - 1 : 0;
+    return yaml_place_at(at->doc, at->line, (in_line ? text_column(at) : at->column) + shift, reader->err);
+}
+
+int read_hosts(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    struct job *job = reader->job;
+    reader->hosts = node;
+    AUTO_STR struct str text = STR_INIT;
+    if (node->type == YAML_MAP) {
+        return reader_fail_type(reader, node, path, "an expression or a list of entries");
+    }
+    if (node->type == YAML_TEXT) {
+        if (reader_text(reader, node, path) == NULL) {
+            return -1;
+        }
+        str_add(&text, node->text);
+        while (text.len > 0 && strchr("\r\n", text.data[text.len - 1]) != NULL) {
+            str_truncate(&text, text.len - 1); /* the line end of a block text */
+        }
+    } else if (check_items(reader, node, path) < 0) {
+        return -1;
+    } else if (fits_one_line(node)) {
+        lay_out_columns(node, &text);
+    } else {
+        lay_out_lines(node, &text);
+        job->hosts_is_list = true;
+    }
+    const struct yaml_node *first = node->type == YAML_LIST ? node->items[0] : node;
+    free(job->hosts);
+    job->hosts = str_detach(&text);
+    job->hosts_line = node->doc->is_option ? 0 : first->line;
+    return check_list(reader, node);
+}

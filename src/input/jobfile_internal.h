@@ -1,0 +1,137 @@
+/* What the files that make up the job file's reader share. */
+#ifndef MTLAUNCH_INPUT_JOBFILE_INTERNAL_H
+#define MTLAUNCH_INPUT_JOBFILE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/jobfile.h"
+#include "input/yaml.h"
+
+/* One reading: the tree put together from file, profiles and options, and the job it becomes. */
+struct job_reader {
+    struct job *job;
+    const struct job_request *request;
+    struct strlist *warnings; /* may be NULL */
+    struct error *err;
+    struct yaml_node *root; /* a mapping */
+    struct yaml_doc **docs; /* owned: texts of the file and of options */
+    size_t docs_len, docs_cap;
+    struct strlist origins;          /* owned texts that nodes borrow: "profile NAME" */
+    const struct yaml_node *program; /* as read, NULL: not given */
+    const struct yaml_node *hosts, *hostfile;
+};
+
+/* A key of the job file: where its value goes and what it may be. */
+enum field_type {
+    FIELD_TEXT,     /* char *: any text but an empty one */
+    FIELD_PATH,     /* char *: a path on this machine, "~" expanded, from the spec's folder */
+    FIELD_LIST,     /* struct strlist: replaces what is there; a text is its one item */
+    FIELD_COUNT,    /* unsigned, min..max */
+    FIELD_DURATION, /* unsigned long: seconds, min..max */
+    FIELD_CHOICE,   /* an enum, by choices */
+    FIELD_NAME,     /* char *: the name of one of choices */
+    FIELD_MAP,      /* fields below it */
+    FIELD_CUSTOM,   /* handle */
+    FIELD_UNBUILT,  /* of the contract, refused in this version */
+    FIELD_DONE      /* read elsewhere */
+};
+
+struct choice {
+    const char *name;
+    unsigned value;
+    bool unbuilt; /* of the contract, refused in this version */
+};
+
+struct field;
+
+struct field_table {
+    const struct field *fields;
+    size_t count;
+};
+
+#define FIELD_NOWHERE SIZE_MAX /* checked, not kept */
+
+struct field {
+    const char *key;
+    enum field_type type;
+    size_t offset; /* in struct job, or FIELD_NOWHERE */
+    uint64_t min, max;
+    bool auto_ok;  /* TEXT, COUNT: `auto` is allowed and leaves NULL or 0 */
+    bool empty_ok; /* UNBUILT: an empty list or mapping asks for nothing */
+    const struct choice *choices;
+    size_t choices_count;
+    const struct field_table *table;
+    /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
+    int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
+};
+
+/* All keys of a job file. */
+extern const struct field_table job_fields;
+extern const struct field_table restart_table; /* the keys below 'restart' */
+
+/* Read every entry of map into the job. prefix: "" or "master.". */
+int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
+                const char *prefix);
+/* Only look whether every key is known (profiles that are not chosen). */
+int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
+                      const char *prefix);
+
+/* Errors at a node; an option's mistake is kind_usage, the file's kind_job_file. All return -1. */
+int reader_fail(struct job_reader *reader, const struct yaml_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                     const char *expected); /* "'setup' is a mapping, expected …" */
+int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const char *allowed); /* "'zero_stage' is '7', allowed: …" */
+int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what);
+/* The place of an error that another module set. */
+int reader_place(struct job_reader *reader, const struct yaml_node *node);
+
+/* The node as a text that is not empty; NULL after an error. Borrowed. */
+const char *reader_text(struct job_reader *reader, const struct yaml_node *node, const char *path);
+/* The items of a list, or a text as its one item, appended to list. */
+int reader_list(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                struct strlist *list);
+/* A word of the command line fits into one argument; its text is never shown. */
+int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path, size_t len);
+/* A path on this machine: "~" expanded, a relative one from the spec's folder. Caller frees. */
+char *reader_path(const struct job_reader *reader, const char *text);
+/* The same as an absolute path: later commands run elsewhere. Caller frees. */
+char *reader_absolute_path(const struct job_reader *reader, const char *text);
+
+/* Values of their own kind (FIELD_CUSTOM). */
+int read_job_name(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_hosts(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_shell(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_env_file(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_pass_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_secret_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_identity(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_restart(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_restart_max(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path);
+
+/* profile.c: check all profiles and merge those that were asked for. */
+int profiles_apply(struct job_reader *reader);
+
+/* jobfile_set.c: values from the command line and the caller's environment, into the tree. */
+struct yaml_doc *reader_add_doc(struct job_reader *reader, struct yaml_doc *doc); /* takes doc, returns it */
+/* A variable of the caller's environment, or NULL. Borrowed. */
+const char *request_variable(const struct job_request *request, const char *name);
+int set_apply_all(struct job_reader *reader);
+/* A line for each variable whose value is still in the tree. */
+void set_add_notes(const struct job_reader *reader, struct strlist *notes);
+int set_read_env(struct job_reader *reader);  /* -e */
+int set_read_rest(struct job_reader *reader); /* after "--" */
+
+#endif

@@ -1,0 +1,355 @@
+/* Reading nodes by tables of fields: names, types, ranges, and the errors about them. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "input/jobfile_internal.h"
+#include "model/kind.h"
+
+#define SHOWN_KEYS_MAX 12 /* an error lists the keys it knows when they are few */
+
+_Static_assert(sizeof(enum job_on_failure) == sizeof(unsigned), "choices are stored as unsigned");
+_Static_assert(sizeof(enum job_rendezvous) == sizeof(unsigned), "choices are stored as unsigned");
+
+/* --- errors --- */
+
+int reader_fail(struct job_reader *reader, const struct yaml_node *node, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    AUTO_FREE char *text = xvasprintf(format, args);
+    va_end(args);
+    const struct error_kind *kind = node->doc->is_option ? &kind_usage : &kind_job_file;
+    return yaml_fail(node, reader->err, kind, "%s", text);
+}
+
+int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                     const char *expected)
+{
+    return reader_fail(reader, node, "'%.100s' is %s, expected %s", path, yaml_type_name(node), expected);
+}
+
+int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const char *allowed)
+{
+    return reader_fail(reader, node, "'%.100s' is '%.80s', allowed: %s", path, node->text, allowed);
+}
+
+int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what)
+{
+    yaml_fail(node, reader->err, &kind_not_supported, "'%.150s' is not supported by this version", what);
+    return error_hint(reader->err, "leave it out");
+}
+
+int reader_place(struct job_reader *reader, const struct yaml_node *node)
+{
+    return yaml_place(node, reader->err);
+}
+
+/* --- values --- */
+
+const char *reader_text(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_TEXT || yaml_is_null(node)) {
+        reader_fail_type(reader, node, path, "a text");
+        return NULL;
+    }
+    if (node->text[0] == '\0') {
+        reader_fail(reader, node, "'%.100s' is empty", path);
+        error_hint(reader->err, "give a value, or leave it out");
+        return NULL;
+    }
+    return node->text;
+}
+
+int reader_list(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                struct strlist *list)
+{
+    if (node->type == YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a list of texts");
+    }
+    if (node->type == YAML_TEXT) {
+        strlist_add(list, node->text);
+        return 0;
+    }
+    for (size_t i = 0; i < node->len; i++) {
+        const struct yaml_node *item = node->items[i];
+        if (item->type != YAML_TEXT || yaml_is_null(item)) {
+            AUTO_FREE char *item_path = xasprintf("%s[%zu]", path, i);
+            reader_fail_type(reader, item, item_path, "a text");
+            return item->type == YAML_TEXT
+                       ? error_hint(reader->err, "put quotes around an empty text or the word null")
+                       : -1;
+        }
+        strlist_add(list, item->text);
+    }
+    return 0;
+}
+
+int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path, size_t len)
+{
+    if (len <= ENV_VALUE_MAX) {
+        return 0;
+    }
+    reader_fail(reader, node, "'%.100s' makes an argument of %zu bytes, allowed: %d", path, len,
+                ENV_VALUE_MAX);
+    return error_hint(reader->err, "put the text into a file and name the file");
+}
+
+char *reader_path(const struct job_reader *reader, const char *text)
+{
+    char *path = path_expand_home(text, reader->request->home);
+    if (path[0] == '/' || strcmp(reader->job->folder, ".") == 0) {
+        return path;
+    }
+    char *joined = path_join(reader->job->folder, path);
+    free(path);
+    return joined;
+}
+
+char *reader_absolute_path(const struct job_reader *reader, const char *text)
+{
+    char *path = reader_path(reader, text);
+    if (path[0] == '/') {
+        return path;
+    }
+    AUTO_FREE char *here = getcwd(NULL, 0);
+    char *absolute = path_join(here != NULL ? here : ".", path);
+    free(path);
+    return absolute;
+}
+
+static void put_text(struct job_reader *reader, const struct field *field, char *text)
+{
+    if (field->offset == FIELD_NOWHERE) {
+        free(text);
+        return;
+    }
+    char **place = (char **)(void *)((char *)reader->job + field->offset);
+    free(*place);
+    *place = text;
+}
+
+static bool is_auto(const struct field *field, const struct yaml_node *node)
+{
+    return field->auto_ok && node->type == YAML_TEXT && strcmp(node->text, "auto") == 0;
+}
+
+static int read_text_field(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
+                           const char *path)
+{
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL ||
+        (!is_auto(field, node) && field->handle != NULL && field->handle(reader, node, path) < 0)) {
+        return -1;
+    }
+    if (field->type == FIELD_PATH) {
+        put_text(reader, field, reader_absolute_path(reader, text));
+    } else {
+        put_text(reader, field, is_auto(field, node) ? NULL : xstrdup(text));
+    }
+    return 0;
+}
+
+static int read_list_field(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
+                           const char *path)
+{
+    AUTO_STRLIST struct strlist list = STRLIST_INIT;
+    if (reader_list(reader, node, path, &list) < 0) {
+        return -1;
+    }
+    if (field->offset != FIELD_NOWHERE) {
+        struct strlist *place = (struct strlist *)(void *)((char *)reader->job + field->offset);
+        strlist_release(place);
+        *place = list;
+        list = (struct strlist)STRLIST_INIT;
+    }
+    return 0;
+}
+
+static int read_count_field(struct job_reader *reader, const struct field *field,
+                            const struct yaml_node *node, const char *path)
+{
+    uint64_t value = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a whole number");
+    }
+    if (!is_auto(field, node) && !text_to_uint(node->text, field->min, field->max, &value)) {
+        AUTO_FREE char *allowed = xasprintf("%s%llu to %llu", field->auto_ok ? "auto, or " : "",
+                                            (unsigned long long)field->min, (unsigned long long)field->max);
+        return reader_fail_value(reader, node, path, allowed);
+    }
+    *(unsigned *)(void *)((char *)reader->job + field->offset) = (unsigned)value;
+    return 0;
+}
+
+static int read_duration_field(struct job_reader *reader, const struct field *field,
+                               const struct yaml_node *node, const char *path)
+{
+    uint64_t value = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a duration");
+    }
+    if (!text_to_duration(node->text, &value) || value < field->min || value > field->max) {
+        AUTO_FREE char *allowed =
+            xasprintf("%llus to %llud, as whole seconds or 90s 10m 2h 1d", (unsigned long long)field->min,
+                      (unsigned long long)(field->max / 86400));
+        return reader_fail_value(reader, node, path, allowed);
+    }
+    if (field->offset != FIELD_NOWHERE) {
+        *(unsigned long *)(void *)((char *)reader->job + field->offset) = (unsigned long)value;
+    }
+    return 0;
+}
+
+static int fail_choice(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
+                       const char *path)
+{
+    AUTO_STRLIST struct strlist built = STRLIST_INIT;
+    AUTO_STRLIST struct strlist all = STRLIST_INIT;
+    for (size_t i = 0; i < field->choices_count; i++) {
+        strlist_add(&all, field->choices[i].name);
+        if (!field->choices[i].unbuilt) {
+            strlist_add(&built, field->choices[i].name);
+        }
+    }
+    AUTO_FREE char *allowed = strlist_join(&built, ", ");
+    reader_fail_value(reader, node, path, allowed);
+    const char *near = text_nearest(node->text, (const char *const *)all.items, all.len);
+    return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near) : -1;
+}
+
+static int read_choice_field(struct job_reader *reader, const struct field *field,
+                             const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a text");
+    }
+    const struct choice *choice = field->choices;
+    const struct choice *end = field->choices + field->choices_count;
+    while (choice < end && strcmp(choice->name, node->text) != 0) {
+        choice++;
+    }
+    if (choice == end) {
+        return fail_choice(reader, field, node, path);
+    }
+    if (choice->unbuilt) {
+        AUTO_FREE char *what = xasprintf("%s: %s", path, choice->name);
+        return reader_fail_unbuilt(reader, node, what);
+    }
+    if (field->type == FIELD_NAME) {
+        put_text(reader, field, xstrdup(choice->name));
+    } else if (field->offset != FIELD_NOWHERE) {
+        memcpy((char *)reader->job + field->offset, &choice->value, sizeof(choice->value));
+    }
+    return 0;
+}
+
+/* --- tables --- */
+
+static const struct field *find_field(const struct field_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->fields[i].key, key) == 0) {
+            return &table->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static int fail_unknown_key(struct job_reader *reader, const struct yaml_node *key,
+                            const struct field_table *table, const char *prefix)
+{
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    for (size_t i = 0; i < table->count; i++) {
+        strlist_add(&names, table->fields[i].key);
+    }
+    reader_fail(reader, key, "unknown key '%.100s%.80s'", prefix, key->text);
+    const char *near = text_nearest(key->text, (const char *const *)names.items, names.len);
+    if (near != NULL) {
+        return error_hint(reader->err, "did you mean '%s'?", near);
+    }
+    if (names.len <= SHOWN_KEYS_MAX) {
+        AUTO_FREE char *known = strlist_join(&names, ", ");
+        return error_hint(reader->err, "choose one of: %s", known);
+    }
+    return error_hint(reader->err,
+                      "leave it out; arguments of the program belong in 'args', variables in 'env'");
+}
+
+static int read_field(struct job_reader *reader, const struct field *field, const struct yaml_entry *entry,
+                      const char *path)
+{
+    const struct yaml_node *node = entry->value;
+    AUTO_FREE char *prefix = xasprintf("%s.", path);
+    switch (field->type) {
+    case FIELD_TEXT:
+    case FIELD_PATH:
+        return read_text_field(reader, field, node, path);
+    case FIELD_LIST:
+        return read_list_field(reader, field, node, path);
+    case FIELD_COUNT:
+        return read_count_field(reader, field, node, path);
+    case FIELD_DURATION:
+        return read_duration_field(reader, field, node, path);
+    case FIELD_CHOICE:
+    case FIELD_NAME:
+        return read_choice_field(reader, field, node, path);
+    case FIELD_MAP:
+        if (node->type != YAML_MAP) {
+            return reader_fail_type(reader, node, path, "a mapping");
+        }
+        return fields_read(reader, node, field->table, prefix);
+    case FIELD_CUSTOM:
+        return field->handle(reader, node, path);
+    case FIELD_UNBUILT:
+        if (field->empty_ok && node->type != YAML_TEXT && node->len == 0) {
+            return 0;
+        }
+        return reader_fail_unbuilt(reader, entry->key, path);
+    case FIELD_DONE:
+        return 0;
+    }
+    return 0;
+}
+
+int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
+                const char *prefix)
+{
+    for (size_t i = 0; i < map->len; i++) {
+        const struct yaml_entry *entry = &map->entries[i];
+        const struct field *field = find_field(table, entry->key->text);
+        if (field == NULL) {
+            return fail_unknown_key(reader, entry->key, table, prefix);
+        }
+        AUTO_FREE char *path = xasprintf("%s%s", prefix, entry->key->text);
+        /* a key without a value, or null, is a key that is not given */
+        if (!yaml_is_null(entry->value) && read_field(reader, field, entry, path) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
+                      const char *prefix)
+{
+    for (size_t i = 0; i < map->len; i++) {
+        const struct yaml_entry *entry = &map->entries[i];
+        const struct field *field = find_field(table, entry->key->text);
+        if (field == NULL) {
+            return fail_unknown_key(reader, entry->key, table, prefix);
+        }
+        AUTO_FREE char *below = xasprintf("%s%s.", prefix, entry->key->text);
+        if (field->table != NULL && entry->value->type == YAML_MAP &&
+            fields_check_keys(reader, entry->value, field->table, below) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

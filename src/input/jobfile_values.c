@@ -1,0 +1,193 @@
+/* Values of the job file with rules of their own; program, arguments, environment and hosts have files of
+ * theirs. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "input/jobfile_internal.h"
+#include "model/kind.h"
+
+#define JOB_NAME_MAX  200
+#define INTERFACE_MAX 15 /* IFNAMSIZ of linux/if.h, less its NUL */
+
+static bool has_control(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void replace(char **place, char *text)
+{
+    auto_free(place);
+    *place = text;
+}
+
+int read_job_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL) {
+        return -1;
+    }
+    if (has_control(text) || strlen(text) > JOB_NAME_MAX) {
+        return reader_fail_value(reader, node, path, "one line of up to 200 bytes");
+    }
+    replace(&reader->job->name, xstrdup(text));
+    return 0;
+}
+
+int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL) {
+        return -1;
+    }
+    reader->hostfile = node;
+    replace(&reader->job->hostfile, reader_path(reader, text));
+    return 0;
+}
+
+int read_shell(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    static const char *const names[] = {"auto", "bash", "sh"};
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL) {
+        return -1;
+    }
+    bool known = text[0] == '/' && !has_control(text);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        known = known || strcmp(text, names[i]) == 0;
+    }
+    if (!known) {
+        reader_fail_value(reader, node, path, "auto, bash, sh, or the absolute path of a shell");
+        const char *near = text_nearest(text, names, ARRAY_LEN(names));
+        return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near) : -1;
+    }
+    replace(&reader->job->shell, xstrdup(text));
+    return 0;
+}
+
+int read_identity(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL) {
+        return -1;
+    }
+    AUTO_FREE char *file = reader_absolute_path(reader, text);
+    if (!file_exists(file)) {
+        yaml_fail(node, reader->err, &kind_identity_missing, "'%s': no file '%s'", path, file);
+        return error_hint(reader->err, "name a private key that is there, or leave it out");
+    }
+    replace(&reader->job->ssh_identity, xstrdup(file));
+    return 0;
+}
+
+int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = reader_text(reader, node, path);
+    if (text == NULL) {
+        return -1;
+    }
+    const char *name = job_signal_name(text);
+    if (name == NULL) {
+        const char *bare = text_starts(text, "SIG") ? text + 3 : text;
+        const char *near = text_nearest(bare, job_signal_names, job_signal_names_count);
+        reader_fail_value(reader, node, path, "the name of a signal, such as TERM or INT");
+        return error_hint(reader->err, near != NULL ? "did you mean '%s'?" : "use '%s'",
+                          near != NULL ? near : "TERM");
+    }
+    replace(&reader->job->stop_signal, xstrdup(name));
+    return 0;
+}
+
+int read_restart_max(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    uint64_t value = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a whole number");
+    }
+    if (!text_to_uint(node->text, 0, UINT32_MAX, &value)) {
+        return reader_fail_value(reader, node, path, "a whole number");
+    }
+    if (value > 0) {
+        AUTO_FREE char *what = xasprintf("%s: %s", path, node->text);
+        return reader_fail_unbuilt(reader, node, what);
+    }
+    return 0;
+}
+
+int read_restart(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a mapping");
+    }
+    if (fields_read(reader, node, &restart_table, "restart.") < 0) {
+        return -1;
+    }
+    for (size_t i = 0; reader->warnings != NULL && i < node->len; i++) {
+        const struct yaml_entry *entry = &node->entries[i];
+        if (strcmp(entry->key->text, "max") != 0 && !yaml_is_null(entry->value)) {
+            strlist_addf(reader->warnings, "'%s.%s' has no effect while '%s.max' is 0", path,
+                         entry->key->text, path);
+        }
+    }
+    return 0;
+}
+
+int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    uint64_t seconds = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "off, or a duration");
+    }
+    if (strcmp(node->text, "off") == 0) {
+        return 0;
+    }
+    if (text_to_duration(node->text, &seconds)) {
+        AUTO_FREE char *what = xasprintf("%s: %s", path, node->text);
+        return reader_fail_unbuilt(reader, node, what);
+    }
+    return reader_fail_value(reader, node, path, "off");
+}
+
+int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    const char *colon = strchr(text, ':');
+    const char *hint = "give the name or the address of the first host";
+    if (strpbrk(text, "[]") != NULL) {
+        hint = "write an IPv6 address without brackets";
+    } else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
+        hint = "the port has a key of its own: master.port";
+    } else if (strchr(text, '@') != NULL) {
+        hint = "leave the user out";
+    } else if (text[0] != '-' && strpbrk(text, " \t,/='\"") == NULL && !has_control(text)) {
+        return 0;
+    }
+    reader_fail_value(reader, node, path, "auto, or one name or address");
+    return error_hint(reader->err, "%s", hint);
+}
+
+int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    if (strlen(text) <= INTERFACE_MAX && strpbrk(text, " \t/,=^:") == NULL && !has_control(text)) {
+        return 0;
+    }
+    reader_fail_value(reader, node, path, "auto, or the name of one network interface");
+    return error_hint(reader->err, "'ip -brief address' on a node lists its interfaces");
+}
+
+int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    if (text[0] != '-' && strpbrk(text, " \t@:") == NULL && !has_control(text)) {
+        return 0;
+    }
+    return reader_fail_value(reader, node, path,
+                             "a user's name without blanks, '@' and ':', not beginning with '-'");
+}
