@@ -572,6 +572,7 @@ class Cluster(BaseCluster):
 
     def restore(self, name):
         self.in_head_net(["ip", "link", "set", f"port{self.names.index(name) + 1}", "up"])
+        self.in_head_net(["ip", "neigh", "flush", "dev", "br0"])  # no memory of answers that did not come
 
     def freeze(self, name):
         for process in self.ps(name):
