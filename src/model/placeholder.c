@@ -74,8 +74,10 @@ static int fill_one(const struct placeholders *values, const char *inside, size_
     for (size_t i = 0; i < PLACEHOLDER_COUNT; i++) {
         if (strcmp(name, names[i]) != 0)
             continue;
-        if (values->refused[i])
-            return error_set(err, &kind_plan, "'%s' %s", open_texts[i], values->refused[i]);
+        if (values->refused[i]) {
+            error_set(err, &kind_plan, "'%s' %s", open_texts[i], values->refused[i]);
+            return error_hint(err, "leave it out here; a literal '${{' is written '$${{'");
+        }
         if (!values->value[i] && open)
             *open = true;
         str_add(out, values->value[i] ? values->value[i] : open_texts[i]);

@@ -123,7 +123,8 @@ static void test_refused(void **state)
     refused("${{xyzzyxyzzy}}", "unknown placeholder '${{xyzzyxyzzy}}'", "rendezvous_id, deepspeed_config;");
     refused("${{run}", "'${{' without '}}'", "$${{");
     refused("s3cr3t${{", "'${{' without '}}'", "$${{");
-    refused("${{deepspeed_config}}", "'${{deepspeed_config}}' is for launcher deepspeed only", "");
+    refused("${{deepspeed_config}}", "'${{deepspeed_config}}' is for launcher deepspeed only",
+            "leave it out");
 }
 
 /* Every name of the contract is there. */

@@ -206,7 +206,7 @@ static void test_unequal_counts(void **state)
     nodes[1].gpus = 8;
     nodes[2].gpus = 7;
     count(&job, false, nodes, 3, nproc, &warnings, &kind_unequal_gpus,
-          "unequal process counts: 8 on a,c, 7 on b");
+          "unequal process counts: 8 on c,a, 7 on b");
     job.nproc_per_node = 7;
     count(&job, false, nodes, 3, nproc, &warnings, NULL, NULL);
     assert_int_equal(warnings.len, 0);
