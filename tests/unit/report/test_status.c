@@ -1,0 +1,270 @@
+/* A synthetic run as JSON (every key, null where unknown) and as text. */
+#include "model/kind.h"
+#include "report/status.h"
+#include "report_test.h"
+
+#define STARTED_MS 1795965900000 /* 2026-11-29T15:25:00Z */
+
+static void fill_node(struct run_node *node, unsigned rank, const char *label)
+{
+    node->rank = rank;
+    node->host.name = xstrdup(label);
+    node->label = xstrdup(label);
+    node->log = xasprintf("/art/logs/r1_node%u.log", rank);
+}
+
+static int set_up(void **state)
+{
+    struct run *run = xcalloc(1, sizeof(*run));
+    run_init(run);
+    run->name = xstrdup("r1");
+    run->job = xstrdup("hello");
+    strcpy(run->id, "r1-0a1b2c3d");
+    run->attempt = 1;
+    run->state = RUN_DEGRADED;
+    run->exit_status = 137;
+    run->started_ms = STARTED_MS;
+    run_nodes_alloc(run, 2);
+    fill_node(&run->nodes[0], 0, "g1");
+    run->nodes[0].state = NODE_RUNNING;
+    run->nodes[0].pid = 4711;
+    run->nodes[0].started_ms = STARTED_MS;
+    fill_node(&run->nodes[1], 1, "g2");
+    run->nodes[1].state = NODE_FAILED;
+    run->nodes[1].exit_status = 137;
+    run->nodes[1].signal = xstrdup("KILL");
+    run->nodes[1].started_ms = STARTED_MS;
+    run->nodes[1].ended_ms = STARTED_MS + 5000;
+    run->attempts = xcalloc(1, sizeof(run->attempts[0]));
+    run->attempts_len = run->attempts_cap = 1;
+    run->attempts[0] = (struct run_attempt){.number = 1, .state = RUN_STARTING, .started_ms = STARTED_MS};
+    strlist_add(&run->attempts[0].nodes, "g1");
+    strlist_add(&run->attempts[0].nodes, "g2");
+    *state = run;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    run_release(*state);
+    free(*state);
+    return 0;
+}
+
+static json_t *status_object(const struct report_run *view)
+{
+    AUTO_STR struct str out = STR_INIT;
+    report_run_json(view, NULL, NULL, &out);
+    return answer_object(&out);
+}
+
+static const char *text_at(json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static void test_every_key_is_there(void **state)
+{
+    struct report_run view = {.run = *state};
+    json_t *status = status_object(&view);
+    assert_keys(status,
+                "schema run job run_id state attempt reason exit_status started ended supervisor nodes "
+                "progress attempts events");
+    assert_keys(json_object_get(status, "supervisor"), "host pid alive");
+    json_t *node = json_array_get(json_object_get(status, "nodes"), 0);
+    assert_keys(node, "rank host addr state reason pid exit_status signal started ended log gpus");
+    json_t *attempt = json_array_get(json_object_get(status, "attempts"), 0);
+    assert_keys(attempt, "attempt state started ended reason nodes");
+    json_decref(status);
+}
+
+static void test_what_is_known_and_what_is_not(void **state)
+{
+    struct report_run view = {.run = *state};
+    json_t *status = status_object(&view);
+    assert_string_equal(text_at(status, "schema"), "mtlaunch/1");
+    assert_string_equal(text_at(status, "state"), "degraded");
+    assert_string_equal(text_at(status, "started"), "2026-11-29T15:25:00Z");
+    assert_true(json_is_null(json_object_get(status, "ended")));
+    assert_true(json_is_null(json_object_get(status, "reason")));
+    assert_true(json_is_null(json_object_get(status, "exit_status"))); /* it lives */
+    json_t *first = json_array_get(json_object_get(status, "nodes"), 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "pid")), 4711);
+    assert_true(json_is_null(json_object_get(first, "exit_status")));
+    assert_true(json_is_null(json_object_get(first, "addr")));
+    assert_true(json_is_null(json_object_get(first, "gpus")));
+    json_t *second = json_array_get(json_object_get(status, "nodes"), 1);
+    assert_int_equal(json_integer_value(json_object_get(second, "exit_status")), 137);
+    assert_string_equal(text_at(second, "signal"), "KILL");
+    assert_string_equal(text_at(second, "ended"), "2026-11-29T15:25:05Z");
+    assert_true(json_is_null(json_object_get(second, "pid")));
+    json_decref(status);
+}
+
+static void assert_exit_status(struct run *run, enum run_state run_state, int expected)
+{
+    struct report_run view = {.run = run};
+    run->state = run_state;
+    json_t *status = status_object(&view);
+    json_t *value = json_object_get(status, "exit_status");
+    if (expected < 0)
+        assert_true(json_is_null(value));
+    else
+        assert_int_equal(json_integer_value(value), expected);
+    json_decref(status);
+}
+
+static void test_exit_status_follows_the_state(void **state)
+{
+    struct run *run = *state;
+    assert_exit_status(run, RUN_FAILED, 137);
+    assert_exit_status(run, RUN_STOPPED, -1);
+    assert_exit_status(run, RUN_LOST, -1);
+    run->exit_status = -1;
+    assert_exit_status(run, RUN_FINISHED, 0);
+    assert_exit_status(run, RUN_FAILED, -1);
+}
+
+/* The record of the current attempt is as old as the last write; the run itself is what it is now. */
+static void test_the_current_attempt_is_as_the_run(void **state)
+{
+    struct report_run view = {.run = *state};
+    json_t *status = status_object(&view);
+    json_t *attempt = json_array_get(json_object_get(status, "attempts"), 0);
+    assert_string_equal(text_at(attempt, "state"), "degraded");
+    assert_int_equal(json_array_size(json_object_get(attempt, "nodes")), 2);
+    json_decref(status);
+}
+
+static void test_events_and_survivors(void **state)
+{
+    struct run_event event = {
+        .time_ms = STARTED_MS, .event = (char[]){"started"}, .text = (char[]){"2 nodes"}};
+    struct run_events events = {.items = &event, .len = 1};
+    struct run_survivor survivor = {.rank = 1, .host = (char[]){"g2"}, .pid = 99, .state = (char[]){"D"}};
+    struct report_run view = {
+        .run = *state, .events = &events, .with_survivors = true, .survivors = &survivor, .survivors_len = 1};
+    json_t *status = status_object(&view);
+    json_t *shown = json_array_get(json_object_get(status, "events"), 0);
+    assert_keys(shown, "time event host text");
+    assert_true(json_is_null(json_object_get(shown, "host")));
+    json_t *left = json_array_get(json_object_get(status, "survivors"), 0);
+    assert_keys(left, "host rank pid state command");
+    assert_int_equal(json_integer_value(json_object_get(left, "pid")), 99);
+    json_decref(status);
+}
+
+static void test_a_failure_goes_with_the_picture(void **state)
+{
+    struct report_run view = {.run = *state};
+    struct error err = ERROR_INIT;
+    AUTO_STR struct str out = STR_INIT;
+    error_set(&err, &kind_not_proven, "not proven");
+    report_run_json(&view, &err, NULL, &out);
+    json_t *status = answer_object(&out);
+    assert_string_equal(text_at(json_object_get(status, "error"), "kind"), "not-proven");
+    assert_string_equal(text_at(status, "run"), "r1");
+    json_decref(status);
+}
+
+static void test_list_of_runs(void **state)
+{
+    struct report_run views[] = {{.run = *state}, {.run = *state}};
+    AUTO_STR struct str out = STR_INIT;
+    report_runs_json(views, 2, &out);
+    json_t *answer = answer_object(&out);
+    assert_keys(answer, "schema runs");
+    assert_int_equal(json_array_size(json_object_get(answer, "runs")), 2);
+    assert_keys(json_array_get(json_object_get(answer, "runs"), 0),
+                "run job run_id state attempt reason exit_status started ended supervisor progress");
+    json_decref(answer);
+}
+
+static void test_text_of_a_run(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 192000;
+    report_run_text(&view, &style, &out);
+    const char *text = str_text(&out);
+    assert_contains(text, "r1: degraded (job hello, attempt 1, id r1-0a1b2c3d)\n");
+    assert_contains(text, "supervisor: none");
+    assert_contains(text, "RANK  HOST  STATE     PID  EXIT   TIME  REASON\n");
+    assert_contains(text, "   0  g1    running  4711        3m12s\n");
+    assert_contains(text, "   1  g2    failed          137     5s  killed by SIGKILL (often out of");
+    assert_contains(text,
+                    "failed first: g2 (rank 1): killed by SIGKILL (often out of memory: see dmesg there)\n");
+    assert_contains(text, "logs: /art/logs/r1_node<rank>.log on g[1-2]\n");
+    run->state = RUN_FINISHED;
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_lacks(str_text(&out), "supervisor");
+}
+
+static void test_text_names_survivors(void **state)
+{
+    struct run_survivor survivor = {.rank = 1,
+                                    .host = (char[]){"g2"},
+                                    .pid = 99,
+                                    .state = (char[]){"D"},
+                                    .command = (char[]){"python\033 x"}};
+    struct report_run view = {.run = *state, .survivors = &survivor, .survivors_len = 1};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "still there:\nHOST  RANK  PID  STATE  COMMAND\n"
+                                    "g2       1   99  D      python? x\n");
+}
+
+static void test_text_of_the_list(void **state)
+{
+    struct report_run view = {.run = *state};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 60000;
+    report_runs_text(&view, 1, &style, &out);
+    assert_contains(str_text(&out), "RUN  STATE     JOB    NODES  ATTEMPT  STARTED");
+    assert_contains(str_text(&out), "r1   degraded  hello      2        1  2026-11-");
+}
+
+static void assert_exit_text(int status, const char *signal, const char *expected)
+{
+    AUTO_FREE char *name = xstrdup(signal);
+    struct run_node node = {.exit_status = status, .signal = name};
+    AUTO_FREE char *text = report_exit_text(&node);
+    if (expected)
+        assert_string_equal(text, expected);
+    else
+        assert_null(text);
+}
+
+static void test_exit_statuses_in_words(void **state)
+{
+    (void)state;
+    assert_exit_text(-1, NULL, NULL);
+    assert_exit_text(3, NULL, "exit status 3");
+    assert_exit_text(135, "BUS", "killed by SIGBUS (often a full /dev/shm)");
+    assert_exit_text(129, "HUP", "killed by SIGHUP");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_key_is_there),
+        TEST(test_what_is_known_and_what_is_not),
+        TEST(test_exit_status_follows_the_state),
+        TEST(test_the_current_attempt_is_as_the_run),
+        TEST(test_events_and_survivors),
+        TEST(test_a_failure_goes_with_the_picture),
+        TEST(test_list_of_runs),
+        TEST(test_text_of_a_run),
+        TEST(test_text_names_survivors),
+        TEST(test_text_of_the_list),
+        cmocka_unit_test(test_exit_statuses_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
