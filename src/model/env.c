@@ -52,7 +52,7 @@ static struct env_var *find(const struct env *env, const char *name)
     return NULL;
 }
 
-void env_set(struct env *env, const char *name, const char *value, const char *source)
+static struct env_var *set(struct env *env, const char *name, const char *value, const char *source)
 {
     struct env_var *var = find(env, name);
     if (!var) {
@@ -67,6 +67,12 @@ void env_set(struct env *env, const char *name, const char *value, const char *s
     free(var->source);
     var->value = new_value;
     var->source = new_source;
+    return var;
+}
+
+void env_set(struct env *env, const char *name, const char *value, const char *source)
+{
+    set(env, name, value, source);
 }
 
 const struct env_var *env_get(const struct env *env, const char *name)
@@ -78,8 +84,7 @@ void env_copy(struct env *to, const struct env *from)
 {
     for (size_t i = 0; i < from->len; i++) {
         const struct env_var *var = &from->items[i];
-        env_set(to, var->name, var->value, var->source);
-        find(to, var->name)->secret = var->secret;
+        set(to, var->name, var->value, var->source)->secret = var->secret;
     }
 }
 
