@@ -45,35 +45,43 @@ static int check_items(struct job_reader *reader, const struct yaml_node *list, 
 }
 
 /*
- * Entries that stand on one line can be kept as an expression, so that line and column stay what they are in
- * the file; but one with a comma, a quote or a comment would then mean something else.
+ * Entries that share a line can be kept as an expression, so that line and column stay what they are in the
+ * file; but one with a comma, a quote or a comment would then mean something else.
  */
-static bool fits_one_line(const struct yaml_node *list)
+static bool is_expression(const struct yaml_node *list)
 {
+    bool shared = false;
     for (size_t i = 0; i < list->len; i++) {
         const struct yaml_node *item = list->items[i];
-        if (item->line != list->items[0]->line || item->doc->is_option ||
-            strpbrk(item->text, ",#'\"") != NULL) {
+        if (item->doc->is_option || strpbrk(item->text, ",#'\"") != NULL) {
             return false;
         }
+        shared = shared || (i > 0 && item->line == list->items[i - 1]->line);
     }
-    return list->len > 1;
+    return shared;
 }
 
-/* "g1, g2": each entry at its column, counted from the first one's. */
-static void lay_out_columns(const struct yaml_node *list, struct str *out)
+/* "g1, g2": each entry at its line and column; on the first line columns are counted from the first entry's.
+ */
+static void lay_out_expression(const struct yaml_node *list, struct str *out)
 {
+    unsigned line = list->items[0]->line;
     size_t column = text_column(list->items[0]);
     for (size_t i = 0; i < list->len; i++) {
+        const struct yaml_node *item = list->items[i];
         if (i > 0) {
             str_add_char(out, ',');
             column++;
         }
-        for (; column < text_column(list->items[i]); column++) {
+        for (; line < item->line; line++) {
+            str_add_char(out, '\n');
+            column = 1;
+        }
+        for (; column < text_column(item); column++) {
             str_add_char(out, ' ');
         }
-        str_add(out, list->items[i]->text);
-        column += count_chars(list->items[i]->text);
+        str_add(out, item->text);
+        column += count_chars(item->text);
     }
 }
 
@@ -116,10 +124,13 @@ static int check_list(struct job_reader *reader, const struct yaml_node *node)
     if (result == 0) {
         return 0;
     }
+    unsigned column = reader->err->column > 0 ? reader->err->column : 1;
+    if (node->type == YAML_LIST && !job->hosts_is_list && reader->err->line > first->line) {
+        return yaml_place_at(first->doc, reader->err->line, column, reader->err);
+    }
     const struct yaml_node *at = job->hosts_is_list ? item_of_line(node, reader->err->line) : first;
-    bool in_line = at->plain || at->quoted;
-    unsigned shift = in_line && reader->err->column > 0 ? reader->err->column - 1 : 0;
-    return yaml_place_at(at->doc, at->line, (in_line ? text_column(at) : at->column) + shift, reader->err);
+    bool in_line = at->plain || at->quoted; /* the text of a block begins on another line */
+    return yaml_place_at(at->doc, at->line, in_line ? text_column(at) + column - 1 : at->column, reader->err);
 }
 
 int read_hosts(struct job_reader *reader, const struct yaml_node *node, const char *path)
@@ -140,8 +151,8 @@ int read_hosts(struct job_reader *reader, const struct yaml_node *node, const ch
         }
     } else if (check_items(reader, node, path) < 0) {
         return -1;
-    } else if (fits_one_line(node)) {
-        lay_out_columns(node, &text);
+    } else if (is_expression(node)) {
+        lay_out_expression(node, &text);
     } else {
         lay_out_lines(node, &text);
         job->hosts_is_list = true;

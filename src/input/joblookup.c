@@ -57,11 +57,12 @@ static void add_candidates(const char *folder, bool whole, struct strlist *names
     }
     const struct dirent *entry;
     while ((entry = readdir(dir)) != NULL && names->len < NEAREST_MAX) {
-        if (whole && has_suffix(entry->d_name)) {
-            strlist_add(names, entry->d_name);
-        } else if (!whole && text_ends(entry->d_name, ".yaml")) {
-            strlist_add_mem(names, entry->d_name, strlen(entry->d_name) - strlen(".yaml"));
+        const char *name = entry->d_name;
+        AUTO_FREE char *path = path_join(folder, name);
+        if (!(whole ? has_suffix(name) : text_ends(name, ".yaml")) || !is_file(path)) {
+            continue;
         }
+        strlist_add_mem(names, name, strlen(name) - (whole ? 0 : strlen(".yaml")));
     }
     closedir(dir);
 }

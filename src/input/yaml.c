@@ -21,6 +21,7 @@ struct builder {
     const char *origin;
     const struct error_kind *kind;
     struct error *err;
+    yaml_mark_t end; /* of the last node read */
     struct line_range *blocks;
     size_t blocks_len, blocks_cap;
 };
@@ -126,16 +127,14 @@ static int fail_syntax(struct builder *b)
         }
     }
     char text[300];
-    if (context[0] == '\0') {
-        snprintf(text, sizeof(text), "%s: %s", what, problem);
-    } else if (is_past_end(b->doc, mark.line) && parser->context_mark.line < mark.line) {
-        mark =
-            parser->context_mark; /* the end of the text tells nothing: show where the unclosed part begins */
-        snprintf(text, sizeof(text), "%s: %s %s that begins here", what, problem, context);
-    } else {
-        snprintf(text, sizeof(text), "%s: %s %s", what, problem, context);
+    snprintf(text, sizeof(text), "%s: %s%s%s", what, problem, context[0] != '\0' ? " " : "", context);
+    const char *hint = find_syntax_hint(problem, context);
+    bool open = strstr(context, "flow") != NULL || strstr(context, "quoted") != NULL;
+    if (open && is_past_end(b->doc, mark.line)) {
+        mark = parser->context_mark; /* the end of the text tells nothing: show where the open part begins */
+        hint = "close what begins here";
     }
-    return fail_at(b, &mark, text, find_syntax_hint(problem, context));
+    return fail_at(b, &mark, text, b->doc->is_option && hint != NULL ? "put quotes around the value" : hint);
 }
 
 static int next_event(struct builder *b, yaml_event_t *event)
@@ -173,6 +172,7 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
         b->blocks[b->blocks_len++] = (struct line_range){
             event->start_mark.line + 1, event->end_mark.column == 0 && last > 0 ? last - 1 : last};
     }
+    b->end = event->end_mark;
     struct yaml_node *node = new_node(b, YAML_TEXT, &event->start_mark);
     node->text = xstrndup(value, len);
     node->plain = style == YAML_PLAIN_SCALAR_STYLE;
@@ -189,6 +189,7 @@ static struct yaml_node *read_list(struct builder *b, const yaml_event_t *start,
             break;
         }
         if (event.type == YAML_SEQUENCE_END_EVENT) {
+            b->end = event.end_mark;
             yaml_event_delete(&event);
             return list;
         }
@@ -240,6 +241,7 @@ static struct yaml_node *read_map(struct builder *b, const yaml_event_t *start, 
             break;
         }
         if (event.type == YAML_MAPPING_END_EVENT) {
+            b->end = event.end_mark;
             yaml_event_delete(&event);
             return map;
         }
@@ -373,20 +375,13 @@ static struct yaml_node *read_document(struct builder *b)
         return NULL;
     }
     struct yaml_node *root = read_node(b, &event, 1);
-    yaml_mark_t end = event.end_mark;
     yaml_event_delete(&event);
     if (root == NULL) {
         return NULL;
     }
-    if (root->type != YAML_TEXT) {
-        end = b->parser.mark;
-    }
     if (next_event(b, &event) == 0) {
-        if (root->type != YAML_TEXT) {
-            end = event.start_mark;
-        }
         yaml_event_delete(&event); /* the document's end */
-        if (b->form == YAML_FORM_FILE || check_rest(b, &end) == 0) {
+        if (b->form == YAML_FORM_FILE || check_rest(b, &b->end) == 0) {
             return root;
         }
     }
