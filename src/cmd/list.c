@@ -44,6 +44,8 @@ int runs_print(struct session *session, bool ask, struct error *err)
         report_runs_json(views, count, &text);
     else if (count)
         report_runs_text(views, count, &session->call->style, &text);
+    else
+        msg_info("no runs");
     for (size_t i = 0; i < count; i++)
         run_release(&runs[i]);
     msg_make_room();

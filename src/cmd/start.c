@@ -127,9 +127,10 @@ static const struct option own_options[] = {
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in ./, ./jobs/, each folder\n"
-    "of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is the name by which the run is managed.\n"
-    "Words after '--' are appended to the program's arguments.\n";
+    "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in\n"
+    "./, ./jobs/, each folder of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is\n"
+    "the name by which the run is managed. Words after '--' are appended to the\n"
+    "program's arguments.\n";
 const struct command command_start = {
     .name = "start",
     .summary = "start a job on its hosts, under a name",

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 const struct error_kind kind_output_closed = {"output-closed", 8};
@@ -11,7 +10,7 @@ static int output_failed(int saved_errno, struct error *err)
 {
     if (saved_errno == EPIPE)
         return error_set(err, &kind_output_closed, "the reader of the output is gone");
-    error_set(err, &kind_local, "cannot write the output: %s", strerror(saved_errno));
+    error_set_errno(err, &kind_local, saved_errno, "cannot write the output");
     if (saved_errno == ENOSPC || saved_errno == EDQUOT)
         return error_hint(err, "free some space where the output goes and repeat the command");
     return -1;

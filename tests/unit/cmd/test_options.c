@@ -1,0 +1,158 @@
+/* Words after a command's name: values land where they belong, and what is wrong is named. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cmd/cmd.h"
+
+/* A call and the words its texts borrow from. */
+struct parsed {
+    struct cmd_call call;
+    struct strlist words;
+};
+
+static void release(struct parsed *parsed)
+{
+    cmd_call_release(&parsed->call);
+    strlist_release(&parsed->words);
+}
+
+static int parse(struct parsed *parsed, const char *name, const char *line, struct error *err)
+{
+    AUTO_FREE char *copy = xstrdup(line);
+    char *rest = NULL;
+    *parsed = (struct parsed){0};
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        strlist_add(&parsed->words, word);
+    return cmd_parse(&parsed->call, command_find(name, NULL), (int)parsed->words.len, parsed->words.items,
+                     err);
+}
+
+static void assert_refused(const char *name, const char *line, const char *text, const char *hint)
+{
+    struct parsed parsed;
+    struct error err = ERROR_INIT;
+    assert_int_equal(parse(&parsed, name, line, &err), -1);
+    assert_string_equal(err.text, text);
+    assert_string_equal(err.hint, hint);
+    assert_int_equal(err.kind->exit_code, 2);
+    release(&parsed);
+}
+
+static void test_values_land(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    struct error err = ERROR_INIT;
+    if (parse(&parsed, "start",
+              "job.yaml r1 -H g[1-2] --set a.b=1 --set=c=2 -eX=1 --nodes 2 --timeout 2m --wait -qv --json "
+              "--connect-timeout=3 --master-port 29501 -- --lr 1e-5",
+              &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(parsed.call.operands.items[0], "job.yaml");
+    assert_string_equal(parsed.call.operands.items[1], "r1");
+    assert_string_equal(parsed.call.options.hosts, "g[1-2]");
+    assert_int_equal(parsed.call.options.set.len, 2);
+    assert_string_equal(parsed.call.options.set.items[1], "c=2");
+    assert_string_equal(parsed.call.options.env.items[0], "X=1");
+    assert_int_equal(parsed.call.options.nodes.value, 2);
+    assert_int_equal(parsed.call.options.timeout.value, 120);
+    assert_int_equal(parsed.call.options.connect_timeout.value, 3);
+    assert_string_equal(parsed.call.options.master_port, "29501");
+    assert_true(parsed.call.options.wait && parsed.call.options.quiet && parsed.call.options.verbose &&
+                parsed.call.options.json);
+    assert_true(parsed.call.saw_rest);
+    assert_int_equal(parsed.call.rest.len, 2);
+    release(&parsed);
+}
+
+static void test_words_missing_and_too_many(void **state)
+{
+    (void)state;
+    assert_refused("start", "job.yaml", "'start' needs JOB and RUN",
+                   "usage: mtlaunch start JOB RUN [HOST OPTION]... [JOB OPTION]... "
+                   "[--wait [--timeout DURATION]] [-- ARG...]");
+    assert_refused("stop", "", "'stop' needs RUN",
+                   "usage: mtlaunch stop RUN [--grace DURATION] [--signal NAME] [--give-up]");
+    assert_refused("status", "r1 r2", "'status' has nothing to do with 'r2'",
+                   "usage: mtlaunch status [RUN] [--watch]");
+    assert_refused("list", "-- x", "'list' takes no words after '--'", "usage: mtlaunch list");
+}
+
+static void test_options_of_other_commands_are_refused(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    struct error err = ERROR_INIT;
+    assert_int_equal(parse(&parsed, "stop", "r1 --hostfile x", &err), -1);
+    assert_ptr_equal(err.kind, &kind_usage);
+    assert_non_null(strstr(err.text, "--hostfile"));
+    release(&parsed);
+}
+
+static void test_known_but_not_built(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *words, *option;
+    } cases[] = {
+        {"hosts", "--trust", "--trust"},
+        {"remove", "r1 --artifacts", "--artifacts"},
+        {"start", "j r --container c", "--container"},
+        {"logs", "r1 --rank 0", "--rank"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct parsed parsed;
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *text = xasprintf("'%s' is not supported by this version", cases[i].option);
+        assert_int_equal(parse(&parsed, cases[i].command, cases[i].words, &err), -1);
+        assert_ptr_equal(err.kind, &kind_not_supported);
+        assert_string_equal(err.text, text);
+        release(&parsed);
+    }
+}
+
+static void test_json_is_refused_where_there_is_none(void **state)
+{
+    (void)state;
+    assert_refused("help", "--json", "'help' has no JSON form", "leave out --json");
+}
+
+static void test_connect_timeout_has_limits(void **state)
+{
+    (void)state;
+    assert_refused("list", "--connect-timeout 0", "'0s' for --connect-timeout is not within 1s to 1d", "");
+    assert_refused("list", "--connect-timeout 2d", "'172800s' for --connect-timeout is not within 1s to 1d",
+                   "");
+}
+
+static void test_help_needs_no_operands(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    struct error err = ERROR_INIT;
+    assert_int_equal(parse(&parsed, "start", "--help", &err), 0);
+    assert_true(parsed.call.options.help);
+    release(&parsed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_land),
+        cmocka_unit_test(test_words_missing_and_too_many),
+        cmocka_unit_test(test_options_of_other_commands_are_refused),
+        cmocka_unit_test(test_known_but_not_built),
+        cmocka_unit_test(test_json_is_refused_where_there_is_none),
+        cmocka_unit_test(test_connect_timeout_has_limits),
+        cmocka_unit_test(test_help_needs_no_operands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

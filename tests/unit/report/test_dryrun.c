@@ -1,0 +1,117 @@
+/* A plan as text and JSON: every key, open values, secrets, nothing raw. */
+#include "report/dryrun.h"
+#include "report_test.h"
+#include "run/plan.h"
+
+struct fixture {
+    struct job job;
+    struct hostlist hosts;
+    struct plan plan;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = xcalloc(1, sizeof(*fixture));
+    struct error err = ERROR_INIT;
+    job_init(&fixture->job);
+    fixture->job.name = xstrdup("hello");
+    fixture->job.nproc_per_node = 2;
+    strlist_add(&fixture->job.program, "train.py");
+    job_args_add_word(&fixture->job.args, "it's\033 é");
+    strlist_add(&fixture->job.setup, "conda activate x");
+    env_set(&fixture->job.env, "API_TOKEN", "s3cr3t", "spec");
+    env_set(&fixture->job.env, "NOTE", "a b", "spec");
+    assert_int_equal(hostlist_parse(&fixture->hosts, "g[1-2]", 6, HOSTLIST_COMMAS, "--hosts", 0, NULL, &err),
+                     0);
+    const struct plan_input input = {.job = &fixture->job, .hosts = &fixture->hosts, .run = "r1"};
+    if (plan_make(&fixture->plan, &input, &err) != 0)
+        fail_msg("%s", err.text);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    plan_release(&fixture->plan);
+    hostlist_release(&fixture->hosts);
+    job_release(&fixture->job);
+    free(fixture);
+    return 0;
+}
+
+static json_t *variable(json_t *node, const char *name)
+{
+    json_t *env = json_object_get(node, "env");
+    for (size_t i = 0; i < json_array_size(env); i++) {
+        json_t *entry = json_array_get(env, i);
+        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
+            return entry;
+    }
+    fail_msg("no variable %s", name);
+    return NULL;
+}
+
+static void test_json(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_STR struct str out = STR_INIT;
+    report_plan_json(&fixture->plan, &out);
+    assert_lacks(str_text(&out), "s3cr3t");
+    json_t *answer = answer_object(&out);
+    assert_keys(answer, "schema job run launcher nnodes nproc_per_node world_size master_addr master_port "
+                        "rendezvous_id nodes batch warnings");
+    assert_int_equal(json_integer_value(json_object_get(answer, "world_size")), 4);
+    assert_int_equal(json_integer_value(json_object_get(answer, "master_port")), 29500);
+    assert_true(json_is_null(json_object_get(answer, "rendezvous_id")));
+    assert_true(json_is_null(json_object_get(answer, "batch")));
+    json_t *node = json_array_get(json_object_get(answer, "nodes"), 1);
+    assert_keys(node, "rank host command shell env workdir log container");
+    assert_string_equal(json_string_value(json_object_get(node, "host")), "g2");
+    json_t *command = json_object_get(node, "command");
+    assert_string_equal(json_string_value(json_array_get(command, json_array_size(command) - 1)),
+                        "it's\033 é");
+    json_decref(answer);
+}
+
+static void test_json_environment(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_STR struct str out = STR_INIT;
+    report_plan_json(&fixture->plan, &out);
+    json_t *answer = answer_object(&out);
+    json_t *node = json_array_get(json_object_get(answer, "nodes"), 0);
+    assert_keys(variable(node, "NODE_RANK"), "name value source");
+    assert_string_equal(json_string_value(json_object_get(variable(node, "API_TOKEN"), "value")), "***");
+    assert_true(json_is_null(json_object_get(variable(node, "MTLAUNCH_RUN_ID"), "value")));
+    assert_string_equal(json_string_value(json_object_get(variable(node, "MTLAUNCH_RUN_ID"), "source")),
+                        "on start");
+    json_decref(answer);
+}
+
+static void test_text(void **state)
+{
+    struct fixture *fixture = *state;
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    report_plan_text(&fixture->plan, &style, &out);
+    const char *text = str_text(&out);
+    assert_contains(text, "job hello, run r1, launcher torchrun: 2 nodes x 2 processes = world size 4\n");
+    assert_contains(text, "port 29500, rendezvous id: known on start\n");
+    assert_contains(text, "setup:  conda activate x\n");
+    assert_contains(text, "\nnode 1: g2, by ssh\n  workdir: the login folder\n");
+    assert_contains(text, "    API_TOKEN=***  # spec\n");
+    assert_contains(text, "    NOTE='a b'  # spec\n");
+    assert_contains(text, "    MTLAUNCH_RUN_ID  # on start\n");
+    assert_contains(text, "  command: python3 -m torch.distributed.run ");
+    assert_lacks(text, "s3cr3t");
+    assert_lacks(text, "\033");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_json_environment), TEST(test_text)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
