@@ -118,15 +118,15 @@ def register_folder():
 
 
 def sweep_crashed():
-    """Take down every registered cluster whose owning process is gone; those made to stay have no owner."""
+    """Take down every registered cluster whose owning process is gone (its nodes, where it was made to stay)."""
     for entry in register_folder().glob("*.json"):
         try:
             record = json.loads(entry.read_text())
         except (ValueError, OSError):
             entry.unlink(missing_ok=True)
             continue
-        owner = record["owner"]
-        if owner is None or start_ticks(owner[0]) == owner[1]:
+        keepers = record["holders"] if record["owner"] is None else [record["owner"]]
+        if any(start_ticks(pid) == ticks for pid, ticks in keepers):
             continue
         take_down(record)
 
@@ -213,7 +213,7 @@ class BaseCluster:
         self.names = [f"node{i}" for i in range(1, count + 1)]
         self.holders = {}
         self.entry = register_folder() / f"{os.getpid()}-{time.monotonic_ns()}.json"
-        self.up = False
+        self.up = self.started = False
         self.mtlaunch_source = mtlaunch
 
     # lifetime
@@ -232,6 +232,7 @@ class BaseCluster:
         except BaseException:
             self.down()
             raise
+        self.started = True
         self.record()
         return self
 
@@ -242,7 +243,7 @@ class BaseCluster:
         self.down()
 
     def as_record(self):
-        owner = None if self.stays else [os.getpid(), start_ticks(os.getpid())]
+        owner = None if self.stays and self.started else [os.getpid(), start_ticks(os.getpid())]
         return {"dir": str(self.dir), "own_dir": self.own_dir, "owner": owner, "kind": type(self).__name__,
                 "count": self.count, "links": list(self.links), "entry": str(self.entry),
                 "holders": [[pid, start_ticks(pid)] for pid in self.holders.values()],
@@ -730,7 +731,7 @@ def load(directory):
     for name, (pid, ticks) in zip(record["names"], record["holders"]):
         if start_ticks(pid) == ticks:
             cluster.holders[name] = pid
-    cluster.up = True
+    cluster.up = cluster.started = True
     return cluster
 
 

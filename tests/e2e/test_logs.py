@@ -1,0 +1,167 @@
+"""logs and wait: merged lines, exact bytes, following, attempts."""
+import json
+import time
+
+import pytest
+from cluster import wait_for
+
+
+def run_once(lab, program, run="r", hosts="node1,node2", **keys):
+    lab.job(run + ".yaml", hosts=hosts, program=program, **keys)
+    lab.mt("start", run + ".yaml", run)
+    lab.mt("wait", run, code=None)
+
+
+def test_nodes_follow_in_rank_order_with_their_names(lab):
+    run_once(lab, "for i in 1 2 3; do echo line $i of $NODE_RANK; done", hosts="node3,node1")
+    assert lab.mt("logs", "r").lines == [f"{h}: line {i} of {r}" for r, h in enumerate(["node3", "node1"]) for i in (1, 2, 3)]
+
+
+def test_the_last_100_lines_a_node_unless_told(lab):
+    run_once(lab, "seq 1 250")
+    out = lab.mt("logs", "r").lines
+    assert out == [f"{n}: {i}" for n in ("node1", "node2") for i in range(151, 251)]
+    assert lab.mt("logs", "r", "-n", "2").lines == ["node1: 249", "node1: 250", "node2: 249", "node2: 250"]
+    assert len(lab.mt("logs", "r", "-n", "all").lines) == 500
+    assert lab.mt("logs", "r", "-n", "0").lines == []
+
+
+def test_node_by_rank_and_by_name(lab):
+    run_once(lab, "echo I am $NODE_RANK", hosts="node2,node1,node3")
+    assert lab.mt("logs", "r", "--node", "1").lines == ["node1: I am 1"]
+    assert lab.mt("logs", "r", "--node", "node3", "--node", "0").lines == ["node2: I am 0", "node3: I am 2"]
+    assert "node9" in lab.mt("logs", "r", "--node", "node9", code=2).err
+    lab.mt("logs", "r", "--node", "7", code=2)
+
+
+def test_raw_gives_exact_bytes_of_one_node(lab):
+    lab.program("bytes.py")
+    run_once(lab, ["python3", "bytes.py"], hosts="node1,node2")
+    expected = bytes(range(256)) * 3 + b"no newline"
+    argv = lab.cluster.head_argv(["mtlaunch", "logs", "r", "--raw", "--node", "1", "-n", "all"], None, None, True)
+    import subprocess
+    assert subprocess.run(argv, capture_output=True, check=True).stdout == expected
+    assert lab.mt("logs", "r", "--raw", code=2).err
+
+
+def test_control_characters_are_replaced_and_progress_bars_show_their_last_state(lab):
+    run_once(lab, r"printf 'a\033[2Jb\007c\n'; printf '10%%\r50%%\r100%%\n'", hosts="node1")
+    out = lab.mt("logs", "r").out
+    assert "\x1b" not in out and "\x07" not in out and "\r" not in out
+    assert out.splitlines()[1] == "node1: 100%"
+
+
+def test_json_lines(lab):
+    run_once(lab, 'echo "a \\"quoted\\" é"', hosts="node1,node2")
+    lines = [json.loads(line) for line in lab.mt("logs", "r", "--json").lines]
+    assert lines == [{"host": n, "rank": i, "text": 'a "quoted" é'} for i, n in enumerate(("node1", "node2"))]
+
+
+def test_attempts(lab):
+    run_once(lab, "echo try $MTLAUNCH_ATTEMPT", hosts="node1")
+    run_once(lab, "echo try $MTLAUNCH_ATTEMPT", hosts="node1")
+    assert lab.mt("logs", "r").lines == ["node1: try 2"]
+    assert lab.mt("logs", "r", "--attempt", "1").lines == ["node1: try 1"]
+    assert lab.mt("logs", "r", "--attempt", "9", code=None).code != 0
+
+
+def test_follow_interleaves_whole_lines_and_ends_with_the_run(lab):
+    program = "for i in 1 2 3 4 5; do printf 'first %s ' $i; sleep 0.2; echo second $i; done"
+    lab.job(hosts="node1,node2,node3", program=program)
+    lab.mt("start", "job.yaml", "r")
+    done = lab.mt("logs", "r", "-f", "-n", "all")
+    assert sorted(done.lines) == sorted(f"node{k}: first {i} second {i}" for k in (1, 2, 3) for i in range(1, 6))
+
+
+def test_follow_shows_lines_while_they_come_and_ctrl_c_leaves_the_run(lab):
+    lab.job(hosts="node1,node2", program="i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.2; done")
+    lab.mt("start", "job.yaml", "r")
+    follow = lab.spawn("logs", "r", "-f", "-n", "all")
+    seen = [follow.stdout.readline() for _ in range(10)]
+    assert all("tick" in line for line in seen)
+    follow.send_signal(2)
+    follow.communicate(timeout=20)
+    assert follow.returncode == 130
+    assert lab.status("r")["state"] == "running"
+    lab.mt("stop", "r")
+
+
+def test_follow_shows_a_line_without_end_after_a_second(lab):
+    lab.job(hosts="node1", program="printf 'no end here'; sleep 600")
+    lab.mt("start", "job.yaml", "r")
+    follow = lab.spawn("logs", "r", "-f", "-n", "all")
+    began = time.monotonic()
+    line = follow.stdout.readline()
+    assert line == "node1: no end here\n" and time.monotonic() - began < 10
+    follow.kill()
+    follow.communicate()
+    lab.mt("stop", "r")
+
+
+def test_follow_goes_on_after_the_connection_was_cut(lab):
+    lab.job(hosts="node1", program="for i in $(seq 1 60); do echo line $i; sleep 0.2; done")
+    lab.mt("start", "job.yaml", "r")
+    follow = lab.spawn("logs", "r", "-f", "-n", "all")
+    follow.stdout.readline()
+    for process in lab.cluster.ps("node1"):
+        if process.command.startswith("sshd: lab"):
+            lab.cluster.kill("node1", process.pid)
+    out, _ = follow.communicate(timeout=60)
+    assert out.splitlines() == [f"node1: line {i}" for i in range(2, 61)]
+
+
+def test_a_node_that_does_not_answer_is_named_and_the_others_are_shown(lab):
+    run_once(lab, "echo here", hosts="node1,node2")
+    lab.cluster.cut("node1")
+    answer = lab.mt("logs", "r", "--connect-timeout", "2s", code=3)
+    assert answer.lines == ["node2: here"] and "node1" in answer.err
+
+
+def test_a_deleted_log_is_said(lab):
+    run_once(lab, "echo here", hosts="node1,node2")
+    lab.node_file("node1", ".mtlaunch", "logs", "r_node0.log").unlink()
+    answer = lab.mt("logs", "r", code=None)
+    assert "node2: here" in answer.lines and "node1" in answer.err
+
+
+def test_a_log_is_shown_when_the_node_prints_a_lot(lab):
+    run_once(lab, "seq 1 200000", hosts="node1,node2")
+    assert len(lab.mt("logs", "r", "-n", "all").lines) == 400_000
+
+
+# --- wait -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("program,code,state", [
+    ("sleep 2", 0, "finished"), ("sleep 2; exit 7", 1, "failed"), ("sleep 2; kill -9 $$", 1, "failed")])
+def test_wait_ends_with_the_outcome(lab, program, code, state):
+    lab.job(hosts="node1,node2", program=program)
+    lab.mt("start", "job.yaml", "r")
+    answer = lab.mt("wait", "r", "--json", code=code)
+    assert answer.json["state"] == state
+    status = {"sleep 2": 0, "sleep 2; exit 7": 7}.get(program, 137)
+    assert answer.json["exit_status"] == status
+    assert {n["signal"] for n in answer.json["nodes"]} <= ({"KILL", "TERM"} if status == 137 else {None, "TERM"})
+
+
+def test_wait_timeout_leaves_the_run_alone(lab):
+    lab.job(hosts="node1", program=["sleep", "600"])
+    lab.mt("start", "job.yaml", "r")
+    assert 1.5 < lab.mt("wait", "r", "--timeout", "2", code=5).seconds < 15
+    assert lab.status("r")["state"] == "running"
+    lab.mt("stop", "r")
+    lab.mt("wait", "r", code=1)
+
+
+def test_wait_ends_1_when_somebody_stops_the_run_and_ctrl_c_leaves_it(lab):
+    lab.job(hosts="node1", program=["sleep", "600"])
+    lab.mt("start", "job.yaml", "r")
+    waiting = lab.spawn("wait", "r")
+    time.sleep(1)
+    waiting.send_signal(2)
+    waiting.communicate(timeout=20)
+    assert waiting.returncode == 130 and lab.status("r")["state"] == "running"
+    waiting = lab.spawn("wait", "r")
+    wait_for(lambda: [p for p in lab.cluster.ps("node1") if p.command.startswith("sshd: lab")], "wait to look", 10)
+    lab.mt("stop", "r")
+    waiting.communicate(timeout=30)
+    assert waiting.returncode == 1
