@@ -1,0 +1,178 @@
+"""JSON of every command has the keys of the contract, never fewer; exit codes are the table's."""
+import json
+import re
+
+import pytest
+
+STATUS = {"schema", "run", "job", "run_id", "state", "attempt", "reason", "exit_status", "started", "ended", "supervisor",
+          "nodes", "progress", "attempts", "events"}
+NODE = {"rank", "host", "addr", "state", "reason", "pid", "exit_status", "signal", "started", "ended", "log", "gpus"}
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+
+
+def check_status(status, extra=frozenset()):
+    assert set(status) == STATUS | set(extra)
+    assert all(set(n) == NODE for n in status["nodes"])
+    assert all(set(a) == {"attempt", "state", "started", "ended", "reason", "nodes"} for a in status["attempts"])
+    assert all(set(e) == {"time", "event", "host", "text"} for e in status["events"])
+    for value in [status["started"], status["ended"]] + [n["started"] for n in status["nodes"]]:
+        assert value is None or TIME.match(value)
+    assert status["progress"] is None or set(status["progress"]) >= {"iteration", "total", "loss"}
+    assert status["supervisor"] is None or set(status["supervisor"]) == {"host", "pid", "alive"}
+
+
+def test_status_start_stop_wait(lab):
+    lab.job(hosts="node1,node2", program=["sleep", "600"])
+    check_status(lab.mt("start", "job.yaml", "r", "--json").json)
+    check_status(lab.mt("status", "r", "--json").json)
+    stop = lab.mt("stop", "r", "--json").json
+    check_status(stop, {"survivors"})
+    check_status(lab.mt("wait", "r", "--json", code=1).json)
+    status = lab.status("r")
+    assert status["nodes"][0]["log"] == "/home/lab/.mtlaunch/logs/r_node0.log"
+    assert status["nodes"][0]["addr"] in ("node1", "10.77.0.1")
+    assert re.fullmatch(r"r-[0-9a-f]{8}", status["run_id"])
+
+
+def test_list_and_status_without_a_run(lab):
+    assert lab.mt("list", "--json").json == {"schema": "mtlaunch/1", "runs": []}
+    lab.job(hosts="node1", program="true")
+    lab.mt("start", "job.yaml", "b", "--wait")
+    lab.mt("start", "job.yaml", "a", "--wait")
+    for command in ("list", "status"):
+        runs = lab.mt(command, "--json").json["runs"]
+        assert sorted(r["run"] for r in runs) == ["a", "b"]
+        assert all(set(r) == STATUS - {"schema", "nodes", "attempts", "events"} for r in runs)
+    assert "a" in lab.mt("list").out
+
+
+def test_list_asks_nobody(lab):
+    lab.job(hosts="node1", program=["sleep", "600"])
+    lab.mt("start", "job.yaml", "r")
+    lab.cluster.cut("node1")
+    answer = lab.mt("list", "--json")
+    assert answer.json["runs"][0]["state"] == "running" and answer.seconds < 2
+
+
+def test_hosts(lab):
+    found = lab.mt("hosts", "-H", "node[1-3] slots=4 env.A=b", "--json").json
+    assert set(found) == {"schema", "hosts", "folded"} and found["folded"] == "node[1-3]"
+    assert [set(h) for h in found["hosts"]] == [{"rank", "name", "user", "port", "addr", "slots", "ifname", "local", "env"}] * 3
+    assert found["hosts"][2] == {"rank": 2, "name": "node3", "user": None, "port": None, "addr": found["hosts"][2]["addr"],
+                                 "slots": 4, "ifname": None, "local": False, "env": {"A": "b"}} or \
+        found["hosts"][2]["port"] == 22
+
+
+def test_dry_run(lab):
+    lab.job("t.yaml", launcher="torchrun", program="x.py", nproc_per_node="2", env={"A": "b", "X_TOKEN": "hide-me"})
+    answer = lab.mt("start", "t.yaml", "r", "--dry-run", "--json")
+    plan = answer.json
+    assert set(plan) == {"schema", "job", "run", "launcher", "nnodes", "nproc_per_node", "world_size", "master_addr",
+                         "master_port", "rendezvous_id", "nodes", "batch", "warnings"}
+    assert (plan["nnodes"], plan["nproc_per_node"], plan["world_size"], plan["master_port"]) == (4, 2, 8, 29500)
+    assert plan["rendezvous_id"] is None
+    for rank, node in enumerate(plan["nodes"]):
+        assert set(node) == {"rank", "host", "command", "shell", "env", "workdir", "log", "container"}
+        assert node["command"][:3] == ["python3", "-m", "torch.distributed.run"]
+        assert f"--node_rank={rank}" in node["command"] or \
+            node["command"][node["command"].index("--node_rank") + 1] == str(rank)
+        env = {e["name"]: e for e in node["env"]}
+        assert all(set(e) == {"name", "value", "source"} for e in node["env"])
+        assert env["NODE_RANK"]["value"] == str(rank)
+        assert env["OMP_NUM_THREADS"] == {"name": "OMP_NUM_THREADS", "value": None, "source": "on start"}
+        assert env["X_TOKEN"]["value"] == "***" and "hide-me" not in answer.out
+    again = lab.mt("start", "t.yaml", "r", "--dry-run", "--json")
+    assert again.out == answer.out
+    assert lab.mt("list", "--json").json["runs"] == []
+
+
+def test_dry_run_contacts_no_node(lab):
+    for node in lab.names:
+        lab.cluster.cut(node)
+    lab.job()
+    assert lab.mt("start", "job.yaml", "r", "--dry-run", "--json").seconds < 2
+
+
+def test_version_remove_and_errors(lab):
+    assert set(lab.mt("version", "--json").json) >= {"schema", "version"}
+    lab.job(hosts="node1", program="true")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    lab.mt("remove", "r", "--json").json
+    error = lab.mt("status", "r", "--json", code=6).json
+    assert set(error) == {"schema", "error"}
+    assert set(error["error"]) == {"kind", "code", "message", "hint", "hosts", "file", "line", "column"}
+    assert error["error"]["code"] == 6
+    assert lab.mt("help", "--json", code=2)
+    lab.write("bad.yaml", "program: x\nlaunchr: script\n")
+    error = lab.mt("start", "bad.yaml", "r", "--json", code=2).error
+    assert error["file"].endswith("bad.yaml") and (error["line"], error["column"]) == (2, 1)
+    assert "launcher" in error["message"] + (error["hint"] or "")
+
+
+@pytest.mark.parametrize("words,code", [
+    (["help"], 0), (["version"], 0), (["--help"], 0), (["list"], 0),
+    ([], 2), (["strat"], 2), (["start"], 2), (["start", "job.yaml"], 2), (["start", "job.yaml", "r", "--wat"], 2),
+    (["start", "nosuch.yaml", "r"], 2), (["start", "job.yaml", "bad name"], 2), (["start", "job.yaml", "-x"], 2),
+    (["start", "job.yaml", "r", "--nodes", "9"], 2), (["start", "job.yaml", "r", "--exclude", "zzz"], 2),
+    (["start", "job.yaml", "r", "-H", "a", "--hostfile", "hosts.txt"], 2), (["hosts", "--hostfile", "nofile"], 2),
+    (["status", "never"], 6), (["stop", "never"], 6), (["logs", "never"], 6), (["wait", "never"], 6), (["remove", "never"], 6),
+    (["check", "job.yaml"], 2), (["diagnose", "r"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "r"], 2),
+    (["start", "job.yaml", "r", "--container", "c"], 2), (["start", "job.yaml", "r", "--set", "container.name=c"], 2),
+    (["start", "job.yaml", "r", "--set", "on_failure=restart"], 2), (["start", "job.yaml", "r", "--timeout", "5x"], 2),
+])
+def test_exit_codes(lab, words, code):
+    lab.job()
+    lab.mt(*words, code=code)
+    lab.assert_nothing_left()
+
+
+def test_names_of_what_is_not_built_are_told(lab):
+    lab.job()
+    assert "'container' is not supported by this version" in lab.mt("container", "up", "job.yaml", code=2).err
+    assert "start" in lab.mt("strat", code=2).err
+    assert "--wait" in lab.mt("start", "job.yaml", "r", "--wiat", code=2).err
+
+
+def test_status_codes_follow_the_states(lab):
+    lab.job(hosts="node1,node2", program="[ $NODE_RANK = 0 ] || { sleep 2; exit 5; }; exec sleep 600", on_failure="keep")
+    lab.mt("start", "job.yaml", "r")
+    lab.wait_state("r", "degraded")
+    lab.mt("status", "r", code=1)
+    lab.mt("remove", "r", code=6)
+    lab.cluster.cut("node1")
+    lab.mt("status", "r", "--connect-timeout", "2s", code=3)
+    lab.cluster.restore("node1")
+    lab.mt("stop", "r", code=0)
+    lab.mt("remove", "r")
+    lab.mt("status", "r", code=6)
+
+
+def test_local_trouble_is_8(lab):
+    lab.job(hosts="node1", program="true")
+    lab.mt("start", "job.yaml", "r", env={"XDG_STATE_HOME": "/proc/nowhere"}, code=8)
+    lab.mt("start", "job.yaml", "r", "--wait")
+    record = lab.home / ".local/state/mtlaunch/runs/r/run.json"
+    data = json.loads(record.read_text())
+    data["format"] = 999
+    record.write_text(json.dumps(data))
+    lab.mt("status", "r", code=8)
+
+
+def test_progress_and_messages_go_to_stderr_and_quiet_is_quiet(lab):
+    lab.job(hosts="node1,node2", program="true")
+    answer = lab.mt("start", "job.yaml", "r", "-q")
+    assert answer.err == ""
+    assert not re.search(r"\x1b", lab.mt("status", "r").out)
+    assert re.search(r"\x1b\[", lab.mt("status", "r", "--color", "always").out)
+
+
+def test_remove_with_artifacts_leaves_no_file_of_the_run(lab):
+    lab.job(hosts="node1,node2", program="echo x")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    lab.mt("start", "job.yaml", "r_node0", "--wait")
+    lab.mt("remove", "r", "--artifacts")
+    for node in ("node1", "node2"):
+        names = [f.name for f in lab.node_file(node, ".mtlaunch").rglob("*") if f.is_file()]
+        assert names and all(n.startswith("r_node0_node") for n in names)
+    lab.mt("start", "job.yaml", "r", "--wait")
