@@ -5,53 +5,71 @@
 #include "base/msg.h"
 #include "cmd/commands_internal.h"
 #include "cmd/runs_internal.h"
+#include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
 
-/* Load the runs of names into runs (room for all of them); returns how many could be. */
-static size_t load_runs(struct session *session, const struct strlist *names, bool ask, struct run *runs)
+static int load_run(struct session *session, const char *name, bool ask, struct run *run, struct error *err)
 {
-    size_t loaded = 0;
-    for (size_t i = 0; i < names->len; i++) {
-        struct error one = ERROR_INIT;
-        struct run *run = &runs[loaded];
-        run_init(run);
-        int result = ask ? run_status(&session->context, names->items[i], run, &one)
-                         : run_store_load(&session->store, names->items[i], run, &one);
-        if (result == 0) {
-            loaded++;
-            continue;
-        }
-        failures_add(&session->call->failures, NULL, &one);
-        failure_print(&one, NULL, session->call->style.color_err);
+    run_init(run);
+    int result =
+        ask ? run_status(&session->context, name, run, err) : run_store_load(&session->store, name, run, err);
+    if (result != 0)
         run_release(run);
-    }
-    return loaded;
+    return result;
 }
 
-int runs_print(struct session *session, bool ask, struct error *err)
+/*
+ * Load the runs of names into runs (room for all of them); *loaded tells how many could be. Only an
+ * interruption is an error.
+ */
+static int load_runs(struct session *session, const struct strlist *names, bool ask, struct run *runs,
+                     size_t *loaded, struct error *err)
 {
-    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    for (size_t i = 0; i < names->len; i++) {
+        struct error one = ERROR_INIT;
+        if (load_run(session, names->items[i], ask, &runs[*loaded], &one) == 0) {
+            ++*loaded;
+        } else if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
+            *err = one;
+            return -1;
+        } else {
+            failures_add(&session->call->failures, NULL, &one);
+            failure_print(&one, NULL, session->call->style.color_err);
+        }
+    }
+    return 0;
+}
+
+static int print_runs(struct session *session, const struct run *runs, size_t count, struct error *err)
+{
     AUTO_STR struct str text = STR_INIT;
-    if (run_store_names(&session->store, &names, err) != 0)
-        return -1;
-    AUTO_FREE struct run *runs = xcalloc(names.len + 1, sizeof(runs[0]));
-    AUTO_FREE struct report_run *views = xcalloc(names.len + 1, sizeof(views[0]));
-    size_t count = load_runs(session, &names, ask, runs);
+    AUTO_FREE struct report_run *views = xcalloc(count + 1, sizeof(views[0]));
     for (size_t i = 0; i < count; i++)
         views[i].run = &runs[i];
     if (session->call->style.json)
         report_runs_json(views, count, &text);
     else if (count)
         report_runs_text(views, count, &session->call->style, &text);
-    else
+    else if (session->call->failures.len == 0)
         msg_info("no runs");
+    msg_make_room();
+    return output_print(&text, err);
+}
+
+int runs_print(struct session *session, bool ask, struct error *err)
+{
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    size_t count = 0;
+    if (run_store_names(&session->store, &names, err) != 0)
+        return -1;
+    AUTO_FREE struct run *runs = xcalloc(names.len + 1, sizeof(runs[0]));
+    int result = load_runs(session, &names, ask, runs, &count, err);
+    if (result == 0)
+        result = print_runs(session, runs, count, err);
     for (size_t i = 0; i < count; i++)
         run_release(&runs[i]);
-    msg_make_room();
-    if (output_print(&text, err) != 0)
-        return -1;
-    return failures_code(&session->call->failures);
+    return result == 0 ? failures_code(&session->call->failures) : result;
 }
 
 static int run_list(struct cmd_call *call, struct error *err)

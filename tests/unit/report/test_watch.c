@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/kind.h"
+#include "report/output.h"
 #include "report/watch.h"
 #include "report_test.h"
 
@@ -144,6 +145,32 @@ static void test_output_that_fails_is_told_once(void **state)
     close(full);
 }
 
+static void note_closed(void *ctx, const struct error *err)
+{
+    assert_ptr_equal(err->kind, &kind_output_closed);
+    ++*(int *)ctx;
+}
+
+static void test_a_reader_that_left_is_noticed_in_silence(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct run_observer *observer = &fixture->watch.observer;
+    int calls = 0;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    fixture->watch.log_fd = fds[1];
+    fixture->watch.output_failed = note_closed;
+    fixture->watch.output_ctx = &calls;
+    observer->tick(observer->ctx);
+    assert_int_equal(calls, 0);
+    close(fds[0]);
+    observer->tick(observer->ctx);
+    observer->tick(observer->ctx);
+    assert_int_equal(calls, 1);
+    report_watch_release(&fixture->watch);
+    close(fds[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -154,6 +181,7 @@ int main(void)
         TEST(test_messages),
         TEST(test_a_bar_goes_before_a_message),
         TEST(test_output_that_fails_is_told_once),
+        TEST(test_a_reader_that_left_is_noticed_in_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
