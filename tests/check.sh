@@ -26,6 +26,7 @@ stage fuzz-replay run_make -j"$cores" fuzz-replay
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage
 stage e2e run_make e2e
+stage demo run_make demo
 
 if [ -n "$failed" ]; then
     printf '\ncheck: FAILED:%s\n' "$failed"

@@ -50,6 +50,7 @@ needs_test() {
     need shellcheck have shellcheck
     need python3-pytest python_has pytest
     need python3-setproctitle /usr/bin/python3 -c 'import setproctitle'
+    need procps have ps
     need busybox have busybox
     need dash have dash
     need zsh have zsh

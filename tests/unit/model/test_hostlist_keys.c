@@ -1,0 +1,183 @@
+#include "hostlist_test.h"
+
+static const struct accept_case keys[] = {
+    {"a slots=8", "a slots=8"},
+    {"a gpus=0-3", "a slots=4 gpus=0,1,2,3"},
+    {"a gpus=0,2", "a slots=2 gpus=0,2"},
+    {"a gpus=3,0-1,7", "a slots=4 gpus=3,0,1,7"},
+    {"a gpus=5", "a slots=1 gpus=5"},
+    {"a slots=2 gpus=0,2", "a slots=2 gpus=0,2"},
+    {"a addr=10.0.0.7", "a addr=10.0.0.7"},
+    {"a addr=g0033-ib", "a addr=g0033-ib"},
+    {"a addr=2001:db8::2", "a addr=2001:db8::2"},
+    {"a user=root", "root@a"},
+    {"a user='a.b+c'", "a.b+c@a"},
+    {"a port=2222", "a:2222"},
+    {"a port=1", "a:1"},
+    {"a ifname=eth0", "a ifname=eth0"},
+    {"a ifname=bond0.100", "a ifname=bond0.100"},
+    {"a workdir=/data/x", "a workdir=/data/x"},
+    {"a workdir=~/x", "a workdir=~/x"},
+    {"a env.NCCL_DEBUG=INFO", "a env.NCCL_DEBUG=INFO"},
+    {"a env.B=2 env.A=1", "a env.B=2 env.A=1"},
+    {"a ssh=always", "a ssh=always"},
+    {"a ssh=auto", "a"},
+    {"u@a:22 slots=1 addr=b ifname=i workdir=w env.X=y ssh=always",
+     "u@a:22 slots=1 addr=b ifname=i workdir=w env.X=y ssh=always"},
+};
+
+static const struct reject_case bad_keys[] = {
+    {"a gpus=x", 1, 3, "'gpus=x': not a list of numbers", "gpus=0-3"},
+    {"a gpus=0,", 1, 3, "'gpus=0,': not a list of numbers", "gpus=0-3"},
+    {"a gpus='0, 2'", 1, 3, "'gpus=0, 2': not a list of numbers", "gpus=0-3"},
+    {"a gpus=''", 1, 3, "'gpus=': not a list of numbers", "gpus=0-3"},
+    {"a gpus=0-", 1, 3, "'gpus=0-': not a list of numbers", "gpus=0-3"},
+    {"a gpus=0-30/2", 1, 3, "'gpus=0-30/2': not a list of numbers", "gpus=0-3"},
+    {"a gpus=3-0", 1, 3, "'gpus=3-0': the range runs backwards", "gpus=0-3"},
+    {"a gpus=0-1,1", 1, 3, "'gpus=0-1,1': a GPU stands twice", "each once"},
+    {"a gpus=1024", 1, 3, "'gpus=1024': numbers go up to 1023", "gpus=0-3"},
+    {"a gpus=0-99999999999999", 1, 3, "'gpus=0-99999999999999': numbers go up to 1023", "gpus=0-3"},
+    {"a slots=3 gpus=0,2", 1, 11, "slots=3 beside gpus=0,2, which are 2", "leave slots= out"},
+    {"a gpus=0-1 slots=1", 1, 12, "slots=1 beside gpus=0,1, which are 2", "leave slots= out"},
+    {"a addr=fe80::1%eth0", 1, 3, "'addr=fe80::1%eth0' is no address", "%zone"},
+    {"a addr=[2001:db8::2]", 1, 3, "'addr=[2001:db8::2]' is no address", "bare"},
+    {"a addr=b:22", 1, 3, "'addr=b:22' is no address", "bare"},
+    {"a addr=g[1-4]", 1, 3, "'addr=g[1-4]' is no address", "IPv6"},
+    {"a addr=u@b", 1, 3, "'addr=u@b' is no address", "the one name or address"},
+    {"a addr=''", 1, 3, "'addr=' is no address", "the one name or address"},
+    {"a addr=10.0.0", 1, 3, "'10.0.0' is no IPv4 address, and a name needs a letter", "10.0.0.7"},
+    {"a addr=-b", 1, 3, "the host name '-b' starts with '-'", "letter"},
+    {"a user='b c'", 1, 3, "'b c' cannot be a user", "without blanks"},
+    {"a user=b@c", 1, 3, "'b@c' cannot be a user", "without blanks"},
+    {"a user=-b", 1, 3, "'-b' cannot be a user", "start with '-'"},
+    {"a user=''", 1, 3, "the user is empty", "a user is"},
+    {"r@a user=r", 1, 5, "'user=r' beside 'r@'", "once"},
+    {"a:22 port=22", 1, 6, "'port=22' beside ':22'", "once"},
+    {"a port=0", 1, 3, "'port=0' is not allowed", "1 to 65535"},
+    {"a port=65536", 1, 3, "'port=65536' is not allowed", "1 to 65535"},
+    {"a port=ssh", 1, 3, "'port=ssh' is not allowed", "1 to 65535"},
+    {"a ifname==eth0", 1, 3, "'ifname==eth0' is not allowed", "exact name"},
+    {"a ifname=^lo", 1, 3, "'ifname=^lo' is not allowed", "exact name"},
+    {"a ifname='eth0,eth1'", 1, 3, "'ifname=eth0,eth1' is not allowed", "one interface"},
+    {"a ifname='eth 0'", 1, 3, "'ifname=eth 0' is not allowed", "exact name"},
+    {"a ifname=a/b", 1, 3, "'ifname=a/b' is not allowed", "exact name"},
+    {"a ifname=..", 1, 3, "'ifname=..' is not allowed", "exact name"},
+    {"a ifname=''", 1, 3, "'ifname=' is not allowed", "exact name"},
+    {"a ifname=abcdefghijklmnop", 1, 3, "'ifname=abcdefghijklmnop' is not allowed", "at most 15"},
+    {"a workdir=''", 1, 3, "'workdir=' is not allowed", "leave workdir= out"},
+    {"a ssh=never", 1, 3, "'ssh=never' is not allowed", "ssh=always"},
+    {"a addr=b addr=c", 1, 10, "'addr=' is given twice", "once"},
+    {"a env.X=1 env.X=1", 1, 11, "'env.X' is given twice", "once"},
+};
+
+static void test_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        check_accept(&keys[i], HOSTLIST_LINES);
+    for (size_t i = 0; i < ARRAY_LEN(bad_keys); i++)
+        check_reject(&bad_keys[i], HOSTLIST_LINES);
+}
+
+static void test_many_gpus(void **state)
+{
+    struct hostlist list = HOSTLIST_INIT;
+    static const char text[] = "a gpus=0-1023";
+
+    (void)state;
+    assert_int_equal(hostlist_parse(&list, text, strlen(text), HOSTLIST_LINES, "hosts", 1, NULL, NULL), 0);
+    assert_int_equal(list.items[0].slots, 1024);
+    assert_int_equal(strncmp(list.items[0].gpus, "0,1,2,", 6), 0);
+    hostlist_release(&list);
+}
+
+/* Names of computed variables, of the shell and impossible ones; the place is the entry's. */
+static void test_env_names(void **state)
+{
+    static const char *const refused[] = {"RANK",  "LOCAL_RANK",  "WORLD_SIZE",     "NNODES", "NPROC_PER_NODE", "NODE_RANK",
+                                          "UID",   "MASTER_ADDR", "MASTER_PORT",    "PPID",   "ZERO_STAGE",
+                                          "1X",    "",            "MTLAUNCH_RUN_ID", "A-B"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct hostlist list = HOSTLIST_INIT;
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *text = xasprintf("b\na env.%s=1", refused[i]);
+        assert_int_equal(hostlist_parse(&list, text, strlen(text), HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
+        assert_ptr_equal(err.kind, &kind_host_list);
+        assert_non_null(strstr(err.text, refused[i]));
+        assert_string_not_equal(err.hint, "");
+        assert_int_equal(err.line, 2);
+        assert_int_equal(err.column, 3);
+    }
+}
+
+static void test_env_value_too_long(void **state)
+{
+    struct hostlist list = HOSTLIST_INIT;
+    struct error err = ERROR_INIT;
+    AUTO_STR struct str text = STR_INIT;
+
+    (void)state;
+    str_add(&text, "a env.X=");
+    for (size_t i = 0; i < ENV_VALUE_MAX; i++)
+        str_add_char(&text, 'v');
+    assert_int_equal(hostlist_parse(&list, text.data, text.len, HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
+    assert_ptr_equal(err.kind, &kind_host_list);
+    assert_non_null(strstr(err.text, "131"));
+    assert_null(strstr(err.text, "vvv"));
+}
+
+static void test_env_has_its_source(void **state)
+{
+    struct hostlist list = HOSTLIST_INIT;
+
+    (void)state;
+    assert_int_equal(hostlist_parse(&list, "a env.X=1", 9, HOSTLIST_COMMAS, "--hosts", 0, NULL, NULL), 0);
+    assert_string_equal(env_get(&list.items[0].env, "X")->source, "host list");
+    hostlist_release(&list);
+}
+
+/* What the default secret_env names never shows, in the text, the hint or the source line. */
+static void test_secrets_are_starred(void **state)
+{
+    static const struct {
+        const char *text, *source;
+    } cases[] = {
+        {"a env.WANDB_API_KEY=s3cr3t lots=8", "a env.WANDB_API_KEY=****** lots=8"},
+        {"a env.HF_TOKEN='s3cr3t s3cr3t' lots=8", "a env.HF_TOKEN=**************' lots=8"},
+        {"a env.HF_TOKEN='s3cr3t", "a env.HF_TOKEN=*******"},
+        {"a env.HF_TOKEN=s3cr3t'", "a env.HF_TOKEN=*******"},
+        {"a env.HF_TOKEN = s3cr3t", "a env.HF_TOKEN = ******"},
+        {"a env.1HF_TOKEN=s3cr3t", "a env.1HF_TOKEN=******"},
+        {"a HF_TOKEN=s3cr3t", "a HF_TOKEN=******"},
+        {"a HF_TOKEN= s3cr3t", "a HF_TOKEN= ******"},
+        {"a env.HF_TOKEN=s3cr3té lots=8", "a env.HF_TOKEN=******* lots=8"},
+        {"a env.DB_PASSWORD_X=s3cr3t\ta", "a env.DB_PASSWORD_X=******\ta"},
+        {"a env.PLAIN=shown lots=8", "a env.PLAIN=shown lots=8"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct hostlist list = HOSTLIST_INIT;
+        struct error err = ERROR_INIT;
+        size_t len = strlen(cases[i].text);
+        assert_int_equal(hostlist_parse(&list, cases[i].text, len, HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
+        assert_string_equal(err.source, cases[i].source);
+        assert_null(strstr(err.text, "s3cr3t"));
+        assert_null(strstr(err.hint, "s3cr3t"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_many_gpus),
+        cmocka_unit_test(test_env_names),
+        cmocka_unit_test(test_env_value_too_long),
+        cmocka_unit_test(test_env_has_its_source),
+        cmocka_unit_test(test_secrets_are_starred),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
