@@ -1,0 +1,41 @@
+/*
+ * Many deadlines on one libuv timer: set and cleared at once, with nothing to close, so that any object can
+ * embed as many as it needs. Equal times fire in the order they were set.
+ */
+#ifndef MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* Embedded in its owner; zero is "not set". fire and ctx are filled by the owner. */
+struct deadline {
+    void (*fire)(void *ctx);
+    void *ctx;
+    int64_t at_ms; /* monotonic */
+    uint64_t order;
+    size_t place; /* in the heap, from 1; 0: not set */
+};
+
+struct deadlines {
+    uv_timer_t timer;
+    struct deadline **heap; /* heap[1] is the next one */
+    size_t len, cap;
+    uint64_t next_order;
+};
+
+void deadlines_init(struct deadlines *all, uv_loop_t *loop);
+/* Forgets all and closes the timer; deadlines_release after the loop has run the close callback. */
+void deadlines_close(struct deadlines *all);
+void deadlines_release(struct deadlines *all);
+
+/* Fire once, ms from now (0: in the loop's next turn). A set one is moved. Never fires inside this call. */
+void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms);
+void deadline_clear(struct deadlines *all, struct deadline *deadline);
+bool deadline_is_set(const struct deadline *deadline);
+/* Milliseconds until it fires, 0 when past or not set. */
+uint64_t deadline_left(const struct deadline *deadline);
+
+#endif

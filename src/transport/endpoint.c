@@ -1,0 +1,264 @@
+#include "transport/endpoint.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "model/kind.h"
+
+#define SSH_PORT 22
+
+static const char *const default_identities[] = {"id_ed25519", "id_ecdsa", "id_rsa"};
+static const char *const default_user_known_hosts[] = {"known_hosts", "known_hosts2"};
+static const char *const default_global_known_hosts[] = {"/etc/ssh/ssh_known_hosts",
+                                                         "/etc/ssh/ssh_known_hosts2"};
+
+/* The same address whatever way it is written (::1 and 0:0:0:0:0:0:0:1). */
+static bool is_same_address(const char *a, const char *b)
+{
+    for (int family = AF_INET;; family = AF_INET6) {
+        unsigned char raw_a[16] = {0}, raw_b[16] = {0};
+        if (inet_pton(family, a, raw_a) == 1 && inet_pton(family, b, raw_b) == 1)
+            return memcmp(raw_a, raw_b, sizeof(raw_a)) == 0;
+        if (family == AF_INET6)
+            return false;
+    }
+}
+
+/* uname -n may be the full name; its first label is this machine's name too. */
+static bool is_machine_name(const struct machine *machine, const char *name)
+{
+    size_t label = strcspn(machine->name, ".");
+
+    if (strcasecmp(machine->name, name) == 0)
+        return true;
+    return label > 0 && strlen(name) == label && strncasecmp(machine->name, name, label) == 0;
+}
+
+/* Why that name is this machine, or NULL. */
+static char *find_why_local(const struct machine *machine, const char *hostname)
+{
+    AUTO_FREE char *bare = xstrndup(hostname, strcspn(hostname, "%"));
+
+    if (strcasecmp(hostname, "localhost") == 0)
+        return xstrdup("'localhost' is this machine");
+    if (is_same_address(bare, "127.0.0.1") || is_same_address(bare, "::1"))
+        return xasprintf("'%s' is this machine", hostname);
+    if (is_machine_name(machine, hostname))
+        return xasprintf("'%s' is this machine's name", hostname);
+    for (size_t i = 0; i < machine->addresses.len; i++) {
+        if (is_same_address(bare, machine->addresses.items[i]))
+            return xasprintf("'%s' is an address of this machine", hostname);
+    }
+    return NULL;
+}
+
+/* "~" and the tokens of ssh_config(5) that IdentityFile and UserKnownHostsFile may hold. */
+static char *expand_tokens(const char *text, const struct endpoint *endpoint, const struct machine *machine)
+{
+    AUTO_FREE char *path = path_expand_home(text, machine->home);
+    struct str out = STR_INIT;
+
+    for (const char *at = path; *at != '\0'; at++) {
+        if (*at != '%' || at[1] == '\0') {
+            str_add_char(&out, *at);
+            continue;
+        }
+        switch (*++at) {
+        case '%':
+            str_add_char(&out, '%');
+            break;
+        case 'd':
+            str_add(&out, machine->home);
+            break;
+        case 'h':
+            str_add(&out, endpoint->hostname);
+            break;
+        case 'n':
+            str_add(&out, endpoint->name);
+            break;
+        case 'k':
+            str_add(&out, endpoint->key_name != NULL ? endpoint->key_name : endpoint->hostname);
+            break;
+        case 'p':
+            str_addf(&out, "%u", endpoint->port);
+            break;
+        case 'r':
+            str_add(&out, endpoint->user);
+            break;
+        case 'u':
+            str_add(&out, machine->user);
+            break;
+        case 'i':
+            str_addf(&out, "%lu", (unsigned long)getuid());
+            break;
+        case 'l':
+            str_add(&out, machine->name);
+            break;
+        case 'L':
+            str_add_mem(&out, machine->name, strcspn(machine->name, "."));
+            break;
+        default:
+            str_add_char(&out, '%');
+            str_add_char(&out, *at);
+            break;
+        }
+    }
+    return str_detach(&out);
+}
+
+static void add_default_identities(struct endpoint *endpoint, const struct machine *machine)
+{
+    for (size_t i = 0; i < ARRAY_LEN(default_identities); i++) {
+        AUTO_FREE char *path = xasprintf("%s/.ssh/%s", machine->home, default_identities[i]);
+        if (access(path, F_OK) == 0)
+            strlist_add(&endpoint->identities, path);
+    }
+}
+
+static int find_identities(struct endpoint *endpoint, const struct ssh_options *options,
+                           const struct machine *machine, const struct ssh_config_values *values,
+                           struct strlist *notes, struct error *err)
+{
+    if (options != NULL && options->identity != NULL) {
+        AUTO_FREE char *path = path_expand_home(options->identity, machine->home);
+        if (access(path, F_OK) != 0) {
+            error_set(err, &kind_identity_missing, "identity '%s' cannot be found: %s", path,
+                      strerror(errno));
+            return error_hint(err,
+                              "name a private key file in ssh.identity, or leave it out to use ~/.ssh/id_*");
+        }
+        strlist_add(&endpoint->identities, path);
+        endpoint->identity_explicit = true;
+        return 0;
+    }
+    if (values->identity_files.len == 0)
+        add_default_identities(endpoint, machine);
+    for (size_t i = 0; i < values->identity_files.len; i++) {
+        AUTO_FREE char *path = expand_tokens(values->identity_files.items[i], endpoint, machine);
+        if (strcasecmp(path, "none") == 0)
+            continue;
+        if (access(path, F_OK) == 0)
+            strlist_add(&endpoint->identities, path);
+        else if (notes != NULL)
+            strlist_addf(notes, "%s: IdentityFile '%s' is passed over: %s", endpoint->name, path,
+                         strerror(errno));
+    }
+    return 0;
+}
+
+static void add_known_hosts(struct endpoint *endpoint, const struct strlist *files,
+                            const struct machine *machine)
+{
+    for (size_t i = 0; i < files->len; i++) {
+        if (strcasecmp(files->items[i], "none") != 0)
+            strlist_take(&endpoint->known_hosts, expand_tokens(files->items[i], endpoint, machine));
+    }
+}
+
+static void find_known_hosts(struct endpoint *endpoint, const struct ssh_options *options,
+                             const struct machine *machine, const struct ssh_config_values *values)
+{
+    if (options != NULL && options->known_hosts != NULL) {
+        strlist_take(&endpoint->known_hosts, path_expand_home(options->known_hosts, machine->home));
+        return;
+    }
+    add_known_hosts(endpoint, &values->user_known_hosts, machine);
+    for (size_t i = 0; values->user_known_hosts.len == 0 && i < ARRAY_LEN(default_user_known_hosts); i++)
+        strlist_addf(&endpoint->known_hosts, "%s/.ssh/%s", machine->home, default_user_known_hosts[i]);
+    add_known_hosts(endpoint, &values->global_known_hosts, machine);
+    for (size_t i = 0; values->global_known_hosts.len == 0 && i < ARRAY_LEN(default_global_known_hosts); i++)
+        strlist_add(&endpoint->known_hosts, default_global_known_hosts[i]);
+}
+
+static const char *first_given(const char *a, const char *b, const char *c, const char *fallback)
+{
+    return a != NULL ? a : b != NULL ? b : c != NULL ? c : fallback;
+}
+
+/* Name, user, port: entry, spec, ssh_config, default. */
+static void fill_basics(const struct host *host, const struct ssh_options *options,
+                        const struct machine *machine, const struct ssh_config_values *values,
+                        struct endpoint *out)
+{
+    unsigned spec_port = options != NULL ? options->port : 0;
+
+    *out = (struct endpoint){0};
+    out->name = xstrdup(host->name);
+    out->hostname = xstrdup(values->hostname != NULL ? values->hostname : host->name);
+    out->user =
+        xstrdup(first_given(host->user, options != NULL ? options->user : NULL, values->user, machine->user));
+    out->port = host->port != 0 ? host->port : spec_port != 0 ? spec_port : values->port;
+    if (out->port == 0)
+        out->port = SSH_PORT;
+    out->home = xstrdup(machine->home);
+    out->key_name = xstrdup(values->host_key_alias);
+    if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0) {
+        out->why_local = find_why_local(machine, out->hostname);
+        out->local = out->why_local != NULL;
+    }
+}
+
+static int refuse_proxy(const struct endpoint *endpoint, const struct ssh_config_values *values,
+                        struct error *err)
+{
+    error_set(err, &kind_not_supported, "'%s', which applies to host '%s', is not supported by this version",
+              values->unsupported, endpoint->name);
+    error_at(err, values->unsupported_file, values->unsupported_line, 0);
+    return error_hint(err, "use hosts that are reached directly, or a configuration without it (ssh.config)");
+}
+
+int endpoint_resolve(const struct host *host, const struct ssh_options *options,
+                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
+                     struct strlist *notes, struct error *err)
+{
+    struct ssh_config_values values;
+    int failed = 0;
+
+    ssh_config_lookup(config, host->name, &values);
+    fill_basics(host, options, machine, &values, out);
+    if (values.unsupported != NULL && !out->local)
+        failed = refuse_proxy(out, &values, err);
+    if (failed == 0)
+        failed = find_identities(out, options, machine, &values, notes, err);
+    if (failed == 0)
+        find_known_hosts(out, options, machine, &values);
+    else
+        endpoint_release(out);
+    ssh_config_values_release(&values);
+    return failed;
+}
+
+void endpoint_release(struct endpoint *endpoint)
+{
+    free(endpoint->name);
+    free(endpoint->hostname);
+    free(endpoint->user);
+    free(endpoint->why_local);
+    free(endpoint->home);
+    free(endpoint->key_name);
+    strlist_release(&endpoint->identities);
+    strlist_release(&endpoint->known_hosts);
+    *endpoint = (struct endpoint){0};
+}
+
+void endpoint_copy(struct endpoint *to, const struct endpoint *from)
+{
+    *to = *from;
+    to->name = xstrdup(from->name);
+    to->hostname = xstrdup(from->hostname);
+    to->user = xstrdup(from->user);
+    to->why_local = xstrdup(from->why_local);
+    to->home = xstrdup(from->home);
+    to->key_name = xstrdup(from->key_name);
+    to->identities = (struct strlist)STRLIST_INIT;
+    to->known_hosts = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->identities, &from->identities);
+    strlist_copy(&to->known_hosts, &from->known_hosts);
+}

@@ -1,0 +1,105 @@
+/* The fleet's own state: hosts, their links and commands, and who may go next. */
+#ifndef MTLAUNCH_TRANSPORT_FLEET_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_FLEET_INTERNAL_H
+
+#include "transport/deadline_internal.h"
+#include "transport/fleet.h"
+#include "transport/transport_internal.h"
+
+#define FLEET_FANOUT     64
+#define FLEET_CONNECT_MS 10000
+#define FLEET_SIGNALS    2
+#define FLEET_LINKS      4 /* a host may have: further ones only where followers fill the first */
+
+enum fleet_exec_state { EXEC_QUEUED, EXEC_ON_LINK, EXEC_ENDED };
+
+/* A command asked for. In its host's list until it has ended, then in the fleet's until that is told. */
+struct fleet_exec {
+    struct fleet_exec *next;
+    uint64_t id;
+    struct fleet_host *host;
+    struct fleet_link *link; /* EXEC_ON_LINK */
+    struct transport_job job;
+    char *command, *input;
+    unsigned timeout_ms;
+    bool follow;
+    struct exec_handler handler;
+    void *ctx;
+    enum fleet_exec_state state;
+    bool started;  /* the host has taken it */
+    bool retried;  /* once, when an idle session turned out to be dead */
+    bool unwanted; /* cancelled or out of time: dealt with in the next turn */
+    bool timed_out;
+    unsigned refusals;
+    struct deadline timeout;
+    int64_t began_ms; /* 0: never on a link */
+    struct exec_result result;
+};
+
+struct fleet_link {
+    struct fleet_link *next;
+    struct fleet_host *host;
+    void *link; /* the transport's */
+    enum { LINK_OPENING, LINK_OPEN, LINK_BROKEN } state;
+    unsigned active;    /* commands on it */
+    unsigned room;      /* how many it takes at once, as learnt from a refusal */
+    struct error error; /* LINK_BROKEN */
+    bool was_open;
+};
+
+struct fleet_host {
+    struct fleet *fleet;
+    size_t index;
+    struct endpoint endpoint;
+    const struct transport_ops *ops;
+    void *shared;
+    struct fleet_link *links;
+    struct fleet_exec *execs; /* in the order asked for */
+    bool has_slot, waits_for_slot, dirty;
+    struct fleet_host *next_waiting, *next_dirty;
+    struct deadline pause; /* before a refused command is tried again */
+};
+
+struct fleet_timer {
+    struct fleet_timer *next;
+    struct fleet *fleet;
+    uint64_t id;
+    void (*callback)(void *ctx);
+    void *ctx;
+    struct deadline deadline;
+};
+
+struct fleet {
+    uv_loop_t loop;
+    struct deadlines deadlines;
+    struct deadline pump;
+    unsigned fanout, slots_used;
+    unsigned connect_timeout_ms;
+    void **shared; /* of each transport of the table */
+    struct fleet_host **hosts;
+    size_t hosts_len, hosts_cap;
+    struct fleet_host *waiting, *dirty; /* for a slot, first come first served; for attention */
+    struct fleet_exec *ended;
+    struct fleet_timer *timers;
+    uint64_t last_id;
+    size_t pending;
+    bool stopped;
+    bool signals_made;
+    uv_signal_t signals[FLEET_SIGNALS];
+    void (*signal_callback)(void *ctx, int signal_number);
+    void *signal_ctx;
+};
+
+/* fleet.c: the pump does what events have asked for, outside all callbacks of transports. */
+void fleet_wake(struct fleet *fleet);
+void fleet_pump(struct fleet *fleet);
+
+/* fleet_host.c */
+struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint);
+struct fleet_exec *fleet_find_exec(struct fleet *fleet, uint64_t id);
+void fleet_host_add_exec(struct fleet_exec *exec);
+void fleet_exec_end_wanted(struct fleet_exec *exec);
+void fleet_host_attend(struct fleet_host *host);
+void fleet_host_close(struct fleet_host *host);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Turns for handshakes: a server refuses more unauthenticated connections than its MaxStartups (OpenSSH's
+ * default starts dropping at 10), so at most 8 may be on their way to one address and port. All of 127/8
+ * counts as one address: it is this machine, and usually one sshd.
+ */
+#ifndef MTLAUNCH_TRANSPORT_GATE_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_GATE_INTERNAL_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#define GATE_WIDTH 8
+
+struct gate;
+
+struct gates {
+    struct gate *first;
+};
+
+/* Embedded in whoever wants a turn; zero is "neither waiting nor inside". */
+struct gate_turn {
+    void (*granted)(void *ctx);
+    void *ctx;
+    struct gate *gate;
+    bool inside;
+    struct gate_turn *next; /* waiting, in order */
+};
+
+/* True: inside at once. False: granted is called later, from another's gate_leave. */
+bool gate_enter(struct gates *gates, const struct sockaddr *address, struct gate_turn *turn);
+/* Gives the turn back, or the place in the queue; nothing when neither. */
+void gate_leave(struct gates *gates, struct gate_turn *turn);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * The ssh transport's parts: a link (ssh_link.c) finds an address and makes connections until one is logged
+ * in; a connection (ssh_connection.c, ssh_login.c) is one socket with one libssh session; a command
+ * (ssh_command.c) is one channel of it. Facts about libssh 0.10 that the code leans on, read in its source:
+ *
+ * - ssh_connect makes the socket blocking (ssh_socket_set_blocking in ssh_socket_pollcallback): O_NONBLOCK is
+ * set again after each call; ssh_free closes it.
+ * - open, exec, write and keepalive read the socket themselves, so data of another channel can arrive with no
+ * later wake-up: a pass over the commands is repeated while the byte counter grows.
+ * - during a non-blocking login a lost connection gives AGAIN for ever: the descriptor is -1 then.
+ * - callbacks must be gone from a channel before it is freed, and a session is never freed inside its own
+ * callback.
+ */
+#ifndef MTLAUNCH_TRANSPORT_SSH_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_SSH_INTERNAL_H
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+
+#include "base/str.h"
+#include "transport/gate_internal.h"
+#include "transport/lookup_internal.h"
+#include "transport/ssh_key_internal.h"
+#include "transport/ssh_known_hosts_internal.h"
+#include "transport/transport_internal.h"
+
+/* What all links of a fleet share. */
+struct ssh_shared {
+    struct transport_setup setup;
+    struct resolver *resolver;
+    struct gates gates;
+    struct ssh_keys *keys;
+    struct known_hosts *known;
+};
+
+struct ssh_link {
+    struct ssh_shared *shared;
+    const struct endpoint *endpoint;
+    const struct transport_events *events;
+    void *owner;
+    struct lookup *lookup;
+    struct addrinfo *addresses, *address; /* all, and the one in use */
+    struct gate_turn turn;
+    struct deadline total;    /* of look-up, connect and login; stands still while waiting for a turn */
+    uint64_t total_left_ms;   /* while it stands still */
+    struct deadline part;     /* of one address */
+    struct deadline again;    /* until the next try */
+    struct deadline patience; /* with a server that keeps a turn and says nothing */
+    unsigned tries;           /* connections that ended before the key exchange */
+    struct error trouble;     /* of the address that got furthest */
+    struct ssh_connection *connection;
+    bool opened, broken;
+};
+
+enum ssh_stage {
+    SSH_STAGE_CONNECT,
+    SSH_STAGE_HANDSHAKE,
+    SSH_STAGE_LOGIN,
+    SSH_STAGE_OPEN,
+    SSH_STAGE_CLOSING /* closed by the link; the server is given a moment to take what was sent */
+};
+
+struct ssh_connection {
+    struct ssh_link *link; /* NULL once closed */
+    enum ssh_stage stage;
+    bool failed;
+    int fd; /* until libssh has taken it, then -1 */
+    uv_poll_t poll;
+    ssh_session session;
+    ssh_event event;
+    struct ssh_counter_struct bytes, packets;
+    size_t identity;          /* of the endpoint's, the one being tried */
+    struct str tried;         /* identities the server refused, for the error */
+    struct error key_trouble; /* of the first identity that could not be used */
+    struct ssh_command *commands;
+    struct deadlines *deadlines;
+    struct deadline keepalive; /* once closing: until the end */
+    uint64_t heard;            /* byte counter at the last tick */
+    unsigned silent_ticks;
+};
+
+/* How a connection failed: what the link may do about it. */
+enum ssh_failure {
+    SSH_FAILURE_ADDRESS, /* not connected: the next address may do better */
+    SSH_FAILURE_EARLY,   /* dropped before the key exchange: the server may be busy, try again */
+    SSH_FAILURE_FINAL
+};
+
+/* ssh_link.c */
+void ssh_link_on_open(struct ssh_link *link);
+void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
+/* The server has confirmed a channel, so its own count of logins has gone down. */
+void ssh_link_leave_gate(struct ssh_link *link);
+/* "port 22", or "'10.0.0.7' port 22" when the host is reached under another name than the list's. Static per
+ * link. */
+void ssh_link_where(const struct ssh_link *link, struct str *out);
+
+/* ssh_connection.c */
+struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
+                                           struct error *err);
+void ssh_connection_close(struct ssh_connection *connection); /* no event after this; freed by the loop */
+/* Go as far as possible without waiting; called whenever something may have changed. */
+void ssh_connection_step(struct ssh_connection *connection);
+bool ssh_connection_is_alive(const struct ssh_connection *connection);
+void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
+                         const struct error *err);
+/* libssh's last error, safe to print. */
+void ssh_connection_reason(const struct ssh_connection *connection, struct str *out);
+
+/* ssh_login.c: each returns 1 when done, 0 when it has to wait, -1 when the connection has failed. */
+int ssh_login_start(struct ssh_connection *connection);
+int ssh_login_handshake(struct ssh_connection *connection);
+int ssh_login_authenticate(struct ssh_connection *connection);
+
+/* ssh_command.c */
+void ssh_command_run(struct ssh_connection *connection, struct transport_job *job);
+void ssh_command_cancel(struct transport_job *job);
+void ssh_command_step_all(struct ssh_connection *connection);
+/* The connection is lost: each command is told its end. */
+void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err);
+/* The connection is closed: nobody is told. True when a kill is on its way to the server. */
+bool ssh_command_drop_all(struct ssh_connection *connection);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The keywords of ssh_config as a table: how many arguments each takes, how they are checked when a file is
+ * read, and what they do in a lookup. A keyword of OpenSSH without an apply function is read and has no
+ * effect. Source of the names: ssh_config(5) of OpenSSH 9.2 and the deprecated ones of its readconf.c.
+ */
+#ifndef MTLAUNCH_TRANSPORT_SSH_KEYWORD_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_SSH_KEYWORD_INTERNAL_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "transport/ssh_config.h"
+
+struct ssh_directive;
+
+struct ssh_keyword {
+    const char *name;
+    size_t max_args;                                             /* 0: any number; at least one always */
+    int (*check)(const struct strlist *args, struct error *err); /* NULL: anything goes */
+    void (*apply)(struct ssh_config_values *values, const struct ssh_directive *directive);
+};
+
+/* One line of a file that is not Host, Match or Include. */
+struct ssh_directive {
+    const struct ssh_keyword *keyword;
+    struct strlist args;
+    const struct ssh_block *block;
+    const char *file; /* borrowed from the configuration */
+    unsigned line;
+};
+
+/* NULL when OpenSSH has no such keyword. Case does not count. */
+const struct ssh_keyword *ssh_keyword_find(const char *name);
+
+#endif

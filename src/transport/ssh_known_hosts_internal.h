@@ -1,0 +1,45 @@
+/*
+ * known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): each is read once for all hosts; hashed names,
+ * patterns,
+ * "[host]:port", several keys of a host and @revoked are understood. @cert-authority lines are passed over:
+ * the library negotiates no host certificates.
+ */
+#ifndef MTLAUNCH_TRANSPORT_SSH_KNOWN_HOSTS_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_SSH_KNOWN_HOSTS_INTERNAL_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+
+struct known_hosts; /* the files read so far */
+
+struct known_hosts *known_hosts_new(void);
+void known_hosts_free(struct known_hosts *known); /* NULL accepted */
+
+/* The host whose key is looked up. */
+struct known_name {
+    const char *alias;    /* HostKeyAlias: looked up alone, without port; NULL: none */
+    const char *hostname; /* in any case of letters */
+    unsigned port;
+    const struct strlist *files; /* those that are missing count as empty */
+};
+
+/* The key a server showed. */
+struct known_key {
+    const char *type;        /* "ssh-ed25519" … */
+    const char *blob;        /* base64, as the files have it */
+    const char *fingerprint; /* "SHA256:…", for messages */
+};
+
+/*
+ * Is that key the host's? 0, or -1 with kind_hostkey_unknown (nothing known, or only keys of other types),
+ * kind_hostkey_changed (file and line of the key that differs) or kind_hostkey_revoked (file and line).
+ * Errors of reading a file that is there: kind_local.
+ */
+int known_hosts_check(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
+                      struct error *err);
+
+/* Append the types of the keys known for the host, so that the server is asked for one of them first. */
+int known_hosts_types(struct known_hosts *known, const struct known_name *name, struct strlist *types,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,327 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/kind.h"
+#include "transport/ssh_internal.h"
+
+#define MAX_TRIES        7   /* of a server that drops connections before the key exchange */
+#define FIRST_PAUSE_MS   100 /* doubled each time, half of it by chance */
+#define LONGEST_PAUSE_MS 2000
+#define PATIENCE_MS      2000
+
+static void try_address(struct ssh_link *link);
+
+static void *ssh_begin(const struct transport_setup *setup, struct error *err)
+{
+    struct ssh_shared *shared = xcalloc(1, sizeof(*shared));
+
+    shared->setup = *setup;
+    shared->resolver = resolver_new(setup->loop, err);
+    if (shared->resolver == NULL) {
+        free(shared);
+        return NULL;
+    }
+    shared->keys = ssh_keys_new();
+    shared->known = known_hosts_new();
+    return shared;
+}
+
+static void ssh_end(void *arg)
+{
+    struct ssh_shared *shared = arg;
+
+    resolver_close(shared->resolver);
+    ssh_keys_free(shared->keys);
+    known_hosts_free(shared->known);
+    free(shared);
+}
+
+static bool ssh_serves(const struct endpoint *endpoint)
+{
+    return !endpoint->local;
+}
+
+void ssh_link_where(const struct ssh_link *link, struct str *out)
+{
+    if (strcmp(link->endpoint->name, link->endpoint->hostname) != 0)
+        str_addf(out, "'%s' ", link->endpoint->hostname);
+    str_addf(out, "port %u", link->endpoint->port);
+}
+
+static void stop_waiting(struct ssh_link *link)
+{
+    struct deadlines *deadlines = link->shared->setup.deadlines;
+
+    deadline_clear(deadlines, &link->total);
+    deadline_clear(deadlines, &link->part);
+    deadline_clear(deadlines, &link->again);
+}
+
+void ssh_link_leave_gate(struct ssh_link *link)
+{
+    deadline_clear(link->shared->setup.deadlines, &link->patience);
+    gate_leave(&link->shared->gates, &link->turn);
+}
+
+static void close_connection(struct ssh_link *link)
+{
+    if (link->connection != NULL)
+        ssh_connection_close(link->connection);
+    link->connection = NULL;
+}
+
+/* The end of the link: it never opened, or was lost. */
+static void break_link(struct ssh_link *link, const struct error *err)
+{
+    if (link->broken)
+        return;
+    link->broken = true;
+    stop_waiting(link);
+    ssh_link_leave_gate(link);
+    if (link->lookup != NULL)
+        lookup_cancel(link->lookup);
+    link->lookup = NULL;
+    close_connection(link);
+    link->events->broken(link->owner, err);
+}
+
+void ssh_link_on_open(struct ssh_link *link)
+{
+    stop_waiting(link);
+    link->opened = true;
+    link->events->opened(link->owner);
+}
+
+/* Of several addresses, what one said itself counts more than that another one has no route. */
+static void keep_trouble(struct ssh_link *link, const struct error *err)
+{
+    if (link->trouble.kind == NULL || link->trouble.kind == &kind_unreachable ||
+        err->kind != &kind_unreachable)
+        link->trouble = *err;
+}
+
+/* Half the pause is left to chance, so that many who were dropped together do not come back together. */
+static uint64_t pause_ms(unsigned tries)
+{
+    uint64_t whole = (uint64_t)FIRST_PAUSE_MS << tries;
+    unsigned chance = 0;
+
+    if (whole > LONGEST_PAUSE_MS)
+        whole = LONGEST_PAUSE_MS;
+    uv_random(NULL, NULL, &chance, sizeof(chance), 0, NULL);
+    return whole / 2 + chance % (whole / 2 + 1);
+}
+
+static void give_up_early(struct ssh_link *link, const struct error *err)
+{
+    struct error told = *err;
+
+    if (link->tries > 1)
+        error_set(&told, err->kind, "%s (%u tries)", err->text, link->tries);
+    error_hint(&told,
+               "is an ssh server listening there, and does its MaxStartups allow this many logins at once");
+    break_link(link, &told);
+}
+
+void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err)
+{
+    struct deadlines *deadlines = link->shared->setup.deadlines;
+
+    if (link->opened || failure == SSH_FAILURE_FINAL) {
+        break_link(link, err);
+        return;
+    }
+    close_connection(link);
+    ssh_link_leave_gate(link);
+    deadline_clear(deadlines, &link->part);
+    if (failure == SSH_FAILURE_EARLY) {
+        uint64_t pause = pause_ms(link->tries);
+        if (++link->tries >= MAX_TRIES || pause >= deadline_left(&link->total))
+            give_up_early(link, err);
+        else
+            deadline_set(deadlines, &link->again, pause);
+        return;
+    }
+    keep_trouble(link, err);
+    link->address = link->address->ai_next;
+    if (link->address != NULL)
+        try_address(link);
+    else
+        break_link(link, &link->trouble);
+}
+
+static void connect_address(struct ssh_link *link)
+{
+    struct deadlines *deadlines = link->shared->setup.deadlines;
+    struct error err = ERROR_INIT;
+    unsigned left = 0;
+
+    for (const struct addrinfo *at = link->address; at != NULL; at = at->ai_next)
+        left++;
+    deadline_set(deadlines, &link->patience, PATIENCE_MS);
+    if (left > 1) /* a dead address must leave time for the next one */
+        deadline_set(deadlines, &link->part, deadline_left(&link->total) / left);
+    link->connection = ssh_connection_open(link, link->address, &err);
+    if (link->connection == NULL)
+        ssh_link_on_failure(link, err.kind == &kind_local ? SSH_FAILURE_FINAL : SSH_FAILURE_ADDRESS, &err);
+}
+
+static void try_address(struct ssh_link *link)
+{
+    if (gate_enter(&link->shared->gates, link->address->ai_addr, &link->turn)) {
+        connect_address(link);
+        return;
+    }
+    link->total_left_ms = deadline_left(&link->total);
+    deadline_clear(link->shared->setup.deadlines, &link->total);
+}
+
+static void on_granted(void *ctx)
+{
+    struct ssh_link *link = ctx;
+
+    deadline_set(link->shared->setup.deadlines, &link->total, link->total_left_ms);
+    connect_address(link);
+}
+
+static void on_again(void *ctx)
+{
+    try_address(ctx);
+}
+
+/* A server that has said nothing yet counts nobody as logging in; one that is logged in and idle neither. */
+static void on_patience(void *ctx)
+{
+    struct ssh_link *link = ctx;
+
+    if (link->opened || link->connection == NULL || link->connection->bytes.in_bytes == 0)
+        ssh_link_leave_gate(link);
+    else
+        deadline_set(link->shared->setup.deadlines, &link->patience, PATIENCE_MS);
+}
+
+static void on_part(void *ctx)
+{
+    struct ssh_link *link = ctx;
+    struct error err = ERROR_INIT;
+    AUTO_STR struct str where = STR_INIT;
+
+    ssh_link_where(link, &where);
+    error_set(&err, &kind_timed_out, "no answer from %s", str_text(&where));
+    ssh_link_on_failure(link, SSH_FAILURE_ADDRESS, &err);
+}
+
+static const char *describe_wait(const struct ssh_link *link)
+{
+    if (link->lookup != NULL)
+        return "the name was not resolved";
+    if (link->connection == NULL)
+        return "the server keeps dropping connections";
+    if (link->connection->stage == SSH_STAGE_CONNECT)
+        return "no answer";
+    if (link->connection->stage == SSH_STAGE_LOGIN)
+        return "the login was not answered";
+    return link->connection->bytes.in_bytes == 0 ? "it accepts connections and says nothing"
+                                                 : "the key exchange was not finished";
+}
+
+static void on_total(void *ctx)
+{
+    struct ssh_link *link = ctx;
+    struct error err = ERROR_INIT;
+    AUTO_STR struct str where = STR_INIT;
+
+    ssh_link_where(link, &where);
+    error_set(&err, link->lookup != NULL ? &kind_name_not_resolved : &kind_timed_out, "%s: %s within %g s",
+              str_text(&where), describe_wait(link), link->shared->setup.connect_timeout_ms / 1000.0);
+    error_hint(&err, "is the host up and reachable from here; --connect-timeout gives it more time");
+    break_link(link, &err);
+}
+
+static void on_addresses(void *ctx, int code, struct addrinfo *list)
+{
+    struct ssh_link *link = ctx;
+    struct error err = ERROR_INIT;
+
+    link->lookup = NULL;
+    if (code == 0 && list != NULL) {
+        link->addresses = link->address = list;
+        try_address(link);
+        return;
+    }
+    error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
+              gai_strerror(code));
+    error_hint(&err, "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it");
+    break_link(link, &err);
+}
+
+static void arm(struct deadline *deadline, void (*fire)(void *ctx), struct ssh_link *link)
+{
+    deadline->fire = fire;
+    deadline->ctx = link;
+}
+
+static void *ssh_open(void *arg, const struct endpoint *endpoint, const struct transport_events *events,
+                      void *owner)
+{
+    struct ssh_shared *shared = arg;
+    struct ssh_link *link = xcalloc(1, sizeof(*link));
+
+    link->shared = shared;
+    link->endpoint = endpoint;
+    link->events = events;
+    link->owner = owner;
+    link->turn.granted = on_granted;
+    link->turn.ctx = link;
+    arm(&link->total, on_total, link);
+    arm(&link->part, on_part, link);
+    arm(&link->again, on_again, link);
+    arm(&link->patience, on_patience, link);
+    deadline_set(shared->setup.deadlines, &link->total, shared->setup.connect_timeout_ms);
+    link->addresses = lookup_numeric(endpoint->hostname, endpoint->port);
+    link->address = link->addresses;
+    if (link->addresses != NULL)
+        try_address(link);
+    else
+        link->lookup = lookup_start(shared->resolver, endpoint->hostname, endpoint->port, on_addresses, link);
+    return link;
+}
+
+static void ssh_run(void *arg, struct transport_job *job)
+{
+    struct ssh_link *link = arg;
+
+    ssh_command_run(link->connection, job);
+}
+
+static void ssh_cancel(void *arg, struct transport_job *job)
+{
+    (void)arg;
+    ssh_command_cancel(job);
+}
+
+static void ssh_close(void *arg)
+{
+    struct ssh_link *link = arg;
+
+    stop_waiting(link);
+    ssh_link_leave_gate(link);
+    if (link->lookup != NULL)
+        lookup_cancel(link->lookup);
+    close_connection(link);
+    if (link->addresses != NULL)
+        freeaddrinfo(link->addresses);
+    free(link);
+}
+
+const struct transport_ops transport_ssh = {
+    .name = "ssh",
+    .serves = ssh_serves,
+    .begin = ssh_begin,
+    .end = ssh_end,
+    .open = ssh_open,
+    .run = ssh_run,
+    .cancel = ssh_cancel,
+    .close = ssh_close,
+};

@@ -1,0 +1,244 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "transport/ssh_internal.h"
+
+/* What libssh 0.10 offers by default, in its order; the types known for a host come before them. */
+static const char *const hostkey_algorithms[] = {
+    "ssh-ed25519",         "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp256", "rsa-sha2-512",        "rsa-sha2-256",
+};
+
+static struct known_name make_known_name(const struct ssh_connection *connection)
+{
+    const struct endpoint *endpoint = connection->link->endpoint;
+
+    return (struct known_name){.alias = endpoint->key_name,
+                               .hostname = endpoint->hostname,
+                               .port = endpoint->port,
+                               .files = &endpoint->known_hosts};
+}
+
+static bool is_known_algorithm(const struct strlist *types, const char *algorithm)
+{
+    return strlist_has(types, algorithm) || (text_starts(algorithm, "rsa-") && strlist_has(types, "ssh-rsa"));
+}
+
+/* The server picks by the client's order: a key type that is known for the host must stand first. */
+static int set_hostkey_order(struct ssh_connection *connection, struct error *err)
+{
+    struct known_name name = make_known_name(connection);
+    AUTO_STRLIST struct strlist types = STRLIST_INIT, order = STRLIST_INIT;
+    AUTO_FREE char *joined = NULL;
+
+    if (known_hosts_types(connection->link->shared->known, &name, &types, err) != 0)
+        return -1;
+    for (int known = 1; known >= 0; known--) {
+        for (size_t i = 0; i < ARRAY_LEN(hostkey_algorithms); i++) {
+            if (is_known_algorithm(&types, hostkey_algorithms[i]) == (known == 1))
+                strlist_add(&order, hostkey_algorithms[i]);
+        }
+    }
+    joined = strlist_join(&order, ",");
+    ssh_options_set(connection->session, SSH_OPTIONS_HOSTKEYS, joined);
+    return 0;
+}
+
+int ssh_login_start(struct ssh_connection *connection)
+{
+    const struct endpoint *endpoint = connection->link->endpoint;
+    struct error err = ERROR_INIT;
+    bool no = false;
+
+    connection->session = ssh_new();
+    if (connection->session == NULL)
+        abort(); /* out of memory */
+    ssh_options_set(connection->session, SSH_OPTIONS_PROCESS_CONFIG, &no);
+    /* With a descriptor given the name serves nothing; known hosts are ours, libssh must not read them again.
+     */
+    ssh_options_set(connection->session, SSH_OPTIONS_HOST, "node");
+    ssh_options_set(connection->session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
+    ssh_options_set(connection->session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+    ssh_options_set(connection->session, SSH_OPTIONS_USER, endpoint->user);
+    ssh_options_set(connection->session, SSH_OPTIONS_FD, &connection->fd);
+    if (set_hostkey_order(connection, &err) != 0) {
+        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+        return -1;
+    }
+    ssh_set_blocking(connection->session, 0);
+    ssh_set_counters(connection->session, &connection->bytes, &connection->packets);
+    return 0;
+}
+
+static void fail_handshake(struct ssh_connection *connection)
+{
+    static const char *const dropped[] = {"reset by peer", "disconnected", "Broken pipe", "closed"};
+    AUTO_STR struct str reason = STR_INIT, where = STR_INIT;
+    struct error err = ERROR_INIT;
+
+    ssh_connection_reason(connection, &reason);
+    ssh_link_where(connection->link, &where);
+    for (size_t i = 0; i < ARRAY_LEN(dropped); i++) {
+        if (strstr(str_text(&reason), dropped[i]) == NULL && reason.len > 0)
+            continue;
+        error_set(&err, &kind_connection_lost, "%s closes the connection before the login", str_text(&where));
+        ssh_connection_fail(connection, SSH_FAILURE_EARLY, &err);
+        return;
+    }
+    error_set(&err, &kind_connection_lost, "%s: no ssh handshake: %s", str_text(&where), str_text(&reason));
+    error_hint(&err, "is it an ssh server that listens there");
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+}
+
+static int check_hostkey(struct ssh_connection *connection)
+{
+    struct known_name name = make_known_name(connection);
+    struct known_key shown = {0};
+    struct error err = ERROR_INIT;
+    ssh_key key = NULL;
+    char *blob = NULL, *fingerprint = NULL;
+    unsigned char *hash = NULL;
+    size_t hash_len = 0;
+    int failed = -1;
+
+    if (ssh_get_server_publickey(connection->session, &key) == SSH_OK &&
+        ssh_pki_export_pubkey_base64(key, &blob) == SSH_OK &&
+        ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &hash_len) == SSH_OK) {
+        fingerprint = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, hash_len);
+        shown.type = ssh_key_type_to_char(ssh_key_type(key));
+        shown.blob = blob;
+        shown.fingerprint = fingerprint != NULL ? fingerprint : "";
+        failed = known_hosts_check(connection->link->shared->known, &name, &shown, &err);
+    } else {
+        error_set(&err, &kind_connection_lost, "the server's host key cannot be read");
+    }
+    ssh_clean_pubkey_hash(&hash);
+    ssh_string_free_char(fingerprint);
+    ssh_string_free_char(blob);
+    ssh_key_free(key);
+    if (failed != 0)
+        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    return failed;
+}
+
+int ssh_login_handshake(struct ssh_connection *connection)
+{
+    int answer = ssh_connect(connection->session);
+    int fd = ssh_get_fd(connection->session);
+
+    connection->fd = -1; /* libssh's from the first call on */
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+    if (answer == SSH_ERROR || fd < 0) {
+        fail_handshake(connection);
+        return -1;
+    }
+    if (connection->event == NULL) {
+        connection->event = ssh_event_new();
+        if (connection->event == NULL ||
+            ssh_event_add_session(connection->event, connection->session) != SSH_OK)
+            abort(); /* out of memory */
+    }
+    if (answer == SSH_AGAIN)
+        return 0;
+    return check_hostkey(connection) == 0 ? 1 : -1;
+}
+
+static int fail_refused(struct ssh_connection *connection)
+{
+    const struct endpoint *endpoint = connection->link->endpoint;
+    struct error err = ERROR_INIT;
+
+    if (connection->tried.len == 0 && connection->key_trouble.kind != NULL) {
+        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &connection->key_trouble);
+        return -1;
+    }
+    if (connection->tried.len == 0) {
+        error_set(&err, &kind_auth_failed, "login as '%s' is not possible: no private key was found",
+                  endpoint->user);
+        error_hint(&err,
+                   "make one with ssh-keygen, or name it (ssh.identity, or IdentityFile in ssh_config)");
+    } else {
+        error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s%s", endpoint->user,
+                  str_text(&connection->tried), connection->key_trouble.kind != NULL ? "; " : "",
+                  connection->key_trouble.text);
+        error_hint(&err,
+                   "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there");
+    }
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    return -1;
+}
+
+static int fail_login(struct ssh_connection *connection)
+{
+    AUTO_STR struct str reason = STR_INIT;
+    struct error err = ERROR_INIT;
+
+    ssh_connection_reason(connection, &reason);
+    if (connection->tried.len > 0) /* "Too many authentication failures" ends the connection */
+        error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s: %s",
+                  connection->link->endpoint->user, str_text(&connection->tried), str_text(&reason));
+    else
+        error_set(&err, &kind_connection_lost, "connection lost during the login: %s",
+                  reason.len > 0 ? str_text(&reason) : "closed by the host");
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    return -1;
+}
+
+static int fail_partial(struct ssh_connection *connection)
+{
+    struct error err = ERROR_INIT;
+
+    error_set(&err, &kind_auth_failed, "login as '%s' needs more than a key",
+              connection->link->endpoint->user);
+    error_hint(&err, "a login that asks for a password or a code as well cannot be used here");
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    return -1;
+}
+
+/* The identity at hand, passing over those that cannot be used; NULL when none is left. */
+static ssh_key current_key(struct ssh_connection *connection)
+{
+    const struct strlist *identities = &connection->link->endpoint->identities;
+
+    for (; connection->identity < identities->len; connection->identity++) {
+        struct error err = ERROR_INIT;
+        ssh_key key =
+            ssh_keys_get(connection->link->shared->keys, identities->items[connection->identity], &err);
+        if (key != NULL)
+            return key;
+        if (connection->key_trouble.kind == NULL)
+            connection->key_trouble = err;
+    }
+    return NULL;
+}
+
+int ssh_login_authenticate(struct ssh_connection *connection)
+{
+    const struct strlist *identities = &connection->link->endpoint->identities;
+
+    for (;;) {
+        ssh_key key = current_key(connection);
+        int answer;
+
+        if (key == NULL)
+            return fail_refused(connection);
+        answer = ssh_userauth_publickey(connection->session, NULL, key);
+        if (answer == SSH_AUTH_SUCCESS)
+            return 1;
+        if (answer == SSH_AUTH_PARTIAL)
+            return fail_partial(connection);
+        if (answer == SSH_AUTH_AGAIN && ssh_connection_is_alive(connection))
+            return 0;
+        if (answer != SSH_AUTH_DENIED)
+            return fail_login(connection);
+        str_addf(&connection->tried, "%s'%s'", connection->tried.len > 0 ? ", " : "",
+                 identities->items[connection->identity]);
+        connection->identity++;
+    }
+}

@@ -1,0 +1,14 @@
+/* Patterns of ssh_config(5) and sshd(8) known_hosts: '*' and '?' only, '!' before one negates it. */
+#ifndef MTLAUNCH_TRANSPORT_SSH_PATTERN_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_SSH_PATTERN_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Does the whole text match the one pattern? Case counts. */
+bool ssh_pattern_matches(const char *text, const char *pattern);
+
+/* A list: one positive pattern matches and no negated one does. */
+bool ssh_pattern_list_matches(const char *text, char *const *patterns, size_t count);
+
+#endif

@@ -1,0 +1,58 @@
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "transport/transport_internal.h"
+
+const struct transport_ops *const transports_all[] = {&transport_local, &transport_ssh};
+const size_t transports_all_count = ARRAY_LEN(transports_all);
+
+const struct transport_ops *transport_find(const struct endpoint *endpoint)
+{
+    for (size_t i = 0; i + 1 < transports_all_count; i++) {
+        if (transports_all[i]->serves(endpoint))
+            return transports_all[i];
+    }
+    return transports_all[transports_all_count - 1];
+}
+
+/* Names as RFC 4254 6.10 and sh's kill have them; the C library's own table is too young (glibc 2.32). */
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {
+    {SIGHUP, "HUP"},   {SIGINT, "INT"},     {SIGQUIT, "QUIT"}, {SIGILL, "ILL"},   {SIGTRAP, "TRAP"},
+    {SIGABRT, "ABRT"}, {SIGBUS, "BUS"},     {SIGFPE, "FPE"},   {SIGKILL, "KILL"}, {SIGUSR1, "USR1"},
+    {SIGSEGV, "SEGV"}, {SIGUSR2, "USR2"},   {SIGPIPE, "PIPE"}, {SIGALRM, "ALRM"}, {SIGTERM, "TERM"},
+    {SIGCHLD, "CHLD"}, {SIGCONT, "CONT"},   {SIGSTOP, "STOP"}, {SIGTSTP, "TSTP"}, {SIGTTIN, "TTIN"},
+    {SIGTTOU, "TTOU"}, {SIGURG, "URG"},     {SIGXCPU, "XCPU"}, {SIGXFSZ, "XFSZ"}, {SIGVTALRM, "VTALRM"},
+    {SIGPROF, "PROF"}, {SIGWINCH, "WINCH"}, {SIGIO, "IO"},     {SIGPWR, "PWR"},   {SIGSYS, "SYS"},
+};
+
+const char *transport_signal_name(int number)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        if (signals[i].number == number)
+            return signals[i].name;
+    }
+    return NULL;
+}
+
+int transport_signal_number(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        if (strcmp(signals[i].name, name) == 0)
+            return signals[i].number;
+    }
+    return 0;
+}
+
+void transport_set_signal(struct exec_result *result, const char *name)
+{
+    int number = transport_signal_number(name);
+
+    snprintf(result->signal, sizeof(result->signal), "%s", name);
+    /* A signal that only the other system knows (sshd says "SIG@openssh.com") still is no success. */
+    result->exit_status = number > 0 ? 128 + number : 255;
+}

@@ -1,0 +1,92 @@
+/*
+ * What a transport is: the table entry behind the fleet. A link is one open way to a host; it runs any number
+ * of commands at once until it refuses a further one. To add a transport: one file with one const struct
+ * transport_ops and one line in transport.c; tests/contract/test_transport.c runs its one suite against every
+ * entry.
+ *
+ * Nothing blocks. Events may come from inside open, run and cancel; the owner only notes them there and acts
+ * in the loop's next turn, so a transport may go on using its link after it has told an event.
+ */
+#ifndef MTLAUNCH_TRANSPORT_TRANSPORT_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_TRANSPORT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "transport/deadline_internal.h"
+#include "transport/endpoint.h"
+#include "transport/fleet.h"
+
+/* Output that still comes after the end of a command is taken until there was none for this long … */
+#define TRANSPORT_QUIET_MS 500
+/* … or this long has passed: a child in the background may hold the streams for ever. */
+#define TRANSPORT_DRAIN_MS 10000
+
+/* What all links of a fleet share; owned by the fleet. */
+struct transport_setup {
+    uv_loop_t *loop;
+    struct deadlines *deadlines;
+    unsigned connect_timeout_ms;
+};
+
+/* A command on its way through a link. The owner's; stays until ended or refused was told, or cancel was
+ * called. */
+struct transport_job {
+    const char *command;
+    const char *input;
+    size_t input_len;
+    void *running; /* the transport's own, NULL before run and after the end */
+};
+
+struct transport_events {
+    /* The link may run commands. At most once. */
+    void (*opened)(void *owner);
+    /* It never will, or no longer does; every running command was told its end before. The owner closes it.
+     */
+    void (*broken)(void *owner, const struct error *err);
+    /* The host has taken the command; before this it surely never ran. */
+    void (*started)(void *owner, struct transport_job *job);
+    /* The link has no room for a further command now; it never ran. */
+    void (*refused)(void *owner, struct transport_job *job);
+    void (*data)(void *owner, struct transport_job *job, int stream, const char *bytes, size_t len);
+    /* The last event of a job. result->started and elapsed_ms are the owner's. */
+    void (*ended)(void *owner, struct transport_job *job, const struct exec_result *result);
+};
+
+struct transport_ops {
+    const char *name; /* "ssh", "local" */
+    bool (*serves)(const struct endpoint *endpoint);
+    /* State shared by all links of a fleet (keys, known hosts); NULL with err on failure. */
+    void *(*begin)(const struct transport_setup *setup, struct error *err);
+    /* After the last close; what has handles to close keeps its memory until the loop has run. */
+    void (*end)(void *shared);
+    /* Start to connect; opened or broken follows. endpoint is borrowed until close. Never NULL. */
+    void *(*open)(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
+                  void *owner);
+    /* Run a command on an opened link. */
+    void (*run)(void *link, struct transport_job *job);
+    /* Kill a command; no event of it comes after this. */
+    void (*cancel)(void *link, struct transport_job *job);
+    /* End the link, cancelling what runs; no event comes after this. */
+    void (*close)(void *link);
+};
+
+extern const struct transport_ops transport_local;
+extern const struct transport_ops transport_ssh;
+
+extern const struct transport_ops *const transports_all[];
+extern const size_t transports_all_count;
+
+/* The transport that serves the endpoint: the first of the table that says so. Never NULL. */
+const struct transport_ops *transport_find(const struct endpoint *endpoint);
+
+/* Signal names without SIG. NULL / 0 when unknown. */
+const char *transport_signal_name(int number);
+int transport_signal_number(const char *name);
+
+/* Fill a result for a command that a signal ended. */
+void transport_set_signal(struct exec_result *result, const char *name);
+
+#endif
