@@ -299,7 +299,5 @@ int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct host
     }
     entry->len = cursor.pos - entry->offset;
     *pos = cursor.pos + (reader->after_comma ? 1 : 0);
-    if (hostlist_keys_finish(entry, err) < 0)
-        return hostlist_reader_locate(reader, entry->offset, err);
     return 1;
 }

@@ -143,8 +143,6 @@ int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct host
 
 /* Apply key=value (value unquoted). Errors have text and hint, no place; values of env. are never shown. */
 int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char *value, struct error *err);
-/* What must hold between the keys of an entry; sets slots from gpus. */
-int hostlist_keys_finish(struct hostlist_entry *entry, struct error *err);
 /* The key that a word without a proper '=' may have meant, or NULL. */
 const char *hostlist_key_nearest(const char *word);
 /* Do two hosts have the same settings? If not, *what says what differs ("slots=4" and "slots=2"; caller

@@ -48,6 +48,24 @@ static bool has_control(const char *text)
     return false;
 }
 
+/* slots= and gpus= must agree; gpus= alone counts as slots. */
+static int check_slots(struct host *host, struct error *err)
+{
+    unsigned count = 1;
+
+    if (!host->gpus)
+        return 0;
+    for (const char *at = host->gpus; *at; at++)
+        count += *at == ',';
+    if (host->slots && host->slots != count) {
+        error_set(err, &kind_host_list, "slots=%u beside gpus=%s, which are %u", host->slots,
+                  hostlist_token(host->gpus, strlen(host->gpus)).text, count);
+        return error_hint(err, "leave slots= out: the GPUs of gpus= are counted");
+    }
+    host->slots = count;
+    return 0;
+}
+
 static int set_slots(struct host *host, const char *value, struct error *err)
 {
     uint64_t slots;
@@ -57,7 +75,7 @@ static int set_slots(struct host *host, const char *value, struct error *err)
         return error_hint(err, "give the number of GPUs, 1 to %d: slots=8", SLOTS_MAX);
     }
     host->slots = (unsigned)slots;
-    return 0;
+    return check_slots(host, err);
 }
 
 static void show_slots(const struct host *host, struct str *out)
@@ -113,7 +131,7 @@ static int set_gpus(struct host *host, const char *value, struct error *err)
         at++;
     }
     host->gpus = str_detach(&list);
-    return 0;
+    return check_slots(host, err);
 }
 
 static void show_gpus(const struct host *host, struct str *out)
@@ -265,7 +283,7 @@ static int refuse_unknown(const char *key, const char *value, struct error *err)
               hostlist_token(key, strlen(key)).text, hostlist_token(shown, strlen(shown)).text);
     if (nearest)
         return error_hint(err, "did you mean '%s='?", nearest);
-    if (env_name_valid(key))
+    if (env_name_valid(key) && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(key))
         return error_hint(err,
                           "keys are slots, gpus, addr, user, port, ifname, workdir, ssh and env.NAME; an "
                           "environment variable is written env.%s=",
@@ -288,24 +306,6 @@ int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char
         return keys[i].set(&entry->host, value, err);
     }
     return refuse_unknown(key, value, err);
-}
-
-int hostlist_keys_finish(struct hostlist_entry *entry, struct error *err)
-{
-    struct host *host = &entry->host;
-    unsigned count = 1;
-
-    if (!host->gpus)
-        return 0;
-    for (const char *at = host->gpus; *at; at++)
-        count += *at == ',';
-    if (host->slots && host->slots != count) {
-        error_set(err, &kind_host_list, "slots=%u beside gpus=%s, which are %u", host->slots,
-                  hostlist_token(host->gpus, strlen(host->gpus)).text, count);
-        return error_hint(err, "leave slots= out: the GPUs of gpus= are counted");
-    }
-    host->slots = count;
-    return 0;
 }
 
 static bool env_equal(const struct host *a, const struct host *b, const char **name)

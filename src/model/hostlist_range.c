@@ -100,8 +100,8 @@ static int check_bounds(const struct digits *low, const struct digits *high, con
 
     if ((is_padded(low) || is_padded(high)) && low->len != high->len) {
         int width = (int)(low->len > high->len ? low->len : high->len);
-        error_set(err, &kind_host_list, "bounds of unequal width in '%s': '%s' has %zu digits, '%s' has %zu",
-                  whole.text, first.text, low->len, last.text, high->len);
+        error_set(err, &kind_host_list, "bounds of unequal width in '%s': '%s' and '%s'", whole.text,
+                  first.text, last.text);
         return error_hint(err, "write both with the same number of digits: [%0*" PRIu64 "-%0*" PRIu64 "]",
                           width, low->value, width, high->value);
     }
@@ -185,12 +185,11 @@ static int find_bracket(const char *text, size_t len, size_t from, struct bracke
     while (at < len && text[at] != ']' && text[at] != '[')
         at++;
     if (at == len) {
-        error_set(err, &kind_host_list, "unclosed '[' in '%s'", hostlist_token(text + from, len - from).text);
+        error_set(err, &kind_host_list, "unclosed '[' in '%s'", hostlist_token(text, len).text);
         return error_hint(err, "close the range with ']' and leave no blank inside: g[0033-0036]");
     }
     if (text[at] == '[') {
-        error_set(err, &kind_host_list, "'[' inside the brackets of '%s'",
-                  hostlist_token(text + from, len - from).text);
+        error_set(err, &kind_host_list, "'[' inside '[' in '%s'", hostlist_token(text, len).text);
         return error_hint(err, "brackets do not nest; several may follow each other: r[1-2]n[1-4]");
     }
     *out = (struct bracket){.text = text + from, .len = at + 1 - from};

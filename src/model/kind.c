@@ -8,7 +8,8 @@ KIND_TABLE(KIND_DEFINE)
 #undef KIND_DEFINE
 
 #define KIND_ADDRESS(identifier, kind_name, code) &kind_##identifier,
-const struct error_kind *const kinds_all[] = {&kind_usage, &kind_local, KIND_TABLE(KIND_ADDRESS)};
+const struct error_kind *const kinds_all[] = {&kind_usage, &kind_not_supported, &kind_local,
+                                              KIND_TABLE(KIND_ADDRESS)};
 #undef KIND_ADDRESS
 
 const size_t kinds_all_count = ARRAY_LEN(kinds_all);

@@ -74,8 +74,9 @@ static inline void check_accept(const struct accept_case *one, enum hostlist_for
     struct error err = ERROR_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
-    if (hostlist_parse(&list, one->text, strlen(one->text), form, form == HOSTLIST_LINES ? "hosts" : "--hosts",
-                       form == HOSTLIST_LINES, &warnings, &err) != 0)
+    if (hostlist_parse(&list, one->text, strlen(one->text), form,
+                       form == HOSTLIST_LINES ? "hosts" : "--hosts", form == HOSTLIST_LINES, &warnings,
+                       &err) != 0)
         fail_msg("refused '%s': %s", one->text, err.text);
     AUTO_FREE char *got = hostlist_write(&list);
     assert_string_equal(got, one->hosts);
@@ -91,8 +92,8 @@ static inline void check_reject(const struct reject_case *one, enum hostlist_for
     AUTO_FREE char *message =
         form == HOSTLIST_LINES ? xstrdup(one->message) : xasprintf("--hosts: %s", one->message);
 
-    if (hostlist_parse(&list, one->text, strlen(one->text), form, form == HOSTLIST_LINES ? "hosts" : "--hosts",
-                       form == HOSTLIST_LINES, NULL, &err) == 0)
+    if (hostlist_parse(&list, one->text, strlen(one->text), form,
+                       form == HOSTLIST_LINES ? "hosts" : "--hosts", form == HOSTLIST_LINES, NULL, &err) == 0)
         fail_msg("accepted '%s'", one->text);
     assert_string_equal(err.text, message);
     assert_string_equal(err.file, form == HOSTLIST_LINES ? "hosts" : "");

@@ -69,8 +69,9 @@ static void test_loopback_names(void **state)
 {
     static const char *const loopback[] = {"localhost", "LocalHost", "127.0.0.1", "127.10.1.2",
                                            "::1",       "0:0::1",    "::1%lo",    "::ffff:127.0.0.1"};
-    static const char *const others[] = {"localhost.example", "128.0.0.1", "10.127.0.0", "fe80::1", "127.0.0.1.nip.io",
-                                         "127",               "::2",       "",           "::ffff:10.0.0.1"};
+    static const char *const others[] = {"localhost.example", "128.0.0.1", "10.127.0.0", "fe80::1",
+                                         "127.0.0.1.nip.io",  "127",       "::2",        "",
+                                         "::ffff:10.0.0.1"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(loopback); i++)

@@ -1,7 +1,7 @@
 /* The list as a whole: duplicates, removals, order, limits, --exclude, --nodes, labels, places. */
-#include "hostlist_test.h"
-
 #include <stdlib.h>
+
+#include "hostlist_test.h"
 
 static int parse_lines(struct hostlist *list, const char *text, struct strlist *warnings, struct error *err)
 {
@@ -91,8 +91,8 @@ static void test_warnings_are_bounded(void **state)
 static void test_different_second_entry_is_refused(void **state)
 {
     static const struct reject_case lines[] = {
-        {"a slots=4\na slots=2", 2, 1, "a different second entry for 'a': slots=4 in line 1, slots=2 in line 2",
-         "user, name and port"},
+        {"a slots=4\na slots=2", 2, 1,
+         "a different second entry for 'a': slots=4 in line 1, slots=2 in line 2", "user, name and port"},
         {"a\n\na slots=2", 3, 1, "a different second entry for 'a': no slots= in line 1, slots=2 in line 3",
          "keep one"},
         {"a gpus=0,1\na gpus=0,2", 2, 1,
@@ -107,8 +107,8 @@ static void test_different_second_entry_is_refused(void **state)
          "keep one"},
         {"a env.X=1\na env.X=2", 2, 1,
          "a different second entry for 'a': one env.X= in line 1, another env.X= in line 2", "keep one"},
-        {"a\na env.X=2", 2, 1, "a different second entry for 'a': no env.X= in line 1, another env.X= in line 2",
-         "keep one"},
+        {"a\na env.X=2", 2, 1,
+         "a different second entry for 'a': no env.X= in line 1, another env.X= in line 2", "keep one"},
     };
     static const struct reject_case commas[] = {
         {"a slots=4,a slots=2", 0, 11,
@@ -266,7 +266,8 @@ static void test_too_many_hosts(void **state)
         {"g[0-999999999999999999]", 1, 1, "'g[0-999999999999999999]' names more than 65536 hosts", "65536"},
         {"g[1-1000000000000][1-1000000000000]", 1, 1,
          "'g[1-1000000000000][1-1000000000000]' names more than 65536 hosts", "65536"},
-        {"g[0-9][0-9][0-9][0-9][0-9]", 1, 1, "'g[0-9][0-9][0-9][0-9][0-9]' names more than 65536 hosts", "65536"},
+        {"g[0-9][0-9][0-9][0-9][0-9]", 1, 1, "'g[0-9][0-9][0-9][0-9][0-9]' names more than 65536 hosts",
+         "65536"},
         {"g[1-40000,50000-80000]", 1, 1, "'g[1-40000,50000-80000]' names more than 65536 hosts", "65536"},
         {"g[0-999999999999999999,0-999999999999999999,1-2]", 1, 1,
          "'g[0-999999999999999999,0-999999999999999999,1-2]' names more than 65536 hosts", "65536"},
@@ -453,13 +454,14 @@ static void test_keep_first(void **state)
 
 static void test_labels(void **state)
 {
-    static const char *const expected[] = {"127.0.0.1:2201", "127.0.0.1:2202", "b", "[fe80::1]:22", "fe80::1", "c"};
+    static const char *const expected[] = {"127.0.0.1:2201", "127.0.0.1:2202", "b",
+                                           "[fe80::1]:22",   "fe80::1",        "c"};
     struct hostlist list = HOSTLIST_INIT;
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
 
     (void)state;
-    assert_int_equal(parse_commas(&list, "127.0.0.1:2201,127.0.0.1:2202,b:22,[fe80::1]:22,fe80::1,u@c", NULL, NULL),
-                     0);
+    assert_int_equal(
+        parse_commas(&list, "127.0.0.1:2201,127.0.0.1:2202,b:22,[fe80::1]:22,fe80::1,u@c", NULL, NULL), 0);
     hostlist_labels(&list, &labels);
     assert_int_equal(labels.len, ARRAY_LEN(expected));
     for (size_t i = 0; i < labels.len; i++) {

@@ -1,6 +1,6 @@
-#include "hostlist_test.h"
-
 #include <stdlib.h>
+
+#include "hostlist_test.h"
 
 static void test_fold(void **state)
 {
@@ -46,8 +46,9 @@ static void test_fold(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct hostlist list = HOSTLIST_INIT;
         AUTO_STR struct str out = STR_INIT;
-        assert_int_equal(
-            hostlist_parse(&list, cases[i].hosts, strlen(cases[i].hosts), HOSTLIST_COMMAS, "x", 0, NULL, NULL), 0);
+        assert_int_equal(hostlist_parse(&list, cases[i].hosts, strlen(cases[i].hosts), HOSTLIST_COMMAS, "x",
+                                        0, NULL, NULL),
+                         0);
         hostlist_fold(&list, &out);
         assert_string_equal(out.data, cases[i].folded);
         hostlist_release(&list);
@@ -79,7 +80,8 @@ static char *random_name(void)
 
     if (prefix == 4)
         return xasprintf("10.0.0.%u", number);
-    return xasprintf("%s%0*u%s", prefixes[prefix], rand() % 4, number, suffixes[(size_t)rand() % ARRAY_LEN(suffixes)]);
+    return xasprintf("%s%0*u%s", prefixes[prefix], rand() % 4, number,
+                     suffixes[(size_t)rand() % ARRAY_LEN(suffixes)]);
 }
 
 /* For 3,000 random lists: the folded text expands to the same names in the same order. */

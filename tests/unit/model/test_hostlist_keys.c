@@ -94,16 +94,18 @@ static void test_many_gpus(void **state)
 /* Names of computed variables, of the shell and impossible ones; the place is the entry's. */
 static void test_env_names(void **state)
 {
-    static const char *const refused[] = {"RANK",  "LOCAL_RANK",  "WORLD_SIZE",     "NNODES", "NPROC_PER_NODE", "NODE_RANK",
-                                          "UID",   "MASTER_ADDR", "MASTER_PORT",    "PPID",   "ZERO_STAGE",
-                                          "1X",    "",            "MTLAUNCH_RUN_ID", "A-B"};
+    static const char *const refused[] = {
+        "RANK", "LOCAL_RANK",      "WORLD_SIZE",  "NNODES", "NPROC_PER_NODE", "NODE_RANK",
+        "UID",  "MASTER_ADDR",     "MASTER_PORT", "PPID",   "ZERO_STAGE",     "1X",
+        "",     "MTLAUNCH_RUN_ID", "A-B"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         AUTO_FREE char *text = xasprintf("b\na env.%s=1", refused[i]);
-        assert_int_equal(hostlist_parse(&list, text, strlen(text), HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
+        assert_int_equal(hostlist_parse(&list, text, strlen(text), HOSTLIST_LINES, "hosts", 1, NULL, &err),
+                         -1);
         assert_ptr_equal(err.kind, &kind_host_list);
         assert_non_null(strstr(err.text, refused[i]));
         assert_string_not_equal(err.hint, "");
@@ -162,7 +164,8 @@ static void test_secrets_are_starred(void **state)
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         size_t len = strlen(cases[i].text);
-        assert_int_equal(hostlist_parse(&list, cases[i].text, len, HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
+        assert_int_equal(hostlist_parse(&list, cases[i].text, len, HOSTLIST_LINES, "hosts", 1, NULL, &err),
+                         -1);
         assert_string_equal(err.source, cases[i].source);
         assert_null(strstr(err.text, "s3cr3t"));
         assert_null(strstr(err.hint, "s3cr3t"));

@@ -86,8 +86,10 @@ static void test_worse_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_are_unique_words), cmocka_unit_test(test_codes_are_those_of_the_table),
-        cmocka_unit_test(test_kinds_hold_base),        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_names_are_unique_words),
+        cmocka_unit_test(test_codes_are_those_of_the_table),
+        cmocka_unit_test(test_kinds_hold_base),
+        cmocka_unit_test(test_examples),
         cmocka_unit_test(test_worse_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
