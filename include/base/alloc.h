@@ -17,17 +17,17 @@ void auto_free(void *pointer_to_pointer);
 #define AUTO_CLOSE __attribute__((cleanup(auto_close)))
 void auto_close(int *fd);
 
-void *xcalloc(size_t count, size_t size); /* zeroed */
-void *xrealloc(void *old, size_t count, size_t size);
-char *xstrdup(const char *text); /* NULL in, NULL out */
-char *xstrndup(const char *text, size_t len);
-char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+void *xcalloc(size_t count, size_t size) __attribute__((returns_nonnull)); /* zeroed */
+void *xrealloc(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
+char *xstrdup(const char *text);              /* NULL in, NULL out */
+char *xstrndup(const char *text, size_t len); /* up to a NUL or len; NULL in, NULL out */
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
 
 /*
  * Make room for one more item in a growing array: returns the (possibly moved) array with capacity
  * for at least len + 1 items; *cap is updated. New room is not zeroed.
  */
-void *xgrow(void *items, size_t len, size_t *cap, size_t item_size);
+void *xgrow(void *items, size_t len, size_t *cap, size_t item_size) __attribute__((returns_nonnull));
 
 #endif

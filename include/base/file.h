@@ -17,7 +17,8 @@ int file_read(const char *path, size_t max_bytes, struct str *out, struct error 
 
 /*
  * Temp file beside path, write, fsync, rename, fsync of the folder. The file gets exactly mode. On an
- * error the old file stands untouched and no temp file is left.
+ * error the old file stands untouched and no temp file is left (only when the last step, the folder's
+ * fsync, failed is the new one there).
  */
 int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
 
