@@ -123,20 +123,24 @@ check-long: ## hours of chaos: fuzzing and kill matrix; MINUTES=60 SEED=n
 	@$(MAKE) --no-print-directory all fuzz
 	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/check_long.sh '$(or $(MINUTES),60)' '$(SEED)'
 
-.PHONY: fuzz
-fuzz: $(FUZZ_TARGETS) ## build the libFuzzer targets (clang)
+.PHONY: fuzz fuzz-targets
+# Built by clang, library and all: libFuzzer needs its instrumentation there.
+fuzz: ## build the libFuzzer targets (clang)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzzing CC=clang CFLAGS='-O1 -g' \
+	    SANITIZE=fuzzer-no-link,address,undefined fuzz-targets
 
-# The fuzz targets are built whole by clang, library and all: they need its instrumentation.
-$(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SOURCES) $(BUILD)/node/script_text.c
+fuzz-targets: $(FUZZ_TARGETS)
+
+$(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	clang $(MT_CPPFLAGS) -std=c11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
-	    $(filter-out src/cmd/main.c,$(SOURCES)) $(BUILD)/node/script_text.c $(MT_LIBS)
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(MT_LIBS)
 
 asan: ## unit, contract and fuzz corpora under ASan and UBSan
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 	    unit contract fuzz-replay
 
 coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
+	@mkdir -p $(BUILD)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage \
 	    unit fuzz-replay >$(BUILD)/coverage.log 2>&1 || { tail -30 $(BUILD)/coverage.log; exit 1; }
 	@$(PYTHON) tests/coverage.py $(BUILD)/coverage base model input launcher node
@@ -171,4 +175,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F '\t' '{printf "  %-12s %s\n", $$1, $$2}'
 
--include $(shell find $(BUILD) -path $(BUILD)/asan -prune -o -path $(BUILD)/coverage -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/asan -prune -o -path $(BUILD)/coverage -prune -o -path $(BUILD)/fuzzing -prune -o -name '*.d' -print 2>/dev/null)

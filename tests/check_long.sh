@@ -7,12 +7,14 @@ seed=${2:-$(date +%s)}
 end=$(($(date +%s) + minutes * 60))
 echo "check-long: $minutes minutes, seed $seed"
 
-set -- "$BUILD"/fuzz/fuzz_*
+set --
+for target in "$BUILD"/fuzzing/fuzz/fuzz_*; do
+    case $target in *.d) ;; *) set -- "$@" "$target" ;; esac
+done
 share=$((minutes * 60 / 2 / $#))
 for target in "$@"; do
-    [ -x "$target" ] || continue
     name=${target##*/fuzz_}
-    found=$BUILD/fuzz/found_$name
+    found=$BUILD/fuzzing/found_$name
     mkdir -p "$found"
     echo "== fuzz $name for $share s"
     "$target" -seed="$seed" -max_total_time="$share" -print_final_stats=1 -artifact_prefix="$found/" \
