@@ -5,6 +5,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cmd/session_internal.h"
+#include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
 
@@ -58,6 +59,13 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
+/* The picture of the run says as much: its state, exit status, survivors. */
+static bool is_in_the_picture(const struct error *err, bool stopping)
+{
+    return err->kind == &kind_run_failed || err->kind == &kind_run_stopped || err->kind == &kind_run_lost ||
+           (stopping && err->kind == &kind_not_proven);
+}
+
 static void render(struct session *session, const struct report_run *view, const struct run_stop_result *stop,
                    const struct error *failure, struct str *text)
 {
@@ -91,7 +99,8 @@ int session_answer(struct session *session, const struct run *run, const struct 
         view.survivors = stop->survivors;
         view.survivors_len = stop->survivors_len;
     }
-    render(session, &view, stop, result == 0 ? NULL : err, &text);
+    const struct error *failure = result == 0 || is_in_the_picture(err, stop != NULL) ? NULL : err;
+    render(session, &view, stop, failure, &text);
     run_events_release(&events);
     msg_make_room();
     if (output_print(&text, &output) == 0 || result != 0)

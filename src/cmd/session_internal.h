@@ -22,8 +22,9 @@ void session_close(struct session *session);
 int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err);
 
 /*
- * Print the picture of a run: result is what the use case returned, err its error, which goes into the JSON
- * object. Returns result, or -1 when that was 0 and the output failed.
+ * Print the picture of a run: result is what the use case returned, err its error. stop: what a stop found,
+ * or NULL. The JSON object holds err too, unless that only says to what state the run has come. Returns
+ * result, or -1 when that was 0 and the output failed.
  */
 int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
                    int result, struct error *err);

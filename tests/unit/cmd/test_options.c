@@ -1,16 +1,6 @@
 /* Words after a command's name: values land where they belong, and what is wrong is named. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
-
-#include "base/alloc.h"
 #include "cmd/cmd.h"
+#include "cmd_test.h"
 
 /* A call and the words its texts borrow from. */
 struct parsed {

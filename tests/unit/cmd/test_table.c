@@ -1,17 +1,7 @@
 /* The table of commands is whole: names, usage, help of everything, refusal of what is not built. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd_test.h"
 
 /* Every command of README, "Commands". */
 static const char *const names[] = {
