@@ -37,22 +37,22 @@ bool run_state_is_live(enum run_state state);
 /* A node of a run: how to reach it, where its files are, and what is known of it. Owned strings. */
 struct run_node {
     unsigned rank;
-    struct host host;    /* as listed */
-    char *label;         /* name, or name:port where names repeat */
-    char *addr;          /* address other nodes use */
-    bool local;          /* without ssh */
-    char *artifacts;     /* absolute path on the node; NULL while unknown */
-    char *log;           /* path of the log on the node */
+    struct host host; /* as listed */
+    char *label;      /* name, or name:port where names repeat */
+    char *addr;       /* address other nodes use */
+    bool local;       /* without ssh */
+    char *artifacts;  /* absolute path on the node; NULL while unknown */
+    char *log;        /* path of the log on the node */
     enum node_state state;
-    char *reason;        /* NULL: nothing to say */
-    int64_t pid;         /* 0: unknown */
-    int exit_status;     /* as sh's wait gives it; -1: unknown */
-    char *signal;        /* name without SIG; NULL */
-    int64_t started_ms;  /* epoch; 0: unknown */
-    int64_t ended_ms;    /* epoch; 0: unknown */
+    char *reason;            /* NULL: nothing to say */
+    int64_t pid;             /* 0: unknown */
+    int exit_status;         /* as sh's wait gives it; -1: unknown */
+    char *signal;            /* name without SIG; NULL */
+    int64_t started_ms;      /* epoch; 0: unknown */
+    int64_t ended_ms;        /* epoch; 0: unknown */
     int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
-    bool signalled;      /* mtlaunch signalled it in this attempt: it counts as stopped */
-    bool written_off;    /* stop --give-up while it did not answer */
+    bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
+    bool written_off;        /* stop --give-up while it did not answer */
 };
 
 struct run_attempt {
@@ -69,16 +69,17 @@ struct run {
     char *job_file;
     char id[RUN_ID_SIZE];
     unsigned attempt;
+    int64_t revision; /* counts the writes of the record: has it changed since it was read? */
     enum run_state state;
-    bool starting;      /* a start has begun and not come to its end */
-    bool stopping;      /* a stop runs, or the last one ended unproven */
-    char *reason;       /* NULL */
-    int exit_status;    /* of the node that failed first; -1: none */
+    bool starting;   /* a start has begun and not come to its end */
+    bool stopping;   /* a stop runs, or the last one ended unproven */
+    char *reason;    /* NULL */
+    int exit_status; /* of the node that failed first; -1: none */
     int64_t started_ms, ended_ms;
     unsigned master_port;
     char *master_addr;
     unsigned nproc_per_node; /* 0: unknown */
-    char *on_failure;   /* "stop" or "keep" */
+    char *on_failure;        /* "stop" or "keep" */
     char *stop_signal;
     unsigned long stop_grace_s;
     unsigned long lost_after_s;

@@ -66,7 +66,7 @@ struct run_survivor {
     size_t rank;
     char *host;
     int64_t pid;
-    char *state;   /* as in /proc/PID/stat: "D", "S" … */
+    char *state; /* as in /proc/PID/stat: "D", "S" … */
     char *command;
 };
 
@@ -95,10 +95,10 @@ int run_remove(struct run_context *context, const char *name, struct error *err)
 struct run_logs_request {
     const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
     bool follow;
-    bool all;                    /* -n all */
-    unsigned long lines;         /* -n, a node */
-    unsigned attempt;            /* 0: the current one */
-    bool raw;                    /* exact bytes of one node */
+    bool all;            /* -n all */
+    unsigned long lines; /* -n, a node */
+    unsigned attempt;    /* 0: the current one */
+    bool raw;            /* exact bytes of one node */
 };
 
 /* Logs through the observer's log/log_end. With follow: until the run has ended and all is printed. */

@@ -105,8 +105,8 @@ void run_release(struct run *run)
         strlist_release(&run->attempts[i].nodes);
     }
     free(run->attempts);
-    char *texts[] = {run->name,         run->job,      run->job_file,     run->reason,
-                     run->master_addr,  run->on_failure, run->stop_signal, run->ssh_user,
+    char *texts[] = {run->name,         run->job,        run->job_file,        run->reason,
+                     run->master_addr,  run->on_failure, run->stop_signal,     run->ssh_user,
                      run->ssh_identity, run->ssh_config, run->ssh_known_hosts, run->head_host,
                      run->head_boot_id, run->spec};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -177,8 +177,8 @@ long run_first_failure(const struct run *run)
         if (node->state != NODE_FAILED) {
             continue;
         }
-        if (first < 0 || (node->ended_ms != 0 && (run->nodes[first].ended_ms == 0 ||
-                                                  node->ended_ms < run->nodes[first].ended_ms))) {
+        if (first < 0 || (node->ended_ms != 0 &&
+                          (run->nodes[first].ended_ms == 0 || node->ended_ms < run->nodes[first].ended_ms))) {
             first = (long)i;
         }
     }

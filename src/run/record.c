@@ -1,12 +1,11 @@
 /* A run as JSON text and back: what run.json holds. */
-#include "record_internal.h"
-
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/kind.h"
+#include "record_internal.h"
 #include "run/store.h"
 
 /* --- out ---------------------------------------------------------------------------------------- */
@@ -104,6 +103,7 @@ char *run_record_write(const struct run *run)
     put_text(object, "job_file", run->job_file);
     put_text(object, "run_id", run->id);
     put_number(object, "attempt", run->attempt);
+    put_number(object, "revision", run->revision);
     put_text(object, "state", run_state_name(run->state));
     put_flag(object, "starting", run->starting);
     put_flag(object, "stopping", run->stopping);
@@ -248,6 +248,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     }
     memcpy(run->id, id, strlen(id) + 1);
     run->attempt = (unsigned)get_number(object, "attempt", 0);
+    run->revision = get_number(object, "revision", 0);
     run->starting = get_flag(object, "starting");
     run->stopping = get_flag(object, "stopping");
     run->reason = get_text(object, "reason");

@@ -1,10 +1,9 @@
 /* States of runs and nodes: names, what counts as live, the derivation "first that fits". */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "model/run.h"
@@ -123,7 +122,7 @@ static void test_first_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivation),      cmocka_unit_test(test_written_off_counts_as_stopped),
+        cmocka_unit_test(test_derivation),       cmocka_unit_test(test_written_off_counts_as_stopped),
         cmocka_unit_test(test_names_round_trip), cmocka_unit_test(test_live_states),
         cmocka_unit_test(test_first_failure),
     };

@@ -1,10 +1,9 @@
 /* The run store: whole records round trip, damage and newer formats are named, locks take turns. */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

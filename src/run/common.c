@@ -1,0 +1,222 @@
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "common_internal.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+#include "node/answer.h"
+#include "step_internal.h"
+
+#define TURN_NOTICE_MS 1000 /* another command holds the run's lock longer: say so */
+#define TURN_MAX_MS    (24u * 3600 * 1000)
+
+/* --- the observer ------------------------------------------------------------------------------- */
+
+static void tell(void (*callback)(void *, const char *), void *ctx, const char *format, va_list args)
+{
+    if (callback != NULL) {
+        AUTO_FREE char *text = xvasprintf(format, args);
+        callback(ctx, text);
+    }
+}
+
+void tell_info(const struct run_context *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell(context->observer->info, context->observer->ctx, format, args);
+    va_end(args);
+}
+
+void tell_warn(const struct run_context *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell(context->observer->warn, context->observer->ctx, format, args);
+    va_end(args);
+}
+
+void node_failures_init(struct node_failures *failures, const struct run *run)
+{
+    *failures = (struct node_failures){
+        .errors = xcalloc(run->nodes_len, sizeof(struct error)),
+        .len = run->nodes_len,
+    };
+}
+
+void node_failures_release(struct node_failures *failures)
+{
+    free(failures->errors);
+    *failures = (struct node_failures){0};
+}
+
+void node_failures_set(struct node_failures *failures, size_t node, const struct error *error)
+{
+    if (failures->errors[node].kind == NULL) {
+        failures->count++;
+    }
+    failures->errors[node] = *error;
+}
+
+static bool same_failure(const struct error *a, const struct error *b)
+{
+    return a->kind == b->kind && strcmp(a->text, b->text) == 0 && strcmp(a->hint, b->hint) == 0;
+}
+
+static bool told_before(const struct node_failures *failures, size_t node)
+{
+    for (size_t i = 0; i < node; i++) {
+        if (failures->errors[i].kind != NULL && same_failure(&failures->errors[i], &failures->errors[node])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void node_failures_tell(const struct node_failures *failures, const struct run_context *context,
+                        const struct run *run, struct error *worst)
+{
+    const struct run_observer *observer = context->observer;
+    for (size_t i = 0; i < failures->len; i++) {
+        const struct error *error = &failures->errors[i];
+        if (error->kind == NULL) {
+            continue;
+        }
+        if (worst != NULL &&
+            (worst->kind == NULL ||
+             kind_worse_code(error->kind->exit_code, worst->kind->exit_code) != worst->kind->exit_code)) {
+            *worst = *error;
+        }
+        if (observer->failure == NULL || told_before(failures, i)) {
+            continue;
+        }
+        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+        for (size_t other = i; other < failures->len; other++) {
+            if (failures->errors[other].kind != NULL && same_failure(error, &failures->errors[other])) {
+                strlist_add(&hosts, run->nodes[other].label);
+            }
+        }
+        observer->failure(observer->ctx, error, &hosts);
+    }
+}
+
+/* --- turns and the record ----------------------------------------------------------------------- */
+
+int run_take_turn(const struct run_context *context, const char *name, bool wait, struct error *err)
+{
+    int lock = run_store_lock(context->store, name, wait ? TURN_NOTICE_MS : 0, err);
+    if (lock == -2 && wait) {
+        tell_info(context, "waiting for another command on run '%s'", name);
+        lock = run_store_lock(context->store, name, TURN_MAX_MS, err);
+        if (lock == -2) {
+            return error_set(err, &kind_run_live, "another command on run '%s' does not end", name);
+        }
+    }
+    return lock;
+}
+
+int run_keep(struct run_context *context, struct run *run, struct error *err)
+{
+    run->revision++;
+    run_step(context);
+    int result = run_store_save(context->store, run, err);
+    run_step(context);
+    return result;
+}
+
+void run_note_event(const struct run_context *context, const struct run *run, const char *event,
+                    const char *host, const char *format, ...)
+{
+    struct error err = ERROR_INIT;
+    va_list args;
+    va_start(args, format);
+    AUTO_FREE char *text = xvasprintf(format, args);
+    va_end(args);
+    if (run_store_add_event(context->store, run->name, clock_real_ms(), event, host, text, &err) != 0) {
+        tell_warn(context, "%s", err.text);
+    }
+}
+
+struct node_target run_node_target(const struct run *run, size_t node)
+{
+    return (struct node_target){
+        .run = run->name,
+        .run_id = run->id,
+        .rank = run->nodes[node].rank,
+        .attempt = run->attempt,
+        .artifacts = run->nodes[node].artifacts,
+    };
+}
+
+int run_settle(struct run_context *context, struct run *run, struct error *err)
+{
+    enum run_state state = judge_run(run, clock_real_ms());
+    if (run_keep(context, run, err) != 0) {
+        return -1;
+    }
+    if (!run_state_is_live(state)) {
+        run_store_drop_secrets(context->store, run->name);
+        run_note_event(context, run, run_state_name(state), NULL, "%s",
+                       run->reason == NULL ? "" : run->reason);
+    }
+    return 0;
+}
+
+/* --- observing ---------------------------------------------------------------------------------- */
+
+struct observe_round {
+    struct run *run;
+    bool answered;
+};
+
+static bool observe_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct observe_round *round = ctx;
+    enum node_state state = round->run->nodes[node].state;
+    if (state == NODE_EXITED || state == NODE_FAILED || state == NODE_STOPPED) {
+        return false;
+    }
+    const struct node_target target = run_node_target(round->run, node);
+    node_request_observe(&target, false, nonce, call);
+    return true;
+}
+
+static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                        struct error *err)
+{
+    struct observe_round *round = ctx;
+    struct node_observation seen;
+    int result = node_answer_observe(bytes, len, nonce, &seen, err);
+    if (result == 0) {
+        judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
+        round->answered = true;
+    }
+    node_observation_release(&seen);
+    return result;
+}
+
+static void observe_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct observe_round *round = ctx;
+    (void)started;
+    if (error->kind != &kind_interrupted && error->kind != &kind_terminated) {
+        judge_silence(&round->run->nodes[node], error);
+    }
+}
+
+int run_observe(struct crew *crew, struct run *run, const char *what)
+{
+    struct observe_round round = {.run = run};
+    const struct crew_question question = {
+        .what = what,
+        .ctx = &round,
+        .timeout_ms = OBSERVE_TIMEOUT_MS,
+        .build = observe_build,
+        .take = observe_take,
+        .failed = observe_failed,
+    };
+    return crew_ask(crew, &question);
+}

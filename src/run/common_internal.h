@@ -1,0 +1,97 @@
+/* What the use cases share: telling the observer, taking turns on a run, keeping its record. */
+#ifndef MTLAUNCH_RUN_COMMON_INTERNAL_H
+#define MTLAUNCH_RUN_COMMON_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "crew_internal.h"
+#include "model/run.h"
+#include "node/request.h"
+#include "run/usecase.h"
+
+#define OBSERVE_TIMEOUT_MS 30000
+
+void tell_info(const struct run_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void tell_warn(const struct run_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Failures of single nodes, gathered over a round. */
+struct node_failures {
+    struct error *errors; /* one a node; kind NULL: none */
+    size_t len;
+    size_t count; /* of nodes that failed */
+};
+
+void node_failures_init(struct node_failures *failures, const struct run *run);
+void node_failures_release(struct node_failures *failures);
+void node_failures_set(struct node_failures *failures, size_t node, const struct error *error);
+
+/* Tell the observer, the same failure of several nodes once. worst (may be NULL): a copy of the worst. */
+void node_failures_tell(const struct node_failures *failures, const struct run_context *context,
+                        const struct run *run, struct error *worst);
+
+/*
+ * Take the run's lock; while another command holds it, say so once and wait for it. Returns the descriptor,
+ * or -1 with err. wait false: -2 at once when it is taken.
+ */
+int run_take_turn(const struct run_context *context, const char *name, bool wait, struct error *err);
+
+/* Write the record, a step before and after. */
+int run_keep(struct run_context *context, struct run *run, struct error *err);
+
+/* Add an event; that it could not be written is a warning. */
+void run_note_event(const struct run_context *context, const struct run *run, const char *event,
+                    const char *host, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The node as its script knows it. Borrows from run. */
+struct node_target run_node_target(const struct run *run, size_t node);
+
+/*
+ * Ask every node that has not ended how it is; run's nodes follow. Unreachable ones are `lost`. what: for the
+ * progress, or NULL. 0, or -1 when interrupted.
+ */
+int run_observe(struct crew *crew, struct run *run, const char *what);
+
+/*
+ * Look at a live run: ask its nodes without keeping other commands waiting, then take the lock and see that
+ * the record is still the one that was read (else read it anew and ask again). run is loaded and crew was
+ * opened for it. *lock on return: held (>= 0; the caller settles and closes), or -2: another command is at
+ * the run, it has ended meanwhile, or its attempt or nodes changed. Returns 0, -1 with err (also
+ * interrupted).
+ */
+int run_look(struct crew *crew, struct run *run, int *lock, struct error *err);
+
+struct stop_orders {
+    const char *signal; /* without SIG */
+    unsigned long grace_s;
+    bool again;        /* see judge_stop */
+    bool sweep;        /* the run has ended: states stay */
+    const bool *nodes; /* one a node: ask it; NULL: all */
+};
+
+/*
+ * Ask nodes to end what is the run's; run's nodes follow the answers, survivors and ended leftovers go to
+ * result, failures are told. *unproven: how many nodes did not answer or still hold something; silent (may
+ * be NULL, one a node): which did not answer. 0, or -1 when interrupted (what did not answer is unproven).
+ */
+int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *orders,
+                  struct run_stop_result *result, size_t *unproven, bool *silent);
+
+/*
+ * Stop a run whose lock is held: the record says `stopping` until it is proven that nothing is left. why: for
+ * the event. orders.again and sweep are set here. Errors: not_proven (7), what interrupted it, kind_local.
+ */
+int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders, bool give_up,
+                  const char *why, struct run_stop_result *result, struct error *err);
+
+/* The error for nodes on which something may still live (7). Returns -1. */
+int run_unproven_error(const struct run *run, const struct run_stop_result *result, size_t unproven,
+                       struct error *err);
+
+/* The run has ended or changed: state, outcome, event, secrets, record. */
+int run_settle(struct run_context *context, struct run *run, struct error *err);
+
+#endif

@@ -1,0 +1,246 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "crew_internal.h"
+#include "model/kind.h"
+#include "step_internal.h"
+#include "transport/endpoint.h"
+
+/* --- opening ------------------------------------------------------------------------------------ */
+
+static void on_signal(void *ctx, int signal_number)
+{
+    struct crew *crew = ctx;
+    crew->signal_number = signal_number;
+    crew->signals++;
+    if (crew->signals == crew->patience + 1 && crew->on_interrupt != NULL) {
+        crew->on_interrupt(crew->interrupt_ctx);
+    }
+    if (crew_is_interrupted(crew)) {
+        fleet_cancel_all(crew->fleet);
+        fleet_stop(crew->fleet);
+    }
+}
+
+bool crew_is_interrupted(const struct crew *crew)
+{
+    return crew->signals > crew->patience;
+}
+
+int crew_interrupted_error(const struct crew *crew, struct error *err)
+{
+    return crew->signal_number == SIGTERM ? error_set(err, &kind_terminated, "terminated by SIGTERM")
+                                          : error_set(err, &kind_interrupted, "interrupted");
+}
+
+static int add_hosts(struct crew *crew, const struct machine *machine, const struct ssh_config *config,
+                     struct error *err)
+{
+    const struct run *run = crew->run;
+    const struct ssh_options options = {
+        .user = run->ssh_user,
+        .port = run->ssh_port,
+        .identity = run->ssh_identity,
+        .known_hosts = run->ssh_known_hosts,
+    };
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        struct endpoint endpoint;
+        if (endpoint_resolve(&run->nodes[i].host, &options, machine, config, &endpoint, NULL, err) != 0) {
+            return error_prefix(err, "%s", run->nodes[i].label);
+        }
+        fleet_add_host(crew->fleet, &endpoint);
+        endpoint_release(&endpoint);
+    }
+    return 0;
+}
+
+int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err)
+{
+    struct machine machine;
+    *crew = (struct crew){.context = context, .run = run};
+    if (machine_read(&machine, context->home, err) != 0) {
+        return -1;
+    }
+    int result = -1;
+    struct ssh_config *config = ssh_config_load(run->ssh_config, machine.home, NULL, NULL, err);
+    if (config != NULL) {
+        const struct fleet_options options = {
+            .fanout = context->fanout,
+            .connect_timeout_ms = context->connect_timeout_ms,
+        };
+        crew->fleet = fleet_new(&options, err);
+        if (crew->fleet != NULL) {
+            fleet_on_signal(crew->fleet, on_signal, crew);
+            result = add_hosts(crew, &machine, config, err);
+        }
+    }
+    ssh_config_free(config);
+    machine_release(&machine);
+    return result;
+}
+
+void crew_close(struct crew *crew)
+{
+    fleet_free(crew->fleet);
+    crew->fleet = NULL;
+}
+
+/* --- rounds ------------------------------------------------------------------------------------- */
+
+struct round;
+
+struct round_entry {
+    struct round *round;
+    size_t node;
+    struct str bytes;
+    char nonce[NODE_NONCE_LEN + 1];
+};
+
+struct round {
+    struct crew *crew;
+    const struct crew_question *question;
+    struct round_entry *entries;
+    size_t next; /* the next node to ask */
+    size_t open; /* asked and not done */
+    size_t done;
+};
+
+void crew_make_nonce(char nonce[NODE_NONCE_LEN + 1])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32: no bias in a byte's low bits */
+    unsigned char random[NODE_NONCE_LEN];
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        abort(); /* cannot happen below 256 bytes once the kernel's pool is set up */
+    }
+    for (size_t i = 0; i < NODE_NONCE_LEN; i++) {
+        nonce[i] = letters[random[i] % (sizeof(letters) - 1)];
+    }
+    nonce[NODE_NONCE_LEN] = '\0';
+}
+
+static void round_advance(struct round *round);
+
+static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct round_entry *entry = ctx;
+    (void)host;
+    size_t room = NODE_ANSWER_MAX - entry->bytes.len;
+    if (stream == 1) {
+        str_add_mem(&entry->bytes, bytes, len < room ? len : room);
+    }
+}
+
+static void round_tell_progress(const struct round *round)
+{
+    const struct run_observer *observer = round->crew->context->observer;
+    if (round->question->what != NULL && observer->progress != NULL) {
+        observer->progress(observer->ctx, round->question->what, round->done, round->crew->run->nodes_len);
+    }
+}
+
+static void on_done(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct round_entry *entry = ctx;
+    struct round *round = entry->round;
+    const struct crew_question *question = round->question;
+    struct error err = result->error;
+    (void)host;
+    run_step(round->crew->context);
+    if (err.kind == NULL && question->take(question->ctx, entry->node, str_text(&entry->bytes),
+                                           entry->bytes.len, entry->nonce, &err) == 0) {
+        err.kind = NULL;
+    }
+    if (err.kind != NULL) {
+        question->failed(question->ctx, entry->node, &err, result->started);
+    }
+    str_release(&entry->bytes);
+    round->open--;
+    round->done++;
+    round_tell_progress(round);
+    round_advance(round);
+    if (round->open == 0) {
+        fleet_stop(round->crew->fleet);
+    }
+}
+
+/* Ask one node; false when it has nothing to be asked. */
+static bool round_ask(struct round *round, size_t node)
+{
+    static const struct exec_handler handler = {.data = on_data, .done = on_done};
+    struct round_entry *entry = &round->entries[node];
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+    crew_make_nonce(entry->nonce);
+    if (!round->question->build(round->question->ctx, node, entry->nonce, &call)) {
+        return false;
+    }
+    run_step(round->crew->context);
+    const struct exec_request request = {
+        .command = call.command,
+        .input = call.input.data,
+        .input_len = call.input.len,
+        .timeout_ms = round->question->timeout_ms,
+    };
+    fleet_exec(round->crew->fleet, node, &request, &handler, entry);
+    round->open++;
+    return true;
+}
+
+/* Keep as many questions open as the fan-out allows: no call is built before its turn. */
+static void round_advance(struct round *round)
+{
+    size_t count = round->crew->run->nodes_len;
+    if (crew_is_interrupted(round->crew)) {
+        for (; round->next < count; round->next++) {
+            struct error err = ERROR_INIT;
+            crew_interrupted_error(round->crew, &err);
+            round->question->failed(round->question->ctx, round->next, &err, false);
+        }
+    }
+    while (round->next < count && round->open < round->crew->context->fanout) {
+        if (!round_ask(round, round->next++)) {
+            round->done++;
+            round_tell_progress(round);
+        }
+    }
+}
+
+int crew_ask(struct crew *crew, const struct crew_question *question)
+{
+    size_t count = crew->run->nodes_len;
+    struct round round = {
+        .crew = crew,
+        .question = question,
+        .entries = xcalloc(count, sizeof(struct round_entry)),
+    };
+    for (size_t i = 0; i < count; i++) {
+        round.entries[i].round = &round;
+        round.entries[i].node = i;
+    }
+    round_tell_progress(&round);
+    round_advance(&round);
+    while (round.open > 0) {
+        fleet_run(crew->fleet);
+    }
+    free(round.entries);
+    return crew_is_interrupted(crew) ? -1 : 0;
+}
+
+/* --- pauses ------------------------------------------------------------------------------------- */
+
+static void on_pause_end(void *ctx)
+{
+    fleet_stop(ctx);
+}
+
+void crew_pause(struct crew *crew, unsigned ms)
+{
+    if (crew_is_interrupted(crew)) {
+        return;
+    }
+    uint64_t timer = fleet_timer(crew->fleet, ms, on_pause_end, crew->fleet);
+    fleet_run(crew->fleet);
+    fleet_timer_cancel(crew->fleet, timer);
+}

@@ -1,0 +1,66 @@
+/*
+ * The crew: all nodes of a run, reachable from this process, and the round: one question to each of them,
+ * as many at once as the fan-out allows, every answer parsed as it comes.
+ */
+#ifndef MTLAUNCH_RUN_CREW_INTERNAL_H
+#define MTLAUNCH_RUN_CREW_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "model/run.h"
+#include "node/request.h"
+#include "run/usecase.h"
+#include "transport/fleet.h"
+
+struct crew {
+    struct run_context *context; /* borrowed */
+    const struct run *run;       /* borrowed: labels and ranks */
+    struct fleet *fleet;
+    int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
+    unsigned signals;                /* how many came */
+    unsigned patience;               /* so many of them do not interrupt: 0 at first, more for a roll-back */
+    void (*on_interrupt)(void *ctx); /* called with the signal that interrupts; NULL: none */
+    void *interrupt_ctx;
+};
+
+/*
+ * Make the fleet for the nodes of run, in rank order. Nothing is contacted yet. Errors: kind_ssh_config,
+ * kind_identity_missing, kind_not_supported, kind_local.
+ */
+int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err);
+void crew_close(struct crew *crew);
+
+/* Has a signal come that ends what the command was at? */
+bool crew_is_interrupted(const struct crew *crew);
+
+/* The error for that signal: kind_interrupted or kind_terminated. Returns -1. */
+int crew_interrupted_error(const struct crew *crew, struct error *err);
+
+/* One question. All callbacks run inside crew_ask; each gets ctx and the node's index. */
+struct crew_question {
+    const char *what; /* names the step for the progress ("checking"); NULL: silent */
+    void *ctx;
+    unsigned timeout_ms; /* for the command on the node */
+    /* Build node's call (released by the crew); false: this node is not asked. */
+    bool (*build)(void *ctx, size_t node, const char *nonce, struct node_call *call);
+    /* Parse an answer. -1 with err: it is a failure after all, handed on to failed. */
+    int (*take)(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce, struct error *err);
+    /* No answer. started: the question reached the node, or may have. */
+    void (*failed)(void *ctx, size_t node, const struct error *error, bool started);
+};
+
+/*
+ * A round: ask every node and wait until each has answered or failed. Returns 0, or -1 when a signal
+ * interrupted it: nodes that had not answered by then get failed() with kind_interrupted.
+ */
+int crew_ask(struct crew *crew, const struct crew_question *question);
+
+/* Let time pass (followers go on); ends early when a signal interrupts. */
+void crew_pause(struct crew *crew, unsigned ms);
+
+/* Fill nonce with letters and digits nobody can guess. */
+void crew_make_nonce(char nonce[NODE_NONCE_LEN + 1]);
+
+#endif

@@ -1,0 +1,341 @@
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+
+#define OUTPUT_TAIL_MAX 600 /* bytes of a log's end that go into an error's text */
+
+void judge_set_reason(struct run_node *node, const char *format, ...)
+{
+    free(node->reason);
+    node->reason = NULL;
+    if (format != NULL) {
+        va_list args;
+        va_start(args, format);
+        node->reason = xvasprintf(format, args);
+        va_end(args);
+    }
+}
+
+static void set_signal(struct run_node *node, const char *signal)
+{
+    free(node->signal);
+    node->signal = xstrdup(signal);
+}
+
+/* How a status reads: "exited with status 3", "was killed by SIGKILL: often the machine is out of memory". */
+static void set_exit_reason(struct run_node *node)
+{
+    if (node->exit_status == 0) {
+        judge_set_reason(node, NULL);
+    } else if (node->signal != NULL && strcmp(node->signal, "KILL") == 0) {
+        judge_set_reason(node, "killed by SIGKILL: by hand, or the machine ran out of memory (see dmesg)");
+    } else if (node->signal != NULL && strcmp(node->signal, "BUS") == 0) {
+        judge_set_reason(node, "ended by SIGBUS: often /dev/shm is full");
+    } else if (node->signal != NULL) {
+        judge_set_reason(node, "ended by SIG%s", node->signal);
+    } else {
+        judge_set_reason(node, "exited with status %d", node->exit_status);
+    }
+}
+
+/* The job's command has ended with a status that was written down. */
+static void judge_exit(struct run_node *node, int status, const char *signal, int64_t ended_s,
+                       int64_t ended_uptime_ms)
+{
+    node->exit_status = status;
+    set_signal(node, signal);
+    node->ended_ms = ended_s * 1000;
+    node->ended_uptime_ms = ended_uptime_ms;
+    if (node->signalled) {
+        node->state = NODE_STOPPED;
+        judge_set_reason(node, NULL);
+    } else {
+        node->state = status == 0 ? NODE_EXITED : NODE_FAILED;
+        set_exit_reason(node);
+    }
+}
+
+static void judge_gone(struct run_node *node, const struct node_observation *seen)
+{
+    if (node->ended_ms == 0) {
+        node->ended_ms = seen->now_s * 1000;
+    }
+    if (node->signalled) {
+        node->state = NODE_STOPPED;
+        judge_set_reason(node, NULL);
+        return;
+    }
+    node->state = NODE_FAILED;
+    if (seen->rebooted) {
+        judge_set_reason(node, "gone: the machine was restarted");
+    } else if (seen->pid_reused) {
+        judge_set_reason(node, "gone without an exit status; its pid belongs to another process now");
+    } else {
+        judge_set_reason(node, "gone without an exit status: killed together with its keeper");
+    }
+}
+
+static void judge_none(struct run_node *node)
+{
+    if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
+        node->state = node->started_ms == 0 ? NODE_PENDING : NODE_FAILED;
+        judge_set_reason(node, node->started_ms == 0 ? NULL : "gone: its state file was removed");
+    }
+}
+
+void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
+                       unsigned attempt)
+{
+    bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;
+    if (seen->life == NODE_LIFE_NONE || other_run || seen->found_attempt != attempt) {
+        judge_none(node);
+        return;
+    }
+    node->written_off = false;
+    if (seen->pid > 0) {
+        node->pid = seen->pid;
+    }
+    if (seen->started_s > 0) {
+        node->started_ms = seen->started_s * 1000;
+    }
+    switch (seen->life) {
+    case NODE_LIFE_NONE:
+        break;
+    case NODE_LIFE_STARTING:
+        node->state = NODE_RUNNING;
+        judge_set_reason(node, "in its setup lines");
+        break;
+    case NODE_LIFE_RUNNING:
+        node->state = NODE_RUNNING;
+        judge_set_reason(node,
+                         seen->keeper_alive ? NULL : "its keeper is gone: the exit status will be lost");
+        break;
+    case NODE_LIFE_EXITED:
+        judge_exit(node, seen->status, seen->signal, seen->ended_s, seen->ended_uptime_ms);
+        if (seen->never_ran && !node->signalled) {
+            node->state = NODE_FAILED;
+            judge_set_reason(node, "setup line %u ended with status %d", seen->setup_line, seen->status);
+        }
+        break;
+    case NODE_LIFE_GONE:
+        judge_gone(node, seen);
+        break;
+    case NODE_LIFE_ELSEWHERE:
+        node->state = NODE_LOST;
+        judge_set_reason(node, "its files were written by another host on a shared folder");
+        break;
+    }
+}
+
+void judge_silence(struct run_node *node, const struct error *why)
+{
+    node->state = NODE_LOST;
+    judge_set_reason(node, "%s", why->text);
+}
+
+/* --- start -------------------------------------------------------------------------------------- */
+
+/* The end of a log, as an indented paragraph below an error's text. */
+static void add_output(struct error *err, const char *output)
+{
+    if (output == NULL || output[0] == '\0') {
+        return;
+    }
+    size_t len = strlen(output);
+    const char *from = len > OUTPUT_TAIL_MAX ? output + len - OUTPUT_TAIL_MAX : output;
+    AUTO_STR struct str text = STR_INIT;
+    text_add_safe(&text, from, strlen(from));
+    while (text.len > 0 && text.data[text.len - 1] == '\n') {
+        str_truncate(&text, text.len - 1);
+    }
+    AUTO_STR struct str indented = STR_INIT;
+    for (const char *at = str_text(&text); *at != '\0'; at++) {
+        str_add_char(&indented, *at);
+        if (*at == '\n') {
+            str_add(&indented, "    ");
+        }
+    }
+    AUTO_FREE char *head = xstrdup(err->text);
+    error_set(err, err->kind, "%s:\n    %s", head, str_text(&indented));
+}
+
+static int start_refused(const struct node_start *start, const char *run, struct error *err)
+{
+    const struct node_foreign *foreign = &start->foreign;
+    if (start->stage == NODE_START_LIVE) {
+        error_set(err, &kind_run_live, "processes of an earlier attempt of '%s' still live there", run);
+        return error_hint(err, "`mtlaunch stop %s` ends them", run);
+    }
+    if (start->stage == NODE_START_PORT) {
+        error_set(err, &kind_port_taken, "another run there has just taken the master port");
+        return error_hint(err, "start again, or choose another with --master-port");
+    }
+    return judge_foreign(foreign, run, err);
+}
+
+int judge_foreign(const struct node_foreign *foreign, const char *run, struct error *err)
+{
+    error_set(err, &kind_run_foreign, "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld",
+              run, foreign->lives ? "lives there" : "was there and can't be shown dead",
+              foreign->run_id == NULL ? "?" : foreign->run_id, foreign->host == NULL ? "?" : foreign->host,
+              foreign->user == NULL ? "?" : foreign->user, (long long)foreign->pid);
+    return error_hint(err,
+                      "choose another run name or artifacts folder, or stop that run where it was started");
+}
+
+static int start_ended(struct run_node *node, const struct node_start *start, struct error *err)
+{
+    node->exit_status = start->status;
+    set_signal(node, start->signal);
+    node->state = NODE_FAILED;
+    switch (start->stage) {
+    case NODE_START_SETUP:
+        if (start->setup_line == 0) {
+            judge_set_reason(node, "its working folder can't be entered");
+        } else {
+            judge_set_reason(node, "setup line %u ended with status %d", start->setup_line, start->status);
+        }
+        error_set(err, &kind_setup_failed, "%s", node->reason);
+        break;
+    case NODE_START_EXEC:
+        judge_set_reason(node, "the command can't be executed (status %d)", start->status);
+        error_set(err, &kind_start_failed, "%s", node->reason);
+        break;
+    case NODE_START_TIMEOUT:
+        judge_set_reason(node, "it did not come up within start_timeout");
+        error_set(err, &kind_time_limit, "%s", node->reason);
+        error_hint(err, "raise start_timeout in the spec, or look at what its setup lines wait for");
+        break;
+    case NODE_START_CLAIM:
+        judge_set_reason(node, "its files can't be written: %s",
+                         start->problem == NULL ? "?" : start->problem);
+        error_set(err, &kind_artifacts_unwritable, "%s", node->reason);
+        break;
+    case NODE_START_STARTED:
+    case NODE_START_FOREIGN:
+    case NODE_START_LIVE:
+    case NODE_START_PORT:
+    case NODE_START_COMMAND:
+        set_exit_reason(node);
+        error_set(err, &kind_start_failed, "the command ended at once: %s",
+                  node->reason == NULL ? "no status" : node->reason);
+        break;
+    }
+    add_output(err, start->output);
+    return -1;
+}
+
+int judge_start(struct run_node *node, const struct node_start *start, const char *run, struct error *err)
+{
+    if (start->stage == NODE_START_FOREIGN || start->stage == NODE_START_LIVE ||
+        start->stage == NODE_START_PORT) {
+        start_refused(start, run, err);
+        judge_set_reason(node, "%s", err->text);
+        return -1;
+    }
+    if (start->pid > 0) {
+        node->pid = start->pid;
+    }
+    if (start->started_s > 0) {
+        node->started_ms = start->started_s * 1000;
+    }
+    if (start->log != NULL) {
+        free(node->log);
+        node->log = xstrdup(start->log);
+    }
+    if (start->stage != NODE_START_STARTED) {
+        return start_ended(node, start, err);
+    }
+    node->state = start->ended ? NODE_EXITED : NODE_RUNNING;
+    node->exit_status = start->ended ? 0 : -1;
+    judge_set_reason(node, NULL);
+    return 0;
+}
+
+/* --- stop --------------------------------------------------------------------------------------- */
+
+void judge_stop(struct run_node *node, const struct node_stop *stop, bool again)
+{
+    bool open = node->state == NODE_RUNNING || node->state == NODE_LOST;
+    node->written_off = false;
+    if (stop->was_alive || (again && open)) {
+        node->signalled = true;
+    }
+    if (stop->status >= 0) {
+        judge_exit(node, stop->status, stop->signal, stop->ended_s, stop->ended_uptime_ms);
+    } else if (node->signalled) {
+        node->state = NODE_STOPPED;
+        judge_set_reason(node, NULL);
+    } else if (node->started_ms == 0 && node->state != NODE_FAILED) {
+        node->state = NODE_PENDING;
+    } else if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
+        node->state = NODE_FAILED;
+        judge_set_reason(node, "gone without an exit status");
+    }
+    if (stop->survivors.total > 0) {
+        judge_set_reason(node, "%llu processes could not be ended",
+                         (unsigned long long)stop->survivors.total);
+    }
+}
+
+/* --- the run ------------------------------------------------------------------------------------ */
+
+static void set_run_reason(struct run *run, char *reason)
+{
+    free(run->reason);
+    run->reason = reason;
+}
+
+static int64_t last_end(const struct run *run)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        last = run->nodes[i].ended_ms > last ? run->nodes[i].ended_ms : last;
+    }
+    return last;
+}
+
+static void judge_outcome(struct run *run, int64_t now_ms)
+{
+    long first = run_first_failure(run);
+    if (run->ended_ms == 0) {
+        int64_t last = last_end(run);
+        run->ended_ms = last > run->started_ms && last < now_ms ? last : now_ms;
+    }
+    if (run->state == RUN_FINISHED) {
+        run->exit_status = 0;
+    } else if (run->state == RUN_FAILED && first >= 0) {
+        const struct run_node *node = &run->nodes[first];
+        run->exit_status = node->exit_status > 0 ? node->exit_status : -1;
+        if (run->reason == NULL) {
+            set_run_reason(run, xasprintf("%s (rank %u): %s", node->label, node->rank,
+                                          node->reason == NULL ? "failed" : node->reason));
+        }
+    } else {
+        run->exit_status = -1;
+    }
+    struct run_attempt *attempt = run_current_attempt(run);
+    if (attempt != NULL) {
+        attempt->ended_ms = run->ended_ms;
+        free(attempt->reason);
+        attempt->reason = xstrdup(run->reason);
+    }
+}
+
+enum run_state judge_run(struct run *run, int64_t now_ms)
+{
+    struct run_attempt *attempt = run_current_attempt(run);
+    run->state = run_derive_state(run);
+    if (attempt != NULL) {
+        attempt->state = run->state;
+    }
+    if (!run_state_is_live(run->state)) {
+        judge_outcome(run, now_ms);
+    }
+    return run->state;
+}

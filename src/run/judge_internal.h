@@ -1,0 +1,42 @@
+/*
+ * What a node's answers mean for the run: pure functions from answers to states, reasons and the run's
+ * outcome. No I/O, no clock.
+ */
+#ifndef MTLAUNCH_RUN_JUDGE_INTERNAL_H
+#define MTLAUNCH_RUN_JUDGE_INTERNAL_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/run.h"
+#include "node/answer.h"
+
+/* Replace a node's reason (printf form; NULL format: none). */
+void judge_set_reason(struct run_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A node said how it is: state, pid, exit status, times and reason follow. */
+void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
+                       unsigned attempt);
+
+/* A node did not answer: it is lost, what was known of it stays. */
+void judge_silence(struct run_node *node, const struct error *why);
+
+/* A node was told to start and answered. 0: started; -1 with err: it could not (state and reason are set). */
+int judge_start(struct run_node *node, const struct node_start *start, const char *run, struct error *err);
+
+/* A .state of another run stands where this one wants to be: err gets kind_run_foreign. Returns -1. */
+int judge_foreign(const struct node_foreign *foreign, const char *run, struct error *err);
+
+/*
+ * A node was told to stop and answered. again: an earlier stop of this attempt was sent and its answer never
+ * seen, so what has ended since may have ended by it.
+ */
+void judge_stop(struct run_node *node, const struct node_stop *stop, bool again);
+
+/*
+ * Set the run's state from flags and nodes; when it has ended (not live) also the exit status, reason and
+ * time of end of run and attempt, now_ms where no node knows better. Returns the state.
+ */
+enum run_state judge_run(struct run *run, int64_t now_ms);
+
+#endif

@@ -1,0 +1,137 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "common_internal.h"
+#include "model/hostlist.h"
+#include "model/kind.h"
+#include "tails_internal.h"
+
+#define TICK_MS 500
+
+/* Mark the nodes that a word of --node means: digits are a rank, else a label or host name. */
+static size_t select_word(const struct run *run, const char *word, bool *selected)
+{
+    uint64_t rank = 0;
+    size_t found = 0;
+    bool is_rank = text_to_uint(word, 0, UINT32_MAX, &rank);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct run_node *node = &run->nodes[i];
+        if (is_rank ? node->rank == rank
+                    : strcmp(node->label, word) == 0 || strcmp(node->host.name, word) == 0) {
+            selected[i] = true;
+            found++;
+        }
+    }
+    return found;
+}
+
+static int unknown_node(const struct run *run, const char *word, struct error *err)
+{
+    AUTO_FREE char **labels = xcalloc(run->nodes_len, sizeof(*labels));
+    AUTO_STR struct str folded = STR_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        labels[i] = run->nodes[i].label;
+    }
+    hostlist_fold_names(labels, run->nodes_len, &folded);
+    error_set(err, &kind_usage, "run '%s' has no node '%s'", run->name, word);
+    return error_hint(err, "it has ranks 0 to %zu: %s", run->nodes_len - 1, str_text(&folded));
+}
+
+static int select_nodes(const struct run *run, const struct run_logs_request *request, bool *selected,
+                        struct error *err)
+{
+    size_t count = request->nodes->len == 0 ? run->nodes_len : 0;
+    for (size_t i = 0; i < count; i++) {
+        selected[i] = true;
+    }
+    for (size_t i = 0; i < request->nodes->len; i++) {
+        size_t found = select_word(run, request->nodes->items[i], selected);
+        if (found == 0) {
+            return unknown_node(run, request->nodes->items[i], err);
+        }
+        count += found;
+    }
+    if (request->raw && count != 1) {
+        error_set(err, &kind_usage, "'--raw' shows the bytes of one node, %zu are asked for", count);
+        return error_hint(err, "name it with --node");
+    }
+    return 0;
+}
+
+static int check_attempt(const struct run *run, unsigned attempt, struct error *err)
+{
+    if (attempt > run->attempt) {
+        error_set(err, &kind_no_such_run, "run '%s' has no attempt %u", run->name, attempt);
+        return error_hint(err, "its attempts are 1 to %u", run->attempt);
+    }
+    return 0;
+}
+
+static int logs_outcome(const struct tails *tails, const struct crew *crew, struct error *err)
+{
+    const struct node_failures *failures = tails_failures(tails);
+    struct error worst = ERROR_INIT;
+    if (crew_is_interrupted(crew)) {
+        return crew_interrupted_error(crew, err);
+    }
+    node_failures_tell(failures, crew->context, crew->run, &worst);
+    if (failures->count > 0) {
+        return error_set(err, worst.kind, "%zu of %zu logs of run '%s' could not be read to their end",
+                         failures->count, crew->run->nodes_len, crew->run->name);
+    }
+    if (tails_missing(tails) > 0) {
+        tell_warn(crew->context, "%zu of %zu nodes have no log of this attempt", tails_missing(tails),
+                  crew->run->nodes_len);
+    }
+    return 0;
+}
+
+static int logs_with_crew(struct crew *crew, const struct run_logs_request *request, const bool *selected,
+                          struct error *err)
+{
+    const struct run_observer *observer = crew->context->observer;
+    const struct node_tail_wish wish = {
+        .attempt = request->attempt,
+        .from = request->all ? NODE_TAIL_ALL : NODE_TAIL_LINES,
+        .count = request->lines,
+        .follow = request->follow,
+    };
+    struct tails *tails = tails_open(crew, selected, &wish);
+    while (tails_left(tails) > 0 && !crew_is_interrupted(crew)) {
+        crew_pause(crew, TICK_MS);
+        if (observer->tick != NULL) {
+            observer->tick(observer->ctx);
+        }
+    }
+    int result = logs_outcome(tails, crew, err);
+    crew_close(crew);
+    tails_free(tails);
+    return result;
+}
+
+int run_logs(struct run_context *context, const char *name, const struct run_logs_request *request,
+             struct error *err)
+{
+    struct run run;
+    struct crew crew;
+    if (run_store_load(context->store, name, &run, err) != 0) {
+        return -1;
+    }
+    AUTO_FREE bool *selected = xcalloc(run.nodes_len, sizeof(bool));
+    int result = select_nodes(&run, request, selected, err);
+    if (result == 0) {
+        result = check_attempt(&run, request->attempt, err);
+    }
+    if (result == 0) {
+        result = crew_open(&crew, context, &run, err);
+        if (result == 0) {
+            result = logs_with_crew(&crew, request, selected, err);
+        } else {
+            crew_close(&crew);
+        }
+    }
+    run_release(&run);
+    return result;
+}

@@ -1,0 +1,337 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+#include "start_internal.h"
+#include "step_internal.h"
+
+#define START_MARGIN_MS 30000
+#define PORT_TRIES      3 /* another run may take the free port between probe and start */
+
+/* --- planning ----------------------------------------------------------------------------------- */
+
+int start_make_plan(struct start *start, bool probed, struct error *err)
+{
+    const struct run_start_request *request = start->request;
+    size_t count = request->hosts->len;
+    AUTO_FREE struct plan_node_facts *nodes = xcalloc(count, sizeof(*nodes));
+    for (size_t i = 0; probed && i < count; i++) {
+        const struct node_probe *probe = &start->probes[i];
+        nodes[i] = (struct plan_node_facts){
+            .cores = probe->cores,
+            .gpus = probe->gpus,
+            .gpus_present = probe->gpus,
+            .interface = probe->interface,
+            .artifacts = probe->artifacts,
+        };
+    }
+    const struct plan_facts facts = {
+        .run_id = start->run->id[0] != '\0' ? start->run->id : NULL,
+        .attempt = start->run->attempt,
+        .master_port = probed ? start->probes[0].port : 0,
+        .nodes = probed ? nodes : NULL,
+    };
+    const struct plan_input input = {
+        .job = request->job,
+        .hosts = request->hosts,
+        .host_facts = request->host_facts,
+        .run = request->run,
+        .environ_ = start->context->environ_,
+        .facts = facts.run_id != NULL ? &facts : NULL,
+    };
+    plan_release(&start->plan);
+    start->plan = (struct plan){0};
+    if (plan_make(&start->plan, &input, err) != 0) {
+        start->plan = (struct plan){0};
+        return -1;
+    }
+    for (size_t i = 0; probed && i < start->plan.warnings.len; i++) {
+        tell_warn(start->context, "%s", start->plan.warnings.items[i]);
+    }
+    return 0;
+}
+
+/* --- starting the nodes ------------------------------------------------------------------------- */
+
+static bool start_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    struct start *start = ctx;
+    const struct node_target target = run_node_target(start->run, node);
+    const struct node_job job = start_node_job(start, node);
+    const struct node_start_wish wish = {
+        .master_port = start->plan.master_port,
+        .version = MTLAUNCH_VERSION,
+        .start_timeout_s = start->request->job->start_timeout_s,
+    };
+    node_request_start(&target, &job, &wish, nonce, call);
+    start->touched[node] = true;
+    return true;
+}
+
+static int start_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
+                      struct error *err)
+{
+    struct start *start = ctx;
+    struct node_start answer;
+    int result = node_answer_start(bytes, len, nonce, &answer, err);
+    if (result == 0) {
+        bool refused = answer.stage == NODE_START_FOREIGN || answer.stage == NODE_START_LIVE ||
+                       answer.stage == NODE_START_PORT;
+        start->touched[index] = !refused;
+        start->port_lost = start->port_lost || answer.stage == NODE_START_PORT;
+        result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
+    }
+    node_start_release(&answer);
+    return result;
+}
+
+static void start_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct start *start = ctx;
+    struct run_node *record = &start->run->nodes[node];
+    if (!started) {
+        start->touched[node] = false;
+    }
+    if (record->state == NODE_PENDING && record->reason == NULL) {
+        judge_set_reason(record, "%s", error->text);
+    }
+    node_failures_set(&start->failures, node, error);
+}
+
+static int start_nodes(struct start *start)
+{
+    const struct crew_question question = {
+        .what = "starting",
+        .ctx = start,
+        .timeout_ms = (unsigned)start->request->job->start_timeout_s * 1000 + START_MARGIN_MS,
+        .build = start_build,
+        .take = start_take,
+        .failed = start_failed,
+    };
+    return crew_ask(&start->crew, &question);
+}
+
+/* --- the way back ------------------------------------------------------------------------------- */
+
+static void say_what_may_run(const struct start *start)
+{
+    for (size_t i = 0; i < start->run->nodes_len; i++) {
+        if (start->touched[i]) {
+            tell_warn(start->context, "%s: may still run", start->run->nodes[i].label);
+        }
+    }
+}
+
+/*
+ * End what was started; what caused it is in cause (reason of the run). err gets the error that outweighs it:
+ * not_proven, or what interrupted the roll-back. 0 when nothing is left anywhere.
+ */
+static int roll_back(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    struct run_stop_result result = {0};
+    const struct stop_orders orders = {
+        .signal = run->stop_signal,
+        .grace_s = run->stop_grace_s,
+        .again = true, /* a node whose answer was not awaited may have been running */
+        .nodes = start->touched,
+    };
+    size_t unproven = 0;
+    run->starting = false;
+    run->stopping = true;
+    run->state = RUN_STOPPING;
+    run_keep(start->context, run, NULL); /* the stop itself matters more than a full disk here */
+    start->crew.patience = start->crew.signals;
+    int code = run_end_nodes(&start->crew, run, &orders, &result, &unproven, NULL);
+    if (code != 0) {
+        say_what_may_run(start);
+        crew_interrupted_error(&start->crew, err);
+        error_hint(err, "`mtlaunch stop %s` ends what still runs", run->name);
+    } else if (unproven > 0) {
+        code = run_unproven_error(run, &result, unproven, err);
+    } else {
+        run->stopping = false;
+    }
+    run_stop_result_release(&result);
+    return code;
+}
+
+static bool anything_touched(const struct start *start)
+{
+    for (size_t i = 0; i < start->run->nodes_len; i++) {
+        if (start->touched[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The start has failed as err says: leave nothing behind and say so in the record. Returns -1. */
+static int fail(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    struct error worse = ERROR_INIT;
+    free(run->reason);
+    run->reason = xstrdup(err->text);
+    run->starting = false;
+    if (anything_touched(start) && roll_back(start, &worse) != 0) {
+        *err = worse;
+    }
+    run_settle(start->context, run, NULL); /* the failure itself is what the caller must hear of */
+    return -1;
+}
+
+/* Some nodes failed in a step: tell them, and make one error of it all. Returns -1. */
+static int nodes_failed(struct start *start, const char *step, struct error *err)
+{
+    struct error worst = ERROR_INIT;
+    node_failures_tell(&start->failures, start->context, start->run, &worst);
+    if (start->failures.count == start->run->nodes_len && start->failures.count == 1) {
+        *err = worst;
+        return -1;
+    }
+    return error_set(err, worst.kind, "run '%s' was not started: %zu of %zu nodes failed %s",
+                     start->run->name, start->failures.count, start->run->nodes_len, step);
+}
+
+/* --- the way there ------------------------------------------------------------------------------ */
+
+/* One attempt, from the probe to the proof. */
+static int attempt(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    if (start_probe_nodes(start) != 0) {
+        return crew_interrupted_error(&start->crew, err);
+    }
+    if (start->failures.count > 0) {
+        return nodes_failed(start, "the check before the start", err);
+    }
+    if (start_make_plan(start, true, err) != 0) {
+        return -1;
+    }
+    start_complete_record(start);
+    if (run_keep(start->context, run, err) != 0) {
+        return -1;
+    }
+    struct env env = ENV_INIT;
+    plan_node_env(&start->plan.nodes[0], &env);
+    int kept = run_store_save_secrets(start->context->store, run->name, &env, err);
+    env_release(&env);
+    if (kept != 0) {
+        return -1;
+    }
+    if (start_nodes(start) != 0) {
+        return crew_interrupted_error(&start->crew, err);
+    }
+    if (start->failures.count > 0) {
+        return nodes_failed(start, "to start", err);
+    }
+    run->starting = false;
+    if (run_settle(start->context, run, err) != 0) {
+        return -1;
+    }
+    run_note_event(start->context, run, "started", NULL, "attempt %u on %zu nodes, master %s port %u",
+                   run->attempt, run->nodes_len, run->master_addr, run->master_port);
+    return 0;
+}
+
+static void forget_probes(struct start *start)
+{
+    for (size_t i = 0; start->probes != NULL && i < start->request->hosts->len; i++) {
+        node_probe_release(&start->probes[i]);
+    }
+    free(start->probes);
+    start->probes = NULL;
+    free(start->touched);
+    start->touched = NULL;
+    node_failures_release(&start->failures);
+}
+
+static int try_once(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    size_t count = start->request->hosts->len;
+    start->port_lost = false;
+    start_fill_record(start);
+    start->probes = xcalloc(count, sizeof(*start->probes));
+    start->touched = xcalloc(count, sizeof(*start->touched));
+    node_failures_init(&start->failures, run);
+    int result = start_make_plan(start, false, err);
+    if (result == 0) {
+        result = crew_open(&start->crew, start->context, run, err);
+    }
+    if (result == 0) {
+        result = run_keep(start->context, run, err);
+    }
+    if (result == 0) {
+        result = attempt(start, err) == 0 ? 0 : fail(start, err);
+    }
+    crew_close(&start->crew);
+    forget_probes(start);
+    return result;
+}
+
+/* A record of that name may stand there already: is a new attempt allowed? */
+static int check_existing(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    const char *name = start->request->run;
+    if (run_store_load(start->context->store, name, run, err) != 0) {
+        return -1;
+    }
+    if (strcmp(run->job, start->request->job->name) != 0) {
+        error_set(err, &kind_run_exists, "run '%s' is of job '%s', not of '%s'", name, run->job,
+                  start->request->job->name);
+        return error_hint(err, "choose another run name, or `mtlaunch remove %s` first", name);
+    }
+    if (run_state_is_live(run->state)) {
+        error_set(err, &kind_run_live, "run '%s' is %s", name, run_state_name(run->state));
+        return error_hint(err, "`mtlaunch stop %s` ends it", name);
+    }
+    return 0;
+}
+
+/* The record may say `running` only because nobody has looked since: look, before the lock is taken. */
+static void refresh_existing(struct run_context *context, const char *name)
+{
+    struct run run;
+    run_init(&run);
+    run_status(context, name, &run, NULL);
+    run_release(&run);
+}
+
+int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
+              struct error *err)
+{
+    struct start start = {.context = context, .request = request, .run = run};
+    run_init(run);
+    if (job_check_run_name(request->run, err) != 0 || start_make_plan(&start, false, err) != 0) {
+        return -1;
+    }
+    if (run_store_has(context->store, request->run)) {
+        refresh_existing(context, request->run);
+    }
+    AUTO_CLOSE int lock = run_take_turn(context, request->run, true, err);
+    int result = lock < 0 ? -1 : 0;
+    if (result == 0 && run_store_has(context->store, request->run)) {
+        result = check_existing(&start, err);
+    } else if (result == 0) {
+        run->name = xstrdup(request->run);
+    }
+    if (result == 0) {
+        run_step(context);
+        result = try_once(&start, err);
+        for (unsigned i = 1; i < PORT_TRIES && result != 0 && start.port_lost &&
+                             request->job->master_port == 0 && run->state == RUN_FAILED;
+             i++) {
+            tell_info(context, "trying again with another master port");
+            result = try_once(&start, err);
+        }
+    }
+    plan_release(&start.plan);
+    return result;
+}

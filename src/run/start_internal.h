@@ -1,0 +1,36 @@
+/* The parts of a start: the record it begins with, the probe before it, the start itself. */
+#ifndef MTLAUNCH_RUN_START_INTERNAL_H
+#define MTLAUNCH_RUN_START_INTERNAL_H
+
+#include "common_internal.h"
+#include "node/answer.h"
+#include "run/plan.h"
+
+struct start {
+    struct run_context *context;
+    const struct run_start_request *request;
+    struct run *run;
+    struct crew crew;
+    struct plan plan;          /* made with what is known so far */
+    struct node_probe *probes; /* one a node, after the probe */
+    bool *touched;             /* one a node: told to start, so something may live there */
+    struct node_failures failures;
+    bool port_lost; /* another run took the master port between probe and start */
+};
+
+/* Make (or make again) the plan with the facts known so far. Warnings are told at the last making. */
+int start_make_plan(struct start *start, bool probed, struct error *err);
+
+/* Fill a new attempt into the record from plan, job and hosts: state starting, nodes pending. */
+void start_fill_record(struct start *start);
+
+/* After the probe: what only now is known (port, paths, processes). */
+void start_complete_record(struct start *start);
+
+/* The job part of a question to a node. Borrows from start->plan. */
+struct node_job start_node_job(const struct start *start, size_t node);
+
+/* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
+int start_probe_nodes(struct start *start);
+
+#endif

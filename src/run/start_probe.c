@@ -1,0 +1,198 @@
+/* The probe before a start: what every node is asked, and what in its answer forbids the start. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+#include "start_internal.h"
+
+#define PROBE_MARGIN_MS 30000
+#define SETUP_TIMEOUT_S 60
+
+static enum node_env_mode node_env_mode(enum plan_env_mode mode)
+{
+    switch (mode) {
+    case PLAN_ENV_KEEP:
+        return NODE_ENV_KEEP;
+    case PLAN_ENV_CLEAN:
+        return NODE_ENV_CLEAN;
+    case PLAN_ENV_LOGIN:
+        break;
+    }
+    return NODE_ENV_LOGIN;
+}
+
+struct node_job start_node_job(const struct start *start, size_t node)
+{
+    const struct plan_node *from = &start->plan.nodes[node];
+    return (struct node_job){
+        .env_mode = node_env_mode(from->env_mode),
+        .workdir = from->workdir,
+        .shell = start->plan.shell,
+        .setup = &start->plan.setup,
+        .argv = &from->argv,
+        .defaults = &from->defaults,
+        .env = &from->env,
+        .computed = &from->computed,
+    };
+}
+
+static unsigned long setup_timeout_s(const struct start *start)
+{
+    unsigned long limit = start->request->job->start_timeout_s;
+    return limit < SETUP_TIMEOUT_S ? limit : SETUP_TIMEOUT_S;
+}
+
+static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct start *start = ctx;
+    const struct plan_node *from = &start->plan.nodes[node];
+    const struct launch_probe *probe = &from->probe;
+    const struct job *job = start->request->job;
+    const struct node_target target = run_node_target(start->run, node);
+    const struct node_job node_job = start_node_job(start, node);
+    bool is_command = probe->program_type == LAUNCH_PROGRAM_COMMAND;
+    const struct node_probe_wish wish = {
+        .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
+        .interpreter = is_command ? probe->program : probe->interpreter,
+        .job = !start->request->no_check,
+        .gpus = job->nproc_per_node == 0,
+        .port = node == 0,
+        .master_port = job->master_port,
+        .master_addr = start->plan.nnodes > 1 ? start->plan.master_addr : NULL,
+        .is_master = node == 0,
+        .setup_timeout_s = setup_timeout_s(start),
+    };
+    node_request_probe(&target, &node_job, &wish, nonce, call);
+    return true;
+}
+
+/* --- judging ------------------------------------------------------------------------------------ */
+
+static int judge_claims(const struct start *start, const struct node_probe *probe, struct error *err)
+{
+    if (probe->foreign.run_id != NULL) {
+        return judge_foreign(&probe->foreign, start->run->name, err);
+    }
+    if (probe->live.total > 0) {
+        const struct node_process *first = probe->live.len > 0 ? &probe->live.items[0] : NULL;
+        error_set(err, &kind_run_live,
+                  "%llu processes of an earlier attempt of '%s' live there (pid %lld: %s)",
+                  (unsigned long long)probe->live.total, start->run->name,
+                  first == NULL ? 0 : (long long)first->pid,
+                  first == NULL || first->command == NULL ? "?" : first->command);
+        return error_hint(err, "`mtlaunch stop %s` ends them", start->run->name);
+    }
+    if (!probe->artifacts_writable) {
+        error_set(err, &kind_artifacts_unwritable, "the artifacts folder '%s' is not writable: %s",
+                  probe->artifacts == NULL ? "?" : probe->artifacts,
+                  probe->artifacts_problem == NULL ? "unknown reason" : probe->artifacts_problem);
+        return error_hint(err, "make it, or name another with 'artifacts' in the spec or --artifacts");
+    }
+    return 0;
+}
+
+static int judge_port(const struct start *start, const struct node_probe *probe, struct error *err)
+{
+    unsigned wanted = start->request->job->master_port;
+    if (wanted != 0 && probe->port_taken) {
+        error_set(err, &kind_port_taken, "master port %u is taken there", wanted);
+        if (probe->port_pid > 0) {
+            AUTO_FREE char *text = xstrdup(err->text);
+            error_set(err, &kind_port_taken, "%s by pid %lld (%s)", text, (long long)probe->port_pid,
+                      probe->port_command == NULL ? "?" : probe->port_command);
+        }
+        return error_hint(err, "use another with --master-port, or leave it out to have a free one chosen");
+    }
+    if (wanted == 0 && probe->port == 0) {
+        error_set(err, &kind_port_taken, "no port from 29500 to 29999 is free there");
+        return error_hint(err, "name a free one with --master-port");
+    }
+    return 0;
+}
+
+static int judge_setup(const struct node_probe *probe, struct error *err)
+{
+    const struct node_setup_failure *setup = &probe->setup;
+    AUTO_STR struct str output = STR_INIT;
+    if (setup->output != NULL) {
+        text_add_safe(&output, setup->output, strlen(setup->output));
+        while (output.len > 0 && output.data[output.len - 1] == '\n') {
+            str_truncate(&output, output.len - 1);
+        }
+    }
+    if (setup->status < 0) {
+        error_set(err, &kind_setup_failed, "setup line %u did not end in time", setup->line);
+    } else {
+        error_set(err, &kind_setup_failed, "setup line %u ended with status %d", setup->line, setup->status);
+    }
+    if (output.len > 0) {
+        AUTO_FREE char *text = xstrdup(err->text);
+        error_set(err, &kind_setup_failed, "%s: %s", text, str_text(&output));
+    }
+    return error_hint(err, "every setup line must end with 0; try it there in a plain `sh` or `bash`");
+}
+
+static int judge_program(const struct start *start, size_t node, const struct node_probe *probe,
+                         struct error *err)
+{
+    const struct plan_node *plan = &start->plan.nodes[node];
+    const char *path = probe->path == NULL ? "?" : probe->path;
+    if (!probe->workdir_exists) {
+        error_set(err, &kind_workdir_missing, "%s: no such directory",
+                  plan->workdir == NULL ? "the login folder" : plan->workdir);
+        return error_hint(err, "make it there, or give this host its own with workdir= in the host list");
+    }
+    if (probe->setup.failed) {
+        return judge_setup(probe, err);
+    }
+    if (!probe->interpreter_found) {
+        bool is_command = plan->probe.program_type == LAUNCH_PROGRAM_COMMAND;
+        error_set(err, is_command ? &kind_program_missing : &kind_interpreter_missing,
+                  "'%s' not found (PATH=%s)", is_command ? plan->probe.program : plan->probe.interpreter,
+                  path);
+        return error_hint(err, "activate its environment in 'setup', or name it by its whole path%s",
+                          is_command ? "" : " with 'python'");
+    }
+    if (!probe->program_exists) {
+        error_set(err, &kind_program_missing, "%s: no such file (in %s)", plan->probe.program,
+                  probe->workdir == NULL ? "the login folder" : probe->workdir);
+        return error_hint(err, "put it there, or set 'workdir' to the folder that holds it");
+    }
+    return 0;
+}
+
+static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                      struct error *err)
+{
+    struct start *start = ctx;
+    struct node_probe *probe = &start->probes[node];
+    if (node_answer_probe(bytes, len, nonce, probe, err) != 0 || judge_claims(start, probe, err) != 0 ||
+        (node == 0 && judge_port(start, probe, err) != 0)) {
+        return -1;
+    }
+    return start->request->no_check ? 0 : judge_program(start, node, probe, err);
+}
+
+static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct start *start = ctx;
+    (void)started;
+    node_failures_set(&start->failures, node, error);
+    judge_set_reason(&start->run->nodes[node], "%s", error->text);
+}
+
+int start_probe_nodes(struct start *start)
+{
+    const struct crew_question question = {
+        .what = "checking",
+        .ctx = start,
+        .timeout_ms = (unsigned)setup_timeout_s(start) * 1000 + PROBE_MARGIN_MS,
+        .build = probe_build,
+        .take = probe_take,
+        .failed = probe_failed,
+    };
+    return crew_ask(&start->crew, &question);
+}

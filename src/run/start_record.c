@@ -1,0 +1,171 @@
+/* The record of a new attempt: who runs what where, and the spec as it was resolved. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "start_internal.h"
+
+static json_t *text_json(const char *text)
+{
+    if (text == NULL) {
+        return json_null();
+    }
+    AUTO_STR struct str clean = STR_INIT;
+    text_add_utf8(&clean, text, strlen(text));
+    return json_string(str_text(&clean));
+}
+
+static json_t *list_json(const struct strlist *list)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->len; i++) {
+        json_array_append_new(array, text_json(list->items[i]));
+    }
+    return array;
+}
+
+/* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
+static json_t *env_json(const struct plan_node *node)
+{
+    json_t *object = json_object();
+    struct env env = ENV_INIT;
+    plan_node_env(node, &env);
+    for (size_t i = 0; i < env.len; i++) {
+        json_object_set_new(object, env.items[i].name,
+                            text_json(env.items[i].secret ? "***" : env.items[i].value));
+    }
+    env_release(&env);
+    return object;
+}
+
+static char *spec_text(const struct start *start)
+{
+    const struct job *job = start->request->job;
+    const struct plan *plan = &start->plan;
+    json_t *object = json_object();
+    json_object_set_new(object, "job", text_json(job->name));
+    json_object_set_new(object, "file", text_json(job->file));
+    json_object_set_new(object, "launcher", text_json(job->launcher));
+    json_object_set_new(object, "nproc_per_node", json_integer(plan->nproc_per_node));
+    json_object_set_new(object, "master_addr", text_json(plan->master_addr));
+    json_object_set_new(object, "rendezvous",
+                        json_string(job->rendezvous == RENDEZVOUS_C10D ? "c10d" : "static"));
+    json_object_set_new(object, "workdir", text_json(job->workdir));
+    json_object_set_new(object, "artifacts", text_json(job->artifacts));
+    json_object_set_new(object, "python", text_json(job->python));
+    json_object_set_new(object, "shell", text_json(job->shell));
+    json_object_set_new(object, "setup", list_json(&job->setup));
+    json_object_set_new(object, "program", list_json(&job->program));
+    json_object_set_new(object, "command", list_json(&plan->nodes[0].argv));
+    json_object_set_new(object, "env", env_json(&plan->nodes[0]));
+    json_object_set_new(object, "zero_stage", json_integer(job->zero_stage));
+    json_object_set_new(object, "start_timeout", json_integer((json_int_t)job->start_timeout_s));
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+static void replace(char **place, const char *text)
+{
+    char *copy = xstrdup(text); /* text may be what place held */
+    free(*place);
+    *place = copy;
+}
+
+static void make_run_id(struct run *run)
+{
+    unsigned char random[4];
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        abort(); /* cannot happen below 256 bytes once the kernel's pool is set up */
+    }
+    snprintf(run->id, sizeof(run->id), "%s-%02x%02x%02x%02x", run->name, random[0], random[1], random[2],
+             random[3]);
+}
+
+static void fill_head(struct run *run)
+{
+    struct utsname names;
+    AUTO_STR struct str boot_id = STR_INIT;
+    if (uname(&names) == 0) {
+        replace(&run->head_host, names.nodename);
+    }
+    if (file_read("/proc/sys/kernel/random/boot_id", 128, &boot_id, NULL) == 0 && boot_id.len > 0) {
+        str_truncate(&boot_id, strcspn(boot_id.data, "\n"));
+        replace(&run->head_boot_id, boot_id.data);
+    }
+}
+
+static void fill_nodes(struct start *start)
+{
+    struct run *run = start->run;
+    struct run_attempt *attempt = run_current_attempt(run);
+    run_nodes_alloc(run, start->plan.nnodes);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct plan_node *from = &start->plan.nodes[i];
+        struct run_node *node = &run->nodes[i];
+        host_copy(&node->host, &start->request->hosts->items[from->host]);
+        node->label = xstrdup(from->label);
+        node->addr = xstrdup(from->addr);
+        node->local = from->local;
+        node->artifacts = xstrdup(from->artifacts);
+        node->log = xstrdup(from->log);
+        strlist_add(&attempt->nodes, from->label);
+    }
+}
+
+void start_fill_record(struct start *start)
+{
+    struct run *run = start->run;
+    const struct job *job = start->request->job;
+    replace(&run->job, job->name);
+    replace(&run->job_file, job->file);
+    if (run->id[0] == '\0') {
+        make_run_id(run);
+    }
+    run->attempt++;
+    run->state = RUN_STARTING;
+    run->starting = true;
+    run->stopping = false;
+    replace(&run->reason, NULL);
+    run->exit_status = -1;
+    run->started_ms = clock_real_ms();
+    run->ended_ms = 0;
+    run->master_port = 0;
+    replace(&run->on_failure, job->on_failure == ON_FAILURE_KEEP ? "keep" : "stop");
+    replace(&run->stop_signal, job->stop_signal);
+    run->stop_grace_s = job->stop_grace_s;
+    run->lost_after_s = job->lost_after_s;
+    replace(&run->ssh_user, job->ssh_user);
+    run->ssh_port = job->ssh_port;
+    replace(&run->ssh_identity, job->ssh_identity);
+    replace(&run->ssh_config, job->ssh_config);
+    replace(&run->ssh_known_hosts, job->ssh_known_hosts);
+    fill_head(run);
+    struct run_attempt *attempt = run_add_attempt(run);
+    attempt->number = run->attempt;
+    attempt->state = RUN_STARTING;
+    attempt->started_ms = run->started_ms;
+    fill_nodes(start);
+    replace(&run->master_addr, start->plan.master_addr);
+    run->nproc_per_node = start->plan.nproc_per_node;
+}
+
+void start_complete_record(struct start *start)
+{
+    struct run *run = start->run;
+    run->master_port = start->plan.master_port;
+    run->nproc_per_node = start->plan.nproc_per_node;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        replace(&run->nodes[i].artifacts, start->plan.nodes[i].artifacts);
+        replace(&run->nodes[i].log, start->plan.nodes[i].log);
+    }
+    free(run->spec);
+    run->spec = spec_text(start);
+}

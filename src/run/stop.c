@@ -1,0 +1,251 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "common_internal.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+#include "node/answer.h"
+
+#define STOP_MARGIN_MS 60000 /* beyond the grace: scans of a busy node, KILL, the proof */
+
+void run_stop_result_release(struct run_stop_result *result)
+{
+    for (size_t i = 0; i < result->survivors_len; i++) {
+        free(result->survivors[i].host);
+        free(result->survivors[i].state);
+        free(result->survivors[i].command);
+    }
+    free(result->survivors);
+    strlist_release(&result->cleaned);
+    *result = (struct run_stop_result){0};
+}
+
+/* --- the round ---------------------------------------------------------------------------------- */
+
+struct stop_round {
+    struct run *run;
+    const struct stop_orders *orders;
+    struct run_stop_result *result;
+    struct node_failures failures;
+    size_t *unproven;
+    bool *silent;
+};
+
+static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct stop_round *round = ctx;
+    if (round->orders->nodes != NULL && !round->orders->nodes[node]) {
+        return false;
+    }
+    const struct node_target target = run_node_target(round->run, node);
+    const struct node_stop_wish wish = {
+        .signal = round->orders->signal,
+        .grace_s = round->orders->grace_s,
+    };
+    node_request_stop(&target, &wish, nonce, call);
+    return true;
+}
+
+static void add_survivors(struct run_stop_result *result, const struct run_node *node,
+                          const struct node_processes *survivors)
+{
+    for (size_t i = 0; i < survivors->len; i++) {
+        result->survivors = xgrow(result->survivors, result->survivors_len, &result->survivors_cap,
+                                  sizeof(*result->survivors));
+        result->survivors[result->survivors_len++] = (struct run_survivor){
+            .rank = node->rank,
+            .host = xstrdup(node->label),
+            .pid = survivors->items[i].pid,
+            .state = xasprintf("%c", survivors->items[i].state),
+            .command = xstrdup(survivors->items[i].command),
+        };
+    }
+}
+
+static void add_cleaned(struct run_stop_result *result, const struct run_node *node,
+                        const struct node_processes *leftovers)
+{
+    if (leftovers->total == 0) {
+        return;
+    }
+    AUTO_STR struct str pids = STR_INIT;
+    for (size_t i = 0; i < leftovers->len; i++) {
+        str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid,
+                 leftovers->items[i].command == NULL ? "?" : leftovers->items[i].command);
+    }
+    strlist_addf(&result->cleaned, "%s: ended %llu left-over processes: %s", node->label,
+                 (unsigned long long)leftovers->total, str_text(&pids));
+}
+
+static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
+                     struct error *err)
+{
+    struct stop_round *round = ctx;
+    struct run_node *node = &round->run->nodes[index];
+    struct node_stop stop;
+    int result = node_answer_stop(bytes, len, nonce, &stop, err);
+    if (result == 0) {
+        if (!round->orders->sweep) {
+            judge_stop(node, &stop, round->orders->again);
+        }
+        add_survivors(round->result, node, &stop.survivors);
+        add_cleaned(round->result, node, &stop.leftovers);
+        *round->unproven += stop.survivors.total > 0 ? 1 : 0;
+    }
+    node_stop_release(&stop);
+    return result;
+}
+
+static void stop_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct stop_round *round = ctx;
+    (void)started;
+    ++*round->unproven;
+    node_failures_set(&round->failures, node, error);
+    if (round->silent != NULL) {
+        round->silent[node] = true;
+    }
+    if (!round->orders->sweep) {
+        judge_silence(&round->run->nodes[node], error);
+    }
+}
+
+int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *orders,
+                  struct run_stop_result *result, size_t *unproven, bool *silent)
+{
+    struct stop_round round = {
+        .run = run,
+        .orders = orders,
+        .result = result,
+        .unproven = unproven,
+        .silent = silent,
+    };
+    const struct crew_question question = {
+        .what = "stopping",
+        .ctx = &round,
+        .timeout_ms = (unsigned)(orders->grace_s * 1000) + STOP_MARGIN_MS,
+        .build = stop_build,
+        .take = stop_take,
+        .failed = stop_failed,
+    };
+    *unproven = 0;
+    node_failures_init(&round.failures, run);
+    int interrupted = crew_ask(crew, &question);
+    if (interrupted == 0) {
+        node_failures_tell(&round.failures, crew->context, run, NULL);
+    }
+    node_failures_release(&round.failures);
+    for (size_t i = 0; i < result->cleaned.len; i++) {
+        tell_info(crew->context, "%s", result->cleaned.items[i]);
+    }
+    return interrupted;
+}
+
+int run_unproven_error(const struct run *run, const struct run_stop_result *result, size_t unproven,
+                       struct error *err)
+{
+    AUTO_STR struct str names = STR_INIT;
+    for (size_t i = 0; i < result->survivors_len && i < 8; i++) {
+        const struct run_survivor *survivor = &result->survivors[i];
+        str_addf(&names, "%s%s: pid %lld, state %s%s, %s", i == 0 ? "; " : ", ", survivor->host,
+                 (long long)survivor->pid, survivor->state,
+                 strcmp(survivor->state, "D") == 0 ? " (unkillable: it waits in the kernel)" : "",
+                 survivor->command == NULL ? "?" : survivor->command);
+    }
+    error_set(err, &kind_not_proven, "it is not proven that run '%s' is gone from %zu of %zu nodes%s",
+              run->name, unproven, run->nodes_len, str_text(&names));
+    return error_hint(
+        err, "`mtlaunch stop %s` again is safe; --give-up writes off nodes that can't be reached", run->name);
+}
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+static void write_off(struct run *run, const bool *silent)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        run->nodes[i].written_off = run->nodes[i].written_off || silent[i];
+    }
+}
+
+/* All nodes were asked: what that makes of the run. */
+static int stop_conclude(struct run_context *context, struct run *run, const struct stop_orders *orders,
+                         bool give_up, const struct run_stop_result *result, size_t unproven,
+                         const bool *silent, struct error *err)
+{
+    give_up = give_up && result->survivors_len == 0;
+    if (!orders->sweep) {
+        if (give_up) {
+            write_off(run, silent);
+        }
+        run->stopping = unproven > 0 && !give_up;
+        if (run_settle(context, run, err) != 0) {
+            return -1;
+        }
+    }
+    if (unproven == 0) {
+        return 0;
+    }
+    run_unproven_error(run, result, unproven, err);
+    if (give_up) {
+        error_hint(err, "these nodes were written off; what is left there ends when they are next reached");
+    }
+    return -1;
+}
+
+int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders, bool give_up,
+                  const char *why, struct run_stop_result *result, struct error *err)
+{
+    struct run_context *context = crew->context;
+    orders.sweep = !run_state_is_live(run->state);
+    orders.again = run->stopping;
+    if (!orders.sweep) {
+        run->stopping = true;
+        run->starting = false;
+        run->state = RUN_STOPPING;
+        if (run_keep(context, run, err) != 0) {
+            return -1;
+        }
+        run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, orders.signal,
+                       orders.grace_s);
+    }
+    size_t unproven = 0;
+    AUTO_FREE bool *silent = xcalloc(run->nodes_len, sizeof(bool));
+    if (run_end_nodes(crew, run, &orders, result, &unproven, silent) != 0) {
+        if (!orders.sweep) {
+            run_keep(context, run, NULL); /* what is known so far; the interruption is the news */
+        }
+        crew_interrupted_error(crew, err);
+        return error_hint(err, "%zu of %zu nodes had not answered; `mtlaunch stop %s` goes on", unproven,
+                          run->nodes_len, run->name);
+    }
+    return stop_conclude(context, run, &orders, give_up, result, unproven, silent, err);
+}
+
+int run_stop(struct run_context *context, const char *name, const struct run_stop_request *request,
+             struct run *run, struct run_stop_result *result, struct error *err)
+{
+    *result = (struct run_stop_result){0};
+    run_init(run);
+    /* Without a record there is nothing to take turns on, and no lock file shall be left behind. */
+    if (!run_store_has(context->store, name)) {
+        return run_store_load(context->store, name, run, err);
+    }
+    AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
+    if (lock < 0 || run_store_load(context->store, name, run, err) != 0) {
+        return -1;
+    }
+    struct crew crew;
+    int code = crew_open(&crew, context, run, err);
+    if (code == 0) {
+        const struct stop_orders orders = {
+            .signal = request->signal != NULL ? request->signal : run->stop_signal,
+            .grace_s = request->grace_given ? request->grace_s : run->stop_grace_s,
+        };
+        code = run_stop_held(&crew, run, orders, request->give_up, "asked for", result, err);
+    }
+    crew_close(&crew);
+    return code;
+}

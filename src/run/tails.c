@@ -1,0 +1,273 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/kind.h"
+#include "node/answer.h"
+#include "tails_internal.h"
+
+#define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
+#define AHEAD_BYTES                                                                                          \
+    ((size_t)256 << 10) /* of each of them; a longer one is asked for again when its turn comes */
+#define RETRY_MS    2000
+#define RETRIES_MAX 5 /* in a row without a byte */
+
+struct tail {
+    struct tails *tails;
+    size_t node;
+    enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
+    bool pausing;  /* cancelled by us because its buffer is full */
+    bool placed;   /* next is known */
+    uint64_t next; /* offset in the log of the next byte to come */
+    uint64_t exec; /* while open */
+    unsigned retries;
+    struct str ahead; /* bytes that wait for their turn */
+    struct node_tail answer;
+    struct error error; /* a fault in the answer */
+};
+
+struct tails {
+    struct crew *crew;
+    struct node_tail_wish wish;
+    struct tail *items;
+    size_t len;
+    size_t left, missing;
+    size_t turn; /* in order: the item that is printed now */
+    struct node_failures failures;
+};
+
+static void tails_advance(struct tails *tails);
+static void tail_ask(struct tail *tail);
+
+static bool has_turn(const struct tail *tail)
+{
+    return tail->tails->wish.follow || tail == &tail->tails->items[tail->tails->turn];
+}
+
+static void emit(const struct tail *tail, const char *bytes, size_t len)
+{
+    const struct run_observer *observer = tail->tails->crew->context->observer;
+    const struct run_node *node = &tail->tails->crew->run->nodes[tail->node];
+    if (observer->log != NULL && len > 0) {
+        observer->log(observer->ctx, node->rank, node->label, bytes, len);
+    }
+}
+
+static void flush(struct tail *tail)
+{
+    if (tail->ahead.len > 0) {
+        emit(tail, tail->ahead.data, tail->ahead.len);
+    }
+    str_release(&tail->ahead);
+}
+
+/* --- one tail ----------------------------------------------------------------------------------- */
+
+static void take_body(struct tail *tail, const char *body, size_t len)
+{
+    if (tail->answer.header && !tail->answer.missing && !tail->placed) {
+        tail->placed = true;
+        tail->next = tail->answer.offset;
+    }
+    if (len == 0) {
+        return;
+    }
+    tail->next += len;
+    tail->retries = 0;
+    if (has_turn(tail)) {
+        emit(tail, body, len);
+        return;
+    }
+    str_add_mem(&tail->ahead, body, len);
+    if (tail->ahead.len > AHEAD_BYTES) {
+        tail->pausing = true;
+        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+    }
+}
+
+static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct tail *tail = ctx;
+    const char *body = NULL;
+    size_t body_len = 0;
+    (void)host;
+    if (stream != 1 || tail->pausing || tail->error.kind != NULL) {
+        return;
+    }
+    if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
+        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+        return;
+    }
+    take_body(tail, body, body_len);
+}
+
+static void tail_end(struct tail *tail, const struct error *error)
+{
+    struct tails *tails = tail->tails;
+    const struct run_observer *observer = tails->crew->context->observer;
+    const struct run_node *node = &tails->crew->run->nodes[tail->node];
+    tail->state = TAIL_ENDED;
+    if (error != NULL) {
+        node_failures_set(&tails->failures, tail->node, error);
+    } else if (tail->answer.missing) {
+        tails->missing++;
+    }
+    if (tails->wish.follow && observer->log_end != NULL) {
+        observer->log_end(observer->ctx, node->rank, node->label);
+    }
+    if (--tails->left == 0) {
+        fleet_stop(tails->crew->fleet);
+    }
+}
+
+static void on_retry(void *ctx)
+{
+    struct tail *tail = ctx;
+    tail_ask(tail);
+}
+
+/* The connection broke in mid-log: take it up again a little later, where it broke. */
+static bool retry_later(struct tail *tail, const struct error *error)
+{
+    bool network =
+        error->kind->exit_code == kind_connection_lost.exit_code && error->kind != &kind_node_answer;
+    if (!tail->tails->wish.follow || !network || !tail->placed || tail->retries >= RETRIES_MAX ||
+        crew_is_interrupted(tail->tails->crew)) {
+        return false;
+    }
+    tail->retries++;
+    tail->state = TAIL_WAITING;
+    fleet_timer(tail->tails->crew->fleet, RETRY_MS, on_retry, tail);
+    return true;
+}
+
+static void on_done(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct tail *tail = ctx;
+    struct error err = tail->error.kind != NULL ? tail->error : result->error;
+    (void)host;
+    if (tail->pausing) {
+        tail->pausing = false;
+        tail->state = TAIL_PAUSED;
+    } else {
+        if (err.kind == NULL) {
+            node_tail_end(&tail->answer, tail->tails->wish.follow, &err);
+        }
+        if (err.kind == NULL) {
+            tail_end(tail, NULL);
+        } else if (!retry_later(tail, &err)) {
+            tail_end(tail, &err);
+        }
+    }
+    tails_advance(tail->tails);
+}
+
+static void tail_ask(struct tail *tail)
+{
+    static const struct exec_handler handler = {.data = on_data, .done = on_done};
+    struct tails *tails = tail->tails;
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+    const struct node_target target = run_node_target(tails->crew->run, tail->node);
+    struct node_tail_wish wish = tails->wish;
+    char nonce[NODE_NONCE_LEN + 1];
+    if (tail->placed) {
+        wish.from = NODE_TAIL_OFFSET;
+        wish.count = tail->next;
+    }
+    crew_make_nonce(nonce);
+    node_tail_release(&tail->answer);
+    node_tail_init(&tail->answer, nonce);
+    node_request_tail(&target, &wish, nonce, &call);
+    const struct exec_request request = {
+        .command = call.command,
+        .input = call.input.data,
+        .input_len = call.input.len,
+        .follow = wish.follow,
+        .timeout_ms = 0, /* a log may be long; a dead peer is noticed by the transport */
+    };
+    tail->state = TAIL_OPEN;
+    tail->exec = fleet_exec(tails->crew->fleet, tail->node, &request, &handler, tail);
+}
+
+/* --- all of them -------------------------------------------------------------------------------- */
+
+/* Give the turn on while the one that has it is at its end, and read ahead behind it. */
+static void tails_advance(struct tails *tails)
+{
+    const struct run_observer *observer = tails->crew->context->observer;
+    if (tails->wish.follow) {
+        return;
+    }
+    while (tails->turn < tails->len) {
+        struct tail *tail = &tails->items[tails->turn];
+        flush(tail);
+        if (tail->state == TAIL_PAUSED) {
+            tail_ask(tail);
+        }
+        if (tail->state != TAIL_ENDED) {
+            break;
+        }
+        if (observer->log_end != NULL) {
+            const struct run_node *node = &tails->crew->run->nodes[tail->node];
+            observer->log_end(observer->ctx, node->rank, node->label);
+        }
+        tails->turn++;
+    }
+    for (size_t i = tails->turn; i < tails->len && i <= tails->turn + AHEAD_NODES; i++) {
+        if (tails->items[i].state == TAIL_WAITING) {
+            tail_ask(&tails->items[i]);
+        }
+    }
+}
+
+struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish)
+{
+    const struct run *run = crew->run;
+    struct tails *tails = xcalloc(1, sizeof(*tails));
+    *tails = (struct tails){.crew = crew, .wish = *wish};
+    tails->items = xcalloc(run->nodes_len, sizeof(*tails->items));
+    node_failures_init(&tails->failures, run);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (selected[i]) {
+            struct tail *tail = &tails->items[tails->len++];
+            tail->tails = tails;
+            tail->node = i;
+        }
+    }
+    tails->left = tails->len;
+    for (size_t i = 0; wish->follow && i < tails->len; i++) {
+        tail_ask(&tails->items[i]);
+    }
+    tails_advance(tails);
+    return tails;
+}
+
+void tails_free(struct tails *tails)
+{
+    if (tails == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < tails->len; i++) {
+        struct tail *tail = &tails->items[i];
+        node_tail_release(&tail->answer);
+        str_release(&tail->ahead);
+    }
+    node_failures_release(&tails->failures);
+    free(tails->items);
+    free(tails);
+}
+
+size_t tails_left(const struct tails *tails)
+{
+    return tails->left;
+}
+
+size_t tails_missing(const struct tails *tails)
+{
+    return tails->missing;
+}
+
+const struct node_failures *tails_failures(const struct tails *tails)
+{
+    return &tails->failures;
+}

@@ -1,0 +1,35 @@
+/*
+ * The logs of a run's nodes on their way to the observer: one tail a node over the crew's sessions, either
+ * all at once as they grow, or one node after the other in rank order with bounded reading ahead.
+ */
+#ifndef MTLAUNCH_RUN_TAILS_INTERNAL_H
+#define MTLAUNCH_RUN_TAILS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common_internal.h"
+#include "crew_internal.h"
+
+struct tails;
+
+/*
+ * Begin. selected: one flag a node of the crew's run (borrowed until the call returns). With wish->follow all
+ * nodes at once, a dropped connection is taken up again where it broke; without, in rank order.
+ */
+struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish);
+
+/* Release all, after crew_close: nothing may call back any more. NULL accepted. */
+void tails_free(struct tails *tails);
+
+/* How many nodes' logs have not come to their end yet. When the last one does, the fleet's loop is stopped.
+ */
+size_t tails_left(const struct tails *tails);
+
+/* How many nodes had no such log. */
+size_t tails_missing(const struct tails *tails);
+
+/* What went wrong on single nodes. Borrowed. */
+const struct node_failures *tails_failures(const struct tails *tails);
+
+#endif
