@@ -282,6 +282,20 @@ static int fail_unknown_key(struct job_reader *reader, const struct yaml_node *k
                       "leave it out; arguments of the program belong in 'args', variables in 'env'");
 }
 
+/* null, [], {} and mappings of these */
+static bool asks_nothing(const struct yaml_node *node)
+{
+    if (node->type != YAML_MAP) {
+        return node->type == YAML_LIST ? node->len == 0 : yaml_is_null(node);
+    }
+    for (size_t i = 0; i < node->len; i++) {
+        if (!asks_nothing(node->entries[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int read_field(struct job_reader *reader, const struct field *field, const struct yaml_entry *entry,
                       const char *path)
 {
@@ -308,7 +322,7 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
     case FIELD_CUSTOM:
         return field->handle(reader, node, path);
     case FIELD_UNBUILT:
-        if (field->empty_ok && node->type != YAML_TEXT && node->len == 0) {
+        if (field->empty_ok && asks_nothing(node)) {
             return 0;
         }
         return reader_fail_unbuilt(reader, entry->key, path);

@@ -31,6 +31,7 @@ static const struct {
     const char *problem, *context, *hint;
 } syntax_hints[] = {
     {"mapping values are not allowed", "", "put quotes around a text that holds ': '"},
+    {"found unexpected ':'", "", "write a blank after the colon"},
     {"", "alias", "put quotes around a text that begins with '*'"},
     {"", "anchor", "put quotes around a text that begins with '&'"},
     {"cannot start any token", "", "put quotes around a text that begins with this character"},

@@ -17,6 +17,9 @@
 #include "input/jobfile.h"
 #include "model/kind.h"
 
+#define SPEC_FOLDER "tests/data/specs"
+#define SPEC_FILE   SPEC_FOLDER "/job.yaml"
+
 struct outcome {
     int result;
     struct job job;
@@ -33,14 +36,14 @@ static inline void outcome_release(struct outcome *outcome)
 
 #define AUTO_OUTCOME __attribute__((cleanup(outcome_release)))
 
-/* Read text as the file conf/job.yaml. request may be NULL. */
+/* Read text as the file SPEC_FILE, which need not exist. request may be NULL. */
 static inline struct outcome read_spec(const char *text, const struct job_request *request)
 {
     static const struct job_request nothing = {.home = "/home/u"};
     struct outcome outcome = {.err = ERROR_INIT};
-    outcome.result = jobfile_parse_text(&outcome.job, "conf/job.yaml", text, strlen(text),
-                                        request != NULL ? request : &nothing, &outcome.notes,
-                                        &outcome.warnings, &outcome.err);
+    outcome.result =
+        jobfile_parse_text(&outcome.job, SPEC_FILE, text, strlen(text), request != NULL ? request : &nothing,
+                           &outcome.notes, &outcome.warnings, &outcome.err);
     return outcome;
 }
 

@@ -111,6 +111,8 @@ static const struct refusal refusals[] = {
      "leave the \\0 out: no argument or variable can hold it"},
     {"a: b: c\n", 1, 5, "not valid YAML: mapping values are not allowed in this context",
      "put quotes around a text that holds ': '"},
+    {"a: {b:, c: 1}\n", 1, 6, "not valid YAML: found unexpected ':' while scanning a plain scalar",
+     "write a blank after the colon"},
     {"a: [1, 2\nb: 3\n", 2, 2,
      "not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
      "inside [ ] and { } put quotes around a text that holds , [ ] { } or ${{ }}"},
@@ -159,11 +161,11 @@ static void test_tabs_elsewhere_are_fine(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "a:\t1\n",                     /* between key and value */
-        "a: |\n  x\n  \ty\nb: 1\n",    /* in the lines of a block text */
+        "a:\t1\n",                      /* between key and value */
+        "a: |\n  x\n  \ty\nb: 1\n",     /* in the lines of a block text */
         "a: |\n  x\n  \t\n  y\nb: 1\n", /* an empty line there */
-        "a: 1\n \t\nb: 2\n",           /* an empty line */
-        "a: >\n  x\n  \ty\n",          /* at the end of the file */
+        "a: 1\n \t\nb: 2\n",            /* an empty line */
+        "a: >\n  x\n  \ty\n",           /* at the end of the file */
         "a: |\n  x\n  \ty\n\n\nb:\n  - |\n    q\n    \tz\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

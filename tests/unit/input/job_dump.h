@@ -1,0 +1,73 @@
+/* A job as text, all of it, so that a test can see whether anything changed. */
+#ifndef MTLAUNCH_TESTS_JOB_DUMP_H
+#define MTLAUNCH_TESTS_JOB_DUMP_H
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "model/job.h"
+
+static inline void dump_list(struct str *out, const char *name, const struct strlist *list)
+{
+    str_addf(out, "%s(%zu):", name, list->len);
+    for (size_t i = 0; i < list->len; i++) {
+        str_addf(out, " <%s>", list->items[i]);
+    }
+    str_add_char(out, '\n');
+}
+
+static inline void dump_env(struct str *out, const char *name, const struct env *env)
+{
+    for (size_t i = 0; i < env->len; i++) {
+        str_addf(out, "%s %s=<%s> of %s\n", name, env->items[i].name, env->items[i].value,
+                 env->items[i].source);
+    }
+}
+
+static inline char *dump_job(const struct job *job)
+{
+    struct str out = STR_INIT;
+    const struct {
+        const char *name, *value;
+    } texts[] = {
+        {"name", job->name},
+        {"file", job->file},
+        {"folder", job->folder},
+        {"hosts", job->hosts},
+        {"hostfile", job->hostfile},
+        {"launcher", job->launcher},
+        {"master_addr", job->master_addr},
+        {"master_interface", job->master_interface},
+        {"workdir", job->workdir},
+        {"artifacts", job->artifacts},
+        {"shell", job->shell},
+        {"python", job->python},
+        {"ssh_user", job->ssh_user},
+        {"ssh_identity", job->ssh_identity},
+        {"ssh_config", job->ssh_config},
+        {"ssh_known_hosts", job->ssh_known_hosts},
+        {"stop_signal", job->stop_signal},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        str_addf(&out, "%s: %s\n", texts[i].name, texts[i].value != NULL ? texts[i].value : "-");
+    }
+    str_addf(&out, "%d %u %u %u %d %d %u %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
+             job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
+             job->zero_stage, job->ssh_port, job->start_timeout_s, (int)job->on_failure, job->lost_after_s,
+             job->stop_grace_s);
+    dump_list(&out, "setup", &job->setup);
+    dump_list(&out, "program", &job->program);
+    for (size_t i = 0; i < job->args.len; i++) {
+        const struct job_arg *arg = &job->args.items[i];
+        str_addf(&out, "arg %d %s ", (int)arg->type, arg->key != NULL ? arg->key : "-");
+        dump_list(&out, "", &arg->values);
+    }
+    dump_list(&out, "extra", &job->extra_args);
+    dump_env(&out, "env_files", &job->env_files);
+    dump_env(&out, "env", &job->env);
+    dump_env(&out, "env_options", &job->env_options);
+    dump_list(&out, "pass_env", &job->pass_env);
+    dump_list(&out, "secret_env", &job->secret_env);
+    return str_detach(&out);
+}
+
+#endif

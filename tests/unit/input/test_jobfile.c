@@ -1,0 +1,472 @@
+/* The keys of a job file: each has its effect or is refused, values are checked, places are exact. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "input/jobfile_internal.h"
+#include "job_dump.h"
+#include "jobfile_test.h"
+
+#define DATA SPEC_FOLDER "/"
+
+static void test_minimal_file_has_the_defaults(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec("program: train.py\n", NULL);
+    assert_read(&got);
+    assert_string_equal(got.job.name, "job");
+    assert_string_equal(got.job.file, SPEC_FILE);
+    assert_string_equal(got.job.folder, SPEC_FOLDER);
+    assert_string_equal(got.job.program.items[0], "train.py");
+    assert_false(got.job.program_is_list);
+    struct job defaults;
+    job_init(&defaults);
+    defaults.name = xstrdup("job");
+    defaults.file = xstrdup(SPEC_FILE);
+    defaults.folder = xstrdup(SPEC_FOLDER);
+    strlist_add(&defaults.program, "train.py");
+    AUTO_FREE char *want = dump_job(&defaults);
+    AUTO_FREE char *have = dump_job(&got.job);
+    assert_string_equal(have, want);
+    job_release(&defaults);
+    assert_int_equal(got.notes.len + got.warnings.len, 0);
+}
+
+/* A value for every key: one that changes the job, or one that is refused. */
+static const struct {
+    const char *key, *spec;
+    enum { CHANGES, ONLY_DEFAULT, UNBUILT } effect;
+} keys[] = {
+    {"job", "job: other", CHANGES},
+    {"hosts", "hosts: g1", CHANGES},
+    {"hostfile", "hostfile: hosts.txt", CHANGES},
+    {"launcher", "launcher: script", CHANGES},
+    {"nproc_per_node", "nproc_per_node: 4", CHANGES},
+    {"master.addr", "master: {addr: g1}", CHANGES},
+    {"master.port", "master: {port: 29600}", CHANGES},
+    {"master.interface", "master: {interface: ib0}", CHANGES},
+    {"rendezvous", "rendezvous: c10d", CHANGES},
+    {"workdir", "workdir: /w", CHANGES},
+    {"artifacts", "artifacts: /a", CHANGES},
+    {"shell", "shell: sh", CHANGES},
+    {"setup", "setup: x", CHANGES},
+    {"python", "python: none", CHANGES},
+    {"program", "program: other.py", CHANGES},
+    {"args", "args: {a: 1}", CHANGES},
+    {"zero_stage", "zero_stage: 1", CHANGES},
+    {"megatron", "megatron: {sharding: megatron-fsdp}", UNBUILT},
+    {"deepspeed", "deepspeed: {config: ds.json}", UNBUILT},
+    {"accelerate", "accelerate: {config_file: a.yaml}", UNBUILT},
+    {"env", "env: {A: 1}", CHANGES},
+    {"env_file", "env_file: cluster.env", CHANGES},
+    {"pass_env", "pass_env: []", CHANGES},
+    {"secret_env", "secret_env: X", CHANGES},
+    {"container", "container: {name: c}", UNBUILT},
+    {"ssh.client", "ssh: {client: builtin}", ONLY_DEFAULT},
+    {"ssh.user", "ssh: {user: u}", CHANGES},
+    {"ssh.port", "ssh: {port: 2222}", CHANGES},
+    {"ssh.identity", "ssh: {identity: cluster.env}", CHANGES},
+    {"ssh.config", "ssh: {config: ~/c}", CHANGES},
+    {"ssh.known_hosts", "ssh: {known_hosts: k}", CHANGES},
+    {"ssh.host_key", "ssh: {host_key: strict}", ONLY_DEFAULT},
+    {"ssh.jump", "ssh: {jump: gate}", UNBUILT},
+    {"prepare", "prepare: [{name: a}]", UNBUILT},
+    {"require", "require: {gpus: 8}", UNBUILT},
+    {"checks", "checks: {skip: [a]}", UNBUILT},
+    {"start_timeout", "start_timeout: 90s", CHANGES},
+    {"on_failure", "on_failure: keep", CHANGES},
+    {"on_lost", "on_lost: keep", ONLY_DEFAULT},
+    {"lost_after", "lost_after: 10m", CHANGES},
+    {"restart.max", "restart: {max: 0}", ONLY_DEFAULT},
+    {"restart.backoff", "restart: {backoff: 5s}", ONLY_DEFAULT},
+    {"restart.no_restart_on", "restart: {no_restart_on: [x]}", ONLY_DEFAULT},
+    {"restart.spares", "restart: {spares: g9}", ONLY_DEFAULT},
+    {"stop.signal", "stop: {signal: INT}", CHANGES},
+    {"stop.grace", "stop: {grace: 0}", CHANGES},
+    {"stall", "stall: off", ONLY_DEFAULT},
+    {"on_stall", "on_stall: keep", ONLY_DEFAULT},
+    {"progress", "progress: {pattern: x}", UNBUILT},
+    {"notify", "notify: [{url: x}]", UNBUILT},
+    {"profiles", "profiles: {}", ONLY_DEFAULT},
+};
+
+static size_t count_keys(const struct field_table *table, const char *prefix)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        AUTO_FREE char *key = xasprintf("%s%s", prefix, table->fields[i].key);
+        if (table->fields[i].table != NULL) {
+            AUTO_FREE char *below = xasprintf("%s.", key);
+            count += count_keys(table->fields[i].table, below);
+            continue;
+        }
+        size_t at = 0;
+        while (at < ARRAY_LEN(keys) && strcmp(keys[at].key, key) != 0) {
+            at++;
+        }
+        if (at == ARRAY_LEN(keys)) {
+            fail_msg("no case for the key '%s'", key);
+        }
+        count++;
+    }
+    return count;
+}
+
+static void test_every_key_has_its_effect(void **state)
+{
+    (void)state;
+    assert_int_equal(count_keys(&job_fields, ""), ARRAY_LEN(keys));
+    AUTO_OUTCOME struct outcome base = read_spec("program: train.py\n", NULL);
+    AUTO_FREE char *before = dump_job(&base.job);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        bool is_program = strcmp(keys[i].key, "program") == 0;
+        AUTO_FREE char *spec = xasprintf("%s%s\n", is_program ? "" : "program: train.py\n", keys[i].spec);
+        AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
+        if (keys[i].effect == UNBUILT) {
+            AUTO_FREE char *text = xasprintf("'%s' is not supported by this version", keys[i].key);
+            unsigned column = strchr(keys[i].key, '.') != NULL
+                                  ? (unsigned)(strchr(keys[i].spec, '{') - keys[i].spec) + 2
+                                  : 1;
+            assert_refused(&got, &kind_not_supported, SPEC_FILE,
+                           &(struct refusal){spec, 2, column, text, "leave it out"});
+            continue;
+        }
+        assert_read(&got);
+        AUTO_FREE char *after = dump_job(&got.job);
+        if ((strcmp(before, after) != 0) != (keys[i].effect == CHANGES)) {
+            fail_msg("'%s' changes nothing, or more than it may", keys[i].key);
+        }
+    }
+}
+
+static const struct refusal unsupported[] = {
+    {"launcher: megatron\n", 1, 11, "'launcher: megatron' is not supported by this version", "leave it out"},
+    {"launcher: deepspeed\n", 1, 11, "'launcher: deepspeed' is not supported by this version",
+     "leave it out"},
+    {"launcher: accelerate\n", 1, 11, "'launcher: accelerate' is not supported by this version",
+     "leave it out"},
+    {"launcher: swift\n", 1, 11, "'launcher: swift' is not supported by this version", "leave it out"},
+    {"launcher: megatron-swift\n", 1, 11, "'launcher: megatron-swift' is not supported by this version",
+     "leave it out"},
+    {"container: {}\n", 1, 1, "'container' is not supported by this version", "leave it out"},
+    {"on_failure: restart\n", 1, 13, "'on_failure: restart' is not supported by this version",
+     "leave it out"},
+    {"on_lost: stop\n", 1, 10, "'on_lost: stop' is not supported by this version", "leave it out"},
+    {"on_lost: restart\n", 1, 10, "'on_lost: restart' is not supported by this version", "leave it out"},
+    {"on_stall: stop\n", 1, 11, "'on_stall: stop' is not supported by this version", "leave it out"},
+    {"stall: 10m\n", 1, 8, "'stall: 10m' is not supported by this version", "leave it out"},
+    {"restart: {max: 3}\n", 1, 16, "'restart.max: 3' is not supported by this version", "leave it out"},
+    {"ssh: {client: openssh}\n", 1, 15, "'ssh.client: openssh' is not supported by this version",
+     "leave it out"},
+    {"ssh: {host_key: accept-new}\n", 1, 17, "'ssh.host_key: accept-new' is not supported by this version",
+     "leave it out"},
+};
+
+static void test_unsupported_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(unsupported); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(unsupported[i].spec, NULL);
+        assert_refused(&got, &kind_not_supported, SPEC_FILE, &unsupported[i]);
+    }
+}
+
+static void test_nothing_asked_for_is_fine(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "container:\n",
+        "megatron: null\n",
+        "prepare: []\n",
+        "require: {}\n",
+        "checks: {skip: []}\n",
+        "notify: []\n",
+        "restart: {max: 0}\n",
+        "ssh:\n",
+        "master:\n",
+        "env:\n",
+        "args:\n",
+        "workdir: null\n",
+        "ssh: {client: auto, user: , port: , identity: , config: ~/.ssh/config, known_hosts: , jump: }\n",
+        "hosts: null\nhostfile: x\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(specs); i++) {
+        AUTO_FREE char *spec = xasprintf("program: x\n%s", specs[i]);
+        AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
+        assert_read(&got);
+    }
+}
+
+#define DURATIONS(min) #min "s to 365d, as whole seconds or 90s 10m 2h 1d"
+
+static const struct refusal wrong[] = {
+    /* keys */
+    {"nproc_per_nod: 4\n", 1, 1, "unknown key 'nproc_per_nod'", "did you mean 'nproc_per_node'?"},
+    {"program: x\n# hosts: g1\nmaster:\n  prt: 1\n", 4, 3, "unknown key 'master.prt'",
+     "did you mean 'port'?"},
+    {"master: {colour: 1}\n", 1, 10, "unknown key 'master.colour'", "choose one of: addr, port, interface"},
+    {"learning_rate: 1\n", 1, 1, "unknown key 'learning_rate'",
+     "leave it out; arguments of the program belong in 'args', variables in 'env'"},
+    {"job: a\njob: b\n", 2, 1, "'job' is given twice, first on line 1", "keep one of the two"},
+    {"- a\n", 1, 1, "a job file is a mapping of keys, this one is a list", ""},
+    {"train.py\n", 1, 1, "a job file is a mapping of keys, this one is a text", ""},
+    /* what is required */
+    {"", 0, 0, "the job file is empty", "say at least what to run: 'program: train.py'"},
+    {"# program: x\n", 0, 0, "the job file is empty", "say at least what to run: 'program: train.py'"},
+    {"job: a\n", 0, 0, "'program' is missing", "say what to run: 'program: train.py'"},
+    {"program:\n", 0, 0, "'program' is missing", "say what to run: 'program: train.py'"},
+    /* types */
+    {"job: [a]\n", 1, 6, "'job' is a list, expected a text", ""},
+    {"workdir: {a: 1}\n", 1, 10, "'workdir' is a mapping, expected a text", ""},
+    {"workdir: ''\n", 1, 10, "'workdir' is empty", "give a value, or leave it out"},
+    {"artifacts: ''\n", 1, 12, "'artifacts' is empty", "give a value, or leave it out"},
+    {"hostfile: ''\n", 1, 11, "'hostfile' is empty", "give a value, or leave it out"},
+    {"hostfile: [a]\n", 1, 11, "'hostfile' is a list, expected a text", ""},
+    {"python: ''\n", 1, 9, "'python' is empty", "give a value, or leave it out"},
+    {"master: 29500\n", 1, 9, "'master' is a text, expected a mapping", ""},
+    {"ssh: [a]\n", 1, 6, "'ssh' is a list, expected a mapping", ""},
+    {"setup: {a: 1}\n", 1, 8, "'setup' is a mapping, expected a list of texts", ""},
+    {"setup: [a, [b]]\n", 1, 12, "'setup[1]' is a list, expected a text", ""},
+    {"setup:\n  - a\n  -\n", 3, 4, "'setup[1]' is null, expected a text",
+     "put quotes around an empty text or the word null"},
+    {"nproc_per_node: [1]\n", 1, 17, "'nproc_per_node' is a list, expected a whole number", ""},
+    {"start_timeout: [1]\n", 1, 16, "'start_timeout' is a list, expected a duration", ""},
+    {"launcher: [a]\n", 1, 11, "'launcher' is a list, expected a text", ""},
+    {"stall: [a]\n", 1, 8, "'stall' is a list, expected off, or a duration", ""},
+    {"restart: 3\n", 1, 10, "'restart' is a text, expected a mapping", ""},
+    {"restart: {max: [1]}\n", 1, 16, "'restart.max' is a list, expected a whole number", ""},
+    {"stop: {signal: [a]}\n", 1, 16, "'stop.signal' is a list, expected a text", ""},
+    {"shell: [a]\n", 1, 8, "'shell' is a list, expected a text", ""},
+    {"ssh: {identity: [a]}\n", 1, 17, "'ssh.identity' is a list, expected a text", ""},
+    /* numbers and durations are whole and within their range */
+    {"nproc_per_node: 0\n", 1, 17, "'nproc_per_node' is '0', allowed: auto, or 1 to 1024", ""},
+    {"nproc_per_node: 8x\n", 1, 17, "'nproc_per_node' is '8x', allowed: auto, or 1 to 1024", ""},
+    {"nproc_per_node: 1.5\n", 1, 17, "'nproc_per_node' is '1.5', allowed: auto, or 1 to 1024", ""},
+    {"nproc_per_node: true\n", 1, 17, "'nproc_per_node' is 'true', allowed: auto, or 1 to 1024", ""},
+    {"zero_stage: 4\n", 1, 13, "'zero_stage' is '4', allowed: 0 to 3", ""},
+    {"zero_stage: -1\n", 1, 13, "'zero_stage' is '-1', allowed: 0 to 3", ""},
+    {"zero_stage: auto\n", 1, 13, "'zero_stage' is 'auto', allowed: 0 to 3", ""},
+    {"master: {port: 0}\n", 1, 16, "'master.port' is '0', allowed: auto, or 1 to 65535", ""},
+    {"master: {port: 65536}\n", 1, 16, "'master.port' is '65536', allowed: auto, or 1 to 65535", ""},
+    {"ssh: {port: auto}\n", 1, 13, "'ssh.port' is 'auto', allowed: 1 to 65535", ""},
+    {"start_timeout: 1.5m\n", 1, 16, "'start_timeout' is '1.5m', allowed: " DURATIONS(1), ""},
+    {"start_timeout: 0\n", 1, 16, "'start_timeout' is '0', allowed: " DURATIONS(1), ""},
+    {"lost_after: 5 m\n", 1, 13, "'lost_after' is '5 m', allowed: " DURATIONS(1), ""},
+    {"lost_after: 1:30\n", 1, 13, "'lost_after' is '1:30', allowed: " DURATIONS(1), ""},
+    {"stop: {grace: 366d}\n", 1, 15, "'stop.grace' is '366d', allowed: " DURATIONS(0), ""},
+    {"restart: {backoff: x}\n", 1, 20, "'restart.backoff' is 'x', allowed: " DURATIONS(0), ""},
+    {"restart: {max: x}\n", 1, 16, "'restart.max' is 'x', allowed: a whole number", ""},
+    {"restart: {spares: {a: 1}}\n", 1, 19, "'restart.spares' is a mapping, expected a list of texts", ""},
+    {"restart: {min: 1}\n", 1, 11, "unknown key 'restart.min'",
+     "choose one of: max, backoff, no_restart_on, spares"},
+    /* words */
+    {"launcher: torchrn\n", 1, 11, "'launcher' is 'torchrn', allowed: torchrun, script",
+     "did you mean 'torchrun'?"},
+    {"launcher: megatrn\n", 1, 11, "'launcher' is 'megatrn', allowed: torchrun, script",
+     "did you mean 'megatron'?"},
+    {"launcher: Torchrun\n", 1, 11, "'launcher' is 'Torchrun', allowed: torchrun, script",
+     "did you mean 'torchrun'?"},
+    {"rendezvous: dynamic-and-more\n", 1, 13, "'rendezvous' is 'dynamic-and-more', allowed: static, c10d",
+     ""},
+    {"on_failure: stopp\n", 1, 13, "'on_failure' is 'stopp', allowed: stop, keep", "did you mean 'stop'?"},
+    {"on_lost: kep\n", 1, 10, "'on_lost' is 'kep', allowed: keep", "did you mean 'keep'?"},
+    {"on_stall: kep\n", 1, 11, "'on_stall' is 'kep', allowed: keep", "did you mean 'keep'?"},
+    {"ssh: {client: builtn}\n", 1, 15, "'ssh.client' is 'builtn', allowed: auto, builtin",
+     "did you mean 'builtin'?"},
+    {"ssh: {host_key: strct}\n", 1, 17, "'ssh.host_key' is 'strct', allowed: strict",
+     "did you mean 'strict'?"},
+    {"stall: never\n", 1, 8, "'stall' is 'never', allowed: off", ""},
+    {"shell: bsh\n", 1, 8, "'shell' is 'bsh', allowed: auto, bash, sh, or the absolute path of a shell",
+     "did you mean 'bash'?"},
+    {"shell: fishes and chips\n", 1, 8,
+     "'shell' is 'fishes and chips', allowed: auto, bash, sh, or the absolute path of a shell", ""},
+    {"stop: {signal: TRM}\n", 1, 16,
+     "'stop.signal' is 'TRM', allowed: the name of a signal, such as TERM or INT", "did you mean 'TERM'?"},
+    {"stop: {signal: SIGTRM}\n", 1, 16,
+     "'stop.signal' is 'SIGTRM', allowed: the name of a signal, such as TERM or INT", "did you mean 'TERM'?"},
+    {"stop: {signal: politely}\n", 1, 16,
+     "'stop.signal' is 'politely', allowed: the name of a signal, such as TERM or INT", "use 'TERM'"},
+    {"job: \"a\\nb\"\n", 1, 6, "'job' is 'a\nb', allowed: one line of up to 200 bytes", ""},
+    /* names and addresses */
+    {"master: {addr: '[::1]'}\n", 1, 16, "'master.addr' is '[::1]', allowed: auto, or one name or address",
+     "write an IPv6 address without brackets"},
+    {"master: {addr: g1:29500}\n", 1, 16,
+     "'master.addr' is 'g1:29500', allowed: auto, or one name or address",
+     "the port has a key of its own: master.port"},
+    {"master: {addr: root@g1}\n", 1, 16, "'master.addr' is 'root@g1', allowed: auto, or one name or address",
+     "leave the user out"},
+    {"master: {addr: -x}\n", 1, 16, "'master.addr' is '-x', allowed: auto, or one name or address",
+     "give the name or the address of the first host"},
+    {"master: {addr: g1 g2}\n", 1, 16, "'master.addr' is 'g1 g2', allowed: auto, or one name or address",
+     "give the name or the address of the first host"},
+    {"master: {interface: 'eth0,eth1'}\n", 1, 21,
+     "'master.interface' is 'eth0,eth1', allowed: auto, or the name of one network interface",
+     "'ip -brief address' on a node lists its interfaces"},
+    {"ssh: {user: a@b}\n", 1, 13,
+     "'ssh.user' is 'a@b', allowed: a user's name without blanks, '@' and ':', not beginning with '-'", ""},
+    {"ssh: {user: -a}\n", 1, 13,
+     "'ssh.user' is '-a', allowed: a user's name without blanks, '@' and ':', not beginning with '-'", ""},
+    /* together */
+    {"program: x\nhosts: g1\nhostfile: h\n", 3, 11, "'hostfile' beside 'hosts'",
+     "keep one of the two; null takes one back in a profile"},
+};
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
+    }
+}
+
+static void test_error_shows_the_line(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got =
+        read_spec("program: x\r\nmaster: {port: 7x, addr: g1} # note\r\n", NULL);
+    assert_int_equal(got.result, -1);
+    assert_string_equal(got.err.source, "master: {port: 7x, addr: g1} # note");
+    assert_int_equal(got.err.column, 16);
+    AUTO_OUTCOME struct outcome secret =
+        read_spec("program: x\nsecret_env: [MINE]\nenv: {MINE: sesam, A: null}\n", NULL);
+    assert_int_equal(secret.result, -1);
+    assert_string_equal(secret.err.source, "env: {MINE: ****** ** *****");
+}
+
+static void test_good_values(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got =
+        read_spec("program: x\n"
+                  "nproc_per_node: '8'\n"
+                  "master: {addr: 2001:db8::2, port: \"29600\", interface: auto}\n"
+                  "start_timeout: 1h\n"
+                  "lost_after: 90\n"
+                  "stop: {signal: sigint, grace: 2m}\n"
+                  "shell: /opt/bin/bash\n"
+                  "on_failure: keep\n"
+                  "job: true\n",
+                  NULL);
+    assert_read(&got);
+    assert_int_equal(got.job.nproc_per_node, 8);
+    assert_string_equal(got.job.master_addr, "2001:db8::2");
+    assert_int_equal(got.job.master_port, 29600);
+    assert_null(got.job.master_interface);
+    assert_int_equal(got.job.start_timeout_s, 3600);
+    assert_int_equal(got.job.lost_after_s, 90);
+    assert_string_equal(got.job.stop_signal, "INT");
+    assert_int_equal(got.job.stop_grace_s, 120);
+    assert_string_equal(got.job.shell, "/opt/bin/bash");
+    assert_int_equal(got.job.on_failure, ON_FAILURE_KEEP);
+    assert_string_equal(got.job.name, "true");
+}
+
+static void test_paths_are_taken_from_the_folder(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec(
+        "program: x\nhostfile: h.txt\nworkdir: ~/w\nartifacts: a\nssh: {config: ~/c, known_hosts: k}\n",
+        NULL);
+    assert_read(&got);
+    assert_string_equal(got.job.hostfile, SPEC_FOLDER "/h.txt");
+    assert_string_equal(got.job.workdir, "~/w"); /* the nodes' paths stay as written */
+    assert_string_equal(got.job.artifacts, "a");
+    assert_string_equal(got.job.ssh_config, "/home/u/c");
+    AUTO_FREE char *here = getcwd(NULL, 0);
+    AUTO_FREE char *known = xasprintf("%s/" SPEC_FOLDER "/k", here);
+    assert_string_equal(got.job.ssh_known_hosts, known); /* kept for commands that run elsewhere */
+    AUTO_OUTCOME struct outcome absolute = read_spec("program: x\nhostfile: /etc/h\n", NULL);
+    assert_string_equal(absolute.job.hostfile, "/etc/h");
+    AUTO_OUTCOME struct outcome home = read_spec("program: x\nhostfile: ~/h\n", NULL);
+    assert_string_equal(home.job.hostfile, "/home/u/h");
+}
+
+static void test_identity_must_be_there(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec("program: x\nssh: {identity: ~/.ssh/nope}\n", NULL);
+    assert_refused(&got, &kind_identity_missing, SPEC_FILE,
+                   &(struct refusal){"identity", 2, 17, "'ssh.identity': no file '/home/u/.ssh/nope'",
+                                     "name a private key that is there, or leave it out"});
+    AUTO_OUTCOME struct outcome there = read_spec("program: x\nssh: {identity: cluster.env}\n", NULL);
+    assert_read(&there);
+    assert_int_equal(there.job.ssh_identity[0], '/');
+}
+
+static void test_inert_restart_keys_are_said(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got =
+        read_spec("program: x\nrestart: {max: 0, backoff: 10s, no_restart_on: [oom], spares: }\n", NULL);
+    assert_read(&got);
+    AUTO_FREE char *said = strlist_join(&got.warnings, "|");
+    assert_string_equal(said, "'restart.backoff' has no effect while 'restart.max' is 0|"
+                              "'restart.no_restart_on' has no effect while 'restart.max' is 0");
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    struct job job;
+    struct error err = ERROR_INIT;
+    const struct job_request full = {.job = DATA "full.yaml", .home = "/home/u"};
+    if (jobfile_load(&job, &full, NULL, NULL, &err) != 0) {
+        fail_msg("%u:%u: %s", err.line, err.column, err.text);
+    }
+    assert_string_equal(job.name, "full");
+    assert_string_equal(job.hostfile, DATA "hosts.txt");
+    assert_string_equal(env_get(&job.env_files, "UCX_TLS")->value, "rc,cuda copy");
+    job_release(&job);
+
+    const char *const environ_[] = {"X=1", "MTLAUNCH_JOBS=/none:" DATA, NULL};
+    const struct job_request by_name = {.job = "script", .environ_ = environ_};
+    assert_int_equal(jobfile_load(&job, &by_name, NULL, NULL, &err), 0);
+    assert_string_equal(job.file, DATA "script.yaml");
+    assert_true(job.program_is_list);
+    job_release(&job);
+
+    const struct job_request missing = {.job = "nope"};
+    assert_int_equal(jobfile_load(&job, &missing, NULL, NULL, &err), -1);
+    assert_ptr_equal(err.kind, &kind_job_not_found);
+    assert_null(job.name);
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mtlaunch-test-XXXXXX.yaml";
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, YAML_MAX_BYTES + 1), 0);
+    close(fd);
+    struct job job;
+    struct error err = ERROR_INIT;
+    const struct job_request request = {.job = path};
+    assert_int_equal(jobfile_load(&job, &request, NULL, NULL, &err), -1);
+    unlink(path);
+    assert_ptr_equal(err.kind, &kind_job_file);
+    assert_string_equal(err.file, path);
+    assert_non_null(strstr(err.text, "larger than 1048576 bytes"));
+    assert_string_equal(err.hint, "a job file is a readable file of at most 1 MiB");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_minimal_file_has_the_defaults),
+        cmocka_unit_test(test_every_key_has_its_effect),
+        cmocka_unit_test(test_unsupported_values),
+        cmocka_unit_test(test_nothing_asked_for_is_fine),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_error_shows_the_line),
+        cmocka_unit_test(test_good_values),
+        cmocka_unit_test(test_paths_are_taken_from_the_folder),
+        cmocka_unit_test(test_identity_must_be_there),
+        cmocka_unit_test(test_inert_restart_keys_are_said),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files_that_cannot_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
