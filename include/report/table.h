@@ -1,6 +1,6 @@
 /*
  * Tables of text that fit a width: columns as wide as their longest cell; when the whole is too wide the
- * columns marked as flexible shrink, their cells cut with "…". Cells are made safe for a terminal.
+ * columns marked as flexible shrink first, their cells cut with "…". Cells are made safe for a terminal.
  */
 #ifndef MTLAUNCH_REPORT_TABLE_H
 #define MTLAUNCH_REPORT_TABLE_H

@@ -63,6 +63,7 @@ struct cmd_options {
     bool follow;
     const char *lines; /* a number or "all" */
     struct option_uint attempt;
+    struct option_uint rank;
     const char *grep;
     bool raw;
 

@@ -45,6 +45,31 @@ static int make_request(const struct cmd_options *options, struct run_logs_reque
     return 0;
 }
 
+/* --rank R: the node whose processes include the one of that global rank, counted as torchrun does. */
+static int add_node_of_rank(struct session *session, const char *name, struct cmd_options *options,
+                            struct error *err)
+{
+    struct run run;
+    int result = 0;
+    run_init(&run);
+    if (run_store_load(&session->store, name, &run, err) != 0)
+        return -1;
+    unsigned long rank = options->rank.value;
+    unsigned long world = (unsigned long)run.nproc_per_node * run.nodes_len;
+    if (world == 0) {
+        error_set(err, &kind_usage, "'%s' has no fixed number of processes per node to count ranks by", name);
+        result = error_hint(err, "use --node with a node's rank or host");
+    } else if (rank >= world) {
+        result =
+            error_set(err, &kind_usage, "'%lu' for --rank is not within 0 to %lu (%zu nodes x %u processes)",
+                      rank, world - 1, run.nodes_len, run.nproc_per_node);
+    } else {
+        strlist_addf(&options->log_nodes, "%lu", rank / run.nproc_per_node);
+    }
+    run_release(&run);
+    return result;
+}
+
 static int run_logs_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
@@ -52,6 +77,8 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     struct run_logs_request request;
     if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
         session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    if (call->options.rank.given && add_node_of_rank(&session, name, &call->options, err) != 0)
         return -1;
     session.watch.output_failed = end_without_output;
     session.watch.output_ctx = call;
@@ -62,7 +89,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
 }
 
 static const char *const usage[] = {
-    "logs RUN [--node N|HOST]... [-f] [-n LINES|all] [--attempt N] [--grep REGEX]",
+    "logs RUN [--node N|HOST]... [-f] [-n LINES|all] [--attempt N] [--rank R] [--grep REGEX]",
     "logs RUN --node N|HOST --raw [-n LINES|all] [--attempt N]",
     NULL,
 };
@@ -90,7 +117,12 @@ static const struct option own_options[] = {
      .help = "the log of an earlier attempt",
      .min = 1,
      .max = 1000000},
-    {.name = "rank", .type = OPTION_UNBUILT, .value = "R", .help = "only the node that holds this process"},
+    {.name = "rank",
+     .type = OPTION_UINT,
+     .offset = offsetof(struct cmd_options, rank),
+     .value = "R",
+     .help = "only the node that runs the process of this global rank",
+     .max = 100000000},
     {.name = "grep",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, grep),

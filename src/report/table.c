@@ -8,8 +8,7 @@
 #include "base/text.h"
 
 #define COLUMN_GAP    2
-#define FLEXIBLE_MIN  8 /* a flexible column keeps so much before others have to give */
-#define SHRUNK_MIN    1
+#define COLUMN_MIN    1
 #define ELLIPSIS      "…"
 #define ELLIPSIS_COLS 1
 
@@ -110,11 +109,10 @@ static size_t widths_measure(const struct table *table, size_t *widths)
 static size_t widths_widest(const struct table *table, const size_t *widths, bool flexible)
 {
     size_t found = table->count;
-    size_t least = flexible ? FLEXIBLE_MIN : SHRUNK_MIN;
     for (size_t column = 0; column < table->count; column++) {
         if (flexible && !table->columns[column].flexible)
             continue;
-        if (widths[column] > least && (found == table->count || widths[column] > widths[found]))
+        if (widths[column] > COLUMN_MIN && (found == table->count || widths[column] > widths[found]))
             found = column;
     }
     return found;

@@ -96,7 +96,6 @@ static void test_known_but_not_built(void **state)
         {"hosts", "--trust", "--trust"},
         {"remove", "r1 --artifacts", "--artifacts"},
         {"start", "j r --container c", "--container"},
-        {"logs", "r1 --rank 0", "--rank"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct parsed parsed;
