@@ -18,7 +18,7 @@
 
 /* Files of a test: a folder with a host file of one host "f1", one of "f2". */
 struct files {
-    char *folder, *one, *two, *spec;
+    char *folder, *one, *two;
 };
 
 static char *write_file(const char *folder, const char *name, const char *text)
@@ -38,7 +38,6 @@ static int make_files(void **state)
         return -1;
     files->one = write_file(files->folder, "one", "f1\n");
     files->two = write_file(files->folder, "two", "f2\n");
-    files->spec = write_file(files->folder, "x.yaml", "");
     *state = files;
     return 0;
 }
@@ -49,11 +48,9 @@ static int remove_files(void **state)
 
     unlink(files->one);
     unlink(files->two);
-    unlink(files->spec);
     rmdir(files->folder);
     free(files->one);
     free(files->two);
-    free(files->spec);
     free(files->folder);
     free(files);
     return 0;
@@ -293,66 +290,22 @@ static void test_warnings_come_up(void **state)
     hostlist_release(&list);
 }
 
-/* --- the spec's list, and where its errors are shown --- */
-
-struct spec_case {
-    const char *yaml;  /* the spec */
-    const char *hosts; /* what the reader of specs makes of it */
-    bool is_list;
-    unsigned hosts_line;
-    unsigned line, column; /* of the error */
-    const char *source;
-};
-
 static void test_spec_places(void **state)
 {
-    static const struct spec_case cases[] = {
-        {"program: x\nhosts: g[0033-\n", "g[0033-", false, 2, 2, 9, "hosts: g[0033-"},
-        {"hosts: \"a slots=0\"\n", "a slots=0", false, 1, 1, 11, "hosts: \"a slots=0"},
-        {"hosts: [a, b slots=0]\n", "a\nb slots=0", true, 1, 1, 14, "hosts: [a, b slots=0"},
-        {"hosts:\n  - a\n  # note\n  - b slots=0\n", "a\nb slots=0", true, 2, 4, 7, "  - b slots=0"},
-        {"hosts:\n  - a\n  - a slots=0\n", "a\na slots=0", true, 2, 3, 7, "  - a slots=0"},
-        {"hosts:\n  - é.x\n", "é.x", true, 2, 2, 5, "  - é.x"},
-        {"é: [a, b slots=0]\n", "a\nb slots=0", true, 1, 1, 10, "é: [a, b slots=0"},
-        {"hosts: [a env.HF_TOKEN=s3cr3t slots=0]\n", "a env.HF_TOKEN=s3cr3t slots=0", true, 1, 1, 31,
-         "hosts: [a env.HF_TOKEN=****** slots=0"},
-        /* another text than the file's (--set, a profile, an escape): the line as known, no column */
-        {"hosts: x\n", "a slots=0", false, 1, 1, 0, "a slots=0"},
-    };
-    struct files *files = *state;
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct spec_case *one = &cases[i];
-        AUTO_FREE char *path = write_file(files->folder, "x.yaml", one->yaml);
-        AUTO_FREE char *hosts = xstrdup(one->hosts);
-        struct job job = {
-            .file = path, .hosts = hosts, .hosts_is_list = one->is_list, .hosts_line = one->hosts_line};
-        struct hostsource_request request = {.job = &job, .self = "me"};
-        struct error err = ERROR_INIT;
-        assert_null(find(&request, NULL, &err));
-        assert_ptr_equal(err.kind, &kind_host_list);
-        assert_string_equal(err.file, path);
-        if (err.line != one->line || err.column != one->column)
-            fail_msg("'%s': %u:%u instead of %u:%u", one->yaml, err.line, err.column, one->line, one->column);
-        assert_string_equal(err.source, one->source);
-    }
-}
-
-static void test_spec_without_place(void **state)
-{
-    char hosts[] = "a slots=0";
-    char gone[] = "/nonexistent/x.yaml";
-    struct job job = {.hosts = hosts};
+    char hosts[] = "a\n\nb slots=0";
+    char spec[] = "x.yaml";
+    struct job job = {.hosts = hosts, .hosts_is_list = true};
     struct hostsource_request request = {.job = &job, .self = "me"};
     struct error err = ERROR_INIT;
 
     (void)state;
     check_refused(&request, &kind_host_list, "hosts: 'slots=0' is not allowed", "slots=8");
-    job.file = gone;
+    job.file = spec;
     job.hosts_line = 3;
     assert_null(find(&request, NULL, &err));
-    assert_string_equal(err.file, gone);
-    assert_int_equal(err.line, 3);
+    assert_string_equal(err.file, "x.yaml");
+    assert_int_equal(err.line, 5);
+    assert_int_equal(err.column, 3);
 }
 
 static void test_spec_lists(void **state)
@@ -386,7 +339,6 @@ int main(void)
         cmocka_unit_test(test_exclude_and_nodes_alone),
         cmocka_unit_test(test_warnings_come_up),
         cmocka_unit_test(test_spec_places),
-        cmocka_unit_test(test_spec_without_place),
         cmocka_unit_test(test_spec_lists),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
