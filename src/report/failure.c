@@ -74,7 +74,7 @@ int failures_code(const struct failures *failures)
     return code;
 }
 
-/* One line: what text_add_safe lets through of line ends would break a message in two. */
+/* What stands on one line of its own stays on it. */
 static void add_safe_line(struct str *out, const char *text)
 {
     size_t from = out->len;
@@ -148,7 +148,7 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
         add_safe_line(out, str_text(&folded));
         str_add(out, ": ");
     }
-    add_safe_line(out, err->text);
+    text_add_safe(out, err->text, strlen(err->text)); /* may quote lines of a log below its first */
     str_add_char(out, '\n');
     add_source(out, err, color);
     if (err->hint[0]) {

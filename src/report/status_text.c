@@ -60,10 +60,8 @@ static void add_span(struct table *table, int64_t started_ms, int64_t ended_ms, 
 {
     char buffer[CLOCK_TEXT_SIZE];
     int64_t until = ended_ms ? ended_ms : now_ms;
-    if (!started_ms || until < started_ms) /* a node's clock may be behind ours */
-        table_add(table, NULL, TONE_PLAIN);
-    else
-        table_add(table, clock_format_span((until - started_ms) / 1000, buffer), TONE_PLAIN);
+    int64_t span_s = until > started_ms ? (until - started_ms) / 1000 : 0; /* a node's clock may be behind */
+    table_add(table, started_ms ? clock_format_span(span_s, buffer) : NULL, TONE_PLAIN);
 }
 
 static void add_local_time(struct table *table, int64_t time_ms)

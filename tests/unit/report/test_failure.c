@@ -73,16 +73,17 @@ static void test_nothing_reaches_the_terminal_raw(void **state)
     struct error err = ERROR_INIT;
     struct strlist hosts = STRLIST_INIT;
     AUTO_STR struct str out = STR_INIT;
-    error_set(&err, &kind_job_file, "a\033[2Jb\nc\x7f");
+    error_set(&err, &kind_job_file, "a\033[2Jb\n    c\x7f");
     error_at(&err, "f\033]0;x\a", 1, 1);
     error_source(&err, "\033[31m", 5);
-    error_hint(&err, "h\ri");
+    error_hint(&err, "h\ri\nj");
     strlist_add(&hosts, "n\0331");
     failure_text(&err, &hosts, false, &out);
     for (size_t i = 0; i < out.len; i++)
         assert_true(out.data[i] == '\n' || (unsigned char)out.data[i] >= ' ');
     assert_lacks(str_text(&out), "\x7f");
-    assert_contains(str_text(&out), "a?[2Jb c?\n");
+    assert_contains(str_text(&out), "a?[2Jb\n    c?\n"); /* lines of a log are quoted below */
+    assert_contains(str_text(&out), "hint: h?i j\n");
     strlist_release(&hosts);
 }
 
