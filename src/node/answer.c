@@ -1,0 +1,437 @@
+/* Answers of each verb, from fields to values. */
+#include "node/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "node/node_internal.h"
+
+#define PID_MAX  4194304u      /* the kernel's PID_MAX_LIMIT */
+#define TIME_MAX 253402300799u /* the year 9999 */
+
+/* What came instead of an answer, for people: the last line that holds anything. */
+static int no_answer(const char *bytes, size_t len, const char *what, struct error *err)
+{
+    AUTO_STR struct str shown = STR_INIT;
+    size_t end = len;
+
+    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\r' || bytes[end - 1] == ' '))
+        end--;
+    size_t begin = end;
+    while (begin > 0 && bytes[begin - 1] != '\n' && end - begin < 200)
+        begin--;
+    error_set(err, &kind_node_answer, "%s", what);
+    if (end == 0)
+        return error_hint(err, "look at the login's start-up files: nothing came back at all");
+    text_add_utf8(&shown, bytes + begin, end - begin);
+    return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
+}
+
+static int read_fields(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                       struct error *err)
+{
+    size_t used = 0;
+    int found = node_fields_parse(fields, bytes, len, nonce, "end", &used, err);
+
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return no_answer(bytes, len,
+                         fields->len > 0 ? "the node's answer has no end"
+                                         : "the node gave no answer that can be understood",
+                         err);
+    return node_fields_check(fields, err);
+}
+
+static int read_number(const struct node_fields *fields, const char *key, uint64_t max, int64_t *out,
+                       struct error *err)
+{
+    uint64_t value = (uint64_t)*out;
+
+    if (node_field_number(fields, key, max, &value, err) != 0)
+        return -1;
+    *out = (int64_t)value;
+    return 0;
+}
+
+static int read_unsigned(const struct node_fields *fields, const char *key, unsigned *out, struct error *err)
+{
+    uint64_t value = *out;
+
+    if (node_field_number(fields, key, 1000000, &value, err) != 0)
+        return -1;
+    *out = (unsigned)value;
+    return 0;
+}
+
+/* -1 is said for an unknown status. */
+static int read_status(const struct node_fields *fields, const char *key, int *out, struct error *err)
+{
+    const char *value = node_field_text(fields, key);
+    uint64_t number = 0;
+
+    *out = -1;
+    if (value == NULL || value[0] == '\0' || strcmp(value, "-1") == 0)
+        return 0;
+    if (node_field_number(fields, key, 255, &number, err) != 0)
+        return -1;
+    *out = (int)number;
+    return 0;
+}
+
+/* "12345.67", as /proc/uptime has it, in milliseconds. */
+static int read_uptime(const struct node_fields *fields, const char *key, int64_t *out, struct error *err)
+{
+    const char *value = node_field_text(fields, key);
+    uint64_t whole = 0;
+    uint64_t hundredths = 0;
+
+    if (value == NULL || value[0] == '\0')
+        return 0;
+    const char *dot = strchr(value, '.');
+    AUTO_FREE char *first = dot != NULL ? xstrndup(value, (size_t)(dot - value)) : xstrdup(value);
+    if (!text_to_uint(first, 0, TIME_MAX, &whole) ||
+        (dot != NULL && (strlen(dot) != 3 || !text_to_uint(dot + 1, 0, 99, &hundredths))))
+        return error_set(err, &kind_node_answer, "the node's answer says '%s' for '%s', a time is needed",
+                         value, key);
+    *out = (int64_t)(whole * 1000 + hundredths * 10);
+    return 0;
+}
+
+/* A name of letters, digits, + and - ("TERM", "RTMIN+1"); anything else is as good as none. */
+static char *copy_signal(const struct node_fields *fields)
+{
+    const char *value = node_field_text(fields, "signal");
+
+    if (value == NULL || value[0] == '\0' || strlen(value) > 16 ||
+        value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")] != '\0')
+        return NULL;
+    return xstrdup(value);
+}
+
+/* Fields key="PID STATE COMMAND", and key_total. */
+static int read_processes(const struct node_fields *fields, const char *key, struct node_processes *out,
+                          struct error *err)
+{
+    AUTO_FREE char *total_key = xasprintf("%s_total", key);
+
+    for (size_t i = 0; i < fields->len && out->len < 64; i++) {
+        if (strcmp(fields->items[i].key, key) != 0)
+            continue;
+        const char *value = fields->items[i].value;
+        size_t digits = strspn(value, "0123456789");
+        AUTO_FREE char *number = xstrndup(value, digits);
+        uint64_t pid = 0;
+        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' || value[digits + 1] == '\0')
+            return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process", value);
+        out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
+        const char *rest = value + digits + 2;
+        out->items[out->len++] = (struct node_process){
+            .pid = (int64_t)pid,
+            .state = value[digits + 1],
+            .command = xstrdup(rest[0] == ' ' ? rest + 1 : rest),
+        };
+    }
+    out->total = out->len;
+    if (node_field_number(fields, total_key, PID_MAX, &out->total, err) != 0)
+        return -1;
+    if (out->total < out->len)
+        out->total = out->len;
+    return 0;
+}
+
+static void processes_release(struct node_processes *list)
+{
+    for (size_t i = 0; i < list->len; i++)
+        free(list->items[i].command);
+    free(list->items);
+    *list = (struct node_processes){0};
+}
+
+static int read_foreign(const struct node_fields *fields, struct node_foreign *out, struct error *err)
+{
+    const char *verdict = node_field_text(fields, "foreign");
+
+    if (verdict == NULL)
+        return 0;
+    const char *run_id = node_field_text(fields, "foreign_run_id");
+    out->run_id = xstrdup(run_id != NULL ? run_id : "");
+    out->host = node_field_copy(fields, "foreign_host");
+    out->user = node_field_copy(fields, "foreign_user");
+    out->lives = strcmp(verdict, "lives") == 0;
+    return read_number(fields, "foreign_pid", PID_MAX, &out->pid, err);
+}
+
+static void foreign_release(struct node_foreign *foreign)
+{
+    free(foreign->run_id);
+    free(foreign->host);
+    free(foreign->user);
+    *foreign = (struct node_foreign){0};
+}
+
+static int read_setup(const struct node_fields *fields, struct node_setup_failure *out, struct error *err)
+{
+    if (node_field_text(fields, "setup_failed") == NULL)
+        return 0;
+    out->failed = true;
+    out->output = node_field_copy(fields, "setup_output");
+    if (read_unsigned(fields, "setup_failed", &out->line, err) != 0)
+        return -1;
+    return read_status(fields, "setup_status", &out->status, err);
+}
+
+static int fill_probe(const struct node_fields *fields, struct node_probe *out, struct error *err)
+{
+    int64_t uid = 0;
+
+    out->home = node_field_copy(fields, "home");
+    out->host = node_field_copy(fields, "host");
+    out->user = node_field_copy(fields, "user");
+    out->boot_id = node_field_copy(fields, "boot_id");
+    out->artifacts = node_field_copy(fields, "artifacts");
+    out->artifacts_problem = node_field_copy(fields, "artifacts_problem");
+    out->artifacts_writable = node_field_is_set(fields, "writable");
+    out->workdir = node_field_copy(fields, "workdir");
+    out->workdir_exists = !node_field_is_set(fields, "workdir_missing");
+    out->program_exists = !node_field_is_set(fields, "program_missing");
+    out->interpreter_found = !node_field_is_set(fields, "interpreter_missing");
+    out->interpreter = node_field_copy(fields, "interpreter");
+    out->path = node_field_copy(fields, "path");
+    out->port_taken = node_field_is_set(fields, "port_taken");
+    out->port_command = node_field_copy(fields, "port_command");
+    out->interface = node_field_copy(fields, "interface");
+    out->gpus_unknown = node_field_is_set(fields, "gpus_unknown");
+    out->has_python = node_field_is_set(fields, "python");
+    out->has_perl = node_field_is_set(fields, "perl");
+    if (out->host == NULL || out->artifacts == NULL)
+        return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
+    if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
+        read_unsigned(fields, "cores", &out->cores, err) != 0 ||
+        read_unsigned(fields, "gpus", &out->gpus, err) != 0 ||
+        read_unsigned(fields, "port", &out->port, err) != 0 ||
+        read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
+        read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0)
+        return -1;
+    out->uid = (uint64_t)uid;
+    return read_processes(fields, "live", &out->live, err);
+}
+
+int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
+                      struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_probe){0};
+    int result = read_fields(&fields, bytes, len, nonce, err);
+    if (result == 0)
+        result = fill_probe(&fields, out, err);
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_probe_release(struct node_probe *probe)
+{
+    free(probe->home);
+    free(probe->host);
+    free(probe->user);
+    free(probe->boot_id);
+    free(probe->artifacts);
+    free(probe->artifacts_problem);
+    free(probe->setup.signal);
+    free(probe->setup.output);
+    free(probe->workdir);
+    free(probe->interpreter);
+    free(probe->path);
+    free(probe->port_command);
+    free(probe->interface);
+    processes_release(&probe->live);
+    foreign_release(&probe->foreign);
+    *probe = (struct node_probe){0};
+}
+
+static int read_stage(const struct node_fields *fields, enum node_start_stage *out, struct error *err)
+{
+    static const char *const names[] = {
+        [NODE_START_STARTED] = "started", [NODE_START_FOREIGN] = "foreign", [NODE_START_LIVE] = "live",
+        [NODE_START_PORT] = "port",       [NODE_START_CLAIM] = "claim",     [NODE_START_SETUP] = "setup",
+        [NODE_START_EXEC] = "exec",       [NODE_START_COMMAND] = "command", [NODE_START_TIMEOUT] = "timeout",
+    };
+    const char *value = node_field_text(fields, "stage");
+
+    for (size_t i = 0; value != NULL && i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], value) == 0) {
+            *out = (enum node_start_stage)i;
+            return 0;
+        }
+    }
+    return error_set(err, &kind_node_answer, "the node's answer to a start says '%s'",
+                     value != NULL ? value : "nothing");
+}
+
+static int fill_start(const struct node_fields *fields, struct node_start *out, struct error *err)
+{
+    out->log = node_field_copy(fields, "log");
+    out->host = node_field_copy(fields, "host");
+    out->ended = node_field_is_set(fields, "ended");
+    out->signal = copy_signal(fields);
+    out->output = node_field_copy(fields, "output");
+    out->problem = node_field_copy(fields, "problem");
+    if (read_stage(fields, &out->stage, err) != 0 ||
+        read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
+        read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
+        read_status(fields, "status", &out->status, err) != 0 ||
+        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0)
+        return -1;
+    return read_foreign(fields, &out->foreign, err);
+}
+
+int node_answer_start(const char *bytes, size_t len, const char *nonce, struct node_start *out,
+                      struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_start){.status = -1};
+    int result = read_fields(&fields, bytes, len, nonce, err);
+    if (result == 0)
+        result = fill_start(&fields, out, err);
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_start_release(struct node_start *start)
+{
+    free(start->log);
+    free(start->host);
+    free(start->signal);
+    free(start->output);
+    free(start->problem);
+    foreign_release(&start->foreign);
+    *start = (struct node_start){0};
+}
+
+static int read_life(const struct node_fields *fields, enum node_life *out, struct error *err)
+{
+    static const char *const names[] = {
+        [NODE_LIFE_NONE] = "none",     [NODE_LIFE_STARTING] = "starting", [NODE_LIFE_RUNNING] = "running",
+        [NODE_LIFE_EXITED] = "exited", [NODE_LIFE_GONE] = "gone",         [NODE_LIFE_ELSEWHERE] = "elsewhere",
+    };
+    const char *value = node_field_text(fields, "life");
+
+    for (size_t i = 0; value != NULL && i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], value) == 0) {
+            *out = (enum node_life)i;
+            return 0;
+        }
+    }
+    return error_set(err, &kind_node_answer, "the node's answer about a run says '%s'",
+                     value != NULL ? value : "nothing");
+}
+
+static int fill_observation(const struct node_fields *fields, struct node_observation *out, struct error *err)
+{
+    out->rebooted = node_field_is_set(fields, "rebooted");
+    out->pid_reused = node_field_is_set(fields, "pid_reused");
+    out->keeper_alive = node_field_is_set(fields, "keeper");
+    out->signal = copy_signal(fields);
+    out->host = node_field_copy(fields, "host");
+    out->found_run_id = node_field_copy(fields, "found_run_id");
+    out->log = node_field_copy(fields, "log");
+    if (read_life(fields, &out->life, err) != 0 || read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
+        read_status(fields, "status", &out->status, err) != 0 ||
+        read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
+        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0 ||
+        read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
+        read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
+        read_number(fields, "now", TIME_MAX, &out->now_s, err) != 0 ||
+        read_uptime(fields, "uptime", &out->uptime_ms, err) != 0 ||
+        read_unsigned(fields, "found_attempt", &out->found_attempt, err) != 0 ||
+        node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
+        return -1;
+    out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;
+    return read_processes(fields, "leftover", &out->leftovers, err);
+}
+
+int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct node_observation *out,
+                        struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_observation){.status = -1};
+    int result = read_fields(&fields, bytes, len, nonce, err);
+    if (result == 0)
+        result = fill_observation(&fields, out, err);
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_observation_release(struct node_observation *observation)
+{
+    free(observation->signal);
+    free(observation->host);
+    free(observation->found_run_id);
+    free(observation->log);
+    processes_release(&observation->leftovers);
+    *observation = (struct node_observation){0};
+}
+
+static int fill_stop(const struct node_fields *fields, struct node_stop *out, struct error *err)
+{
+    if (node_field_text(fields, "survivor_total") == NULL)
+        return error_set(err, &kind_node_answer, "the node's answer to a stop does not say what survived");
+    out->was_alive = node_field_is_set(fields, "was_alive");
+    out->signal = copy_signal(fields);
+    if (node_field_number(fields, "signalled", PID_MAX, &out->signalled, err) != 0 ||
+        node_field_number(fields, "killed", PID_MAX, &out->killed, err) != 0 ||
+        read_status(fields, "status", &out->status, err) != 0 ||
+        read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
+        read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
+        read_processes(fields, "leftover", &out->leftovers, err) != 0)
+        return -1;
+    return read_processes(fields, "survivor", &out->survivors, err);
+}
+
+int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct node_stop *out,
+                     struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_stop){.status = -1};
+    int result = read_fields(&fields, bytes, len, nonce, err);
+    if (result == 0)
+        result = fill_stop(&fields, out, err);
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_stop_release(struct node_stop *stop)
+{
+    free(stop->signal);
+    processes_release(&stop->leftovers);
+    processes_release(&stop->survivors);
+    *stop = (struct node_stop){0};
+}
+
+int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
+                       struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_removal){0};
+    int result = read_fields(&fields, bytes, len, nonce, err);
+    if (result == 0) {
+        out->removed = node_field_is_set(&fields, "removed");
+        result = read_processes(&fields, "live", &out->live, err);
+    }
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_removal_release(struct node_removal *removal)
+{
+    processes_release(&removal->live);
+    *removal = (struct node_removal){0};
+}

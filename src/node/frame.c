@@ -1,0 +1,182 @@
+/* Frames: lines "@@NONCE key=value" among whatever else came, values percent-encoded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "node/node_internal.h"
+
+void node_fields_release(struct node_fields *fields)
+{
+    free(fields->text);
+    free(fields->items);
+    *fields = (struct node_fields){0};
+}
+
+const char *node_frame_body(const char *line, size_t len, const char *nonce, size_t *body_len)
+{
+    size_t nonce_len = strlen(nonce);
+
+    if (len < nonce_len + 3 || line[0] != '@' || line[1] != '@' || memcmp(line + 2, nonce, nonce_len) != 0 ||
+        line[nonce_len + 2] != ' ')
+        return NULL;
+    *body_len = len - nonce_len - 3;
+    return line + nonce_len + 3;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Decode to *to, moving it behind a NUL; false for a broken escape or a NUL. */
+static bool decode(const char *from, size_t len, char **to)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = from[i];
+        if (c == '%') {
+            if (i + 2 >= len)
+                return false;
+            int high = hex_digit(from[i + 1]);
+            int low = hex_digit(from[i + 2]);
+            if (high < 0 || low < 0)
+                return false;
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        if (c == '\0')
+            return false;
+        *(*to)++ = c;
+    }
+    *(*to)++ = '\0';
+    return true;
+}
+
+static bool key_is_valid(const char *key, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!((key[i] >= 'a' && key[i] <= 'z') || key[i] == '_'))
+            return false;
+    }
+    return len > 0;
+}
+
+/* One frame's "key=value" into fields; text is where its characters go. */
+static int take_field(struct node_fields *fields, const char *body, size_t len, char **text,
+                      struct error *err)
+{
+    const char *equals = memchr(body, '=', len);
+    size_t key_len = equals != NULL ? (size_t)(equals - body) : 0;
+
+    if (equals == NULL || !key_is_valid(body, key_len))
+        return error_set(err, &kind_node_answer, "the node's answer holds a frame without a key");
+    if (fields->len == NODE_FIELDS_MAX)
+        return error_set(err, &kind_node_answer, "the node's answer holds more than %d frames",
+                         NODE_FIELDS_MAX);
+    fields->items = xgrow(fields->items, fields->len, &fields->cap, sizeof(*fields->items));
+    struct node_field *field = &fields->items[fields->len];
+    field->key = *text;
+    memcpy(*text, body, key_len);
+    *text += key_len;
+    *(*text)++ = '\0';
+    field->value = *text;
+    if (!decode(equals + 1, len - key_len - 1, text))
+        return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'",
+                         field->key);
+    fields->len++;
+    return 0;
+}
+
+int node_fields_parse(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                      const char *last, size_t *used, struct error *err)
+{
+    *fields = (struct node_fields){0};
+    /* keys and decoded values are no longer than their frames, but for two NUL; "@@ =\n" makes room for these
+     */
+    fields->text = xcalloc(len + 1, 1);
+    char *text = fields->text;
+    for (size_t at = 0; at < len;) {
+        const char *line = bytes + at;
+        const char *newline = memchr(line, '\n', len - at);
+        if (newline == NULL)
+            return 0; /* a line that has not ended may be cut: it says nothing */
+        size_t line_len = (size_t)(newline - line);
+        size_t body_len = 0;
+        const char *body = node_frame_body(line, line_len, nonce, &body_len);
+        at += line_len + 1;
+        if (body == NULL)
+            continue;
+        if (take_field(fields, body, body_len, &text, err) != 0)
+            return -1;
+        if (strcmp(fields->items[fields->len - 1].key, last) == 0 ||
+            strcmp(fields->items[fields->len - 1].key, "end") == 0) {
+            *used = at;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+const char *node_field_text(const struct node_fields *fields, const char *key)
+{
+    for (size_t i = 0; i < fields->len; i++) {
+        if (strcmp(fields->items[i].key, key) == 0)
+            return fields->items[i].value;
+    }
+    return NULL;
+}
+
+char *node_field_copy(const struct node_fields *fields, const char *key)
+{
+    const char *value = node_field_text(fields, key);
+
+    return value != NULL && value[0] != '\0' ? xstrdup(value) : NULL;
+}
+
+bool node_field_is_set(const struct node_fields *fields, const char *key)
+{
+    const char *value = node_field_text(fields, key);
+
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
+                      struct error *err)
+{
+    const char *value = node_field_text(fields, key);
+
+    if (value == NULL || value[0] == '\0')
+        return 0;
+    if (!text_to_uint(value, 0, max, out))
+        return error_set(err, &kind_node_answer,
+                         "the node's answer says '%s' for '%s', a number up to %llu is needed", value, key,
+                         (unsigned long long)max);
+    return 0;
+}
+
+int node_fields_check(const struct node_fields *fields, struct error *err)
+{
+    const char *kind = node_field_text(fields, "error");
+    const char *detail = node_field_text(fields, "detail");
+
+    if (kind == NULL)
+        return 0;
+    if (detail == NULL)
+        detail = "";
+    if (strcmp(kind, "unsupported") == 0) {
+        error_set(err, &kind_node_unsupported, "this node lacks '%s'", detail);
+        return error_hint(
+            err, "a node needs Linux with /proc, a POSIX sh, setsid and the basic tools (coreutils or "
+                 "busybox, with awk, grep, sed)");
+    }
+    if (strcmp(kind, "place") == 0)
+        return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
+    return error_set(err, &kind_node_answer, "the node answers with an unknown error '%s': %s", kind, detail);
+}

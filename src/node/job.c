@@ -1,0 +1,101 @@
+/* The text of a job for its shell on the node. */
+#include <string.h>
+
+#include "base/quote.h"
+#include "node/node_internal.h"
+
+static void add_export(struct str *out, const struct env_var *var)
+{
+    str_addf(out, "export %s=", var->name);
+    quote_sh(out, var->value);
+    str_add_char(out, '\n');
+}
+
+static void add_env(struct str *out, const struct env *env)
+{
+    for (size_t i = 0; env != NULL && i < env->len; i++) {
+        if (env->items[i].value != NULL)
+            add_export(out, &env->items[i]);
+    }
+}
+
+static void add_defaults(struct str *out, const struct env *env)
+{
+    for (size_t i = 0; env != NULL && i < env->len; i++) {
+        const struct env_var *var = &env->items[i];
+        if (var->value == NULL)
+            continue;
+        str_addf(out, "[ -n \"${%s+x}\" ] ", var->name);
+        if (strcmp(var->name, "LANG") == 0)
+            str_add(out, "|| [ -n \"${LC_ALL+x}\" ] ");
+        str_add(out, "|| ");
+        add_export(out, var);
+    }
+}
+
+/* A step is appended, never written over: a full disk then leaves the steps before it readable. */
+static void add_step(struct str *out, const char *step)
+{
+    str_addf(out, "printf '%%s\\n' '%s' >>\"$mt_stage\"\n", step);
+}
+
+/* Each line runs in this very shell; one that ends non-zero ends it. No variable is set: `set -a` would
+ * export it. */
+static void add_setup(struct str *out, const struct strlist *setup)
+{
+    for (size_t i = 0; setup != NULL && i < setup->len; i++) {
+        AUTO_STR struct str step = STR_INIT;
+
+        str_addf(&step, "setup %zu", i + 1);
+        add_step(out, str_text(&step));
+        str_add(out, "eval ");
+        quote_sh(out, setup->items[i]);
+        str_add(out, "\ncase $? in 0) ;; *) exit ;; esac\n");
+    }
+}
+
+/* Only builtins: the setup lines may have left a PATH that finds nothing. */
+static void add_findings(struct str *out, const struct node_probe_wish *wish)
+{
+    str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
+                 "[ -z \"${CUDA_VISIBLE_DEVICES+x}\" ] || "
+                 "printf '%s' \"$CUDA_VISIBLE_DEVICES\" >|\"$mt_found.visible\"\n");
+    if (wish->interpreter != NULL) {
+        str_add(out, "command -v ");
+        quote_sh(out, wish->interpreter);
+        str_add(out, " >|\"$mt_found.interpreter\"\n");
+    }
+    if (wish->program != NULL) {
+        str_add(out, "[ ! -f ");
+        quote_sh(out, wish->program);
+        str_add(out, " ] || : >|\"$mt_found.program\"\n");
+    }
+    add_step(out, "probed");
+    str_add(out, "exit 0\n");
+}
+
+void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out)
+{
+    str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\n");
+    for (size_t i = 0; job->unset != NULL && i < job->unset->len; i++)
+        str_addf(out, "unset %s\n", job->unset->items[i]);
+    add_defaults(out, job->defaults);
+    add_env(out, job->env);
+    add_env(out, job->computed);
+    add_step(out, "cd");
+    str_add(out, "cd \"$mt_workdir\" || exit 1\n");
+    add_setup(out, job->setup);
+    add_env(out, job->computed);
+    if (wish != NULL) {
+        add_findings(out, wish);
+    } else {
+        add_step(out, "exec");
+        str_add(out, "exec");
+        for (size_t i = 0; job->argv != NULL && i < job->argv->len; i++) {
+            str_add_char(out, ' ');
+            quote_sh(out, job->argv->items[i]);
+        }
+        str_add_char(out, '\n');
+    }
+    str_add(out, "}\nmt_run_job \"$@\"\n");
+}

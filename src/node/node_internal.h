@@ -1,0 +1,69 @@
+/* What the files of this folder share. */
+#ifndef MTLAUNCH_NODE_INTERNAL_H
+#define MTLAUNCH_NODE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "node/answer.h"
+#include "node/request.h"
+
+/* The node's script by parts (src/node/script/NAME.sh), embedded by embed.sh; no NUL at the end of text. */
+struct node_script_part {
+    const char *name;
+    const unsigned char *text;
+    size_t len;
+};
+
+extern const struct node_script_part node_script_parts[];
+extern const size_t node_script_parts_count;
+
+/* Append the parts of these names (NULL-terminated) in that order. */
+void node_script_add(struct str *out, const char *const *names);
+
+/*
+ * Append the text of a job as its shell on the node runs it. Arguments there: a file that the steps taken are
+ * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with wish (a probe: nothing is
+ * exec'd) a path that results are put beside.
+ */
+void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out);
+
+/* An answer's fields, decoded, in the order they came. */
+struct node_field {
+    const char *key;   /* within node_fields.text */
+    const char *value; /* decoded, within node_fields.text */
+};
+
+struct node_fields {
+    char *text;
+    struct node_field *items;
+    size_t len, cap;
+};
+
+#define NODE_FIELDS_MAX 4096
+
+/* Does bytes[0..len) begin a frame line of this nonce? Gives what follows "@@NONCE ". */
+const char *node_frame_body(const char *line, size_t len, const char *nonce, size_t *body_len);
+
+/*
+ * Parse frames up to the one whose key is last ("end", or "body" for a tail). used: bytes up to and with that
+ * frame's line. Returns 1 when it was found, 0 when not (yet), -1 with err when something cannot be.
+ */
+int node_fields_parse(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                      const char *last, size_t *used, struct error *err);
+void node_fields_release(struct node_fields *fields);
+
+/* Fields "error" and "detail" as an error of the kinds answer.h names; 0 when there are none. */
+int node_fields_check(const struct node_fields *fields, struct error *err);
+
+const char *node_field_text(const struct node_fields *fields, const char *key); /* NULL: not there */
+char *node_field_copy(const struct node_fields *fields, const char *key);  /* NULL: not there, or empty */
+bool node_field_is_set(const struct node_fields *fields, const char *key); /* "1" */
+/* 0, and *out untouched, when the field is not there or empty; -1 when it is no number within 0..max. */
+int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
+                      struct error *err);
+
+#endif

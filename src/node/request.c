@@ -1,0 +1,179 @@
+/* Calls: the remote command and what goes to its standard input. */
+#include "node/request.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "node/node_internal.h"
+
+void node_call_release(struct node_call *call)
+{
+    free(call->command);
+    call->command = NULL;
+    str_release(&call->input);
+}
+
+static void set_text(struct str *out, const char *name, const char *value)
+{
+    str_addf(out, "mt_%s=", name);
+    quote_sh(out, value != NULL ? value : "");
+    str_add_char(out, '\n');
+}
+
+static void set_number(struct str *out, const char *name, unsigned long value)
+{
+    str_addf(out, "mt_%s=%lu\n", name, value);
+}
+
+static void set_flag(struct str *out, const char *name, bool value)
+{
+    str_addf(out, "mt_%s=%s\n", name, value ? "1" : "");
+}
+
+/*
+ * The login shell runs a command that every shell understands alike and that gives way to /bin/sh. It first
+ * reads one line: a start-up file that reads from standard input, and so eats the nonce, ends the call with
+ * 97 rather than with half a script. All that follows stands in one function: a shell runs nothing before it
+ * has read it whole, so a cut connection runs nothing.
+ */
+static void begin(struct node_call *out, const struct node_target *target, const char *verb,
+                  const char *nonce)
+{
+    *out = (struct node_call)NODE_CALL_INIT;
+    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
+        out->nonce[i] = nonce[i];
+    out->command = xasprintf(
+        "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; exec /bin/sh -s'", out->nonce);
+    str_addf(&out->input, "%s\nmt_all() {\n", out->nonce);
+    set_text(&out->input, "nonce", out->nonce);
+    set_text(&out->input, "verb", verb);
+    set_text(&out->input, "run", target->run);
+    set_text(&out->input, "run_id", target->run_id);
+    set_number(&out->input, "rank", target->rank);
+    set_number(&out->input, "attempt", target->attempt);
+    set_text(&out->input, "artifacts", target->artifacts);
+}
+
+static void finish(struct node_call *out, const char *const *parts)
+{
+    node_script_add(&out->input, parts);
+    str_add(&out->input, "}\nmt_all\n");
+}
+
+static void set_job(struct node_call *out, const struct node_job *job, const struct node_probe_wish *wish)
+{
+    static const char *const modes[] = {
+        [NODE_ENV_LOGIN] = "login",
+        [NODE_ENV_KEEP] = "keep",
+        [NODE_ENV_CLEAN] = "clean",
+    };
+    AUTO_STR struct str text = STR_INIT;
+
+    node_job_text(job, wish, &text);
+    set_text(&out->input, "env_mode", modes[job->env_mode]);
+    set_text(&out->input, "workdir", job->workdir);
+    set_text(&out->input, "shell", job->shell);
+    set_text(&out->input, "job", str_text(&text));
+}
+
+void node_request_probe(const struct node_target *target, const struct node_job *job,
+                        const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "27-env",
+                                        "30-probe", "35-net",  "90-main",  NULL};
+    const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
+    bool restricted = visible != NULL && visible->value != NULL;
+
+    begin(out, target, "probe", nonce);
+    set_job(out, job, wish);
+    set_text(&out->input, "program", wish->program);
+    set_text(&out->input, "interpreter", wish->interpreter);
+    set_flag(&out->input, "want_job", wish->job);
+    set_flag(&out->input, "want_gpus", wish->gpus);
+    set_flag(&out->input, "want_port", wish->port);
+    set_number(&out->input, "master_port", wish->master_port);
+    set_text(&out->input, "master_addr", wish->master_addr);
+    set_flag(&out->input, "is_master", wish->is_master);
+    set_number(&out->input, "setup_timeout", wish->setup_timeout_s != 0 ? wish->setup_timeout_s : 60);
+    set_flag(&out->input, "visible_set", restricted);
+    set_text(&out->input, "visible", restricted ? visible->value : "");
+    finish(out, parts);
+}
+
+/* The keeper's program: whole before it runs, as the script is. */
+static void set_keeper(struct node_call *out)
+{
+    static const char *const parts[] = {"20-proc", "45-keeper", NULL};
+    AUTO_STR struct str text = STR_INIT;
+
+    str_add(&text, "mt_all() {\nunset IFS\n");
+    node_script_add(&text, parts);
+    str_add(&text, "mt_keep \"$@\"\n}\nmt_all \"$@\"\n");
+    set_text(&out->input, "keeper_text", str_text(&text));
+}
+
+void node_request_start(const struct node_target *target, const struct node_job *job,
+                        const struct node_start_wish *wish, const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc",  "25-place", "27-env",
+                                        "35-net",   "40-start", "90-main",  NULL};
+
+    begin(out, target, "start", nonce);
+    set_job(out, job, NULL);
+    set_number(&out->input, "master_port", wish->master_port);
+    set_text(&out->input, "version", wish->version);
+    set_number(&out->input, "start_timeout", wish->start_timeout_s != 0 ? wish->start_timeout_s : 120);
+    set_keeper(out);
+    finish(out, parts);
+}
+
+void node_request_observe(const struct node_target *target, bool leftovers, const char *nonce,
+                          struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "50-observe", "90-main", NULL};
+
+    begin(out, target, "observe", nonce);
+    set_flag(&out->input, "want_leftovers", leftovers);
+    finish(out, parts);
+}
+
+void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
+                       struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "60-stop", "90-main", NULL};
+
+    begin(out, target, "stop", nonce);
+    set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
+    set_number(&out->input, "grace", wish->grace_s);
+    finish(out, parts);
+}
+
+void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
+                       struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "50-observe",
+                                        "70-tail",  "90-main", NULL};
+    static const char *const from[] = {
+        [NODE_TAIL_LINES] = "lines",
+        [NODE_TAIL_ALL] = "all",
+        [NODE_TAIL_OFFSET] = "offset",
+    };
+
+    begin(out, target, "tail", nonce);
+    set_number(&out->input, "tail_attempt", wish->attempt != 0 ? wish->attempt : target->attempt);
+    set_text(&out->input, "tail_from", from[wish->from]);
+    str_addf(&out->input, "mt_tail_count=%llu\n", (unsigned long long)wish->count);
+    set_flag(&out->input, "want_follow", wish->follow);
+    finish(out, parts);
+}
+
+void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
+                         struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "80-remove", "90-main", NULL};
+
+    begin(out, target, "remove", nonce);
+    set_flag(&out->input, "want_logs", logs);
+    finish(out, parts);
+}

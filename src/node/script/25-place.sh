@@ -1,0 +1,122 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# Where a node's files are, and whether they may be trusted.
+
+# Facts of this machine -> mt_host mt_boot_id mt_uid mt_user mt_home; tools that must be there.
+mt_look_around() {
+    mt_missing=
+    for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id; do
+        [ -r "$mt_file" ] || mt_missing=" /proc"
+    done
+    for mt_tool in setsid awk grep sed tr od head tail sleep mv rm mkdir ls id uname date xargs wc cat dd; do
+        command -v "$mt_tool" >/dev/null || mt_missing="$mt_missing $mt_tool"
+    done
+    [ -z "$mt_missing" ] || mt_fail unsupported "${mt_missing# }"
+    mt_host=$(uname -n)
+    read -r mt_boot_id </proc/sys/kernel/random/boot_id
+    mt_uid=$(id -u)
+    mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
+    mt_home=${HOME:-}
+    case $mt_home in
+    /*) ;;
+    *) mt_home=$(awk -F: -v uid="$mt_uid" '$3 == uid { print $6; exit }' /etc/passwd 2>/dev/null) ;;
+    esac
+    [ -n "$mt_home" ] && [ -d "$mt_home" ] || mt_home=$PWD
+}
+
+mt_absolute() { # PATH, "~/…" or relative to the login folder -> mt_path
+    case $1 in
+    /*) mt_path=$1 ;;
+    "~") mt_path=$mt_home ;;
+    '~/'*) mt_path=${mt_home%/}/${1#'~/'} ;;
+    *) mt_path=${mt_home%/}/$1 ;;
+    esac
+}
+
+mt_set_paths() {
+    mt_absolute "${mt_artifacts:-.mtlaunch}"
+    mt_artifacts=$mt_path
+    mt_logs=${mt_artifacts%/}/logs
+    mt_states=${mt_artifacts%/}/run_state
+    mt_name=${mt_run}_node$mt_rank
+    mt_base=$mt_states/$mt_name
+    mt_log=$mt_logs/$mt_name.log
+}
+
+# Is what stands there ours? run_state must be a folder of this user, none of our files a link: somebody else's
+# files would name pids to signal. -> mt_problem, empty when all is well or nothing is there yet.
+mt_check_place() {
+    mt_problem=
+    if [ -h "$mt_states" ]; then
+        mt_problem="'$mt_states' is a symbolic link"
+        return 1
+    fi
+    if [ -e "$mt_states" ]; then
+        [ -d "$mt_states" ] || mt_problem="'$mt_states' is no folder"
+            # shellcheck disable=SC2012,SC2046 # the owner is the third word, whatever the name holds
+        set -- $(ls -ldn "$mt_states" 2>/dev/null | head -n 1)
+        [ "${3:-}" = "$mt_uid" ] ||
+            mt_problem="'$mt_states' belongs to another user (uid ${3:-unknown}, this is uid $mt_uid)"
+    fi
+    for mt_file in "$mt_base.state" "$mt_base.pid" "$mt_base.exit" "$mt_base.seen" "$mt_base.stage" "$mt_log"; do
+        [ ! -h "$mt_file" ] || mt_problem="'$mt_file' is a symbolic link"
+    done
+    [ -z "$mt_problem" ]
+}
+
+# Make the folders, and prove that files can be written there -> mt_problem.
+mt_make_place() {
+    mt_problem=$(mkdir -p "$mt_logs" 2>&1) || return 1
+    mt_check_place || return 1
+    mt_problem=$(umask 077 && mkdir -p "$mt_states" 2>&1 && chmod 700 "$mt_states" 2>&1) || return 1
+    mt_check_place || return 1
+    for mt_file in "$mt_states/.$mt_name.try.$$" "$mt_logs/.$mt_name.try.$$"; do
+        mt_problem=$( (umask 077 && printf 'x\n' >"$mt_file") 2>&1)
+        mt_code=$?
+        rm -f "$mt_file"
+        if [ "$mt_code" -ne 0 ]; then
+            mt_problem="'${mt_file%/*}' cannot be written: ${mt_problem##*: }"
+            return 1
+        fi
+    done
+    mt_problem=
+}
+
+# Whose .state stands here? -> mt_verdict:
+#   none   none, or one that is shown dead: the name is free
+#   own    of this run (any attempt)
+#   lives  of another run, a process of which lives
+#   unsure of another run, that cannot be shown dead: another user's, or another host's on a shared folder
+mt_judge_state() {
+    mt_verdict=none
+    mt_read_state "$mt_base.state" || return 0
+    if [ "$mt_s_run_id" = "$mt_run_id" ]; then
+        mt_verdict=own
+        return 0
+    fi
+    mt_over=
+    ! mt_read_exit "$mt_base.exit" "$mt_s_run_id" "$mt_s_attempt" || mt_over=1
+    if [ "$mt_s_host" != "$mt_host" ]; then
+        [ -n "$mt_over" ] || mt_verdict=unsure
+        return 0
+    fi
+    [ "$mt_s_boot_id" = "$mt_boot_id" ] || return 0
+    if [ "$mt_s_uid" != "$mt_uid" ] && [ "$mt_uid" != 0 ]; then
+        [ -n "$mt_over" ] || mt_verdict=unsure
+        return 0
+    fi
+    if [ -z "$mt_s_pid" ] && mt_alive "$mt_s_starter" "$mt_s_starter_ticks"; then
+        mt_verdict=lives
+        return 0
+    fi
+    mt_load_roots "$mt_base"
+    mt_scan "$mt_s_run_id" "$mt_rank" ""
+    [ -z "$mt_found" ] || mt_verdict=lives
+}
+
+mt_frame_foreign() {
+    mt_frame foreign "$mt_verdict"
+    mt_frame foreign_run_id "$mt_s_run_id"
+    mt_frame foreign_host "$mt_s_host"
+    mt_frame foreign_user "${mt_s_user:-uid $mt_s_uid}"
+    mt_frame foreign_pid "${mt_s_pid:-0}"
+}

@@ -1,0 +1,33 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# What a job's environment starts from, and the shell its setup lines run in.
+
+mt_prepare_env() {
+    mt_setsid=$(command -v setsid)
+    [ "$mt_env_mode" = keep ] || return 0
+    # shellcheck disable=SC2013 # names hold no blanks
+    for mt_key in $(awk 'BEGIN {
+        for (n in ENVIRON)
+            if (n ~ /^(PET|GROUP|TORCHELASTIC|MTLAUNCH)_[A-Za-z0-9_]*$/ || n ~ /^(RANK|LOCAL_RANK|WORLD_SIZE)$/)
+                print n
+    }'); do
+        unset "$mt_key"
+    done
+}
+
+# Run a command, in the clean mode with nothing but what a login gives.
+mt_with_env() {
+    if [ "$mt_env_mode" != clean ]; then
+        "$@"
+        return
+    fi
+    mt_value=/usr/local/bin:/usr/bin:/bin
+    [ "$mt_uid" != 0 ] || mt_value=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    env -i HOME="$mt_home" USER="$mt_user" LOGNAME="$mt_user" SHELL="${SHELL:-/bin/sh}" PATH="$mt_value" "$@"
+}
+
+mt_pick_shell() { # -> mt_shell_path, empty when there is none of that name
+    case $mt_shell in
+    auto | '') mt_shell_path=$(command -v bash) || mt_shell_path=/bin/sh ;;
+    *) mt_shell_path=$(command -v "$mt_shell") || mt_shell_path= ;;
+    esac
+}

@@ -1,0 +1,159 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The probe before a start: facts, and whatever would keep the job from running here. It starts nothing that
+# stays and leaves no file but the folders a start needs.
+
+# SECONDS FILE COMMAND…: run COMMAND, which must make a session of its own, with output to FILE, and never wait for
+# it longer than that, even when it is stuck in the kernel. Its status is left in FILE.code; none: the time was up,
+# and its session was killed.
+mt_run_limited() {
+    mt_limit=$1 mt_out=$2
+    shift 2
+    mt_read_clock
+    mt_deadline=$((mt_clock + mt_limit * 100))
+    rm -f "$mt_out.code"
+    (
+        "$@" </dev/null >"$mt_out" 2>&1
+        printf '%s\n' "$?" >"$mt_out.part"
+        mv "$mt_out.part" "$mt_out.code"
+    ) 2>/dev/null &
+    mt_child=$!
+    mt_wait=0.02
+    while [ ! -f "$mt_out.code" ]; do
+        mt_read_clock
+        if [ "$mt_clock" -ge "$mt_deadline" ]; then
+            mt_kill_sessions_below "$mt_child"
+            return
+        fi
+        kill -0 "$mt_child" 2>/dev/null || break
+        mt_pause "$mt_wait"
+        case $mt_wait in
+        0.02) mt_wait=0.05 ;;
+        *) mt_wait=0.1 ;;
+        esac
+    done
+}
+
+mt_kill_sessions_below() { # PID of a child of this shell: the sessions its children lead, and what descends from them
+    mt_read_table
+    mt_tree=$({
+        printf 'self %s\n' 0
+        printf '%s\n' "$mt_table" | awk -v parent="$1" '$3 == parent && $5 == $2 { print "own", $2 }'
+        printf '%s\n' "$mt_table"
+    } | awk "$mt_scan_program" | awk '{ print $2 }')
+    # shellcheck disable=SC2086
+    kill -KILL "$1" $mt_tree 2>/dev/null
+}
+
+mt_probe_gpus() {
+    mt_gpus=0
+    command -v nvidia-smi >/dev/null || return 0
+    mt_run_limited 15 "$mt_tmp/gpus" "$mt_setsid" nvidia-smi -L
+    if [ ! -f "$mt_tmp/gpus.code" ]; then
+        mt_frame gpus_unknown 1
+        return 0
+    fi
+    mt_gpus=$(grep -c '^GPU [0-9]' "$mt_tmp/gpus")
+    [ -n "$mt_visible_set" ] || return 0
+    # CUDA's rule: entries count up to the first that names no device
+    mt_gpus=$(printf '%s' "$mt_visible" | tr -s ', ' '\n' | awk -v all="$mt_gpus" '
+        $0 == "" { next }
+        /^[0-9]+$/ { if ($0 + 0 >= all) exit; if (!($0 in seen)) n++; seen[$0] = 1; next }
+        /^(GPU|MIG)-/ { n++; next }
+        { exit }
+        END { print n + 0 }')
+}
+
+# The setup lines in a throw-away shell like the job's, then what a job would find there.
+mt_probe_job() {
+    mt_frame workdir "$mt_workdir"
+    if [ ! -d "$mt_workdir" ]; then
+        mt_frame workdir_missing 1
+        return 0
+    fi
+    mt_pick_shell
+    if [ -z "$mt_shell_path" ]; then
+        mt_frame setup_failed 0
+        mt_frame setup_status 127
+        mt_frame setup_output "the shell '$mt_shell' was not found (PATH=$PATH)"
+        return 0
+    fi
+    : >"$mt_tmp/stage"
+    # the text holds values of the environment: a pipe, no file
+    printf '%s' "$mt_job" | mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" \
+        "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" 8<&0
+    mt_code=-1
+    [ ! -f "$mt_tmp/output.code" ] || read -r mt_code <"$mt_tmp/output.code"
+    mt_stage=$(tail -n 1 "$mt_tmp/stage")
+    case $mt_stage in
+    probed) ;;
+    *)
+        case $mt_stage in
+        'setup '*) mt_frame setup_failed "${mt_stage#setup }" ;;
+        *) mt_frame setup_failed 0 ;;
+        esac
+        [ "$mt_code" != 0 ] || mt_code=1
+        mt_frame setup_status "$mt_code"
+        mt_frame setup_output "$(tail -c 2000 "$mt_tmp/output" | tr -d '\000')"
+        return 0
+        ;;
+    esac
+    mt_frame path "$(cat "$mt_tmp/found.path")"
+    [ -z "$mt_program" ] || [ -f "$mt_tmp/found.program" ] || mt_frame program_missing 1
+    if [ -n "$mt_interpreter" ]; then
+        mt_where=$(cat "$mt_tmp/found.interpreter" 2>/dev/null)
+        mt_frame interpreter "$mt_where"
+        [ -n "$mt_where" ] || mt_frame interpreter_missing 1
+    fi
+    if [ -f "$mt_tmp/found.visible" ]; then
+        mt_visible_set=1
+        mt_visible=$(cat "$mt_tmp/found.visible")
+    fi
+}
+
+# Earlier processes of this run, or a .state of another that stands in the way.
+mt_probe_earlier() {
+    mt_judge_state
+    case $mt_verdict in
+    lives | unsure)
+        mt_frame_foreign
+        return 0
+        ;;
+    none) mt_root='' mt_keeper='' mt_memory='' ;;
+    own) mt_load_roots "$mt_base" ;;
+    esac
+    mt_scan "$mt_run_id" '[0-9]+' ''
+    mt_frame_processes live "$mt_found"
+}
+
+mt_verb_probe() {
+    mt_set_paths
+    mt_absolute "${mt_workdir:-$mt_home}"
+    mt_workdir=$mt_path
+    for mt_key in home host user boot_id uid artifacts; do
+        eval "mt_frame $mt_key \"\$mt_$mt_key\""
+    done
+    mt_prepare_env
+    mt_cores=$(nproc 2>/dev/null) || mt_cores=$(grep -c '^processor' /proc/cpuinfo)
+    mt_frame cores "$mt_cores"
+    ! command -v python3 >/dev/null || mt_frame python 1
+    ! command -v perl >/dev/null || mt_frame perl 1
+    if mt_make_place; then
+        mt_frame writable 1
+        mt_probe_earlier
+    else
+        mt_frame artifacts_problem "$mt_problem"
+    fi
+    mt_tmp=$(mktemp -d 2>/dev/null) || mt_tmp=$(mktemp -d "$mt_states/.probe.XXXXXX" 2>/dev/null) || mt_tmp=
+    [ -n "$mt_tmp" ] || mt_fail place "no temporary folder can be made in '${TMPDIR:-/tmp}'"
+    trap 'rm -rf "$mt_tmp"' EXIT
+    trap 'exit 1' HUP INT TERM
+    if [ -z "$mt_visible_set" ] && [ -n "${CUDA_VISIBLE_DEVICES+x}" ]; then
+        mt_visible_set=1 mt_visible=$CUDA_VISIBLE_DEVICES
+    fi
+    [ -z "$mt_want_job" ] || mt_probe_job
+    [ -z "$mt_want_gpus" ] || mt_probe_gpus
+    mt_frame gpus "${mt_gpus:-0}"
+    [ -z "$mt_want_port" ] || mt_probe_port
+    [ -z "$mt_master_addr" ] || mt_frame interface "$(mt_find_interface)"
+    mt_end
+}

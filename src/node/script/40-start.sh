@@ -1,0 +1,297 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The start: claim the name, launch the keeper, watch until the command runs. Whatever dies on the way, .state and
+# .exit tell the truth: the keeper needs neither this script nor the head.
+
+mt_start_answer() { # STAGE
+    mt_frame stage "$1"
+    [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
+    mt_end
+}
+
+# The text of .state; pid and what follows it are known later.
+mt_state_text() { # PID TICKS KEEPER KEEPER_TICKS
+    printf 'format=1\nrun_id=%s\nhost=%s\nuid=%s\nuser=%s\nboot_id=%s\n' "$mt_run_id" "$mt_host" "$mt_uid" \
+        "$mt_user" "$mt_boot_id"
+    printf 'pid=%s\nstart_ticks=%s\npgid=%s\ncontainer=\ncontainer_started=\n' "$1" "$2" "$1"
+    printf 'attempt=%s\nstarted=%s\nmaster_port=%s\nversion=%s\n' "$mt_attempt" "$mt_started" "$mt_master_port" \
+        "$mt_version"
+    printf 'keeper=%s\nkeeper_ticks=%s\nstarter=%s\nstarter_ticks=%s\nlog_base=%s\n' "$3" "$4" "$mt_starter" \
+        "$mt_starter_ticks" "$mt_log_base"
+}
+
+# Highest N among the logs renamed to .log.N -> mt_highest
+mt_count_logs() {
+    mt_highest=0
+    for mt_file in "$mt_log".*; do
+        mt_digits "${mt_file#"$mt_log".}"
+        [ -n "$mt_number" ] || continue
+        [ "${#mt_number}" -lt 9 ] || continue
+        [ "$mt_number" -le "$mt_highest" ] || mt_highest=$mt_number
+    done
+}
+
+# Logs are numbered by attempt; after an earlier run of this name was removed its numbers stay taken, and this
+# run's count on from them: mt_log_base + attempt. mt_old_number: what the log that stands there is renamed to.
+mt_number_logs() {
+    mt_count_logs
+    mt_old_number=$((mt_highest + 1))
+    if [ -n "$mt_s_log_base" ] && [ -n "$mt_s_attempt" ]; then
+        mt_number=$((mt_s_log_base + mt_s_attempt))
+        [ -e "$mt_log.$mt_number" ] || [ "$mt_number" -le "$mt_highest" ] || mt_old_number=$mt_number
+    fi
+    if [ "$mt_verdict" = own ] && [ -n "$mt_s_log_base" ]; then
+        mt_log_base=$mt_s_log_base
+        return 0
+    fi
+    mt_log_base=$mt_highest
+    [ ! -e "$mt_log" ] || mt_log_base=$mt_old_number
+}
+
+# Make .state ours, exclusively: a hard link appears whole or not at all. An old one that was judged dead is moved
+# away first, and put back when it turns out to be another by now.
+mt_claim() {
+    mt_new=$mt_states/.$mt_name.state.$$
+    mt_old=$mt_states/.$mt_name.old.$$
+    mt_problem=$( (umask 077 && mt_state_text '' '' '' '' >"$mt_new") 2>&1) || {
+        rm -f "$mt_new"
+        mt_problem="'$mt_base.state' cannot be written: ${mt_problem##*: }"
+        mt_start_answer claim
+    }
+    if [ -n "$mt_judged" ]; then
+        mv "$mt_base.state" "$mt_old" 2>/dev/null
+        if [ "$(cat "$mt_old" 2>/dev/null)" != "$mt_judged" ]; then
+            ln "$mt_old" "$mt_base.state" 2>/dev/null
+            rm -f "$mt_old" "$mt_new"
+            mt_lost_claim
+        fi
+        rm -f "$mt_old"
+    fi
+    if ! ln "$mt_new" "$mt_base.state" 2>/dev/null; then
+        # the claim of somebody else, or a file system without hard links
+        if [ -e "$mt_base.state" ] || ! (set -C && cat "$mt_new" >"$mt_base.state") 2>/dev/null; then
+            rm -f "$mt_new"
+            mt_lost_claim
+        fi
+    fi
+    rm -f "$mt_new"
+}
+
+mt_lost_claim() {
+    mt_problem="another start of '$mt_run' claims this node at this moment"
+    mt_verdict=lives
+    mt_read_state "$mt_base.state"
+    if [ "$mt_s_run_id" = "$mt_run_id" ]; then
+        mt_start_answer live
+    fi
+    mt_frame_foreign
+    mt_start_answer foreign
+}
+
+mt_unclaim() { # STAGE: nothing was started; leave the name free
+    rm -f "$mt_base.state"
+    mt_start_answer "$1"
+}
+
+# Files of the attempt before give way, the log appears.
+mt_make_files() {
+    if [ -e "$mt_log" ]; then
+        mt_problem=$(mv "$mt_log" "$mt_log.$mt_old_number" 2>&1) || mt_unclaim claim
+    fi
+    rm -f "$mt_base.exit" "$mt_base.pid" "$mt_base.seen" "$mt_base.stage"
+    mt_problem=$( (set -C && : >"$mt_log") 2>&1 && (umask 077 && : >"$mt_base.stage") 2>&1) || {
+        mt_problem="'$mt_log' cannot be made: ${mt_problem##*: }"
+        mt_unclaim claim
+    }
+    mt_problem=
+}
+
+# On rank 0: two runs that start at the same moment were told the same free port. Both have claimed their names by
+# now, so at least one of them sees the other.
+mt_check_claimed_port() {
+    [ "$mt_rank" = 0 ] || return 0
+    [ "$mt_master_port" != 0 ] || return 0
+    mt_read_claims
+    mt_line=$(printf '%s' "$mt_claims" | awk -v port="$mt_master_port" '$1 == port { print $2; exit }')
+    [ -n "$mt_line" ] || return 0
+    mt_problem="master port $mt_master_port is claimed by the run $mt_line"
+    mt_unclaim port
+}
+
+# A program that makes itself the reaper of orphans and becomes "$@": with it above the job nothing escapes. It also
+# gives every signal its default disposition back, which a shell cannot. Wrapper scripts (pyenv's shims) are passed
+# over: they change the environment.
+# shellcheck disable=SC2016
+mt_reaper_perl='
+    my $arch = $Config::Config{archname};
+    my $call = $arch =~ /^x86_64.*64/ ? 157 : $arch =~ /^(aarch64|riscv64|loongarch64)/ ? 167
+             : $arch =~ /^(ppc64|powerpc64)/ ? 171 : $arch =~ /^(s390x|i[3-6]86|arm)/ ? 172 : 0;
+    syscall($call, 36, 1, 0, 0, 0) if $call;
+    $SIG{$_} = "DEFAULT" for grep { !/^(__|KILL|STOP|NUM)/ } keys %SIG;
+    POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
+    shift @ARGV;
+    exec { $ARGV[0] } @ARGV;
+    exit 127;
+'
+mt_reaper_python='
+import ctypes, os, signal, sys
+try: ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+except Exception: pass
+for number in set(range(1, 32)) - {9, 19}: signal.signal(number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
+if sys.argv[1] == "unset": os.environ.pop("LC_CTYPE", None)
+os.execv(sys.argv[2], sys.argv[2:])
+'
+
+mt_real_program() { # NAME -> mt_path: where it is, unless that is a script
+    mt_path=$(command -v "$1") || return 1
+    for mt_file in "$mt_path" "/usr/bin/$1" "/usr/local/bin/$1"; do
+        mt_path=$mt_file
+        [ -x "$mt_file" ] && [ "$(head -c 2 "$mt_file" 2>/dev/null | tr -d '\000')" != '#!' ] && return 0
+    done
+    return 1
+}
+
+mt_launch_reaped() {
+    if mt_real_program perl && "$mt_path" -MConfig -MPOSIX -e 1 </dev/null >/dev/null 2>&1; then
+        mt_with_env "$mt_setsid" "$mt_setsid" "$mt_path" -MConfig -MPOSIX -e "$mt_reaper_perl" -- - "$@"
+    elif mt_real_program python3 && "$mt_path" -I -S -c 'import ctypes' </dev/null >/dev/null 2>&1; then
+        mt_with_env "$mt_setsid" "$mt_setsid" "$mt_path" -I -S -c "$mt_reaper_python" "${LC_CTYPE-unset}" "$@"
+    else
+        mt_with_env "$mt_setsid" "$mt_setsid" "$@"
+    fi
+}
+
+# The keeper's text and the job's (it holds the environment) go through pipes: no file, no command line. The second
+# setsid finds itself a session leader, so it forks: the keeper is nobody's child that a shell started with "&"
+# (which would leave INT and QUIT ignored), and it works with util-linux and busybox alike.
+mt_launch_keeper() {
+    printf '%s' "$mt_keeper_text" | {
+        printf '%s' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
+            "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" 9<&3 3<&- >/dev/null 2>&1
+    } 3<&0
+}
+
+mt_verb_start() {
+    trap : HUP PIPE
+    mt_set_paths
+    mt_problem=
+    mt_absolute "${mt_workdir:-$mt_home}"
+    mt_workdir=$mt_path
+    mt_make_place || mt_start_answer claim
+    mt_judged=$(cat "$mt_base.state" 2>/dev/null)
+    mt_judge_state
+    case $mt_verdict in
+    lives | unsure)
+        mt_frame_foreign
+        mt_start_answer foreign
+        ;;
+    own) mt_refuse_live ;;
+    esac
+    mt_pick_shell
+    if [ -z "$mt_shell_path" ]; then
+        mt_problem="the shell '$mt_shell' was not found (PATH=$PATH)"
+        mt_frame status 127
+        mt_start_answer setup
+    fi
+    mt_stat "$$"
+    mt_starter=$$ mt_starter_ticks=$mt_st_ticks
+    mt_started=$(date +%s)
+    mt_number_logs
+    mt_claim
+    mt_check_claimed_port
+    mt_make_files
+    mt_prepare_env
+    mt_frame host "$mt_host"
+    mt_frame log "$mt_log"
+    mt_frame started "$mt_started"
+    mt_launch_keeper
+    mt_watch_start
+}
+
+# An earlier attempt of this run that still lives here must be stopped first.
+mt_refuse_live() {
+    mt_load_roots "$mt_base"
+    [ -n "$mt_s_pid" ] || ! mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || mt_start_answer live
+    mt_scan "$mt_run_id" "$mt_rank" ''
+    [ -z "$mt_found" ] || mt_start_answer live
+}
+
+# How far the job's shell has come: "cd", "setup N", "exec" -> mt_stage
+mt_read_stage() {
+    mt_stage=
+    {
+        while read -r mt_line; do
+            mt_stage=$mt_line
+        done <"$mt_base.stage"
+    } 2>/dev/null
+}
+
+# Until the command is exec'd and a second later lives or has ended with 0. The shell that ran the setup lines
+# becomes the command: its command line no longer holds the nonce then.
+mt_watch_start() {
+    mt_read_clock
+    mt_deadline=$((mt_clock + mt_start_timeout * 100))
+    mt_proof='' mt_gone=''
+    while :; do
+        mt_read_clock
+        mt_read_stage
+        if ! mt_still_ours; then
+            mt_problem="'$mt_base.state' was removed or replaced"
+            mt_start_answer command
+        fi
+        ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || mt_answer_ended
+        if [ -z "$mt_proof" ] && [ "$mt_stage" = exec ] && mt_alive "$mt_s_pid" "$mt_s_start_ticks"; then
+            mt_line=
+            read -r mt_line 2>/dev/null <"/proc/$mt_s_pid/cmdline"
+            case $mt_line in
+            '' | *"$mt_nonce"*) ;;
+            *) mt_proof=$((mt_clock + 100)) ;;
+            esac
+        fi
+        if [ -n "$mt_s_pid" ] && ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"; then
+            # the keeper has a moment to write down how
+            mt_gone=${mt_gone:-$((mt_clock + 500))}
+            [ "$mt_clock" -lt "$mt_gone" ] || mt_answer_ended
+        elif [ -n "$mt_proof" ] && [ "$mt_clock" -ge "$mt_proof" ]; then
+            rm -f "$mt_base.stage"
+            mt_frame pid "$mt_s_pid"
+            mt_start_answer started
+        fi
+        if [ "$mt_clock" -ge "$mt_deadline" ]; then
+            mt_frame pid "${mt_s_pid:-0}"
+            mt_frame_stage
+            mt_start_answer timeout
+        fi
+        mt_pause 0.05
+    done
+}
+
+mt_frame_stage() {
+    case $mt_stage in
+    'setup '*) mt_frame setup_line "${mt_stage#setup }" ;;
+    esac
+    mt_frame output "$(tail -c 2000 "$mt_log" 2>/dev/null | tr -d '\000')"
+}
+
+mt_answer_ended() {
+    mt_frame pid "${mt_s_pid:-0}"
+    mt_frame status "${mt_x_status:--1}"
+    mt_frame signal "$mt_x_signal"
+    mt_read_stage
+    [ -z "$mt_x_setup_line" ] || mt_stage="setup $mt_x_setup_line"
+    if [ "$mt_x_status" = 0 ]; then
+        mt_frame ended 1
+        mt_start_answer started
+    fi
+    mt_frame_stage
+    case $mt_stage in
+    'setup '*) mt_start_answer setup ;;
+    exec | '')
+        case $mt_proof$mt_x_status in
+        126 | 127) mt_start_answer exec ;;
+        *) mt_start_answer command ;;
+        esac
+        ;;
+    *) mt_start_answer command ;;
+    esac
+}

@@ -1,0 +1,179 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The keeper: parent of the job's command on the node, in a session of its own. It writes down who runs, who
+# descends from it and how it ended. It is a program of its own (with 20-proc.sh in front); its text comes on
+# descriptor 9, the job's on standard input.
+#
+# Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID
+
+# The child, before it becomes the job: write down who it is, then see whether a stop came first. The stop writes
+# .exit and then looks for a pid: one of the two sees the other.
+mt_become_job() {
+    IFS=' ' read -r mt_pid mt_rest </proc/self/stat
+    mt_stat "$mt_pid"
+    mt_new=${mt_base%/*}/.${mt_base##*/}.new
+    {
+        while IFS= read -r mt_line; do
+            case $mt_line in
+            pid=*) mt_line=pid=$mt_pid ;;
+            pgid=*) mt_line=pgid=$mt_pid ;;
+            start_ticks=*) mt_line=start_ticks=$mt_st_ticks ;;
+            keeper=*) mt_line=keeper=$mt_keeper ;;
+            keeper_ticks=*) mt_line=keeper_ticks=$mt_keeper_ticks ;;
+            esac
+            printf '%s\n' "$mt_line" || exit 125
+        done <"$mt_base.state" >"$mt_new" && mv "$mt_new" "$mt_base.state"
+    } || exit 125
+    { printf '%s\n' "$mt_pid" >"$mt_new" && mv "$mt_new" "$mt_base.pid"; } || exit 125
+    ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 143
+    exec "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 "$mt_base.stage" "$mt_workdir" "$mt_nonce" \
+        8<&0 </dev/null 9<&-
+}
+
+# Descendants of the job and of what was noted before, with start times and sessions -> .seen. A walk of the
+# children files is cheap; kernels without them get a pass over all of /proc.
+mt_note() {
+    mt_all='' mt_level=$mt_adopted
+    ! mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_level="$mt_level $mt_s_pid"
+    while read -r mt_p mt_t mt_rest; do
+        ! mt_alive "$mt_p" "$mt_t" || mt_level="$mt_level $mt_p"
+    done <<MT_NOTED
+$mt_noted
+MT_NOTED
+    if [ -n "$mt_has_children" ]; then
+        while :; do
+            mt_next=
+            for mt_p in $mt_level; do
+                case " $mt_all" in
+                *" $mt_p "*) ;;
+                *)
+                    mt_all="$mt_all$mt_p "
+                    mt_next="$mt_next $mt_p"
+                    ;;
+                esac
+            done
+            [ -n "$mt_next" ] || break
+            mt_level=$(for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done |
+                xargs cat 2>/dev/null)
+        done
+    else
+        mt_read_table
+        mt_all=$(printf '%s\n' "$mt_table" | awk -v seeds="$mt_level" '
+            { parent[$2] = $3 }
+            END {
+                n = split(seeds, list, " ")
+                for (i = 1; i <= n; i++) in_run[list[i]] = 1
+                for (p in parent) {
+                    for (q = p; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
+                    if (q in in_run) printf "%s ", p
+                }
+            }')
+    fi
+    mt_text=
+    for mt_p in $mt_all; do
+        mt_stat "$mt_p" || continue
+        mt_text="$mt_text$mt_p $mt_st_ticks $mt_st_sid
+"
+    done
+    [ "$mt_text" != "$mt_noted" ] || return 0
+    mt_noted=$mt_text
+    mt_new=${mt_base%/*}/.${mt_base##*/}.seen.new
+    printf 'boot_id=%s\n%s' "$mt_boot_id" "$mt_text" >"$mt_new" && mv "$mt_new" "$mt_base.seen"
+}
+
+# Children of the keeper that are not of its own session: adopted orphans of the job -> mt_adopted
+mt_find_adopted() {
+    mt_adopted=
+    for mt_p in $(cat /proc/"$mt_keeper"/task/*/children 2>/dev/null || {
+        mt_read_table
+        printf '%s\n' "$mt_table" | awk -v parent="$mt_keeper" '$3 == parent { print $2 }'
+    }); do
+        mt_stat "$mt_p" || continue
+        [ "$mt_st_sid" != "$mt_keeper" ] || continue
+        mt_alive "$mt_p" "$mt_st_ticks" || continue
+        mt_adopted="$mt_adopted $mt_p"
+    done
+}
+
+# Beside the job: note every few seconds, sooner at first. It goes when the keeper has gone and the job has too.
+mt_note_on() {
+    trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
+    mt_wait=0.2 mt_has_children=
+    for mt_p in /proc/self/task/*/children; do
+        [ ! -e "$mt_p" ] || mt_has_children=1
+    done
+    while :; do
+        mt_sleep=
+        sleep "$mt_wait" 2>/dev/null &
+        mt_sleep=$!
+        wait "$mt_sleep" || sleep 1
+        case $mt_wait in
+        0.2) mt_wait=0.5 ;;
+        0.5) mt_wait=1 ;;
+        1) mt_wait=3 ;;
+        esac
+        mt_still_ours || exit
+        mt_find_adopted
+        mt_note
+        mt_alive "$mt_keeper" "$mt_keeper_ticks" || mt_alive "$mt_s_pid" "$mt_s_start_ticks" || exit
+    done
+}
+
+# A full disk must not make the exit unknown: try until it is written, or nobody asks any more.
+mt_record_exit() {
+    mt_wait=0.1
+    until mt_write_exit "$mt_base" "$mt_run_id" "$mt_attempt" "$mt_status" "$mt_never_ran"; do
+        mt_still_ours || return 0
+        mt_pause "$mt_wait"
+        case $mt_wait in
+        0.1) mt_wait=1 ;;
+        1) mt_wait=5 ;;
+        esac
+    done
+}
+
+mt_keep() {
+    exec 9<&-
+    trap : HUP INT QUIT TERM USR1 USR2 PIPE
+    mt_base=$1 mt_log=$2 mt_run_id=$3 mt_attempt=$4 mt_shell_path=$5 mt_workdir=$6 mt_nonce=$7 mt_setsid=$8
+    mt_job=$(cat)
+    exec </dev/null
+    mt_keeper=$$
+    mt_stat "$$"
+    mt_keeper_ticks=$mt_st_ticks
+    read -r mt_boot_id </proc/sys/kernel/random/boot_id
+    mt_still_ours || exit 0
+    ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 0
+    mt_adopted='' mt_noted=''
+    (mt_note_on) </dev/null >/dev/null 2>&1 &
+    mt_noter=$!
+    # the last of a pipeline gives the status; the job's text is read as its shell starts
+    printf '%s' "$mt_job" | (mt_become_job) >>"$mt_log" 2>&1
+    mt_status=$?
+    mt_ended=$(date +%s)
+    IFS=' ' read -r mt_ended_up mt_rest </proc/uptime
+    mt_never_ran=
+    mt_stage=$(tail -n 1 "$mt_base.stage" 2>/dev/null)
+    case $mt_stage in
+    cd) mt_never_ran=0 ;;
+    'setup '*) mt_never_ran=${mt_stage#setup } ;;
+    esac
+    # a setup line that ends the shell with 0 has not run the command either
+    [ -z "$mt_never_ran" ] || [ "$mt_status" != 0 ] || mt_status=1
+    mt_record_exit
+    ! mt_still_ours || rm -f "$mt_base.stage"
+    # children that outlive the command stay in sight
+    mt_wait=0.1
+    while :; do
+        mt_find_adopted
+        [ -n "$mt_adopted" ] || break
+        mt_still_ours || break
+        mt_pause "$mt_wait"
+        case $mt_wait in
+        0.1) mt_wait=0.5 ;;
+        *) mt_wait=2 ;;
+        esac
+    done
+    kill "$mt_noter" 2>/dev/null
+    wait "$mt_noter" 2>/dev/null
+    exit 0
+}

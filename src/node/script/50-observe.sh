@@ -1,0 +1,98 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# What is to be seen of a run here. Cheap while the command lives: no process table is read.
+
+mt_verb_observe() {
+    mt_set_paths
+    mt_frame host "$mt_host"
+    mt_frame now "$(date +%s)"
+    IFS=' ' read -r mt_up mt_rest </proc/uptime
+    mt_frame uptime "$mt_up"
+    mt_check_place || mt_fail place "$mt_problem"
+    if [ -f "$mt_log" ]; then
+        mt_frame log "$mt_log"
+        mt_frame log_size "$(wc -c <"$mt_log" | tr -d ' ')"
+    fi
+    mt_root='' mt_keeper='' mt_memory=''
+    if ! mt_read_state "$mt_base.state"; then
+        mt_frame life none
+    else
+        mt_frame found_run_id "$mt_s_run_id"
+        mt_frame found_attempt "$mt_s_attempt"
+        if [ "$mt_s_run_id" != "$mt_run_id" ] || [ "$mt_s_attempt" != "$mt_attempt" ]; then
+            mt_frame life none
+            [ "$mt_s_run_id" != "$mt_run_id" ] || mt_load_roots "$mt_base"
+        else
+            mt_observe_attempt
+        fi
+    fi
+    mt_observe_leftovers
+    mt_end
+}
+
+mt_observe_attempt() {
+    mt_frame pid "${mt_s_pid:-0}"
+    mt_frame started "$mt_s_started"
+    if [ "$mt_s_host" = "$mt_host" ]; then
+        mt_load_roots "$mt_base"
+        ! mt_alive "$mt_keeper" "$mt_keeper_ticks" || mt_frame keeper 1
+        # the exit is looked for after the process: it may end in between
+        if mt_alive "$mt_root" "$mt_root_ticks"; then
+            mt_lives=running
+            [ ! -s "$mt_base.stage" ] || mt_observe_stage
+            mt_frame life "$mt_lives"
+            return 0
+        fi
+        if mt_alive "$mt_keeper" "$mt_keeper_ticks" && ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
+            # the keeper writes it down at this moment
+            mt_tries=0
+            until mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || [ "$mt_tries" -ge 10 ]; do
+                mt_tries=$((mt_tries + 1))
+                mt_pause 0.1
+            done
+        fi
+    fi
+    if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
+        mt_frame life exited
+        mt_frame status "$mt_x_status"
+        mt_frame signal "$mt_x_signal"
+        mt_frame ended "$mt_x_ended"
+        mt_frame ended_uptime "$mt_x_uptime"
+        [ -z "$mt_x_setup_line" ] || mt_frame setup_line "$mt_x_setup_line"
+    elif [ "$mt_s_host" != "$mt_host" ]; then
+        mt_frame life elsewhere
+    elif [ "$mt_s_boot_id" != "$mt_boot_id" ]; then
+        mt_frame rebooted 1
+        mt_frame life gone
+    elif [ -z "$mt_s_pid" ] && { mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || mt_just_claimed; }; then
+        mt_frame life starting
+    else
+        [ -z "$mt_s_pid" ] || ! mt_stat "$mt_s_pid" || [ "$mt_st_ticks" = "$mt_s_start_ticks" ] || mt_frame pid_reused 1
+        mt_frame life gone
+    fi
+}
+
+# A starter that was killed may have launched the keeper, which has not written down its child yet.
+mt_just_claimed() {
+    mt_now=$(date +%s)
+    [ "$((mt_now - ${mt_s_started:-0}))" -lt 10 ]
+}
+
+mt_observe_stage() {
+    mt_last=
+    while read -r mt_line; do mt_last=$mt_line; done <"$mt_base.stage"
+    case $mt_last in
+    exec | '') ;;
+    'setup '*)
+        mt_lives=starting
+        mt_frame setup_line "${mt_last#setup }"
+        ;;
+    *) mt_lives=starting ;;
+    esac
+}
+
+mt_observe_leftovers() {
+    [ -n "$mt_want_leftovers" ] || return 0
+    ! mt_alive "$mt_root" "$mt_root_ticks" || return 0
+    mt_scan "$mt_run_id" "$mt_rank" ''
+    mt_frame_processes leftover "$mt_found"
+}

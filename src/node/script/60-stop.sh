@@ -1,0 +1,210 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The stop: look first, remember, signal, wait, kill what is left, and look again. What is the run's is known before
+# anything is signalled: a process that lost its parent, its session and its environment can only be remembered.
+
+# Ranks of this run that live on this machine as nodes of their own (several ranks on one host, in one artifacts
+# folder): their stop comes to them. -> mt_others: "attempt[.](2|3)" or ""
+mt_find_other_ranks() {
+    mt_others=
+    for mt_file in "$mt_states/${mt_run}_node"*.state; do
+        mt_number=${mt_file#"$mt_states/${mt_run}_node"}
+        mt_digits "${mt_number%.state}"
+        case $mt_number in
+        '' | "$mt_rank") continue ;;
+        esac
+        mt_read_state "$mt_file" || continue
+        [ "$mt_s_run_id.$mt_s_attempt" = "$mt_run_id.$mt_attempt" ] || continue
+        mt_is_here || continue
+        mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || continue
+        mt_others="$mt_others${mt_others:+|}$mt_number"
+    done
+    [ -z "$mt_others" ] || mt_others="${mt_attempt}[.]($mt_others)"
+}
+
+# Scan, and remember what was found.
+mt_look() {
+    mt_scan "$mt_run_id" '[0-9]+' "$mt_others"
+    [ -n "$mt_found" ] || return 0
+    mt_memory=$(printf '%s\n' "$mt_memory" "$mt_found" | awk '
+        NF == 5 { print $1, $2, $4; next }
+        NF == 3 { print }' | sort -u)
+}
+
+# One that was started and has not come so far as to have a pid: an exit record forbids it to become the job.
+mt_cancel_start() {
+    [ -z "$mt_s_pid" ] || return 0
+    ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_s_attempt" || return 0
+    mt_tries=0
+    until mt_write_exit "$mt_base" "$mt_run_id" "$mt_s_attempt" 143 || [ "$mt_tries" -ge 20 ]; do
+        mt_tries=$((mt_tries + 1))
+        mt_pause 0.1
+    done
+    mt_was_alive=1
+    mt_read_state "$mt_base.state"
+}
+
+mt_stop_load() {
+    mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours=
+    mt_find_other_ranks
+    mt_check_place || return 0
+    mt_read_state "$mt_base.state" || return 0
+    [ "$mt_s_run_id" = "$mt_run_id" ] || return 0
+    mt_is_here || return 0
+    mt_ours=1
+    mt_cancel_start
+    mt_load_roots "$mt_base"
+    ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
+}
+
+# The signal to the job's process group while it has a member of the run; to each of the rest (once) when it has
+# none: they were out of the group's reach.
+mt_signal_run() {
+    mt_rest_pids=
+    mt_group=
+    while read -r mt_p mt_t mt_letter mt_s mt_g; do
+        [ -n "$mt_p" ] || continue
+        if [ -n "$mt_root" ] && [ "$mt_g" = "$mt_root" ] && [ "$mt_s" = "$mt_root" ]; then
+            mt_group=1
+        elif mt_alive "$mt_p" "$mt_t"; then
+            case "$mt_signalled " in
+            *" $mt_p:$mt_t "*) ;;
+            *) mt_rest_pids="$mt_rest_pids $mt_p:$mt_t" ;;
+            esac
+        fi
+    done <<MT_LIST
+$mt_found
+MT_LIST
+    if [ -n "$mt_group" ]; then
+        [ -z "$mt_group_signalled" ] || return 0
+        mt_group_signalled=1
+        kill -"$mt_signal_name" -- "-$mt_root" 2>/dev/null || kill -s "$mt_signal_name" "$mt_root" 2>/dev/null
+    elif mt_alive "$mt_root" "$mt_root_ticks" && [ -z "$mt_group_signalled" ]; then
+        # it has not made its session yet
+        mt_group_signalled=1
+        kill -s "$mt_signal_name" "$mt_root" 2>/dev/null
+    elif [ -n "$mt_rest_pids" ]; then
+        mt_signalled="$mt_signalled$mt_rest_pids"
+        for mt_p in $mt_rest_pids; do
+            kill -s "$mt_signal_name" "${mt_p%:*}" 2>/dev/null
+        done
+    fi
+}
+
+# Does any of what was found still live? Without reading the process table.
+mt_any_lives() {
+    while read -r mt_p mt_t mt_rest; do
+        ! mt_alive "$mt_p" "$mt_t" || return 0
+    done <<MT_LIST
+$mt_found
+MT_LIST
+    return 1
+}
+
+mt_next_wait() {
+    case $mt_wait in
+    0.05) mt_wait=0.1 ;;
+    0.1) mt_wait=0.2 ;;
+    0.2) mt_wait=0.5 ;;
+    *) mt_wait=1 ;;
+    esac
+}
+
+mt_stop_gently() {
+    mt_signalled='' mt_group_signalled='' mt_wait=0.05
+    mt_read_clock
+    mt_deadline=$((mt_clock + mt_grace * 100))
+    while [ -n "$mt_found" ]; do
+        mt_signal_run
+        mt_read_clock
+        [ "$mt_clock" -lt "$mt_deadline" ] || return 0
+        mt_next=$((mt_clock + 200))
+        while mt_any_lives && [ "$mt_clock" -lt "$mt_deadline" ] && [ "$mt_clock" -lt "$mt_next" ]; do
+            mt_pause "$mt_wait"
+            mt_next_wait
+            mt_read_clock
+        done
+        mt_look
+    done
+}
+
+# KILL to all, look, again: what was forked in between dies in the next round. It ends: what KILL does not end
+# within a time is stuck in the kernel, or another user's.
+mt_stop_hard() {
+    mt_kills='' mt_wait=0.05
+    mt_read_clock
+    mt_deadline=$((mt_clock + 2000))
+    while [ -n "$mt_found" ]; do
+        mt_stubborn=1
+        while read -r mt_p mt_t mt_rest; do
+            mt_alive "$mt_p" "$mt_t" || continue
+            case "$mt_kills " in
+            *" $mt_p:$mt_t "*) ;;
+            *)
+                mt_kills="$mt_kills $mt_p:$mt_t"
+                mt_killed=$((mt_killed + 1))
+                mt_stubborn=
+                ;;
+            esac
+            kill -KILL "$mt_p" 2>/dev/null
+        done <<MT_LIST
+$mt_found
+MT_LIST
+        mt_read_clock
+        [ "$mt_clock" -lt "$mt_deadline" ] || return 0
+        [ -n "$mt_stubborn" ] || mt_wait=0.05
+        mt_pause "$mt_wait"
+        mt_next_wait
+        mt_look
+    done
+}
+
+# The keeper ends by itself once it has written the exit down; a helper of it that stays is ended.
+mt_stop_keeper() {
+    mt_tries=0
+    while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 30 ]; do
+        mt_tries=$((mt_tries + 1))
+        mt_lives=
+        while read -r mt_p mt_t mt_rest; do
+            ! mt_alive "$mt_p" "$mt_t" || mt_lives=1
+        done <<MT_LIST
+$mt_helpers
+MT_LIST
+        [ -n "$mt_lives" ] || break
+        mt_pause 0.1
+    done
+    mt_look
+    [ -n "$mt_helpers" ] || return 0
+    mt_helper_pids=$(printf '%s\n' "$mt_helpers" | awk '{ print $1 }')
+    # shellcheck disable=SC2086
+    kill -KILL $mt_helper_pids 2>/dev/null
+    mt_pause 0.1
+    mt_look
+}
+
+mt_verb_stop() {
+    trap : HUP PIPE TERM INT
+    mt_set_paths
+    mt_stop_load
+    mt_killed=0
+    mt_look
+    mt_count=0
+    [ -z "$mt_found" ] || mt_count=$(printf '%s\n' "$mt_found" | wc -l | tr -d ' ')
+    mt_frame was_alive "$mt_was_alive"
+    mt_frame signalled "$mt_count"
+    [ "$mt_was_alive" = 1 ] || mt_frame_processes leftover "$mt_found"
+    mt_stop_gently
+    mt_stop_hard
+    mt_stop_keeper
+    [ -z "$mt_found" ] || mt_stop_hard
+    mt_frame killed "$mt_killed"
+    mt_survivors=$(printf '%s\n' "$mt_found" "$mt_helpers")
+    mt_frame_processes survivor "$mt_survivors"
+    [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
+    if [ -n "$mt_ours" ] && mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_s_attempt"; then
+        mt_frame status "$mt_x_status"
+        mt_frame signal "$mt_x_signal"
+        mt_frame ended "$mt_x_ended"
+        mt_frame ended_uptime "$mt_x_uptime"
+    fi
+    mt_end
+}

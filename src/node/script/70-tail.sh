@@ -1,0 +1,108 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The log of an attempt: a header frame, then its bytes. One descriptor is held, so that a log which is renamed
+# meanwhile is followed to its end.
+
+# The file of attempt mt_tail_attempt -> mt_file; fails when there is none.
+mt_find_log() {
+    mt_file=$mt_log
+    mt_read_state "$mt_base.state"
+    if [ -n "$mt_s_run_id" ] && [ "$mt_s_run_id" != "$mt_run_id" ]; then
+        return 1
+    fi
+    if [ "$mt_s_attempt" != "$mt_tail_attempt" ]; then
+        mt_file=$mt_log.$((${mt_s_log_base:-0} + mt_tail_attempt))
+        if [ -z "$mt_s_run_id" ]; then
+            # no .state: the newest log is taken for this run's only when no renamed one has the number
+            [ -e "$mt_file" ] || mt_file=$mt_log
+        fi
+    fi
+    [ -f "$mt_file" ] && [ ! -h "$mt_file" ]
+}
+
+# Offset of the first byte of the last N lines of the first SIZE bytes -> mt_offset. The end is read in growing
+# pieces, so that a long log costs nothing.
+mt_last_lines() { # FILE SIZE N
+    mt_window=65536
+    mt_offset=$2
+    [ "$3" -gt 0 ] && [ "$2" -gt 0 ] || return 0
+    while :; do
+        [ "$mt_window" -lt "$2" ] || mt_window=$2
+        mt_begin=$(($2 - mt_window))
+        # a last line without its end counts as one
+        mt_part=$(mt_piece "$1" "$mt_begin" "$mt_window" | tail -n "$3" | wc -c | tr -d ' ')
+        if [ "$mt_part" -lt "$mt_window" ] || [ "$mt_window" = "$2" ]; then
+            mt_offset=$(($2 - mt_part))
+            return 0
+        fi
+        mt_window=$((mt_window * 8))
+    done
+}
+
+mt_piece() { # FILE BEGIN LENGTH
+    {
+        dd bs=1 skip="$2" count=0 2>/dev/null
+        head -c "$3"
+    } <"$1"
+}
+
+# Has the attempt whose log this is ended here?
+mt_tail_over() {
+    mt_read_state "$mt_base.state" || return 0
+    [ "$mt_s_run_id.$mt_s_attempt" = "$mt_run_id.$mt_tail_attempt" ] || return 0
+    ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_tail_attempt" || return 0
+    mt_is_here || return 0
+    if [ -z "$mt_s_pid" ]; then
+        ! mt_alive "$mt_s_starter" "$mt_s_starter_ticks" && ! mt_just_claimed
+        return
+    fi
+    ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"
+}
+
+# The reader is gone when this shell's parent is (sshd's session, the head): with nothing to write it would not
+# be noticed otherwise.
+mt_follow() {
+    mt_stat "$$"
+    mt_parent=$mt_st_ppid
+    mt_wait=0.1
+    while :; do
+        mt_last=
+        ! mt_tail_over || mt_last=1
+        cat 2>/dev/null || exit 0
+        [ -z "$mt_last" ] || return 0
+        mt_pause "$mt_wait"
+        case $mt_wait in
+        0.1) mt_wait=0.2 ;;
+        0.2) mt_wait=0.5 ;;
+        esac
+        mt_stat "$$"
+        [ "$mt_st_ppid" = "$mt_parent" ] || exit 0
+    done <&5
+}
+
+mt_verb_tail() {
+    mt_set_paths
+    mt_check_place || mt_fail place "$mt_problem"
+    if ! mt_find_log || ! [ -r "$mt_file" ]; then
+        mt_frame missing 1
+        mt_end
+    fi
+    exec 5<"$mt_file"
+    mt_size=$(wc -c <"$mt_file" | tr -d ' ')
+    case $mt_tail_from in
+    all) mt_offset=0 ;;
+    offset) mt_offset=$mt_tail_count ;;
+    lines) mt_last_lines "$mt_file" "$mt_size" "$mt_tail_count" ;;
+    esac
+    [ "$mt_offset" -le "$mt_size" ] || mt_offset=$mt_size
+    mt_frame log "$mt_file"
+    mt_frame offset "$mt_offset"
+    mt_frame size "$mt_size"
+    mt_frame body 1
+    dd bs=1 skip="$mt_offset" count=0 <&5 2>/dev/null
+    if [ -n "$mt_want_follow" ]; then
+        mt_follow
+    else
+        head -c "$((mt_size - mt_offset))" <&5
+    fi
+    exit 0
+}

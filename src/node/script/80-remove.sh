@@ -1,0 +1,32 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# Remove a run's files of this node, by exact names: a pattern on run "a" would meet a run "a_node0.log.1".
+
+mt_verb_remove() {
+    mt_set_paths
+    mt_check_place || mt_fail place "$mt_problem"
+    mt_root='' mt_keeper='' mt_memory=''
+    mt_read_state "$mt_base.state"
+    if [ -n "$mt_s_run_id" ] && [ "$mt_s_run_id" != "$mt_run_id" ]; then
+        mt_frame removed 0
+        mt_end
+    fi
+    mt_load_roots "$mt_base"
+    mt_scan "$mt_run_id" "$mt_rank" ''
+    mt_frame_processes live "$mt_found"
+    if [ -n "$mt_found" ]; then
+        mt_frame removed 0
+        mt_end
+    fi
+    for mt_file in state pid exit seen stage; do
+        rm -f "$mt_base.$mt_file"
+    done
+    if [ -n "$mt_want_logs" ]; then
+        rm -f "$mt_log"
+        for mt_file in "$mt_log".*; do
+            mt_digits "${mt_file#"$mt_log".}"
+            [ -z "$mt_number" ] || rm -f "$mt_file"
+        done
+    fi
+    mt_frame removed 1
+    mt_end
+}
