@@ -1,0 +1,268 @@
+/* program, args, env, env_file, pass_env, secret_env, setup: texts reach the job as they were written. */
+#include "base/str.h"
+#include "job_dump.h"
+#include "jobfile_test.h"
+
+static void assert_args(const char *spec, const char *want)
+{
+    AUTO_FREE char *whole = xasprintf("program: x\n%s", spec);
+    AUTO_OUTCOME struct outcome got = read_spec(whole, NULL);
+    assert_read(&got);
+    static const char *const types[] = {"word", "pair", "true", "false", "null", "list"};
+    AUTO_STR struct str text = STR_INIT;
+    for (size_t i = 0; i < got.job.args.len; i++) {
+        const struct job_arg *arg = &got.job.args.items[i];
+        str_addf(&text, "%s%s %s", i > 0 ? "|" : "", types[arg->type], arg->key != NULL ? arg->key : "-");
+        for (size_t v = 0; v < arg->values.len; v++) {
+            str_addf(&text, " <%s>", arg->values.items[v]);
+        }
+    }
+    assert_string_equal(str_text(&text), want);
+}
+
+static void test_args(void **state)
+{
+    (void)state;
+    assert_args("args: {b: NO, a: 012, c: 1e-5, d: 12:30, e: on}\n",
+                "pair b <NO>|pair a <012>|pair c <1e-5>|pair d <12:30>|pair e <on>");
+    assert_args("args:\n  a: true\n  b: false\n  c: null\n  d:\n", "true a|false b|null c|null d");
+    assert_args("args: {a: 'true', b: \"false\", c: 'null', d: True, e: ~, f: ''}\n",
+                "pair a <true>|pair b <false>|pair c <null>|pair d <True>|pair e <~>|pair f <>");
+    assert_args("args: {a: [1, true, ''], b: []}\n", "list a <1> <true> <>|list b");
+    assert_args("args: {-x: 1, --y: 2}\n", "pair -x <1>|pair --y <2>");
+    assert_args("args: [--a, 'b c', true, NO]\n", "word - <--a>|word - <b c>|word - <true>|word - <NO>");
+    assert_args("args: --a b\n", "word - <--a b>");
+    assert_args("args: []\n", "");
+    assert_args("args: {}\n", "");
+    assert_args("args: null\n", "");
+    assert_args(
+        "args: {j: '{\"a\": [1]}', n: \"a\\nb\", h: $HOME, s: '*', p: '${{run}}', q: \"it's\"}\n",
+        "pair j <{\"a\": [1]}>|pair n <a\nb>|pair h <$HOME>|pair s <*>|pair p <${{run}}>|pair q <it's>");
+}
+
+static void test_setup_keeps_its_lines(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec("program: x\n"
+                                                "setup:\n"
+                                                "  - source a.sh  # note\n"
+                                                "  - 'export A=1;'\n"
+                                                "  - |\n"
+                                                "    b  # kept\n"
+                                                "    c\n",
+                                                NULL);
+    assert_read(&got);
+    AUTO_FREE char *lines = strlist_join(&got.job.setup, "|");
+    assert_string_equal(lines, "source a.sh|export A=1;|b  # kept\nc\n");
+    AUTO_OUTCOME struct outcome one = read_spec("program: x\nsetup: source a.sh && b\n", NULL);
+    assert_read(&one);
+    assert_int_equal(one.job.setup.len, 1);
+    assert_string_equal(one.job.setup.items[0], "source a.sh && b");
+}
+
+static void test_program(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome module = read_spec("program: -m pkg.mod\n", NULL);
+    assert_read(&module);
+    assert_string_equal(module.job.program.items[0], "-m pkg.mod");
+    AUTO_OUTCOME struct outcome line = read_spec("launcher: script\nprogram: a && b | c\n", NULL);
+    assert_read(&line);
+    assert_false(line.job.program_is_list);
+    assert_string_equal(line.job.program.items[0], "a && b | c");
+    /* the launcher may stand behind */
+    AUTO_OUTCOME struct outcome argv = read_spec("program: [a, '', 012]\nlauncher: script\n", NULL);
+    assert_read(&argv);
+    assert_true(argv.job.program_is_list);
+    assert_int_equal(argv.job.program.len, 3);
+    assert_string_equal(argv.job.program.items[1], "");
+    assert_string_equal(argv.job.program.items[2], "012");
+    AUTO_OUTCOME struct outcome no = read_spec("launcher: script\nprogram: 'no'\n", NULL);
+    assert_string_equal(no.job.program.items[0], "no");
+}
+
+static void test_env(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got =
+        read_spec("program: x\n"
+                  "env: {A: NO, B: 012, C: 1e-5, D: 12:30, E: on, F: '', G: true, H: ~, I: ' a\\n',\n"
+                  "      J: \"a\\n\\tb\", K: '{\"a\": \"b\"}', L: $HOME `x`;(y), M: é日本, N: 'null'}\n",
+                  NULL);
+    assert_read(&got);
+    static const char *const want[][2] = {
+        {"A", "NO"},    {"B", "012"},    {"C", "1e-5"},           {"D", "12:30"},
+        {"E", "on"},    {"F", ""},       {"G", "true"},           {"H", "~"},
+        {"I", " a\\n"}, {"J", "a\n\tb"}, {"K", "{\"a\": \"b\"}"}, {"L", "$HOME `x`;(y)"},
+        {"M", "é日本"}, {"N", "null"},
+    };
+    assert_int_equal(got.job.env.len, ARRAY_LEN(want));
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        assert_string_equal(got.job.env.items[i].name, want[i][0]);
+        assert_string_equal(got.job.env.items[i].value, want[i][1]);
+        assert_string_equal(got.job.env.items[i].source, "spec");
+    }
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec("program: x\npass_env: A_*\nsecret_env: [X, 'Y*']\n", NULL);
+    assert_read(&got);
+    AUTO_FREE char *pass = strlist_join(&got.job.pass_env, " ");
+    assert_string_equal(pass, "A_*"); /* replaces */
+    AUTO_FREE char *secret = strlist_join(&got.job.secret_env, " ");
+    assert_string_equal(secret, "*_TOKEN *_KEY *_SECRET *PASSWORD* X Y*"); /* adds */
+}
+
+static void test_env_files(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec("program: x\nenv_file: [cluster.env, two.env]\n", NULL);
+    assert_read(&got);
+    assert_int_equal(got.job.env_files.len, 3);
+    assert_string_equal(env_get(&got.job.env_files, "NCCL_IB_HCA")->value, "mlx5_2"); /* later files win */
+    assert_string_equal(env_get(&got.job.env_files, "NCCL_IB_HCA")->source, "env_file two.env:1");
+    assert_string_equal(env_get(&got.job.env_files, "UCX_TLS")->source, "env_file cluster.env:3");
+    AUTO_OUTCOME struct outcome one = read_spec("program: x\nenv_file: two.env\n", NULL);
+    assert_read(&one);
+    assert_int_equal(one.job.env_files.len, 2);
+}
+
+static const struct refusal wrong[] = {
+    {"program: ''\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
+    {"program: []\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
+    {"program: ['', a]\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
+    {"program: {a: b}\n", 1, 10, "'program' is a mapping, expected a list of texts", ""},
+    {"program: [train.py, --lr, 1]\n", 1, 10,
+     "'program' is a list, expected a text for the launcher 'torchrun'",
+     "name the script or '-m MODULE' here and its arguments in 'args'"},
+    {"args: {a: {b: 1}}\n", 1, 11, "'args.a' is a mapping, expected a text or a list of texts", ""},
+    {"args: {a: [b, {c: 1}]}\n", 1, 15, "'args.a[1]' is a mapping, expected a text", ""},
+    {"args: {a: [null]}\n", 1, 12, "'args.a[0]' is null, expected a text",
+     "put quotes around an empty text or the word null"},
+    {"args: [a, null]\n", 1, 11, "'args[1]' is null, expected a text",
+     "put quotes around an empty text or the word null"},
+    {"args: {a: 1, a: 2}\n", 1, 14, "'a' is given twice, first on line 1", "keep one of the two"},
+    {"env: [A=1]\n", 1, 6, "'env' is a list, expected a mapping of names to texts", ""},
+    {"env: A=1\n", 1, 6, "'env' is a text, expected a mapping of names to texts", ""},
+    {"env:\n  A: null\n", 2, 6, "'env.A' is null, expected a text",
+     "write \"\" for an empty value, or leave the name out"},
+    {"env:\n  A:\n", 2, 5, "'env.A' is null, expected a text",
+     "write \"\" for an empty value, or leave the name out"},
+    {"env: {A: {B: 1}}\n", 1, 10, "'env.A' is a mapping, expected a text", ""},
+    {"env: {A: [1]}\n", 1, 10, "'env.A' is a list, expected a text", ""},
+    {"env_file: {a: b}\n", 1, 11, "'env_file' is a mapping, expected a list of paths", ""},
+    {"env_file: ['']\n", 1, 12, "'env_file[0]' is empty", "give a value, or leave it out"},
+    {"pass_env: ['']\n", 1, 11, "'pass_env' holds '', allowed: patterns of names",
+     "write patterns such as \"NCCL_*\""},
+    {"pass_env: [A=1]\n", 1, 11, "'pass_env' holds 'A=1', allowed: patterns of names",
+     "write patterns such as \"NCCL_*\""},
+    {"secret_env: {A: 1}\n", 1, 13, "'secret_env' is a mapping, expected a list of texts", ""},
+};
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
+    }
+}
+
+static void test_wrong_names(void **state)
+{
+    (void)state;
+    static const struct refusal names[] = {
+        {"env: {A: 1, RANK: 0}\n", 1, 13, "'RANK' may not be set",
+         "the launcher gives it to each process: leave it out"},
+        {"env: {MASTER_ADDR: g1}\n", 1, 7, "'MASTER_ADDR' may not be set",
+         "use master.addr of the spec or --master-addr"},
+        {"env: {PPID: 1}\n", 1, 7, "'PPID' may not be set: the shell keeps it for itself",
+         "choose another name"},
+        {"env: {a-b: 1}\n", 1, 7, "'a-b' is no name of an environment variable",
+         "use letters, digits and '_', not beginning with a digit"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(names[i].spec, NULL);
+        assert_refused(&got, &kind_usage, SPEC_FILE, &names[i]);
+    }
+}
+
+static void test_wrong_env_files(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome missing =
+        read_spec("program: x\nenv_file:\n  - cluster.env\n  - nope.env\n", NULL);
+    assert_refused(&missing, &kind_env_file, SPEC_FILE,
+                   &(struct refusal){"missing", 4, 5,
+                                     "cannot read '" SPEC_FOLDER "/nope.env': no such file or directory",
+                                     "a relative path is taken from the job file's folder"});
+    AUTO_OUTCOME struct outcome bad = read_spec("program: x\nenv_file: hosts.txt\n", NULL);
+    assert_refused(
+        &bad, &kind_env_file, SPEC_FOLDER "/hosts.txt",
+        &(struct refusal){"bad", 1, 0,
+                          "'g0033 slots' is no name of a variable, allowed: letters, digits and '_', the "
+                          "first no digit",
+                          "write NAME=VALUE without blanks around NAME"});
+}
+
+/* A text of len bytes in a spec, between before and after. */
+static struct outcome read_long(const char *before, size_t len, const char *after)
+{
+    AUTO_STR struct str spec = STR_INIT;
+    str_add(&spec, before);
+    for (size_t i = 0; i < len; i++) {
+        str_add_char(&spec, 'x');
+    }
+    str_add(&spec, after);
+    return read_spec(str_text(&spec), NULL);
+}
+
+static void test_long_arguments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *after, *text;
+        size_t fits, line, column;
+    } cases[] = {
+        {"program: x\nargs: [", "]\n", "'args[0]' makes an argument of 131072 bytes, allowed: 131071", 131071,
+         2, 8},
+        {"program: x\nargs: {a: ", "}\n", "'args.a' makes an argument of 131072 bytes, allowed: 131071",
+         131071, 2, 11},
+        {"program: x\nargs:\n  a:\n    - y\n    - ", "\n",
+         "'args.a' makes an argument of 131072 bytes, allowed: 131071", 131071, 4, 5},
+        {"program: x\nargs:\n  ? ", "\n  : 1\n", "'args' makes an argument of 131072 bytes, allowed: 131071",
+         131069, 3, 5},
+        {"program: ", "\n", "'program' makes an argument of 131072 bytes, allowed: 131071", 131071, 1, 10},
+        {"program: x\nenv: {A: ", "}\n",
+         "'A' with its value is 131072 bytes long; at most 131071 can be handed to a program", 131069, 2, 7},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_OUTCOME struct outcome fits = read_long(cases[i].before, cases[i].fits, cases[i].after);
+        assert_read(&fits);
+        AUTO_OUTCOME struct outcome over = read_long(cases[i].before, cases[i].fits + 1, cases[i].after);
+        assert_int_equal(over.result, -1);
+        assert_string_equal(over.err.text, cases[i].text);
+        assert_string_not_equal(over.err.hint, "");
+        assert_int_equal(over.err.line, cases[i].line);
+        assert_int_equal(over.err.column, cases[i].column);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_args),
+        cmocka_unit_test(test_setup_keeps_its_lines),
+        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_env),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_env_files),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_wrong_names),
+        cmocka_unit_test(test_wrong_env_files),
+        cmocka_unit_test(test_long_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
