@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
+#include "model/kind.h"
 #include "report/output.h"
 
 #define LINES_DEFAULT 100
@@ -85,7 +86,10 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     session.watch.logs.raw = call->options.raw;
     if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0)
         return -1;
-    return run_logs(&session.context, name, &request, err);
+    int result = run_logs(&session.context, name, &request, err);
+    if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated))
+        call->answered = true; /* Ctrl-C is how following ends: the lines are the whole answer */
+    return result;
 }
 
 static const char *const usage[] = {

@@ -90,7 +90,7 @@ static json_t *events_array(const struct run_events *events)
         json_object_set_new(object, "time", js_time(event->time_ms));
         json_object_set_new(object, "event", js_text(event->event));
         json_object_set_new(object, "host", js_text(event->host));
-        json_object_set_new(object, "text", js_text(event->text));
+        json_object_set_new(object, "text", js_text_or_null(event->text));
         json_array_append_new(array, object);
     }
     return array;
