@@ -79,7 +79,10 @@ static int check_bytes(struct hostlist_reader *reader, struct error *err)
 static int check_limits(struct builder *builder, const struct hostlist_entry *entry, struct error *err)
 {
     builder->work += entry->pattern.count;
-    builder->bytes += entry->pattern.count * (entry->len + strlen(builder->reader.name));
+
+    /* What each host keeps a copy of: user, settings, file name. Its name is short, whatever the ranges. */
+    size_t each = entry->name_offset - entry->offset + entry->len - entry->word_len;
+    builder->bytes += entry->pattern.count * (each + strlen(builder->reader.name));
     if (builder->work > HOSTLIST_WORK_MAX) {
         hostlist_reader_fail(&builder->reader, entry->offset, err,
                              "more than %u names before duplicates are dropped", HOSTLIST_WORK_MAX);

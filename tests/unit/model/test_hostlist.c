@@ -330,6 +330,26 @@ static void test_memory_is_bounded(void **state)
     assert_non_null(strstr(err.hint, "env:"));
 }
 
+/* Long ranges are no settings: 14,400 single numbers, a quarter of a megabyte, are one entry like any other.
+ */
+static void test_long_ranges_cost_nothing(void **state)
+{
+    struct hostlist list = HOSTLIST_INIT;
+    struct hostlist again = HOSTLIST_INIT;
+    AUTO_STR struct str folded = STR_INIT;
+    static const char text[] = "n[1-14400]444000000000R";
+
+    (void)state;
+    assert_int_equal(parse_lines(&list, text, NULL, NULL), 0);
+    hostlist_fold(&list, &folded);
+    assert_true(folded.len > 200000);
+    assert_int_equal(parse_commas(&again, folded.data, NULL, NULL), 0);
+    assert_int_equal(again.len, 14400);
+    assert_string_equal(again.items[14399].name, "n14400444000000000R");
+    hostlist_release(&list);
+    hostlist_release(&again);
+}
+
 static void test_text_is_bounded(void **state)
 {
     struct hostlist list = HOSTLIST_INIT;
@@ -490,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_most_hosts),
         cmocka_unit_test(test_work_is_bounded),
         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_long_ranges_cost_nothing),
         cmocka_unit_test(test_text_is_bounded),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_clipped_at_a_character),
