@@ -29,8 +29,9 @@ struct hostlist_token hostlist_token(const char *text, size_t len)
             keep--;
     }
     memcpy(token.text, text, keep);
-    memcpy(token.text + keep, dots, sizeof dots);
-    if (keep == len)
+    if (keep < len)
+        memcpy(token.text + keep, dots, sizeof dots);
+    else
         token.text[keep] = '\0';
     return token;
 }
