@@ -95,8 +95,12 @@ fuzz-replay: $(FUZZ_REPLAYS) ## run the fuzz targets over their corpora
 	@for replay in $(FUZZ_REPLAYS); do \
 	    name=$${replay##*/replay_}; "$$replay" tests/fuzz/corpus/$$name || exit 1; done
 
-node-test: $(BUILD)/node/script_text.c ## the node script under dash, bash and busybox
-	@[ ! -d tests/node ] || $(PYTEST) tests/node
+$(BUILD)/tests/node/%: tests/node/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
+
+node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox
+	@NODE_CALL=$(abspath $<) $(PYTEST) tests/node
 
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
 	@$(PYTEST) tests/e2e $(E2E)

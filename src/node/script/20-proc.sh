@@ -69,6 +69,14 @@ mt_read_state() {
     [ -n "$mt_s_run_id" ]
 }
 
+mt_still_ours() { # .state names this attempt of this run
+    mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ] && [ "$mt_s_attempt" = "$mt_attempt" ]
+}
+
+mt_is_here() { # the state just read was written by this boot of this host
+    [ "$mt_s_host" = "$mt_host" ] && [ "$mt_s_boot_id" = "$mt_boot_id" ]
+}
+
 # FILE RUN_ID ATTEMPT -> mt_x_*; fails when there is no exit record of that attempt.
 mt_read_exit() {
     mt_x_run_id='' mt_x_attempt='' mt_x_status='' mt_x_signal='' mt_x_ended='' mt_x_uptime='' mt_x_setup_line=''

@@ -1,0 +1,383 @@
+/*
+ * The node layer on a command line, for the tests of this folder.
+ *   node_call build VERB [name=value]...   prints the bytes for standard input of a call
+ *   node_call command NONCE                prints the remote command
+ *   node_call parse VERB NONCE             reads an answer, prints it as JSON
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "node/answer.h"
+#include "node/request.h"
+
+struct wishes {
+    struct node_target target;
+    struct node_job job;
+    struct node_probe_wish probe;
+    struct node_start_wish start;
+    struct node_stop_wish stop;
+    struct node_tail_wish tail;
+    struct strlist setup, argv, unset;
+    struct env defaults, env, computed;
+    const char *nonce;
+    bool leftovers, logs;
+};
+
+static unsigned long number(const char *text)
+{
+    return strtoul(text, NULL, 10);
+}
+
+static void set_var(struct env *env, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    AUTO_FREE char *name = xstrndup(text, (size_t)(equals - text));
+
+    env_set(env, name, equals + 1, "test");
+}
+
+static bool take_job(struct wishes *w, const char *key, const char *value)
+{
+    if (strcmp(key, "workdir") == 0)
+        w->job.workdir = value;
+    else if (strcmp(key, "shell") == 0)
+        w->job.shell = value;
+    else if (strcmp(key, "mode") == 0)
+        w->job.env_mode = strcmp(value, "keep") == 0    ? NODE_ENV_KEEP
+                          : strcmp(value, "clean") == 0 ? NODE_ENV_CLEAN
+                                                        : NODE_ENV_LOGIN;
+    else if (strcmp(key, "setup") == 0)
+        strlist_add(&w->setup, value);
+    else if (strcmp(key, "arg") == 0)
+        strlist_add(&w->argv, value);
+    else if (strcmp(key, "unset") == 0)
+        strlist_add(&w->unset, value);
+    else if (strcmp(key, "default") == 0)
+        set_var(&w->defaults, value);
+    else if (strcmp(key, "env") == 0)
+        set_var(&w->env, value);
+    else if (strcmp(key, "computed") == 0)
+        set_var(&w->computed, value);
+    else
+        return false;
+    return true;
+}
+
+static bool take_probe(struct wishes *w, const char *key, const char *value)
+{
+    if (strcmp(key, "program") == 0)
+        w->probe.program = value;
+    else if (strcmp(key, "interpreter") == 0)
+        w->probe.interpreter = value;
+    else if (strcmp(key, "look_job") == 0)
+        w->probe.job = true;
+    else if (strcmp(key, "look_gpus") == 0)
+        w->probe.gpus = true;
+    else if (strcmp(key, "look_port") == 0)
+        w->probe.port = true;
+    else if (strcmp(key, "master_addr") == 0)
+        w->probe.master_addr = value;
+    else if (strcmp(key, "is_master") == 0)
+        w->probe.is_master = true;
+    else if (strcmp(key, "setup_timeout") == 0)
+        w->probe.setup_timeout_s = number(value);
+    else
+        return false;
+    return true;
+}
+
+static void take_other(struct wishes *w, const char *key, const char *value)
+{
+    if (strcmp(key, "run") == 0)
+        w->target.run = value;
+    else if (strcmp(key, "run_id") == 0)
+        w->target.run_id = value;
+    else if (strcmp(key, "rank") == 0)
+        w->target.rank = (unsigned)number(value);
+    else if (strcmp(key, "attempt") == 0)
+        w->target.attempt = (unsigned)number(value);
+    else if (strcmp(key, "artifacts") == 0)
+        w->target.artifacts = value;
+    else if (strcmp(key, "nonce") == 0)
+        w->nonce = value;
+    else if (strcmp(key, "master_port") == 0)
+        w->probe.master_port = w->start.master_port = (unsigned)number(value);
+    else if (strcmp(key, "timeout") == 0)
+        w->start.start_timeout_s = number(value);
+    else if (strcmp(key, "signal") == 0)
+        w->stop.signal = value;
+    else if (strcmp(key, "grace") == 0)
+        w->stop.grace_s = number(value);
+    else if (strcmp(key, "leftovers") == 0)
+        w->leftovers = true;
+    else if (strcmp(key, "logs") == 0)
+        w->logs = true;
+    else if (strcmp(key, "tail_attempt") == 0)
+        w->tail.attempt = (unsigned)number(value);
+    else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0) {
+        w->tail.from = key[0] == 'l' ? NODE_TAIL_LINES : NODE_TAIL_OFFSET;
+        w->tail.count = number(value);
+    } else if (strcmp(key, "follow") == 0)
+        w->tail.follow = true;
+    else {
+        fprintf(stderr, "unknown '%s'\n", key);
+        exit(2);
+    }
+}
+
+static int build(const char *verb, int argc, char **argv)
+{
+    struct wishes w = {.target = {.run = "r", .run_id = "r-00000000", .attempt = 1},
+                       .start = {.version = "test"},
+                       .stop = {.signal = "TERM", .grace_s = 5},
+                       .tail = {.from = NODE_TAIL_ALL},
+                       .nonce = "0123456789abcdef0123456789abcdef"};
+    struct node_call call = NODE_CALL_INIT;
+
+    for (int i = 0; i < argc; i++) {
+        char *equals = strchr(argv[i], '=');
+        AUTO_FREE char *key = xstrndup(argv[i], (size_t)(equals - argv[i]));
+        if (!take_job(&w, key, equals + 1) && !take_probe(&w, key, equals + 1))
+            take_other(&w, key, equals + 1);
+    }
+    w.job.setup = &w.setup;
+    w.job.argv = &w.argv;
+    w.job.unset = &w.unset;
+    w.job.defaults = &w.defaults;
+    w.job.env = &w.env;
+    w.job.computed = &w.computed;
+    if (strcmp(verb, "probe") == 0)
+        node_request_probe(&w.target, &w.job, &w.probe, w.nonce, &call);
+    else if (strcmp(verb, "start") == 0)
+        node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
+    else if (strcmp(verb, "observe") == 0)
+        node_request_observe(&w.target, w.leftovers, w.nonce, &call);
+    else if (strcmp(verb, "stop") == 0)
+        node_request_stop(&w.target, &w.stop, w.nonce, &call);
+    else if (strcmp(verb, "tail") == 0)
+        node_request_tail(&w.target, &w.tail, w.nonce, &call);
+    else
+        node_request_remove(&w.target, w.logs, w.nonce, &call);
+    fwrite(call.input.data, 1, call.input.len, stdout);
+    node_call_release(&call);
+    strlist_release(&w.setup);
+    strlist_release(&w.argv);
+    strlist_release(&w.unset);
+    env_release(&w.defaults);
+    env_release(&w.env);
+    env_release(&w.computed);
+    return 0;
+}
+
+static int print_command(const char *nonce)
+{
+    struct node_target target = {.run = "r", .run_id = "r-00000000", .attempt = 1};
+    struct node_call call = NODE_CALL_INIT;
+
+    node_request_observe(&target, false, nonce, &call);
+    puts(call.command);
+    node_call_release(&call);
+    return 0;
+}
+
+/* Bytes that are no UTF-8 stand as one character each, so that a test can compare them. */
+static json_t *text(const char *value)
+{
+    AUTO_STR struct str out = STR_INIT;
+
+    if (value == NULL)
+        return json_null();
+    json_t *exact = json_string(value);
+    if (exact != NULL)
+        return exact;
+    for (; *value != '\0'; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (c < 0x80) {
+            str_add_char(&out, (char)c);
+        } else {
+            str_add_char(&out, (char)(0xc0 | (c >> 6)));
+            str_add_char(&out, (char)(0x80 | (c & 0x3f)));
+        }
+    }
+    return json_string(str_text(&out));
+}
+
+static json_t *processes(const struct node_processes *list)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < list->len; i++)
+        json_array_append_new(array, json_pack("{s:I, s:s%, s:o}", "pid", (json_int_t)list->items[i].pid,
+                                               "state", &list->items[i].state, (size_t)1, "command",
+                                               text(list->items[i].command)));
+    return json_pack("{s:I, s:o}", "total", (json_int_t)list->total, "items", array);
+}
+
+static json_t *foreign(const struct node_foreign *f)
+{
+    return json_pack("{s:o, s:o, s:o, s:I, s:b}", "run_id", text(f->run_id), "host", text(f->host), "user",
+                     text(f->user), "pid", (json_int_t)f->pid, "lives", f->lives);
+}
+
+static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    struct node_probe p;
+    json_t *out = NULL;
+
+    if (node_answer_probe(bytes, len, nonce, &p, err) == 0) {
+        out =
+            json_pack("{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:b}", "home", text(p.home), "host", text(p.host),
+                      "user", text(p.user), "boot_id", text(p.boot_id), "uid", (json_int_t)p.uid, "cores",
+                      (int)p.cores, "gpus", (int)p.gpus, "gpus_unknown", p.gpus_unknown);
+        json_object_update_new(out, json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:o, s:o}", "artifacts",
+                                              text(p.artifacts), "writable", p.artifacts_writable, "problem",
+                                              text(p.artifacts_problem), "workdir_exists", p.workdir_exists,
+                                              "workdir", text(p.workdir), "program_exists", p.program_exists,
+                                              "interpreter_found", p.interpreter_found, "interpreter",
+                                              text(p.interpreter), "path", text(p.path)));
+        json_object_update_new(out, json_pack("{s:b, s:i, s:i, s:o}", "setup_failed", p.setup.failed,
+                                              "setup_line", (int)p.setup.line, "setup_status", p.setup.status,
+                                              "setup_output", text(p.setup.output)));
+        json_object_update_new(
+            out, json_pack("{s:i, s:b, s:I, s:o, s:o, s:o, s:o, s:b, s:b}", "port", (int)p.port, "port_taken",
+                           p.port_taken, "port_pid", (json_int_t)p.port_pid, "port_command",
+                           text(p.port_command), "interface", text(p.interface), "live", processes(&p.live),
+                           "foreign", foreign(&p.foreign), "python", p.has_python, "perl", p.has_perl));
+    }
+    node_probe_release(&p);
+    return out;
+}
+
+static json_t *parse_start(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    static const char *const stages[] = {"started", "foreign", "live",    "port",   "claim",
+                                         "setup",   "exec",    "command", "timeout"};
+    struct node_start s;
+    json_t *out = NULL;
+
+    if (node_answer_start(bytes, len, nonce, &s, err) == 0)
+        out = json_pack("{s:s, s:I, s:o, s:o, s:b, s:i, s:i, s:o, s:o, s:o, s:I, s:o}", "stage",
+                        stages[s.stage], "pid", (json_int_t)s.pid, "log", text(s.log), "host", text(s.host),
+                        "ended", s.ended, "setup_line", (int)s.setup_line, "status", s.status, "signal",
+                        text(s.signal), "output", text(s.output), "problem", text(s.problem), "started",
+                        (json_int_t)s.started_s, "foreign", foreign(&s.foreign));
+    node_start_release(&s);
+    return out;
+}
+
+static json_t *parse_observe(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    static const char *const lives[] = {"none", "starting", "running", "exited", "gone", "elsewhere"};
+    struct node_observation o;
+    json_t *out = NULL;
+
+    if (node_answer_observe(bytes, len, nonce, &o, err) == 0) {
+        out = json_pack("{s:s, s:b, s:b, s:b, s:I, s:i, s:o, s:b, s:i, s:I, s:I, s:I}", "life", lives[o.life],
+                        "rebooted", o.rebooted, "pid_reused", o.pid_reused, "keeper", o.keeper_alive, "pid",
+                        (json_int_t)o.pid, "status", o.status, "signal", text(o.signal), "never_ran",
+                        o.never_ran, "setup_line", (int)o.setup_line, "started", (json_int_t)o.started_s,
+                        "ended", (json_int_t)o.ended_s, "uptime", (json_int_t)o.ended_uptime_ms);
+        json_object_update_new(
+            out, json_pack("{s:I, s:I, s:o, s:o, s:i, s:o, s:I, s:o}", "now", (json_int_t)o.now_s,
+                           "uptime_now", (json_int_t)o.uptime_ms, "host", text(o.host), "found_run_id",
+                           text(o.found_run_id), "found_attempt", (int)o.found_attempt, "log", text(o.log),
+                           "log_size", (json_int_t)o.log_size, "leftovers", processes(&o.leftovers)));
+    }
+    node_observation_release(&o);
+    return out;
+}
+
+static json_t *parse_stop(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    struct node_stop s;
+    json_t *out = NULL;
+
+    if (node_answer_stop(bytes, len, nonce, &s, err) == 0)
+        out = json_pack("{s:b, s:I, s:I, s:o, s:o, s:i, s:o}", "was_alive", s.was_alive, "signalled",
+                        (json_int_t)s.signalled, "killed", (json_int_t)s.killed, "leftovers",
+                        processes(&s.leftovers), "survivors", processes(&s.survivors), "status", s.status,
+                        "signal", text(s.signal));
+    node_stop_release(&s);
+    return out;
+}
+
+static json_t *parse_remove(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    struct node_removal r;
+    json_t *out = NULL;
+
+    if (node_answer_remove(bytes, len, nonce, &r, err) == 0)
+        out = json_pack("{s:b, s:o}", "removed", r.removed, "live", processes(&r.live));
+    node_removal_release(&r);
+    return out;
+}
+
+/* A tail: its header as JSON on the first line, then the body. */
+static int parse_tail(const struct str *in, const char *nonce)
+{
+    struct node_tail tail;
+    struct error err = ERROR_INIT;
+    const char *body = NULL;
+    size_t body_len = 0;
+
+    node_tail_init(&tail, nonce);
+    if (node_tail_feed(&tail, str_text(in), in->len, &body, &body_len, &err) != 0 ||
+        node_tail_end(&tail, true, &err) != 0) {
+        printf("{\"error\": \"%s\"}\n", err.kind->name);
+        node_tail_release(&tail);
+        return 1;
+    }
+    json_t *header = json_pack("{s:b, s:o, s:I, s:I}", "missing", tail.missing, "log", text(tail.log),
+                               "offset", (json_int_t)tail.offset, "size", (json_int_t)tail.size);
+    json_dumpf(header, stdout, JSON_COMPACT);
+    putchar('\n');
+    fwrite(body, 1, body_len, stdout);
+    json_decref(header);
+    node_tail_release(&tail);
+    return 0;
+}
+
+static int parse(const char *verb, const char *nonce)
+{
+    AUTO_STR struct str in = STR_INIT;
+    struct error err = ERROR_INIT;
+    char piece[65536];
+    json_t *out = NULL;
+
+    for (ssize_t got; (got = read(0, piece, sizeof(piece))) > 0;)
+        str_add_mem(&in, piece, (size_t)got);
+    if (strcmp(verb, "tail") == 0)
+        return parse_tail(&in, nonce);
+    if (strcmp(verb, "probe") == 0)
+        out = parse_probe(str_text(&in), in.len, nonce, &err);
+    else if (strcmp(verb, "start") == 0)
+        out = parse_start(str_text(&in), in.len, nonce, &err);
+    else if (strcmp(verb, "observe") == 0)
+        out = parse_observe(str_text(&in), in.len, nonce, &err);
+    else if (strcmp(verb, "stop") == 0)
+        out = parse_stop(str_text(&in), in.len, nonce, &err);
+    else
+        out = parse_remove(str_text(&in), in.len, nonce, &err);
+    if (out == NULL)
+        out = json_pack("{s:s, s:o, s:o}", "error", err.kind->name, "text", text(err.text), "hint",
+                        text(err.hint));
+    json_dumpf(out, stdout, JSON_COMPACT);
+    json_decref(out);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 3 && strcmp(argv[1], "build") == 0)
+        return build(argv[2], argc - 3, argv + 3);
+    if (argc == 3 && strcmp(argv[1], "command") == 0)
+        return print_command(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "parse") == 0)
+        return parse(argv[2], argv[3]);
+    return 2;
+}
