@@ -47,7 +47,7 @@ static unsigned long setup_timeout_s(const struct start *start)
 
 static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
-    const struct start *start = ctx;
+    struct start *start = ctx;
     const struct plan_node *from = &start->plan.nodes[node];
     const struct launch_probe *probe = &from->probe;
     const struct job *job = start->request->job;
@@ -66,6 +66,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
         .setup_timeout_s = setup_timeout_s(start),
     };
     node_request_probe(&target, &node_job, &wish, nonce, call);
+    start->touched[node] = true;
     return true;
 }
 
@@ -169,6 +170,7 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
 {
     struct start *start = ctx;
     struct node_probe *probe = &start->probes[node];
+    start->touched[node] = false;
     if (node_answer_probe(bytes, len, nonce, probe, err) != 0 || judge_claims(start, probe, err) != 0 ||
         (node == 0 && judge_port(start, probe, err) != 0)) {
         return -1;
@@ -179,7 +181,9 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
 static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
     struct start *start = ctx;
-    (void)started;
+    /* Setup lines may go on there when the probe was cut short; a lost connection leaves nothing to ask. */
+    start->touched[node] =
+        start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
     node_failures_set(&start->failures, node, error);
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }

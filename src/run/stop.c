@@ -73,11 +73,16 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
     }
     AUTO_STR struct str pids = STR_INIT;
     for (size_t i = 0; i < leftovers->len; i++) {
-        str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid,
-                 leftovers->items[i].command == NULL ? "?" : leftovers->items[i].command);
+        const char *command = leftovers->items[i].command == NULL ? "?" : leftovers->items[i].command;
+        size_t len = strlen(command);
+        while (len > 0 && command[len - 1] == ' ') {
+            len--;
+        }
+        str_addf(&pids, "%s%lld (%.*s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, (int)len,
+                 command);
     }
-    strlist_addf(&result->cleaned, "%s: ended %llu left-over processes: %s", node->label,
-                 (unsigned long long)leftovers->total, str_text(&pids));
+    strlist_addf(&result->cleaned, "%s: ended %llu left-over process%s: %s", node->label,
+                 (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 
 static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
@@ -138,9 +143,6 @@ int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *
         node_failures_tell(&round.failures, crew->context, run, NULL);
     }
     node_failures_release(&round.failures);
-    for (size_t i = 0; i < result->cleaned.len; i++) {
-        tell_info(crew->context, "%s", result->cleaned.items[i]);
-    }
     return interrupted;
 }
 
