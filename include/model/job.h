@@ -33,9 +33,9 @@ struct job {
     char *file;   /* the spec's path as found */
     char *folder; /* its folder; relative paths of the spec are resolved against it */
 
-    char *hosts;           /* expression, entries joined by newline when it was a list; NULL: not given */
-    bool hosts_is_list;    /* hosts is one entry a line (YAML list) rather than one expression */
-    unsigned hosts_line;   /* line in the spec of the first entry */
+    char *hosts;           /* for hostlist_parse, laid out as in the spec so that lines agree; NULL: not given */
+    bool hosts_is_list;    /* one entry a line (HOSTLIST_LINES) rather than an expression */
+    unsigned hosts_line;   /* line in the spec of the first entry; 0: not from the spec */
     char *hostfile;        /* path, resolved against folder; NULL */
 
     char *launcher;        /* "torchrun" */
