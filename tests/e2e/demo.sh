@@ -102,8 +102,12 @@ for node in node1 node2 node3 node4; do
     left=$(cluster ps "$node" | grep -v 'sshd' || true)
     expect "processes of the runs on $node" "" "$left"
 done
-head_run mtlaunch remove demo --artifacts
-head_run mtlaunch remove long --artifacts
+head_run mtlaunch remove demo
+head_run mtlaunch remove long
+expect "runs in the list" "" "$(on_head mtlaunch list -q | grep -E 'demo|long')"
+for node in node1 node2 node3 node4; do
+    head_run ssh "$node" rm -r .mtlaunch
+done
 for node in node1 node2 node3 node4; do
     left=$($as python3 tests/e2e/cluster.py exec "$node" --dir "$lab" -- sh -c 'cd && find .mtlaunch -type f 2>/dev/null')
     expect "files of the runs on $node" "" "$left"
