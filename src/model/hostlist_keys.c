@@ -39,15 +39,6 @@ static int refuse(struct error *err, const char *key, const char *value)
                      hostlist_token(value, strlen(value)).text);
 }
 
-static bool has_control(const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7F)
-            return true;
-    }
-    return false;
-}
-
 /* slots= and gpus= must agree; gpus= alone counts as slots. */
 static int check_slots(struct host *host, struct error *err)
 {
@@ -190,7 +181,7 @@ static int set_ifname(struct host *host, const char *value, struct error *err)
     size_t len = strlen(value);
 
     if (len == 0 || len >= IF_NAMESIZE || strcmp(value, ".") == 0 || strcmp(value, "..") == 0 ||
-        strpbrk(value, " \t/:,") || value[0] == '=' || value[0] == '^' || has_control(value)) {
+        strpbrk(value, " \t/:,") || value[0] == '=' || value[0] == '^') {
         refuse(err, "ifname", value);
         return error_hint(err, "give the exact name of one interface, at most %d characters: ifname=eth0",
                           IF_NAMESIZE - 1);

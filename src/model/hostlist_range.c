@@ -34,12 +34,11 @@ static bool is_name_character(char c)
            c == '-';
 }
 
+/* Neither is 0: a group names at least one. */
 static uint64_t multiply_bounded(uint64_t a, uint64_t b)
 {
     const uint64_t limit = (uint64_t)HOSTLIST_MAX + 1;
 
-    if (a == 0 || b == 0)
-        return 0;
     return a > limit / b ? limit : a * b;
 }
 

@@ -385,19 +385,37 @@ static void test_long_lines(void **state)
     hostlist_release(&list);
 }
 
-/* A multibyte character is never cut when a message clips. */
+/* A multibyte character is never cut when a message clips, at whatever byte the limit falls. */
 static void test_clipped_at_a_character(void **state)
+{
+    (void)state;
+    for (int shift = 0; shift < 2; shift++) {
+        struct hostlist list = HOSTLIST_INIT;
+        struct error err = ERROR_INIT;
+        AUTO_STR struct str text = STR_INIT;
+        str_add(&text, shift ? "a x" : "a ");
+        for (int i = 0; i < 100; i++)
+            str_add(&text, "é");
+        assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
+        assert_non_null(strstr(err.text, "é...' is no key=value"));
+    }
+}
+
+/* An error far along a line keeps its column; the source line is cut. */
+static void test_error_far_along(void **state)
 {
     struct hostlist list = HOSTLIST_INIT;
     struct error err = ERROR_INIT;
     AUTO_STR struct str text = STR_INIT;
 
     (void)state;
-    str_add(&text, "a ");
-    for (int i = 0; i < 100; i++)
-        str_add(&text, "é");
+    str_add(&text, "a env.X=");
+    for (int i = 0; i < 5000; i++)
+        str_add_char(&text, 'v');
+    str_add(&text, " lots=8");
     assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
-    assert_non_null(strstr(err.text, "é...' is no key=value"));
+    assert_int_equal(err.column, 5010);
+    assert_int_equal(strncmp(err.source, "a env.X=vvvv", 12), 0);
 }
 
 static void test_exclude(void **state)
@@ -514,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_text_is_bounded),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_clipped_at_a_character),
+        cmocka_unit_test(test_error_far_along),
         cmocka_unit_test(test_exclude),
         cmocka_unit_test(test_exclude_refuses),
         cmocka_unit_test(test_keep_first),
