@@ -90,8 +90,6 @@ void crew_close(struct crew *crew)
 
 /* --- rounds ------------------------------------------------------------------------------------- */
 
-struct round;
-
 struct round_entry {
     struct round *round;
     size_t node;

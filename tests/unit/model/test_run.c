@@ -1,9 +1,11 @@
 /* States of runs and nodes: names, what counts as live, the derivation "first that fits". */
-#include <cmocka.h>
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
 
 #include "base/alloc.h"
 #include "model/run.h"

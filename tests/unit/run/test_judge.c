@@ -1,9 +1,12 @@
 /* What a node's answers mean: observations, stops and starts become states and reasons. */
-#include <cmocka.h>
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
 #include <stdlib.h>
 #include <string.h>
 

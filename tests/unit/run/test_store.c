@@ -1,9 +1,12 @@
 /* The run store: whole records round trip, damage and newer formats are named, locks take turns. */
-#include <cmocka.h>
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
