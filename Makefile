@@ -85,7 +85,7 @@ $(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIBRARY)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< tests/fuzz/replay.c $(LIBRARY) $(MT_LIBS)
 
 .PHONY: unit contract fuzz-replay node-test e2e lint
-unit: $(UNIT_TESTS) ## unit tests (cmocka); UNIT=layer/name for one
+unit: $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS)) ## unit tests (cmocka); UNIT=layer/name for one
 	@sh tests/run_programs.sh $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS))
 
 contract: $(CONTRACT_TESTS) ## one suite against every transport

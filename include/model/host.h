@@ -18,6 +18,7 @@ struct host {
     char *gpus;     /* gpus= as a list for CUDA_VISIBLE_DEVICES ("0,2,3"); NULL: not given */
     struct env env; /* env.NAME= */
     bool ssh_always; /* ssh=always */
+    bool here;       /* this machine itself, because no list named any: never through ssh */
     char *file;     /* where the entry stands; NULL for a list on the command line */
     unsigned line;  /* 0: none */
     unsigned column;

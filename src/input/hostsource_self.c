@@ -9,6 +9,7 @@ static int find(struct hostlist *out, const struct hostsource_request *request, 
     (void)err;
     out->items = xcalloc(1, sizeof *out->items);
     out->items[0].name = xstrdup(request->self);
+    out->items[0].here = true;
     out->len = out->cap = 1;
     out->source = xstrdup("this machine");
     return 1;

@@ -32,6 +32,7 @@ void host_copy(struct host *to, const struct host *from)
         .slots = from->slots,
         .gpus = xstrdup(from->gpus),
         .ssh_always = from->ssh_always,
+        .here = from->here,
         .file = xstrdup(from->file),
         .line = from->line,
         .column = from->column,

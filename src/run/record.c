@@ -46,6 +46,7 @@ static json_t *host_to_json(const struct host *host)
     put_number(object, "slots", host->slots);
     put_text(object, "gpus", host->gpus);
     put_flag(object, "ssh_always", host->ssh_always);
+    put_flag(object, "here", host->here);
     return object;
 }
 
@@ -169,6 +170,7 @@ static void host_from_json(const json_t *object, struct host *host)
         .slots = (unsigned)get_number(object, "slots", 0),
         .gpus = get_text(object, "gpus"),
         .ssh_always = get_flag(object, "ssh_always"),
+        .here = get_flag(object, "here"),
     };
 }
 

@@ -199,7 +199,10 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
         out->port = SSH_PORT;
     out->home = xstrdup(machine->home);
     out->key_name = xstrdup(values->host_key_alias);
-    if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0) {
+    if (host->here) {
+        out->why_local = xstrdup("no host list: this machine alone");
+        out->local = true;
+    } else if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0) {
         out->why_local = find_why_local(machine, out->hostname);
         out->local = out->why_local != NULL;
     }
