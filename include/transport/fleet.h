@@ -38,23 +38,28 @@ size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint);
 
 /*
  * A command: a line for the login shell of the user there, for /bin/sh on a local host; both start in the
- * home folder. input is written to its standard input, then that is closed.
+ * home folder. input is written to its standard input, then that is closed. With hold_input it stays open as
+ * long as somebody here waits for the command, so that one which reads it can end itself when it is cancelled
+ * and when this process or the connection dies.
  */
 struct exec_request {
     const char *command;
     const void *input; /* NULL with input_len 0: standard input is empty */
     size_t input_len;
     unsigned timeout_ms; /* from the moment the command is asked for on an open session; 0: none */
-    bool follow;         /* runs long (a log follower): counts against the fan-out only until it runs */
+    bool hold_input;
+    bool follow; /* runs long (a log follower): counts against the fan-out only until it runs */
 };
 
+/*
+ * How a command ended. error.kind is NULL when it ran to its end, else one of: name_not_resolved, refused,
+ * timed_out (the login took too long), unreachable, auth_failed, key_*, hostkey_*: not reached;
+ * connection_lost: not reached, or lost in mid-run; time_limit: timeout_ms passed, the command was killed;
+ * interrupted: fleet_cancel; node_unsupported: the server runs no commands; local: no process can be made
+ * here.
+ */
 struct exec_result {
-    struct error
-        error;           /* kind NULL: the command ran to its end. Else, by kind:
-                            name_not_resolved, refused, timed_out (login took too long), unreachable, connection_lost,
-                            auth_failed, key_*, hostkey_*: not reached; connection_lost also in mid-run;
-                            time_limit: timeout_ms passed, the command was killed; interrupted: fleet_cancel;
-                            node_unsupported: the server runs no commands; local: fork failed … */
+    struct error error;
     bool started;        /* false: the command surely never ran; true: it ran, or may have */
     int exit_status;     /* 0..255; 128 + n when a signal ended it; -1 with an error */
     char signal[16];     /* name without SIG, "" when none */
@@ -72,8 +77,9 @@ uint64_t fleet_exec(struct fleet *fleet, size_t host, const struct exec_request 
                     const struct exec_handler *handler, void *ctx);
 
 /*
- * End a command: its process group is killed (over ssh: as far as the server does that) and its streams are
- * closed; done comes with kind_interrupted. An id that has ended already is ignored.
+ * End a command: its process group is killed and its streams are closed; done comes with kind_interrupted.
+ * OpenSSH's server kills for every user but root: what root runs ends when it reads or writes next (see
+ * hold_input). An id that has ended already is ignored.
  */
 void fleet_cancel(struct fleet *fleet, uint64_t id);
 void fleet_cancel_all(struct fleet *fleet);
@@ -87,6 +93,13 @@ void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ig
  * the next). Without a callback they keep their disposition.
  */
 void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx);
+
+/*
+ * Call back in fleet_run whenever fd is readable (one descriptor; the caller's, it outlives the watch). It
+ * does not keep fleet_run going. fd -1 ends it. For work of the caller's that shall go on while commands do.
+ * Errors: kind_local.
+ */
+int fleet_watch(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
 
 /* Run until no command and no timer is pending (returns 0), or fleet_stop was called (returns 1). May be
  * repeated. */

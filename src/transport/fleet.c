@@ -93,6 +93,7 @@ uint64_t fleet_exec(struct fleet *fleet, size_t index, const struct exec_request
     exec->timeout.ctx = exec;
     exec->command = xstrdup(request->command);
     exec->job.command = exec->command;
+    exec->job.hold_input = request->hold_input;
     if (request->input_len > 0) {
         exec->input = xcalloc(1, request->input_len);
         memcpy(exec->input, request->input, request->input_len);
@@ -219,6 +220,43 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
     fleet->signals_made = true;
 }
 
+static void on_watch(uv_poll_t *handle, int status, int events)
+{
+    struct fleet *fleet = handle->data;
+
+    (void)status; /* an error of the descriptor is its owner's to find */
+    (void)events;
+    if (fleet->watch == handle)
+        fleet->watch_callback(fleet->watch_ctx);
+}
+
+static void free_handle(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+int fleet_watch(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err)
+{
+    if (fleet->watch != NULL) {
+        uv_close((uv_handle_t *)fleet->watch, free_handle);
+        fleet->watch = NULL;
+    }
+    if (fd < 0)
+        return 0;
+    uv_poll_t *handle = xcalloc(1, sizeof(*handle));
+    int failed = uv_poll_init(&fleet->loop, handle, fd);
+    if (failed != 0) {
+        free(handle);
+        return error_set(err, &kind_local, "descriptor %d cannot be watched: %s", fd, uv_strerror(failed));
+    }
+    handle->data = fleet;
+    uv_poll_start(handle, UV_READABLE, on_watch);
+    fleet->watch = handle;
+    fleet->watch_callback = callback;
+    fleet->watch_ctx = ctx;
+    return 0;
+}
+
 int fleet_run(struct fleet *fleet)
 {
     fleet->stopped = false;
@@ -258,6 +296,7 @@ void fleet_free(struct fleet *fleet)
 {
     if (fleet == NULL)
         return;
+    fleet_watch(fleet, -1, NULL, NULL, NULL);
     while (fleet->timers != NULL)
         fleet_timer_cancel(fleet, fleet->timers->id);
     for (size_t i = 0; i < fleet->hosts_len; i++) {

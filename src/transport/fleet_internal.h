@@ -31,6 +31,7 @@ struct fleet_exec {
     bool unwanted; /* cancelled or out of time: dealt with in the next turn */
     bool timed_out;
     unsigned refusals;
+    unsigned ordinal; /* commands on the link when this one came to it, itself included */
     struct deadline timeout;
     int64_t began_ms; /* 0: never on a link */
     struct exec_result result;
@@ -88,6 +89,9 @@ struct fleet {
     uv_signal_t signals[FLEET_SIGNALS];
     void (*signal_callback)(void *ctx, int signal_number);
     void *signal_ctx;
+    uv_poll_t *watch; /* NULL: none; its data is the fleet */
+    void (*watch_callback)(void *ctx);
+    void *watch_ctx;
 };
 
 /* fleet.c: the pump does what events have asked for, outside all callbacks of transports. */

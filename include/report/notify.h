@@ -1,0 +1,83 @@
+/*
+ * Notifications: what happens to a run, posted to webhooks by https. Nothing here ever waits for a receiver:
+ * events go into a bounded queue a target, and what is due is done when the caller says so. Everything
+ * hangs on one descriptor (an epoll that holds the sockets of libcurl's multi interface and a timerfd), so
+ * that any loop can carry it without report knowing the loop, nor the loop libcurl:
+ *
+ *     struct notifier *notifier = notifier_new(&targets, &options, &err);
+ *     fleet_watch(fleet, notifier_fd(notifier), notifier_ready, notifier);    // does not keep fleet_run
+ * going notifier_send(notifier, &event);                                        // returns at once
+ *     fleet_watch(fleet, -1, NULL, NULL);
+ *     notifier_drain(notifier, NOTIFIER_DRAIN_MS);                            // at the end of the command
+ *     notifier_free(notifier);
+ *
+ * Certificates are verified; a redirect is followed only to the same scheme, host and port; an answer 429,
+ * 408 or 5xx, and a network error, is tried again with growing pauses (Retry-After is heeded, with a cap)
+ * until an event is too old. Texts may be any bytes: they become UTF-8, and secrets in them become "***".
+ *
+ * Make it in the process that uses it (a forked child does not inherit it); SIGPIPE must be ignored.
+ */
+#ifndef MTLAUNCH_REPORT_NOTIFY_H
+#define MTLAUNCH_REPORT_NOTIFY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/notify.h"
+
+#define NOTIFIER_DRAIN_MS 5000 /* for what is still to be delivered at the end of a command */
+#define NOTIFIER_QUEUE    32   /* events that wait for one target; the oldest goes when another comes */
+
+/* What happened. Everything is borrowed for the call; any text may be NULL. */
+struct notify_event {
+    enum notify_event_kind kind;
+    int64_t time_ms; /* epoch */
+    const char *run, *job, *run_id;
+    unsigned attempt;            /* 0: unknown */
+    const char *reason;          /* one or more lines */
+    int exit_status;             /* of the run; -1: none */
+    const char *head;            /* the machine that says so */
+    const struct strlist *hosts; /* those it is about, labels in rank order; NULL or empty: the whole run */
+    const struct strlist *lines; /* last lines of the log of the first of them; NULL: none */
+};
+
+struct notifier_options {
+    const struct strlist
+        *secrets;        /* values that must not leave (copied); those below 4 bytes are passed over */
+    const char *ca_file; /* PEM file of further authorities instead of the system's; NULL: those */
+    void (*problem)(void *ctx,
+                    const char *text); /* a line for the log of something not delivered; NULL: none */
+    void *ctx;
+    unsigned try_ms;             /* limit of one request, connecting included; 0: 10 s */
+    unsigned total_ms;           /* an event older than this is given up; 0: 10 minutes */
+    unsigned backoff_ms;         /* the first pause, doubled each time up to a minute; 0: 1 s */
+    unsigned retry_after_max_ms; /* cap of Retry-After; 0: 2 minutes */
+};
+
+struct notifier;
+
+/* options NULL: the defaults. targets are copied. NULL with kind_local when descriptors or libcurl fail. */
+struct notifier *notifier_new(const struct notify_targets *targets, const struct notifier_options *options,
+                              struct error *err);
+void notifier_free(struct notifier *notifier); /* drops what is not delivered; NULL accepted */
+
+/* Readable when notifier_work has something to do. Owned by the notifier. */
+int notifier_fd(const struct notifier *notifier);
+void notifier_work(struct notifier *notifier); /* never blocks */
+void notifier_ready(void *notifier);           /* the same, as a callback */
+
+/* Queue an event for every target that wants it. Never blocks, never fails. */
+void notifier_send(struct notifier *notifier, const struct notify_event *event);
+
+/* Events not delivered yet, over all targets. */
+size_t notifier_waiting(const struct notifier *notifier);
+
+/*
+ * Work until everything is delivered or given up, but at most ms. What is left is told as a problem and
+ * dropped. Returns the number of those.
+ */
+size_t notifier_drain(struct notifier *notifier, unsigned ms);
+
+#endif

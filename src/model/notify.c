@@ -1,0 +1,112 @@
+#include "model/notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+const char *const notify_event_names[NOTIFY_EVENTS] = {
+    [NOTIFY_STARTED] = "started", [NOTIFY_FAILED] = "failed",       [NOTIFY_FINISHED] = "finished",
+    [NOTIFY_STALLED] = "stalled", [NOTIFY_RESTARTED] = "restarted", [NOTIFY_STOPPED] = "stopped",
+    [NOTIFY_LOST] = "lost",
+};
+const char *const notify_format_names[NOTIFY_FORMATS] = {
+    [NOTIFY_JSON] = "json",
+    [NOTIFY_SLACK] = "slack",
+    [NOTIFY_FEISHU] = "feishu",
+};
+
+void notify_targets_release(struct notify_targets *targets)
+{
+    for (size_t i = 0; i < targets->len; i++)
+        free(targets->items[i].url);
+    free(targets->items);
+    *targets = (struct notify_targets){0};
+}
+
+struct notify_target *notify_targets_add(struct notify_targets *targets, const char *url)
+{
+    targets->items = xgrow(targets->items, targets->len, &targets->cap, sizeof(targets->items[0]));
+    struct notify_target *target = &targets->items[targets->len++];
+    *target = (struct notify_target){.url = xstrdup(url), .on = NOTIFY_ON_DEFAULT};
+    return target;
+}
+
+/* The text behind "http://" or "https://" (*secure tells which), NULL when url begins otherwise. */
+static const char *after_scheme(const char *url, bool *secure)
+{
+    *secure = text_starts(url, "https://");
+    if (*secure)
+        return url + strlen("https://");
+    return text_starts(url, "http://") ? url + strlen("http://") : NULL;
+}
+
+/* host[:port] without what stands before an '@': a name and a password. */
+static const char *find_host(const char *authority, size_t *len)
+{
+    const char *host = authority;
+    size_t all = strcspn(authority, "/?#");
+    for (size_t i = 0; i < all; i++) {
+        if (authority[i] == '@')
+            host = authority + i + 1;
+    }
+    *len = all - (size_t)(host - authority);
+    return host;
+}
+
+/* One reader's host must not be another's path: only what RFC 3986 allows, and no name and password. */
+static bool has_odd_character(const char *url)
+{
+    for (const char *at = url; *at; at++) {
+        if (*at <= ' ' || *at >= 0x7f || strchr("\"<>\\^`{|}", *at))
+            return true;
+    }
+    return false;
+}
+
+void notify_url_shown(const char *url, struct str *out)
+{
+    bool secure;
+    size_t len;
+    const char *authority = after_scheme(url, &secure);
+    if (!authority) {
+        str_add(out, "the URL");
+        return;
+    }
+    const char *host = find_host(authority, &len);
+    str_add(out, secure ? "https://" : "http://");
+    text_add_safe(out, host, len);
+    str_add(out, "/…");
+}
+
+int notify_url_check(const char *url, bool allow_http, struct error *err)
+{
+    bool secure;
+    size_t len;
+    const char *authority = after_scheme(url, &secure);
+    if (!authority) {
+        error_set(err, &kind_usage, "the URL does not begin with 'https://'");
+        return error_hint(err, "write it as in 'https://hooks.example.org/…'");
+    }
+    if (strlen(url) > NOTIFY_URL_LENGTH_MAX)
+        return error_set(err, &kind_usage, "the URL has %zu bytes, at most %d", strlen(url),
+                         NOTIFY_URL_LENGTH_MAX);
+    AUTO_STR struct str shown = STR_INIT;
+    notify_url_shown(url, &shown);
+    const char *host = find_host(authority, &len);
+    if (len == 0 || *host == ':')
+        return error_set(err, &kind_usage, "the URL names no host");
+    if (has_odd_character(url)) {
+        error_set(err, &kind_usage, "the URL '%s' holds a character that may not stand in one",
+                  str_text(&shown));
+        return error_hint(err, "write blanks and such as %%20");
+    }
+    if (host != authority)
+        return error_set(err, &kind_usage, "the URL '%s' holds a user name", str_text(&shown));
+    if (!secure && !allow_http) {
+        error_set(err, &kind_usage, "'%s' is not encrypted, expected https", str_text(&shown));
+        return error_hint(err, "use https, or say 'allow_http: true' beside the url");
+    }
+    return 0;
+}
