@@ -152,15 +152,31 @@ static void on_started(void *owner, struct transport_job *job)
         touch(link->host);
 }
 
+static unsigned count_started(const struct fleet_link *link)
+{
+    unsigned count = 0;
+
+    for (const struct fleet_exec *exec = link->host->execs; exec != NULL; exec = exec->next)
+        count += exec->link == link && exec->started;
+    return count;
+}
+
+/*
+ * Refused beyond the room known: that is how many run now, wait for one to end. Refused within it: the server
+ * still counts one that has ended, come back shortly.
+ */
 static void on_refused(void *owner, struct transport_job *job)
 {
     struct fleet_link *link = owner;
     struct fleet_exec *exec = exec_of(job);
     struct error err = ERROR_INIT;
+    unsigned running = count_started(link);
+    bool within = exec->ordinal <= link->room && link->room != UINT_MAX;
 
     requeue(exec);
-    link->room = link->active > 0 ? link->active : 1;
-    if (link->active > 0)
+    if (!within)
+        link->room = running > 0 ? running : 1;
+    if (!within && running > 0)
         return;
     if (++exec->refusals > MAX_REFUSALS) {
         error_set(&err, &kind_node_unsupported, "the ssh server opens no session for a command");
@@ -381,6 +397,7 @@ static void put_on_link(struct fleet_exec *exec, struct fleet_link *link)
     exec->state = EXEC_ON_LINK;
     exec->link = link;
     link->active++;
+    exec->ordinal = link->active;
     if (exec->began_ms == 0)
         exec->began_ms = clock_mono_ms();
     if (exec->timeout_ms != 0 && !deadline_is_set(&exec->timeout))

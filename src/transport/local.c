@@ -212,8 +212,8 @@ static void on_written(uv_write_t *write, int status)
 {
     struct local_command *command = write->data;
 
-    (void)status;
-    close_stream(&command->streams[0]);
+    if (command->link != NULL && (status != 0 || !command->job->hold_input))
+        close_stream(&command->streams[0]);
 }
 
 /* One pipe; ours does not block, the child's is handed on by uv_spawn. Returns the child's end or -1. */
@@ -299,7 +299,7 @@ static void local_run(void *arg, struct transport_job *job)
     command->quiet.fire = on_quiet;
     command->quiet.ctx = command;
     command->process.data = command;
-    for (int i = job->input_len > 0 ? 0 : 1; i < 3 && failed == 0; i++) {
+    for (int i = job->input_len > 0 || job->hold_input ? 0 : 1; i < 3 && failed == 0; i++) {
         child_ends[i] = make_stream(command, i);
         failed = child_ends[i] < 0 ? -errno : 0;
     }

@@ -223,7 +223,7 @@ static void send_input(struct ssh_command *command)
         else
             command->sent += (size_t)written;
     }
-    if (!command->input_ended) {
+    if (!command->input_ended && !job->hold_input) {
         ssh_channel_send_eof(command->channel);
         command->input_ended = true;
     }

@@ -37,7 +37,8 @@ struct transport_job {
     const char *command;
     const char *input;
     size_t input_len;
-    void *running; /* the transport's own, NULL before run and after the end */
+    bool hold_input; /* standard input stays open behind input */
+    void *running;   /* the transport's own, NULL before run and after the end */
 };
 
 struct transport_events {
