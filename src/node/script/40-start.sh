@@ -123,7 +123,7 @@ mt_check_claimed_port() {
 # shellcheck disable=SC2016
 mt_reaper_perl='
     my $arch = $Config::Config{archname};
-    my $call = $arch =~ /^x86_64.*64/ ? 157 : $arch =~ /^(aarch64|riscv64|loongarch64)/ ? 167
+    my $call = $arch =~ /^x86_64/ && $arch !~ /x32/ ? 157 : $arch =~ /^(aarch64|riscv64|loongarch64)/ ? 167
              : $arch =~ /^(ppc64|powerpc64)/ ? 171 : $arch =~ /^(s390x|i[3-6]86|arm)/ ? 172 : 0;
     syscall($call, 36, 1, 0, 0, 0) if $call;
     $SIG{$_} = "DEFAULT" for grep { !/^(__|KILL|STOP|NUM)/ } keys %SIG;
