@@ -56,6 +56,11 @@ mt_stop_load() {
     ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
 }
 
+# dash and bash want the "--" before a group and only in this form; busybox knows none.
+mt_kill_group() { # SIGNAL GROUP
+    kill -s "$1" -- "-$2" 2>/dev/null || kill -s "$1" "-$2" 2>/dev/null || kill -s "$1" "$2" 2>/dev/null
+}
+
 # The signal to the job's process group while it has a member of the run; to each of the rest (once) when it has
 # none: they were out of the group's reach.
 mt_signal_run() {
@@ -77,7 +82,7 @@ MT_LIST
     if [ -n "$mt_group" ]; then
         [ -z "$mt_group_signalled" ] || return 0
         mt_group_signalled=1
-        kill -"$mt_signal_name" -- "-$mt_root" 2>/dev/null || kill -s "$mt_signal_name" "$mt_root" 2>/dev/null
+        mt_kill_group "$mt_signal_name" "$mt_root"
     elif mt_alive "$mt_root" "$mt_root_ticks" && [ -z "$mt_group_signalled" ]; then
         # it has not made its session yet
         mt_group_signalled=1
