@@ -9,7 +9,7 @@
 
 #define FIRST_PAUSE_MS                                                                                       \
     50                 /* after a refusal with nothing running: the server still counts one that has ended */
-#define MAX_REFUSALS 8 /* doubling: 12 s in all */
+#define MAX_REFUSALS   6  /* doubling: 3 s in all */
 
 static void touch(struct fleet_host *host)
 {

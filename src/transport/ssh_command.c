@@ -153,6 +153,7 @@ static void kill_channel(struct ssh_command *command)
 {
     if (!command->ended && !command->remote_closed)
         ssh_channel_request_send_signal(command->channel, "KILL");
+    command->connection->killed_ms = clock_mono_ms();
     discard(command, true);
 }
 
@@ -323,21 +324,16 @@ void ssh_command_lose_all(struct ssh_connection *connection, const struct error 
     }
 }
 
-bool ssh_command_drop_all(struct ssh_connection *connection)
+void ssh_command_drop_all(struct ssh_connection *connection)
 {
-    bool killed = false;
-
     while (connection->commands != NULL) {
         struct ssh_command *command = connection->commands;
         if (command->job != NULL)
             command->job->running = NULL;
         command->job = NULL;
-        if (command->state == COMMAND_RUNNING && ssh_connection_is_alive(connection)) {
+        if (command->state == COMMAND_RUNNING && ssh_connection_is_alive(connection))
             kill_channel(command);
-            killed = true;
-        } else {
+        else
             discard(command, false);
-        }
     }
-    return killed;
 }

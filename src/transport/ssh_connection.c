@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "model/kind.h"
 #include "transport/ssh_internal.h"
@@ -275,10 +276,10 @@ static void release(struct ssh_connection *connection)
 
 void ssh_connection_close(struct ssh_connection *connection)
 {
-    bool killed = ssh_command_drop_all(connection);
-
+    ssh_command_drop_all(connection);
     connection->link = NULL;
-    if (killed && ssh_connection_is_alive(connection)) {
+    if (connection->killed_ms != 0 && clock_mono_ms() - connection->killed_ms < LINGER_MS &&
+        ssh_connection_is_alive(connection)) {
         connection->stage = SSH_STAGE_CLOSING;
         deadline_set(connection->deadlines, &connection->keepalive, LINGER_MS);
         watch(connection);

@@ -74,6 +74,7 @@ struct ssh_connection {
     struct error key_trouble; /* of the first identity that could not be used */
     struct ssh_command *commands;
     struct deadlines *deadlines;
+    int64_t killed_ms;         /* when the last command was killed, 0: never */
     struct deadline keepalive; /* once closing: until the end */
     uint64_t heard;            /* byte counter at the last tick */
     unsigned silent_ticks;
@@ -118,7 +119,7 @@ void ssh_command_cancel(struct transport_job *job);
 void ssh_command_step_all(struct ssh_connection *connection);
 /* The connection is lost: each command is told its end. */
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err);
-/* The connection is closed: nobody is told. True when a kill is on its way to the server. */
-bool ssh_command_drop_all(struct ssh_connection *connection);
+/* The connection is closed: nobody is told. */
+void ssh_command_drop_all(struct ssh_connection *connection);
 
 #endif
