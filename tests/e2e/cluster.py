@@ -332,7 +332,8 @@ class BaseCluster:
 
     def run(self, *argv, env=None, cwd=None, timeout=120, input=None, check=False, user=True):
         """Run a command on the head and return the CompletedProcess (text)."""
-        done = subprocess.run(self.head_argv(argv, env, cwd, user), capture_output=True, timeout=timeout,
+        words, values = self.head_argv(argv, env, cwd, user)
+        done = subprocess.run(words, env=values, capture_output=True, timeout=timeout,
                               input=input, text=True, errors="replace",
                               stdin=subprocess.DEVNULL if input is None else None)
         if check and done.returncode:
@@ -345,7 +346,8 @@ class BaseCluster:
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         options.setdefault("start_new_session", True)
-        return subprocess.Popen(self.head_argv(argv, env, cwd, user), **options)
+        words, values = self.head_argv(argv, env, cwd, user)
+        return subprocess.Popen(words, env=values, **options)
 
     def pids_with(self, name, text):
         """Processes of a node with text in their command line or environment."""
@@ -522,15 +524,15 @@ class Cluster(BaseCluster):
         return done.stdout
 
     def head_argv(self, argv, env, cwd, user):
+        """The words that run a command on the head, and its environment."""
         home = str(self.head_home)
         values = {"HOME": home, "USER": USER if user else "root", "LOGNAME": USER if user else "root",
                   "SHELL": "/bin/sh", "PATH": f"{self.dir}/bin:{NODE_PATH}", "LANG": "C.UTF-8", "TERM": "dumb",
                   "XDG_STATE_HOME": home + "/.local/state"}
         values.update(env or {})
-        inside = f"cd {shlex.quote(str(cwd or home))} && exec \"$@\""
-        return (["nsenter", "-t", str(self.holders["head"]), "-m", "-u", "-n"] + as_user(user)
-                + ["env", "-i"] + [f"{k}={v}" for k, v in values.items() if v is not None]
-                + ["/bin/sh", "-c", inside, "sh"] + [str(a) for a in argv])
+        inside = f"cd {shlex.quote(str(cwd or home))} && unset OLDPWD && exec \"$@\""
+        words = ["nsenter", "-t", str(self.holders["head"]), "-m", "-u", "-n"] + as_user(user)
+        return words + ["/bin/sh", "-c", inside, "sh"] + [str(a) for a in argv], values
 
     def exec(self, name, command, *, user=True, timeout=60, check=False, input=None):
         """Run a shell line on a node (not through ssh)."""
@@ -666,8 +668,7 @@ class Loopback(BaseCluster):
                 values[name] = os.environ[name]
         values.update(env or {})
         inside = f"cd {shlex.quote(str(cwd or home))} && exec \"$@\""
-        return (["env", "-i"] + [f"{k}={v}" for k, v in values.items() if v is not None]
-                + ["/bin/sh", "-c", inside, "sh"] + [str(a) for a in argv])
+        return ["/bin/sh", "-c", inside, "sh"] + [str(a) for a in argv], values
 
     def exec(self, name, command, *, user=True, timeout=60, check=False, input=None):
         del user
@@ -792,8 +793,8 @@ def act(options, rest):
             print(f"{process.pid:>7} {process.state} {process.command}")
         return 0
     if options.what == "head":
-        argv = cluster.head_argv(rest, {"TERM": os.environ.get("TERM", "dumb")}, None, True)
-        os.execvp(argv[0], argv)
+        argv, env = cluster.head_argv(rest, {"TERM": os.environ.get("TERM", "dumb")}, None, True)
+        os.execvpe(argv[0], argv, env)
     done = cluster.exec(options.what, shlex.join(rest))
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)

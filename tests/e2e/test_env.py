@@ -11,6 +11,7 @@ def dump(lab, node="node1"):
 
 def run(lab, run_name="r", env=None, words=(), hosts="node1,node2", **keys):
     lab.program("dump.py")
+    lab.write("dump.py", lab.node_file("node1", "dump.py").read_bytes())
     keys.setdefault("program", ["python3", "dump.py"])
     lab.job(hosts=hosts, **keys)
     return lab.mt("start", "job.yaml", run_name, "--wait", *words, env=env)
@@ -78,7 +79,7 @@ def test_only_the_named_variables_of_the_caller_are_passed(lab):
              for k, v in json.loads((lab.home / "dump.json").read_text())["env"].items()}
     own = {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "PWD", "OLDPWD", "SHLVL", "_", "MTLAUNCH_HOST", "MTLAUNCH_MARK",
            "NODE_RANK", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "MOTD_SHOWN", "HOME", "MTLAUNCH_ARTIFACTS", "MAIL",
-           "OMP_NUM_THREADS"}
+           "OMP_NUM_THREADS", "PATH"}  # PATH: what sshd was built with, and the system's
     assert {k: v for k, v in env.items() if k not in own} == {k: v for k, v in local.items() if k not in own}
 
 
