@@ -13,7 +13,9 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "model/env.h"
 #include "model/job.h"
+#include "model/topology.h"
 
 /* What a node must have before the command can start there. Strings are owned; NULL: nothing to look for. */
 struct launch_probe {
@@ -29,6 +31,25 @@ struct launch_probe {
 };
 
 void launch_probe_release(struct launch_probe *probe);
+
+/* The job as a whole, before the commands of its nodes are built. Borrowed. */
+struct launch_job {
+    const struct job *job;
+    const struct strlist
+        *args; /* as words, with those after "--"; of the first node, what is open as ${{name}} */
+    unsigned nnodes;
+    unsigned world_size; /* 0: known on start */
+};
+
+/* What a launcher makes of the job as a whole. Owned. */
+struct launch_whole {
+    struct strlist args; /* words of its own, put before the job's args */
+    struct env defaults; /* variables it wants unless something sets them; NULL value: known on start */
+    bool has_batch;      /* it knows about batches */
+    struct topology_batch batch; /* then: what is known of them */
+};
+
+void launch_whole_release(struct launch_whole *whole);
 
 /*
  * One node's place in the run, as text that may still hold ${{name}} where only the start knows. Borrowed.
@@ -53,6 +74,20 @@ struct launcher {
 
     /* Append warnings about the job as a whole (once per plan). NULL: never has any. */
     void (*warn)(const struct job *job, unsigned nnodes, struct strlist *warnings);
+
+    /*
+     * Judge the job as a whole and fill out (zeroed before); warnings are appended. Called once per plan,
+     * after warn. Errors: kind_plan. The caller releases out in any case. NULL: nothing to judge.
+     */
+    int (*prepare)(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
+                   struct error *err);
+
+    /*
+     * Judge the variables that spec, host list, caller and options set for one node against its command.
+     * Warnings are appended unless they stand there already. Errors: kind_plan. NULL: any will do.
+     */
+    int (*check_env)(const struct launch_input *in, const struct env *env, struct strlist *warnings,
+                     struct error *err);
 
     /*
      * Append the node's command to argv and fill probe (zeroed before). Errors: kind_plan. The caller

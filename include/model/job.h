@@ -14,6 +14,8 @@
 
 enum job_on_failure { ON_FAILURE_STOP, ON_FAILURE_KEEP };
 enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
+/* How zero_stage is said to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
+enum job_sharding { SHARDING_MEGATRON_FSDP, SHARDING_CUSTOM_FSDP, SHARDING_FLAGS_ONLY };
 
 /* One argument or mapping entry of `args`, in file order. */
 struct job_arg {
@@ -54,6 +56,7 @@ struct job {
     struct job_args args;
     struct strlist extra_args; /* after "--" on the command line, appended */
     unsigned zero_stage;       /* 0..3 */
+    enum job_sharding megatron_sharding;
 
     struct env env_files;        /* all env_file entries, later wins, source "env_file NAME:LINE" */
     struct env env;              /* env, source "spec"; source "--set" or "profile NAME" where that set it */

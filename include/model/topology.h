@@ -1,6 +1,6 @@
 /*
  * How the nodes of a run stand to each other: how many processes each has, who the master is and by which
- * address the others reach it. Pure.
+ * address the others reach it, and how the processes split a model and a batch among them. Pure.
  */
 #ifndef MTLAUNCH_MODEL_TOPOLOGY_H
 #define MTLAUNCH_MODEL_TOPOLOGY_H
@@ -50,5 +50,34 @@ int topology_count_processes(const struct job *job, bool unequal_allowed, const 
 
 /* How many GPUs CUDA_VISIBLE_DEVICES leaves of `present` ones: entries up to the first that names none. */
 unsigned topology_count_visible(const char *visible_devices, unsigned present);
+
+/* How many ways a model is split, in Megatron-LM's words; 1: not at all, 0: known on start. */
+struct topology_split {
+    unsigned tensor, pipeline, context;
+    unsigned expert, expert_tensor; /* for the experts of a mixture; expert_tensor is tensor unless given */
+};
+
+/* The samples of one training step; 0: not known, or known on start. */
+struct topology_batch {
+    struct topology_split split;
+    unsigned micro;         /* samples a process works on at once */
+    unsigned global;        /* samples of a whole step */
+    unsigned data_parallel; /* copies of the model: world / (tensor * pipeline * context) */
+    unsigned accumulation;  /* micro batches a copy adds up in a step: global / (micro * data_parallel) */
+};
+
+/*
+ * How many copies of the model world processes hold. 0 and kind_plan when the sizes do not divide the world,
+ * those of the experts included (Megatron-LM: megatron/training/arguments.py, core/parallel_state.py); the
+ * hint names the nearest worlds that they divide. Sizes are from 1 to 2^20.
+ */
+unsigned topology_split_world(const struct topology_split *split, unsigned world, struct error *err);
+
+/*
+ * Micro batches a step adds up. 0 and kind_plan when global is no multiple of micro * data_parallel
+ * (Megatron-LM: core/num_microbatches_calculator.py); the hint names the nearest sizes that are. Sizes are
+ * from 1 to 2^30.
+ */
+unsigned topology_split_batch(unsigned global, unsigned micro, unsigned data_parallel, struct error *err);
 
 #endif

@@ -22,6 +22,7 @@
 #include "model/env.h"
 #include "model/hostlist.h"
 #include "model/job.h"
+#include "model/topology.h"
 
 /* What the transport knows of a host without contacting it. Borrowed. */
 struct plan_host {
@@ -102,12 +103,14 @@ struct plan {
     unsigned world_size;     /* 0: known on start */
     char *master_addr;
     unsigned master_port;
-    char *rendezvous_id;        /* run_id.attempt; NULL: known on start */
-    struct strlist setup;       /* as in the job */
-    char *shell;                /* as in the job: "auto", or a shell for setup */
-    struct strlist ssh_options; /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */
-    struct strlist warnings;    /* for people, in a fixed order */
-    struct plan_node *nodes;    /* nnodes of them, in rank order */
+    char *rendezvous_id;         /* run_id.attempt; NULL: known on start */
+    bool has_batch;              /* the launcher knows about batches */
+    struct topology_batch batch; /* then: what is known of them */
+    struct strlist setup;        /* as in the job */
+    char *shell;                 /* as in the job: "auto", or a shell for setup */
+    struct strlist ssh_options;  /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */
+    struct strlist warnings;     /* for people, in a fixed order */
+    struct plan_node *nodes;     /* nnodes of them, in rank order */
 };
 
 /*

@@ -19,11 +19,14 @@
 #define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
 
 static const struct choice launchers[] = {
-    {"torchrun", 0, false},  {"script", 0, false}, {"megatron", 0, true},       {"deepspeed", 0, true},
-    {"accelerate", 0, true}, {"swift", 0, true},   {"megatron-swift", 0, true},
+    {"torchrun", 0, false},  {"megatron", 0, false}, {"script", 0, false},        {"deepspeed", 0, true},
+    {"accelerate", 0, true}, {"swift", 0, true},     {"megatron-swift", 0, true},
 };
 static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false},
                                            {"c10d", RENDEZVOUS_C10D, false}};
+static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP, false},
+                                          {"custom-fsdp", SHARDING_CUSTOM_FSDP, false},
+                                          {"flags-only", SHARDING_FLAGS_ONLY, false}};
 static const struct choice on_failure[] = {
     {"stop", ON_FAILURE_STOP, false}, {"keep", ON_FAILURE_KEEP, false}, {"restart", 0, true}};
 static const struct choice on_lost[] = {{"keep", 0, false}, {"stop", 0, true}, {"restart", 0, true}};
@@ -41,6 +44,11 @@ static const struct field master_fields[] = {
      .handle = check_interface},
 };
 static const struct field_table master_table = TABLE(master_fields);
+
+static const struct field megatron_fields[] = {
+    {.key = "sharding", .type = FIELD_CHOICE, JOB(megatron_sharding), CHOICES(shardings)},
+};
+static const struct field_table megatron_table = TABLE(megatron_fields);
 
 static const struct field ssh_fields[] = {
     {.key = "client", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(clients)},
@@ -89,7 +97,7 @@ static const struct field top_fields[] = {
     {.key = "program", .type = FIELD_CUSTOM, .handle = read_program},
     {.key = "args", .type = FIELD_CUSTOM, .handle = read_args},
     {.key = "zero_stage", .type = FIELD_COUNT, JOB(zero_stage), .min = 0, .max = 3},
-    {.key = "megatron", .type = FIELD_UNBUILT},
+    {.key = "megatron", .type = FIELD_MAP, .table = &megatron_table},
     {.key = "deepspeed", .type = FIELD_UNBUILT},
     {.key = "accelerate", .type = FIELD_UNBUILT},
     {.key = "env", .type = FIELD_CUSTOM, .handle = read_env},

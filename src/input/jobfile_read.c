@@ -15,6 +15,7 @@
 
 _Static_assert(sizeof(enum job_on_failure) == sizeof(unsigned), "choices are stored as unsigned");
 _Static_assert(sizeof(enum job_rendezvous) == sizeof(unsigned), "choices are stored as unsigned");
+_Static_assert(sizeof(enum job_sharding) == sizeof(unsigned), "choices are stored as unsigned");
 
 /* --- errors --- */
 

@@ -11,12 +11,13 @@
 
 const struct launcher *const launchers_all[] = {
     &launcher_torchrun,
+    &launcher_megatron,
     &launcher_script,
     NULL,
 };
 
 /* Names of the contract that are not built yet: refused as such, not as unknown. */
-static const char *const unbuilt[] = {"megatron", "deepspeed", "accelerate", "swift", "megatron-swift"};
+static const char *const unbuilt[] = {"deepspeed", "accelerate", "swift", "megatron-swift"};
 
 void launch_probe_release(struct launch_probe *probe)
 {
@@ -24,6 +25,13 @@ void launch_probe_release(struct launch_probe *probe)
     free(probe->interpreter);
     free(probe->module);
     *probe = (struct launch_probe){0};
+}
+
+void launch_whole_release(struct launch_whole *whole)
+{
+    strlist_release(&whole->args);
+    env_release(&whole->defaults);
+    *whole = (struct launch_whole){0};
 }
 
 const struct launcher *launcher_find(const char *name, struct error *err)
@@ -85,4 +93,28 @@ void launcher_map_args(const struct job_args *args, struct strlist *out)
             break;
         }
     }
+}
+
+bool launcher_find_option(const struct strlist *words, const char *name, const char **value)
+{
+    size_t len = strlen(name);
+    bool found = false;
+    const char *last = NULL;
+    for (size_t i = 0; i < words->len && strcmp(words->items[i], "--") != 0; i++) {
+        const char *word = words->items[i];
+        if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0)
+            continue;
+        const char *behind = word + 2 + len;
+        if (*behind == '=') {
+            found = true;
+            last = behind + 1;
+        } else if (!*behind) {
+            const char *next = i + 1 < words->len ? words->items[i + 1] : NULL;
+            found = true;
+            last = next && next[0] != '-' ? next : NULL;
+        }
+    }
+    if (value)
+        *value = last;
+    return found;
 }

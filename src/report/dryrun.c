@@ -84,6 +84,35 @@ static void add_processes(struct str *out, const struct plan *plan)
         str_add(out, ", processes per node known on start");
 }
 
+/* name and size; what stands for an open one says when it will be known. */
+static void add_size(struct str *out, const char *name, unsigned size, const char *open)
+{
+    str_addf(out, "%s ", name);
+    if (size)
+        str_addf(out, "%u", size);
+    else
+        str_add(out, open);
+}
+
+static void add_batch(struct str *out, const struct topology_batch *batch)
+{
+    static const char on_start[] = "known on start", unknown[] = "not known";
+    const struct topology_split *split = &batch->split;
+    add_size(out, "parallel: tensor", split->tensor, on_start);
+    add_size(out, " x pipeline", split->pipeline, on_start);
+    add_size(out, " x context", split->context, on_start);
+    add_size(out, " x data", batch->data_parallel, on_start);
+    if (split->expert != 1 || split->expert_tensor != split->tensor) {
+        add_size(out, "; experts: tensor", split->expert_tensor, on_start);
+        add_size(out, " x expert", split->expert, on_start);
+    }
+    const char *open = batch->data_parallel ? unknown : on_start;
+    add_size(out, "\nbatch: micro", batch->micro, unknown);
+    add_size(out, ", global", batch->global, batch->micro ? open : unknown);
+    add_size(out, ", accumulation", batch->accumulation, batch->micro ? open : unknown);
+    str_add_char(out, '\n');
+}
+
 void report_plan_text(const struct plan *plan, const struct report_style *style, struct str *out)
 {
     str_add(out, "job ");
@@ -95,6 +124,8 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
     str_addf(out, " port %u, rendezvous id: ", plan->master_port);
     add_safe(out, plan->rendezvous_id ? plan->rendezvous_id : "known on start");
     str_add_char(out, '\n');
+    if (plan->has_batch)
+        add_batch(out, &plan->batch);
     for (size_t i = 0; i < plan->setup.len; i++) {
         str_add(out, "setup:  ");
         add_safe(out, plan->setup.items[i]);
@@ -138,6 +169,18 @@ static json_t *node_object(const struct plan *plan, size_t index)
     return object;
 }
 
+static json_t *batch_object(const struct plan *plan)
+{
+    if (!plan->has_batch)
+        return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "micro", js_integer(plan->batch.micro, 0));
+    json_object_set_new(object, "global", js_integer(plan->batch.global, 0));
+    json_object_set_new(object, "data_parallel", js_integer(plan->batch.data_parallel, 0));
+    json_object_set_new(object, "accumulation", js_integer(plan->batch.accumulation, 0));
+    return object;
+}
+
 void report_plan_json(const struct plan *plan, struct str *out)
 {
     json_t *nodes = json_array();
@@ -154,7 +197,7 @@ void report_plan_json(const struct plan *plan, struct str *out)
     json_object_set_new(answer, "master_port", js_integer(plan->master_port, 0));
     json_object_set_new(answer, "rendezvous_id", js_text(plan->rendezvous_id));
     json_object_set_new(answer, "nodes", nodes);
-    json_object_set_new(answer, "batch", json_null());
+    json_object_set_new(answer, "batch", batch_object(plan));
     json_object_set_new(answer, "warnings", js_list(&plan->warnings));
     js_add_line(out, answer);
 }

@@ -51,6 +51,8 @@ static void work_release(struct plan_work *work)
     strlist_release(&work->labels);
     strlist_release(&work->args);
     strlist_release(&work->no_interface);
+    strlist_release(&work->env_warnings);
+    launch_whole_release(&work->whole);
     env_release(&work->passed);
     free(work->nodes);
     free(work->nproc);
@@ -268,7 +270,7 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
     return 0;
 }
 
-static int build_command(const struct plan_work *work, const struct plan *plan, struct plan_node *node,
+static int build_command(struct plan_work *work, const struct plan *plan, struct plan_node *node,
                          const struct placeholders *values, struct error *err)
 {
     AUTO_STRLIST struct strlist program = STRLIST_INIT, args = STRLIST_INIT;
@@ -286,6 +288,8 @@ static int build_command(const struct plan_work *work, const struct plan *plan, 
         .master_port = plan->master_port,
         .rendezvous_id = placeholders_text(values, PLACEHOLDER_RENDEZVOUS_ID),
     };
+    if (work->launcher->check_env && work->launcher->check_env(&launch, &node->env, &work->env_warnings, err))
+        return -1;
     return work->launcher->build(&launch, &node->argv, &node->probe, err);
 }
 
@@ -375,6 +379,30 @@ static void warn_interfaces(const struct plan_work *work, struct plan *plan)
                  plan->master_addr, str_text(&folded));
 }
 
+/* Let the launcher judge the job as a whole, by the arguments of the first node. */
+static int prepare_launch(struct plan_work *work, struct plan *plan, struct error *err)
+{
+    if (!work->launcher->prepare)
+        return 0;
+    AUTO_STRLIST struct strlist args = STRLIST_INIT;
+    const struct plan_node first = {.label = work->labels.items[0], .nproc = work->nproc[0]};
+    struct placeholders values = PLACEHOLDERS_INIT;
+    set_placeholders(work, plan, &first, &values);
+    int rc = fill_words(&values, &work->args, "args", &args, err);
+    placeholders_release(&values);
+    const struct launch_job job = {
+        .job = work->in->job, .args = &args, .nnodes = plan->nnodes, .world_size = plan->world_size};
+    if (rc || work->launcher->prepare(&job, &work->whole, &plan->warnings, err))
+        return -1;
+    plan->has_batch = work->whole.has_batch;
+    plan->batch = work->whole.batch;
+    strlist_copy(&work->whole.args, &work->args);
+    struct strlist own = work->args;
+    work->args = work->whole.args;
+    work->whole.args = own;
+    return 0;
+}
+
 static int make(struct plan_work *work, struct plan *plan, struct error *err)
 {
     const struct plan_input *in = work->in;
@@ -389,6 +417,8 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
     fill_plan(work, plan);
     if (work->launcher->warn)
         work->launcher->warn(in->job, plan->nnodes, &plan->warnings);
+    if (prepare_launch(work, plan, err))
+        return -1;
     plan->nodes = xcalloc(plan->nnodes, sizeof plan->nodes[0]);
     for (unsigned i = 0; i < plan->nnodes; i++) {
         plan->nodes[i].rank = i;
@@ -396,6 +426,7 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
         if (make_node(work, plan, &plan->nodes[i], err))
             return -1;
     }
+    strlist_copy(&plan->warnings, &work->env_warnings);
     warn_interfaces(work, plan);
     return 0;
 }

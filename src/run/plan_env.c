@@ -266,6 +266,9 @@ static void add_interface(struct plan_work *work, struct plan_node *node)
 static void add_defaults(struct plan_work *work, struct plan_node *node)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, node->host);
+    const struct env *wanted = &work->whole.defaults;
+    for (size_t i = 0; i < wanted->len; i++)
+        add_default(node, wanted->items[i].name, wanted->items[i].value, wanted->items[i].source);
     add_default(node, "PYTHONUNBUFFERED", "1", "default");
     add_default(node, "LANG", "C.UTF-8", "default");
     if (facts && node->nproc) {

@@ -16,8 +16,10 @@ struct plan_work {
     struct topology_node *nodes; /* one per host */
     unsigned *nproc;             /* one per host; 0: open */
     struct env passed;           /* what pass_env takes from the caller */
-    struct strlist args;         /* mapped to words, placeholders not filled */
+    struct strlist args;         /* mapped to words, the launcher's first; placeholders not filled */
+    struct launch_whole whole;   /* what the launcher makes of the job as a whole */
     struct strlist no_interface; /* labels of nodes where interface auto found nothing */
+    struct strlist env_warnings; /* of the launcher, about variables; each once */
 };
 
 /* The facts of one node, NULL while it was not probed. */

@@ -50,10 +50,10 @@ static inline char *dump_job(const struct job *job)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         str_addf(&out, "%s: %s\n", texts[i].name, texts[i].value != NULL ? texts[i].value : "-");
     }
-    str_addf(&out, "%d %u %u %u %d %d %u %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
+    str_addf(&out, "%d %u %u %u %d %d %u %d %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
-             job->zero_stage, job->ssh_port, job->start_timeout_s, (int)job->on_failure, job->lost_after_s,
-             job->stop_grace_s);
+             job->zero_stage, (int)job->megatron_sharding, job->ssh_port, job->start_timeout_s,
+             (int)job->on_failure, job->lost_after_s, job->stop_grace_s);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
     for (size_t i = 0; i < job->args.len; i++) {

@@ -55,7 +55,7 @@ static const struct {
     {"program", "program: other.py", CHANGES},
     {"args", "args: {a: 1}", CHANGES},
     {"zero_stage", "zero_stage: 1", CHANGES},
-    {"megatron", "megatron: {sharding: megatron-fsdp}", UNBUILT},
+    {"megatron.sharding", "megatron: {sharding: flags-only}", CHANGES},
     {"deepspeed", "deepspeed: {config: ds.json}", UNBUILT},
     {"accelerate", "accelerate: {config_file: a.yaml}", UNBUILT},
     {"env", "env: {A: 1}", CHANGES},
@@ -141,7 +141,6 @@ static void test_every_key_has_its_effect(void **state)
 }
 
 static const struct refusal unsupported[] = {
-    {"launcher: megatron\n", 1, 11, "'launcher: megatron' is not supported by this version", "leave it out"},
     {"launcher: deepspeed\n", 1, 11, "'launcher: deepspeed' is not supported by this version",
      "leave it out"},
     {"launcher: accelerate\n", 1, 11, "'launcher: accelerate' is not supported by this version",
@@ -261,12 +260,16 @@ static const struct refusal wrong[] = {
     {"restart: {min: 1}\n", 1, 11, "unknown key 'restart.min'",
      "choose one of: max, backoff, no_restart_on, spares"},
     /* words */
-    {"launcher: torchrn\n", 1, 11, "'launcher' is 'torchrn', allowed: torchrun, script",
+    {"launcher: torchrn\n", 1, 11, "'launcher' is 'torchrn', allowed: torchrun, megatron, script",
      "did you mean 'torchrun'?"},
-    {"launcher: megatrn\n", 1, 11, "'launcher' is 'megatrn', allowed: torchrun, script",
+    {"launcher: megatrn\n", 1, 11, "'launcher' is 'megatrn', allowed: torchrun, megatron, script",
      "did you mean 'megatron'?"},
-    {"launcher: Torchrun\n", 1, 11, "'launcher' is 'Torchrun', allowed: torchrun, script",
+    {"launcher: Torchrun\n", 1, 11, "'launcher' is 'Torchrun', allowed: torchrun, megatron, script",
      "did you mean 'torchrun'?"},
+    {"megatron: {sharding: fsdp}\n", 1, 22,
+     "'megatron.sharding' is 'fsdp', allowed: megatron-fsdp, custom-fsdp, flags-only", ""},
+    {"megatron: {shard: 1}\n", 1, 12, "unknown key 'megatron.shard'", "did you mean 'sharding'?"},
+    {"megatron: flags-only\n", 1, 11, "'megatron' is a text, expected a mapping", ""},
     {"rendezvous: dynamic-and-more\n", 1, 13, "'rendezvous' is 'dynamic-and-more', allowed: static, c10d",
      ""},
     {"on_failure: stopp\n", 1, 13, "'on_failure' is 'stopp', allowed: stop, keep", "did you mean 'stop'?"},

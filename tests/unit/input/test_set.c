@@ -117,8 +117,8 @@ static void test_set_refusals(void **state)
          "put quotes around a text that holds ': ' or begins with '- ', or write { } or [ ]", &kind_usage},
         {"args.m=x #y", "--set args.m=x #y", "a '#' after a blank begins a comment",
          "put quotes around the value", &kind_usage},
-        {"launcher=megatron", "--set launcher=megatron",
-         "'launcher: megatron' is not supported by this version", "leave it out", &kind_not_supported},
+        {"launcher=deepspeed", "--set launcher=deepspeed",
+         "'launcher: deepspeed' is not supported by this version", "leave it out", &kind_not_supported},
         {"container.name=c", "--set container.name=c", "'container' is not supported by this version",
          "leave it out", &kind_not_supported},
         /* a value that may be a secret is never repeated */

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "launcher/launcher.h"
+#include "launcher/launcher_internal.h"
 #include "model/kind.h"
 
 /* A launcher that lacks a part, or a name that stands twice, fails here. */
@@ -39,13 +40,53 @@ static void refused(const char *name, const struct error_kind *kind, const char 
 static void test_find(void **state)
 {
     (void)state;
-    static const char *const unbuilt[] = {"megatron", "deepspeed", "accelerate", "swift", "megatron-swift"};
+    static const char *const unbuilt[] = {"deepspeed", "accelerate", "swift", "megatron-swift"};
     for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++) {
         AUTO_FREE char *text = xasprintf("launcher '%s' is not supported by this version", unbuilt[i]);
-        refused(unbuilt[i], &kind_not_supported, text, "use one of 'torchrun', 'script'");
+        refused(unbuilt[i], &kind_not_supported, text, "use one of 'torchrun', 'megatron', 'script'");
     }
     refused("torchrum", &kind_plan, "unknown launcher 'torchrum'", "did you mean 'torchrun'?");
-    refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'", "use one of 'torchrun', 'script'");
+    refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'",
+            "use one of 'torchrun', 'megatron', 'script'");
+}
+
+/* As argparse reads them: the last one wins, nothing behind "--" counts, a word with a dash is no value. */
+static void test_find_option(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        bool found;
+        const char *value;
+    } cases[] = {
+        {"", false, NULL},
+        {"--size 4", true, "4"},
+        {"--size=4", true, "4"},
+        {"--size=", true, ""},
+        {"--size 4 --size 8", true, "8"},
+        {"--size 4 --size=8", true, "8"},
+        {"--size", true, NULL},
+        {"--size --other", true, NULL},
+        {"--sizes 4", false, NULL},
+        {"-size 4", false, NULL},
+        {"size 4", false, NULL},
+        {"-- --size 4", false, NULL},
+        {"--size 4 -- --size 8", true, "4"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *text = xstrdup(cases[i].words);
+        struct strlist words = STRLIST_INIT;
+        for (char *rest = text, *word; (word = strsep(&rest, " "));)
+            strlist_add(&words, word);
+        const char *value = "unset";
+        assert_int_equal(launcher_find_option(&words, "size", &value), cases[i].found);
+        assert_int_equal(launcher_find_option(&words, "size", NULL), cases[i].found);
+        if (cases[i].value)
+            assert_string_equal(value, cases[i].value);
+        else
+            assert_null(value);
+        strlist_release(&words);
+    }
 }
 
 static struct job_arg *add(struct job_args *args, int type, const char *key)
@@ -93,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_map_args),
+        cmocka_unit_test(test_find_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

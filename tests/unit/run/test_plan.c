@@ -4,8 +4,8 @@
 static void test_refused_jobs(void **state)
 {
     struct fixture *f = *state;
-    set_text(&f->job.launcher, "megatron");
-    plan_refused(f, &kind_not_supported, "launcher 'megatron' is not supported by this version");
+    set_text(&f->job.launcher, "deepspeed");
+    plan_refused(f, &kind_not_supported, "launcher 'deepspeed' is not supported by this version");
     set_text(&f->job.launcher, "torchrn");
     plan_refused(f, &kind_plan, "unknown launcher 'torchrn'");
     set_text(&f->job.launcher, "torchrun");
