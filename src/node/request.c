@@ -80,8 +80,8 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_probe(const struct node_target *target, const struct node_job *job,
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "27-env",
-                                        "30-probe", "35-net",  "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "20-proc", "25-place", "27-env",
+                                        "30-probe", "35-net",  "90-main", NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 
@@ -104,7 +104,7 @@ void node_request_probe(const struct node_target *target, const struct node_job 
 /* The keeper's program: whole before it runs, as the script is. */
 static void set_keeper(struct node_call *out)
 {
-    static const char *const parts[] = {"20-proc", "45-keeper", NULL};
+    static const char *const parts[] = {"15-stat", "20-proc", "45-keeper", NULL};
     AUTO_STR struct str text = STR_INIT;
 
     str_add(&text, "mt_all() {\nunset IFS\n");
@@ -116,8 +116,8 @@ static void set_keeper(struct node_call *out)
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc",  "25-place", "27-env",
-                                        "35-net",   "40-start", "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "20-proc", "25-place", "27-env",
+                                        "35-net",   "40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);
@@ -131,7 +131,8 @@ void node_request_start(const struct node_target *target, const struct node_job 
 void node_request_observe(const struct node_target *target, bool leftovers, const char *nonce,
                           struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "50-observe", "90-main", NULL};
+    static const char *const parts[] = {"10-frame",   "15-stat", "20-proc", "25-place",
+                                        "50-observe", "90-main", NULL};
 
     begin(out, target, "observe", nonce);
     set_flag(&out->input, "want_leftovers", leftovers);
@@ -141,7 +142,8 @@ void node_request_observe(const struct node_target *target, bool leftovers, cons
 void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "60-stop", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "20-proc", "25-place",
+                                        "60-stop",  "90-main", NULL};
 
     begin(out, target, "stop", nonce);
     set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
@@ -152,8 +154,8 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "50-observe",
-                                        "70-tail",  "90-main", NULL};
+    static const char *const parts[] = {"10-frame",   "15-stat", "20-proc", "25-place",
+                                        "50-observe", "70-tail", "90-main", NULL};
     static const char *const from[] = {
         [NODE_TAIL_LINES] = "lines",
         [NODE_TAIL_ALL] = "all",
@@ -171,7 +173,8 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "20-proc", "25-place", "80-remove", "90-main", NULL};
+    static const char *const parts[] = {"10-frame",  "15-stat", "20-proc", "25-place",
+                                        "80-remove", "90-main", NULL};
 
     begin(out, target, "remove", nonce);
     set_flag(&out->input, "want_logs", logs);

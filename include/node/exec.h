@@ -1,0 +1,57 @@
+/*
+ * A command that is not of a run, on a node: what is sent, and where its own output begins. Pure.
+ *
+ * The call's standard input carries a nonce line, values and script as lines up to a second nonce line; a
+ * shell reads it line by line and so takes no byte of what may follow. The shell becomes the command: its
+ * exit status or signal are those of the call, its streams are the call's own. Each stream begins with a line
+ * that holds the nonce; what stands before it was said by the login's start-up files.
+ *
+ * A guard on the node ends the command's process group, and all that descends from it, when the call's
+ * standard input ends (with input: when the connection does) or the limit passes. So the caller keeps
+ * standard input open until it wants the command to end.
+ */
+#ifndef MTLAUNCH_NODE_EXEC_H
+#define MTLAUNCH_NODE_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+#include "node/request.h"
+
+struct node_exec_wish {
+    const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
+    bool input;            /* what follows on standard input is the command's; else it has /dev/null */
+    unsigned long limit_s; /* the node ends the command after this time; 0: never */
+};
+
+/* As the requests of node/request.h. */
+void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out);
+
+#define NODE_EXEC_NOISE_MAX 2048
+
+/* One output stream of a call. */
+struct node_exec_stream {
+    const char *nonce; /* borrowed */
+    bool begun;        /* the command's own bytes have begun */
+    struct str noise;  /* the end of what came before; empty once begun */
+};
+
+void node_exec_stream_release(struct node_exec_stream *stream);
+
+/*
+ * Take bytes of the stream. What of them is the command's own is returned through bytes and len (len 0:
+ * nothing yet).
+ */
+void node_exec_stream_take(struct node_exec_stream *stream, const char **bytes, size_t *len);
+
+/*
+ * The call has ended and out (standard output) has not begun: the command never ran. Sets node_unsupported
+ * (/proc or setsid are missing there) or node_answer (with the last of what came instead as the hint).
+ * Returns -1.
+ */
+int node_exec_error(const struct node_exec_stream *out, int exit_status, struct error *err);
+
+#endif

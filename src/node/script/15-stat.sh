@@ -1,0 +1,31 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# One process, by number and start time.
+
+# PID -> mt_st_state _ppid _pgrp _sid _threads _ticks; fails when there is none. The name in /proc/PID/stat may
+# hold blanks, parentheses and newlines: the fields count after the last ") ".
+mt_stat() {
+    mt_line=
+    {
+        while IFS= read -r mt_part; do
+            mt_line="$mt_line$mt_part "
+        done </proc/"$1"/stat
+    } 2>/dev/null || return 1
+    case $mt_line in
+    *") "*) ;;
+    *) return 1 ;;
+    esac
+    # shellcheck disable=SC2086
+    set -- ${mt_line##*) }
+    mt_st_state=$1 mt_st_ppid=$2 mt_st_pgrp=$3 mt_st_sid=$4 mt_st_threads=${18} mt_st_ticks=${20}
+}
+
+# PID TICKS: that very process lives. A zombie is gone, unless threads of it still run.
+mt_alive() {
+    [ -n "$1" ] && [ -n "$2" ] || return 1
+    mt_stat "$1" || return 1
+    [ "$mt_st_ticks" = "$2" ] || return 1
+    case $mt_st_state in
+    Z | X | x) [ "$mt_st_threads" -gt 1 ] ;;
+    *) return 0 ;;
+    esac
+}

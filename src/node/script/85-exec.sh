@@ -1,0 +1,29 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# A command that is not of a run: its words are the positional parameters. This shell becomes the command, so that its
+# status, or the signal that ends it, is seen as it is. A guard is left beside it (86-guard.sh): the command's group
+# ends with the connection, or with the time it has.
+
+unset IFS
+set +e +u
+mt_stat "$$" || {
+    printf '\n@@%s lacks /proc\n' "$mt_nonce"
+    exit 97
+}
+command -v setsid >/dev/null 2>&1 || {
+    printf '\n@@%s lacks setsid\n' "$mt_nonce"
+    exit 97
+}
+mt_group=
+[ "$mt_st_pgrp" = "$$" ] || mt_group=setsid # a group of its own: this shell leads none, so it does not fork
+exec 3<&0
+if [ -n "$mt_input" ]; then
+    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" "$mt_st_ppid" "$mt_limit" \
+        3<&- </dev/null >/dev/null 2>&1 &)
+else
+    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" '' "$mt_limit" <&3 3<&- >/dev/null 2>&1 &)
+    exec </dev/null
+fi
+exec 3<&-
+printf '\n@@%s runs\n' "$mt_nonce" >&2
+printf '\n@@%s runs\n' "$mt_nonce"
+exec $mt_group "$@"
