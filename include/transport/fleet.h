@@ -99,7 +99,7 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
  * does not keep fleet_run going. fd -1 ends it. For work of the caller's that shall go on while commands do.
  * Errors: kind_local.
  */
-int fleet_watch(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
+int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
 
 /* Run until no command and no timer is pending (returns 0), or fleet_stop was called (returns 1). May be
  * repeated. */

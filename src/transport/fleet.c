@@ -220,14 +220,14 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
     fleet->signals_made = true;
 }
 
-static void on_watch(uv_poll_t *handle, int status, int events)
+static void on_background(uv_poll_t *handle, int status, int events)
 {
     struct fleet *fleet = handle->data;
 
     (void)status; /* an error of the descriptor is its owner's to find */
     (void)events;
-    if (fleet->watch == handle)
-        fleet->watch_callback(fleet->watch_ctx);
+    if (fleet->background == handle)
+        fleet->background_callback(fleet->background_ctx);
 }
 
 static void free_handle(uv_handle_t *handle)
@@ -235,11 +235,11 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
-int fleet_watch(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err)
+int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err)
 {
-    if (fleet->watch != NULL) {
-        uv_close((uv_handle_t *)fleet->watch, free_handle);
-        fleet->watch = NULL;
+    if (fleet->background != NULL) {
+        uv_close((uv_handle_t *)fleet->background, free_handle);
+        fleet->background = NULL;
     }
     if (fd < 0)
         return 0;
@@ -250,10 +250,10 @@ int fleet_watch(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *
         return error_set(err, &kind_local, "descriptor %d cannot be watched: %s", fd, uv_strerror(failed));
     }
     handle->data = fleet;
-    uv_poll_start(handle, UV_READABLE, on_watch);
-    fleet->watch = handle;
-    fleet->watch_callback = callback;
-    fleet->watch_ctx = ctx;
+    uv_poll_start(handle, UV_READABLE, on_background);
+    fleet->background = handle;
+    fleet->background_callback = callback;
+    fleet->background_ctx = ctx;
     return 0;
 }
 
@@ -296,7 +296,7 @@ void fleet_free(struct fleet *fleet)
 {
     if (fleet == NULL)
         return;
-    fleet_watch(fleet, -1, NULL, NULL, NULL);
+    fleet_background(fleet, -1, NULL, NULL, NULL);
     while (fleet->timers != NULL)
         fleet_timer_cancel(fleet, fleet->timers->id);
     for (size_t i = 0; i < fleet->hosts_len; i++) {

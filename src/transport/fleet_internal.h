@@ -89,9 +89,9 @@ struct fleet {
     uv_signal_t signals[FLEET_SIGNALS];
     void (*signal_callback)(void *ctx, int signal_number);
     void *signal_ctx;
-    uv_poll_t *watch; /* NULL: none; its data is the fleet */
-    void (*watch_callback)(void *ctx);
-    void *watch_ctx;
+    uv_poll_t *background; /* NULL: none; its data is the fleet */
+    void (*background_callback)(void *ctx);
+    void *background_ctx;
 };
 
 /* fleet.c: the pump does what events have asked for, outside all callbacks of transports. */
