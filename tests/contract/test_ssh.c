@@ -433,9 +433,10 @@ static void test_max_sessions_one(void **state)
     request.command = writes;
     outcome_ask(&outcomes[6], fleet, host, &request);
     fleet_run(fleet);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7; i++) {
         assert_ended(&outcomes[i], 0);
-    outcome_release(&outcomes[0]);
+        outcome_release(&outcomes[i]);
+    }
     fleet_free(fleet);
     endpoint_release(&endpoint);
 }
@@ -476,8 +477,10 @@ static void test_max_startups(void **state)
         endpoint_release(&endpoint);
     }
     fleet_run(fleet);
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 32; i++) {
         assert_ended(&outcomes[i], 0);
+        outcome_release(&outcomes[i]);
+    }
     fleet_free(fleet);
 }
 

@@ -28,6 +28,7 @@ static void test_statuses(void **state)
         assert_ended(&outcomes[i], 5 * i);
         assert_true(outcomes[i].result.started);
         assert_string_equal(outcomes[i].result.signal, "");
+        outcome_release(&outcomes[i]);
     }
     free(outcomes);
     fleet_free(fleet);
@@ -286,6 +287,7 @@ static void test_several_at_once(void **state)
     assert_string_equal(str_text(&outcomes[0].out), "hello\n");
     fleet_free(fleet);
     outcome_release(&outcomes[0]);
+    outcome_release(&outcomes[1]);
 }
 
 /* A follower that runs holds no place of the fan-out: with room for one host, another one ends it. */
@@ -307,6 +309,7 @@ static void test_follower_frees_its_place(void **state)
     assert_ended(&outcomes[1], 0);
     fleet_free(fleet);
     outcome_release(&outcomes[0]);
+    outcome_release(&outcomes[1]);
 }
 
 /* With room for one host, the second starts when the first has ended. */
@@ -322,8 +325,10 @@ static void test_fanout(void **state)
     for (int i = 0; i < 4; i++)
         outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &subject->endpoint), &request);
     fleet_run(fleet);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         assert_ended(&outcomes[i], 0);
+        outcome_release(&outcomes[i]);
+    }
     fleet_free(fleet);
 }
 

@@ -1,0 +1,326 @@
+/* How a host is reached: what is local, whose word counts, which keys and known_hosts files are used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "model/kind.h"
+#include "transport/endpoint.h"
+
+/* clang-format off */
+#include <cmocka.h> /* last: it needs others before it */
+/* clang-format on */
+
+/* A machine that the tests make up, with a home folder that is there. */
+static int set_up(void **state)
+{
+    struct machine *machine = xcalloc(1, sizeof(*machine));
+    char template[] = "/tmp/mtlaunch-endpoint-XXXXXX";
+    AUTO_FREE char *folder = NULL;
+
+    assert_non_null(mkdtemp(template));
+    folder = xasprintf("%s/.ssh", template);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    machine->name = xstrdup("head.cluster.example");
+    machine->user = xstrdup("yi");
+    machine->home = xstrdup(template);
+    strlist_add(&machine->addresses, "10.1.2.3");
+    strlist_add(&machine->addresses, "2001:db8::3");
+    strlist_add(&machine->addresses, "fe80::1");
+    *state = machine;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct machine *machine = *state;
+    AUTO_FREE char *line = xasprintf("rm -rf %s", machine->home);
+
+    assert_int_equal(system(line), 0);
+    machine_release(machine);
+    free(machine);
+    return 0;
+}
+
+static void write_in(const struct machine *machine, const char *name, const char *text)
+{
+    AUTO_FREE char *path = xasprintf("%s/.ssh/%s", machine->home, name);
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(file_write_atomic(path, text, strlen(text), 0600, &err), 0);
+}
+
+static struct ssh_config *load(const struct machine *machine, const char *text)
+{
+    struct error err = ERROR_INIT;
+    struct ssh_config *config;
+
+    write_in(machine, "config", text);
+    config = ssh_config_load("~/.ssh/config", machine->home, NULL, NULL, &err);
+    assert_non_null(config);
+    return config;
+}
+
+static struct endpoint resolve(struct host host, const struct ssh_options *options,
+                               const struct machine *machine, const struct ssh_config *config)
+{
+    struct endpoint endpoint;
+    struct error err = ERROR_INIT;
+
+    if (endpoint_resolve(&host, options, machine, config, &endpoint, NULL, &err) != 0)
+        print_error("%s\n", err.text);
+    assert_null(err.kind);
+    return endpoint;
+}
+
+/* A host entry with borrowed texts: nobody releases or changes it. */
+static struct host entry(const char *name, const char *user, unsigned port)
+{
+    return (struct host){.name = (char *)(uintptr_t)name, .user = (char *)(uintptr_t)user, .port = port};
+}
+
+static void test_what_is_local(void **state)
+{
+    static const struct {
+        const char *name, *user;
+        unsigned port;
+        bool local;
+    } cases[] = {
+        {"localhost", NULL, 0, true},
+        {"LocalHost", NULL, 22, true},
+        {"127.0.0.1", NULL, 0, true},
+        {"::1", NULL, 0, true},
+        {"0:0:0:0:0:0:0:1", NULL, 0, true},
+        {"127.0.0.2", NULL, 0, false},
+        {"127.0.1.1", NULL, 0, false},
+        {"head", NULL, 0, true},
+        {"head.cluster.example", "yi", 22, true},
+        {"HEAD", NULL, 0, true},
+        {"head.cluster", NULL, 0, false},
+        {"head2", NULL, 0, false},
+        {"hea", NULL, 0, false},
+        {"10.1.2.3", NULL, 0, true},
+        {"10.1.2.30", NULL, 0, false},
+        {"2001:db8:0:0::3", NULL, 0, true},
+        {"fe80::1%eth0", NULL, 0, true},
+        {"localhost", "root", 0, false},
+        {"localhost", NULL, 2222, false},
+        {"10.1.2.3", "root", 0, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct endpoint endpoint =
+            resolve(entry(cases[i].name, cases[i].user, cases[i].port), NULL, *state, NULL);
+        if (endpoint.local != cases[i].local)
+            print_error("case %zu: %s\n", i, cases[i].name);
+        assert_int_equal(endpoint.local, cases[i].local);
+        assert_int_equal(endpoint.why_local != NULL, cases[i].local);
+        endpoint_release(&endpoint);
+    }
+}
+
+static void test_ssh_always(void **state)
+{
+    struct host host = entry("localhost", NULL, 0);
+    struct endpoint endpoint;
+
+    host.ssh_always = true;
+    endpoint = resolve(host, NULL, *state, NULL);
+    assert_false(endpoint.local);
+    endpoint_release(&endpoint);
+}
+
+/* The effective port, user and host name of ssh_config decide too. */
+static void test_local_by_config(void **state)
+{
+    struct ssh_config *config = load(*state, "Host me\n  HostName 127.0.0.1\nHost localhost\n  Port 2200\n"
+                                             "Host head\n  User root\nHost 10.1.2.3\n  HostName 10.9.9.9\n");
+    static const struct {
+        const char *name;
+        bool local;
+    } cases[] = {{"me", true}, {"localhost", false}, {"head", false}, {"10.1.2.3", false}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, *state, config);
+        assert_int_equal(endpoint.local, cases[i].local);
+        endpoint_release(&endpoint);
+    }
+    ssh_config_free(config);
+}
+
+static void test_precedence(void **state)
+{
+    struct ssh_config *config = load(*state, "Host g*\n  User config\n  Port 2201\n  HostName %h.real\n");
+    struct ssh_options options = {.user = "spec", .port = 2202};
+    struct endpoint endpoint = resolve(entry("g1", "entry", 2203), &options, *state, config);
+
+    assert_string_equal(endpoint.name, "g1");
+    assert_string_equal(endpoint.hostname, "g1.real");
+    assert_string_equal(endpoint.user, "entry");
+    assert_int_equal(endpoint.port, 2203);
+    endpoint_release(&endpoint);
+    endpoint = resolve(entry("g1", NULL, 0), &options, *state, config);
+    assert_string_equal(endpoint.user, "spec");
+    assert_int_equal(endpoint.port, 2202);
+    endpoint_release(&endpoint);
+    endpoint = resolve(entry("g1", NULL, 0), NULL, *state, config);
+    assert_string_equal(endpoint.user, "config");
+    assert_int_equal(endpoint.port, 2201);
+    endpoint_release(&endpoint);
+    endpoint = resolve(entry("h1", NULL, 0), NULL, *state, config);
+    assert_string_equal(endpoint.hostname, "h1");
+    assert_string_equal(endpoint.user, "yi");
+    assert_int_equal(endpoint.port, 22);
+    endpoint_release(&endpoint);
+    ssh_config_free(config);
+}
+
+static void test_default_files(void **state)
+{
+    struct machine *machine = *state;
+    AUTO_FREE char *ed25519 = xasprintf("%s/.ssh/id_ed25519", machine->home);
+    AUTO_FREE char *rsa = xasprintf("%s/.ssh/id_rsa", machine->home);
+    AUTO_FREE char *known = xasprintf("%s/.ssh/known_hosts", machine->home);
+    struct endpoint endpoint;
+
+    write_in(machine, "id_rsa", "x");
+    write_in(machine, "id_ed25519", "x");
+    endpoint = resolve(entry("g1", NULL, 0), NULL, machine, NULL);
+    assert_int_equal(endpoint.identities.len, 2);
+    assert_string_equal(endpoint.identities.items[0], ed25519);
+    assert_string_equal(endpoint.identities.items[1], rsa);
+    assert_false(endpoint.identity_explicit);
+    assert_string_equal(endpoint.known_hosts.items[0], known);
+    assert_true(strlist_has(&endpoint.known_hosts, "/etc/ssh/ssh_known_hosts"));
+    endpoint_release(&endpoint);
+}
+
+static void test_files_of_config(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_config *config = load(
+        machine, "Host *\n  IdentityFile %d/.ssh/%h-%n-%r-%p-%u-%L-%l-%%\n  IdentityFile ~/.ssh/missing\n"
+                 "  IdentityFile none\n  UserKnownHostsFile ~/.ssh/kh_%k none\n  GlobalKnownHostsFile none\n"
+                 "  HostKeyAlias alias\n  HostName real\n");
+    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
+    AUTO_FREE char *key = xasprintf("%s/.ssh/real-g1-yi-22-yi-head-head.cluster.example-%%", machine->home);
+    AUTO_FREE char *known = xasprintf("%s/.ssh/kh_alias", machine->home);
+    struct host host = entry("g1", NULL, 0);
+    struct endpoint endpoint;
+    struct error err = ERROR_INIT;
+
+    write_in(machine, "real-g1-yi-22-yi-head-head.cluster.example-%", "x");
+    assert_int_equal(endpoint_resolve(&host, NULL, machine, config, &endpoint, &notes, &err), 0);
+    assert_int_equal(endpoint.identities.len, 1);
+    assert_string_equal(endpoint.identities.items[0], key);
+    assert_int_equal(endpoint.known_hosts.len, 1);
+    assert_string_equal(endpoint.known_hosts.items[0], known);
+    assert_string_equal(endpoint.key_name, "alias");
+    assert_int_equal(notes.len, 1);
+    assert_non_null(strstr(notes.items[0], "/.ssh/missing' is passed over"));
+    endpoint_release(&endpoint);
+    ssh_config_free(config);
+}
+
+static void test_files_of_spec(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_config *config = load(machine, "IdentityFile ~/.ssh/config\n");
+    struct ssh_options options = {.identity = "~/.ssh/mine", .known_hosts = "~/known"};
+    AUTO_FREE char *key = xasprintf("%s/.ssh/mine", machine->home);
+    AUTO_FREE char *known = xasprintf("%s/known", machine->home);
+    struct endpoint endpoint, copy;
+
+    write_in(machine, "mine", "x");
+    endpoint = resolve(entry("g1", NULL, 0), &options, machine, config);
+    endpoint_copy(&copy, &endpoint);
+    endpoint_release(&endpoint);
+    assert_int_equal(copy.identities.len, 1);
+    assert_string_equal(copy.identities.items[0], key);
+    assert_true(copy.identity_explicit);
+    assert_int_equal(copy.known_hosts.len, 1);
+    assert_string_equal(copy.known_hosts.items[0], known);
+    endpoint_release(&copy);
+    ssh_config_free(config);
+}
+
+static void test_missing_identity(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_options options = {.identity = "~/.ssh/nope"};
+    AUTO_FREE char *wanted = xasprintf("identity '%s/.ssh/nope' cannot be found", machine->home);
+    struct host host = entry("g1", NULL, 0);
+    struct endpoint endpoint;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(endpoint_resolve(&host, &options, machine, NULL, &endpoint, NULL, &err), -1);
+    assert_true(error_is(&err, &kind_identity_missing));
+    assert_non_null(strstr(err.text, wanted));
+    assert_true(err.hint[0] != '\0');
+}
+
+static void test_jump_is_refused(void **state)
+{
+    struct ssh_config *config =
+        load(*state, "Host far\n  ProxyJump gate\nHost localhost\n  ProxyJump gate\n");
+    struct host host = entry("far", NULL, 0);
+    struct endpoint endpoint;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(endpoint_resolve(&host, NULL, *state, config, &endpoint, NULL, &err), -1);
+    assert_true(error_is(&err, &kind_not_supported));
+    assert_non_null(
+        strstr(err.text, "'ProxyJump', which applies to host 'far', is not supported by this version"));
+    assert_int_equal(err.line, 2);
+    endpoint = resolve(entry("localhost", NULL, 0), NULL, *state, config); /* local: nothing to jump over */
+    assert_true(endpoint.local);
+    endpoint_release(&endpoint);
+    ssh_config_free(config);
+}
+
+static void test_machine(void **state)
+{
+    struct machine machine;
+    struct error err = ERROR_INIT;
+    char name[256];
+
+    (void)state;
+    assert_int_equal(gethostname(name, sizeof(name)), 0);
+    assert_int_equal(machine_read(&machine, "/some/home", &err), 0);
+    assert_string_equal(machine.name, name);
+    assert_string_equal(machine.home, "/some/home");
+    assert_true(machine.user[0] != '\0');
+    for (size_t i = 0; i < machine.addresses.len; i++) {
+        assert_true(strncmp(machine.addresses.items[i], "127.", 4) != 0);
+        assert_string_not_equal(machine.addresses.items[i], "::1");
+    }
+    machine_release(&machine);
+    assert_int_equal(machine_read(&machine, "not/absolute", &err), 0);
+    assert_int_equal(machine.home[0], '/');
+    machine_release(&machine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_is_local, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ssh_always, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_local_by_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_precedence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_default_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_files_of_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_files_of_spec, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_identity, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_jump_is_refused, set_up, tear_down),
+        cmocka_unit_test(test_machine),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* known_hosts: every form of a line, and each verdict. Hashed names are made by ssh-keygen's rule (sshd(8)).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "model/kind.h"
+#include "transport/ssh_known_hosts_internal.h"
+
+/* clang-format off */
+#include <cmocka.h> /* last: it needs others before it */
+/* clang-format on */
+
+/* "host.example" and "[host.example]:2222", hashed by ssh-keygen -H of OpenSSH 9.2. */
+#define HASH_PLAIN "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0="
+#define HASH_PORT  "|1|xqbXlshLFvYZt56DiH+2KXsFx4Y=|OHV+lBWCvjf0F7ZZPmldORbbTMk="
+
+struct place {
+    char *dir, *path;
+    struct strlist files;
+};
+
+static int set_up(void **state)
+{
+    struct place *place = xcalloc(1, sizeof(*place));
+    char template[] = "/tmp/mtlaunch-known-XXXXXX";
+
+    assert_non_null(mkdtemp(template));
+    place->dir = xstrdup(template);
+    place->path = xasprintf("%s/known_hosts", template);
+    strlist_add(&place->files, "/no/such/file");
+    strlist_add(&place->files, place->path);
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+
+    unlink(place->path);
+    rmdir(place->dir);
+    strlist_release(&place->files);
+    free(place->dir);
+    free(place->path);
+    free(place);
+    return 0;
+}
+
+static void write_known(const struct place *place, const char *text)
+{
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(file_write_atomic(place->path, text, strlen(text), 0600, &err), 0);
+}
+
+/* The verdict on key "AAAA<blob>" of that type, with a fresh reader. */
+static int check(const struct place *place, struct known_name name, const char *type, const char *blob,
+                 struct error *err)
+{
+    struct known_hosts *known = known_hosts_new();
+    struct known_key key = {.type = type, .blob = blob, .fingerprint = "SHA256:abc"};
+    int answer;
+
+    name.files = &place->files;
+    *err = ERROR_INIT;
+    answer = known_hosts_check(known, &name, &key, err);
+    known_hosts_free(known);
+    return answer;
+}
+
+static void assert_known(const struct place *place, const char *host, unsigned port)
+{
+    struct error err;
+
+    if (check(place, (struct known_name){.hostname = host, .port = port}, "ssh-ed25519", "AAAAgood", &err) !=
+        0)
+        print_error("%s:%u: %s\n", host, port, err.text);
+    assert_null(err.kind);
+}
+
+static void assert_unknown(const struct place *place, const char *host, unsigned port)
+{
+    struct error err;
+
+    assert_int_equal(
+        check(place, (struct known_name){.hostname = host, .port = port}, "ssh-ed25519", "AAAAgood", &err),
+        -1);
+    assert_true(error_is(&err, &kind_hostkey_unknown));
+    assert_non_null(strstr(err.text, "SHA256:abc"));
+    assert_non_null(strstr(err.text, host));
+    assert_true(err.hint[0] != '\0');
+}
+
+static void test_plain_names(void **state)
+{
+    struct place *place = *state;
+
+    write_known(place, "# comment\n\n  \nonly-a-name\nname type-only\n"
+                       "Host.Example,10.0.0.1\tssh-ed25519  AAAAgood a comment\r\n"
+                       "2001:db8::1 ssh-ed25519 AAAAgood");
+    assert_known(place, "host.example", 22);
+    assert_known(place, "HOST.example", 22);
+    assert_known(place, "10.0.0.1", 22);
+    assert_known(place, "2001:db8::1", 22);
+    assert_known(place, "host.example", 2222); /* as ssh: a bare name serves every port */
+    assert_unknown(place, "host", 22);
+    assert_unknown(place, "10.0.0.11", 22);
+}
+
+static void test_ports(void **state)
+{
+    struct place *place = *state;
+
+    write_known(place, "[host.example]:2222 ssh-ed25519 AAAAgood\n[other]:* ssh-ed25519 AAAAgood\n");
+    assert_known(place, "host.example", 2222);
+    assert_unknown(place, "host.example", 22);
+    assert_unknown(place, "host.example", 2223);
+    assert_known(place, "other", 2200);
+    assert_known(place, "other", 22);
+}
+
+static void test_patterns(void **state)
+{
+    struct place *place = *state;
+
+    write_known(place, "*.example,!bad.example,10.0.0.? ssh-ed25519 AAAAgood\n");
+    assert_known(place, "a.example", 22);
+    assert_known(place, "10.0.0.7", 22);
+    assert_unknown(place, "bad.example", 22);
+    assert_unknown(place, "10.0.0.77", 22);
+}
+
+static void test_hashed_names(void **state)
+{
+    struct place *place = *state;
+
+    write_known(place, "|1|broken ssh-ed25519 AAAAgood\n|2|x|y ssh-ed25519 AAAAgood\n" HASH_PLAIN
+                       " ssh-ed25519 AAAAgood\n");
+    assert_known(place, "host.example", 22);
+    assert_known(place, "Host.Example", 22);
+    assert_unknown(place, "host2.example", 22);
+    write_known(place, HASH_PORT " ssh-ed25519 AAAAgood\n");
+    assert_known(place, "host.example", 2222);
+    assert_unknown(place, "host.example", 22);
+}
+
+static void test_several_keys(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+    struct known_hosts *known = known_hosts_new();
+    struct known_name name = {.hostname = "h", .port = 22, .files = &place->files};
+    AUTO_STRLIST struct strlist types = STRLIST_INIT;
+
+    write_known(
+        place,
+        "h ssh-rsa AAAArsa\nh ssh-ed25519 AAAAold\nh ssh-ed25519 AAAAgood\n@revoked h ssh-dss AAAAx\n");
+    assert_known(place, "h", 22);
+    assert_int_equal(known_hosts_types(known, &name, &types, &err), 0);
+    assert_int_equal(types.len, 2);
+    assert_string_equal(types.items[0], "ssh-rsa");
+    assert_string_equal(types.items[1], "ssh-ed25519");
+    known_hosts_free(known);
+}
+
+static void test_changed(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+
+    write_known(place, "# comment\nother ssh-ed25519 AAAAgood\nh ssh-ed25519 AAAAold\n");
+    assert_int_equal(
+        check(place, (struct known_name){.hostname = "h", .port = 22}, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_changed));
+    assert_string_equal(err.file, place->path);
+    assert_int_equal(err.line, 3);
+    assert_non_null(strstr(err.text, "line 3 of"));
+    assert_non_null(strstr(err.hint, "ssh-keygen -R 'h' -f "));
+}
+
+/* Only a key of another type is known: not the same alarm, but no trust either. */
+static void test_other_type(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+
+    write_known(place, "h ssh-rsa AAAArsa\n");
+    assert_int_equal(
+        check(place, (struct known_name){.hostname = "h", .port = 22}, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_unknown));
+    assert_non_null(strstr(err.text, "known is ssh-rsa"));
+    assert_int_equal(err.line, 1);
+}
+
+static void test_revoked(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+
+    write_known(place, "h ssh-ed25519 AAAAgood\n@revoked * ssh-ed25519 AAAAgood\n");
+    assert_int_equal(
+        check(place, (struct known_name){.hostname = "h", .port = 2222}, "ssh-ed25519", "AAAAgood", &err),
+        -1);
+    assert_true(error_is(&err, &kind_hostkey_revoked));
+    assert_int_equal(err.line, 2);
+    assert_true(err.hint[0] != '\0');
+}
+
+static void test_authorities_are_no_host_keys(void **state)
+{
+    struct place *place = *state;
+
+    write_known(place, "@cert-authority * ssh-ed25519 AAAAgood\n");
+    assert_unknown(place, "h", 22);
+}
+
+static void test_alias(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+    struct known_name name = {.alias = "Cluster", .hostname = "10.0.0.1", .port = 2222};
+
+    write_known(place, "cluster ssh-ed25519 AAAAgood\n");
+    assert_int_equal(check(place, name, "ssh-ed25519", "AAAAgood", &err), 0);
+    write_known(place, "10.0.0.1 ssh-ed25519 AAAAgood\n[cluster]:2222 ssh-ed25519 AAAAgood\n");
+    assert_int_equal(check(place, name, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_unknown));
+}
+
+static void test_unreadable(void **state)
+{
+    struct place *place = *state;
+    struct strlist files = STRLIST_INIT;
+    struct known_hosts *known = known_hosts_new();
+    struct known_name name = {.hostname = "h", .port = 22, .files = &files};
+    struct known_key key = {.type = "ssh-ed25519", .blob = "AAAAgood", .fingerprint = "SHA256:abc"};
+    AUTO_STRLIST struct strlist types = STRLIST_INIT;
+    struct error err = ERROR_INIT;
+
+    strlist_add(&files, place->dir); /* a folder */
+    assert_int_equal(known_hosts_check(known, &name, &key, &err), -1);
+    assert_true(error_is(&err, &kind_local));
+    assert_int_equal(strncmp(err.text, "known hosts: ", 13), 0);
+    assert_int_equal(known_hosts_types(known, &name, &types, &err), -1);
+    known_hosts_free(known);
+    strlist_release(&files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_plain_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_patterns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hashed_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_several_keys, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_revoked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_authorities_are_no_host_keys, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_alias, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unreadable, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

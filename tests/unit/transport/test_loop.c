@@ -1,0 +1,306 @@
+/* The small parts the transports share: deadlines on one timer, turns for handshakes, name look-ups, signal
+ * names. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "transport/deadline_internal.h"
+#include "transport/gate_internal.h"
+#include "transport/lookup_internal.h"
+#include "transport/transport_internal.h"
+
+/* clang-format off */
+#include <cmocka.h> /* last: it needs others before it */
+/* clang-format on */
+
+#define MANY 200
+
+/* --- deadlines --- */
+
+struct mark {
+    struct deadline deadline;
+    struct deadlines *all;
+    struct str *log;
+    struct mark *sets; /* when it fires: set this one to 0 ms, and clear the one behind it */
+    char name;
+    int64_t wanted_ms;
+    bool early;
+};
+
+static void on_fire(void *ctx)
+{
+    struct mark *mark = ctx;
+
+    mark->early = clock_mono_ms() < mark->wanted_ms;
+    str_add_char(mark->log, mark->name);
+    if (mark->sets != NULL) {
+        deadline_set(mark->all, &mark->sets[0].deadline, 0);
+        deadline_clear(mark->all, &mark->sets[1].deadline);
+    }
+}
+
+static void set_mark(struct mark *mark, struct deadlines *all, struct str *log, char name, unsigned ms)
+{
+    mark->deadline.fire = on_fire;
+    mark->deadline.ctx = mark;
+    mark->all = all;
+    mark->log = log;
+    mark->name = name;
+    mark->wanted_ms = clock_mono_ms() + ms;
+    deadline_set(all, &mark->deadline, ms);
+}
+
+static void end_loop(uv_loop_t *loop, struct deadlines *all)
+{
+    deadlines_close(all);
+    uv_run(loop, UV_RUN_DEFAULT);
+    deadlines_release(all);
+    assert_int_equal(uv_loop_close(loop), 0);
+}
+
+static void test_order(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct mark marks[6] = {{.name = 0}};
+    AUTO_STR struct str log = STR_INIT;
+
+    (void)state;
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    set_mark(&marks[0], &all, &log, 'c', 40);
+    set_mark(&marks[1], &all, &log, 'a', 0);
+    set_mark(&marks[2], &all, &log, 'b', 0);
+    set_mark(&marks[3], &all, &log, 'x', 60000); /* cleared below */
+    set_mark(&marks[4], &all, &log, 'd', 60000); /* moved forward by c */
+    set_mark(&marks[5], &all, &log, 'y', 60000); /* cleared by c */
+    deadline_clear(&all, &marks[3].deadline);
+    deadline_clear(&all, &marks[3].deadline);
+    marks[0].sets = &marks[4];
+    assert_true(deadline_is_set(&marks[4].deadline));
+    assert_true(deadline_left(&marks[4].deadline) > 50000);
+    assert_int_equal(deadline_left(&marks[3].deadline), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(str_text(&log), "abcd");
+    assert_false(marks[0].early);
+    assert_false(deadline_is_set(&marks[4].deadline));
+    end_loop(&loop, &all);
+}
+
+/* Many, set in an order of no order and half of them cleared: the rest fires in the order of time. */
+static void test_many(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct mark *marks = xcalloc(MANY, sizeof(*marks));
+    AUTO_STR struct str log = STR_INIT;
+
+    (void)state;
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    for (unsigned i = 0; i < MANY; i++) {
+        unsigned place = i * 77 % MANY;
+        set_mark(&marks[i], &all, &log, (char)('a' + place / 20), place / 20 * 5);
+    }
+    for (unsigned i = 0; i < MANY; i += 2)
+        deadline_clear(&all, &marks[i].deadline);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(log.len, MANY / 2);
+    for (size_t i = 1; i < log.len; i++)
+        assert_true(log.data[i - 1] <= log.data[i]);
+    for (unsigned i = 1; i < MANY; i += 2)
+        assert_false(marks[i].early);
+    end_loop(&loop, &all);
+    free(marks);
+}
+
+/* --- turns --- */
+
+static void on_granted(void *ctx)
+{
+    *(bool *)ctx = true;
+}
+
+static struct sockaddr_in make_address(const char *text, unsigned port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+
+    assert_int_equal(inet_pton(AF_INET, text, &address.sin_addr), 1);
+    return address;
+}
+
+static bool enter(struct gates *gates, const char *text, unsigned port, struct gate_turn *turn, bool *granted)
+{
+    struct sockaddr_in address = make_address(text, port);
+
+    turn->granted = on_granted;
+    turn->ctx = granted;
+    return gate_enter(gates, (struct sockaddr *)&address, turn);
+}
+
+static void test_turns(void **state)
+{
+    struct gates gates = {0};
+    struct gate_turn turns[GATE_WIDTH + 3] = {{0}}, other = {0}, loopback = {0};
+    bool granted[GATE_WIDTH + 3] = {false}, ignored = false;
+
+    (void)state;
+    for (int i = 0; i < GATE_WIDTH + 3; i++)
+        assert_int_equal(enter(&gates, "10.0.0.1", 22, &turns[i], &granted[i]), i < GATE_WIDTH);
+    assert_true(enter(&gates, "10.0.0.1", 2222, &other, &ignored));
+    gate_leave(&gates, &turns[GATE_WIDTH]); /* from the queue */
+    gate_leave(&gates, &turns[0]);
+    assert_false(granted[GATE_WIDTH]);
+    assert_true(granted[GATE_WIDTH + 1]);
+    assert_false(granted[GATE_WIDTH + 2]);
+    gate_leave(&gates, &turns[0]); /* nothing to give back */
+    assert_false(granted[GATE_WIDTH + 2]);
+    gate_leave(&gates, &turns[1]);
+    assert_true(granted[GATE_WIDTH + 2]);
+    for (int i = 2; i < GATE_WIDTH + 3; i++)
+        gate_leave(&gates, &turns[i]);
+    gate_leave(&gates, &other);
+    assert_null(gates.first);
+    gate_leave(&gates, &loopback);
+}
+
+/* All of 127/8 is this machine. */
+static void test_turns_of_loopback(void **state)
+{
+    struct gates gates = {0};
+    struct gate_turn turns[GATE_WIDTH + 1] = {{0}};
+    bool granted = false;
+
+    (void)state;
+    for (int i = 0; i <= GATE_WIDTH; i++) {
+        AUTO_FREE char *text = xasprintf("127.0.%d.1", i);
+        assert_int_equal(enter(&gates, text, 22, &turns[i], &granted), i < GATE_WIDTH);
+    }
+    for (int i = GATE_WIDTH; i >= 0; i--)
+        gate_leave(&gates, &turns[i]);
+    assert_null(gates.first);
+}
+
+/* --- look-ups --- */
+
+struct answer {
+    unsigned count;
+    int code;
+    bool has_list;
+};
+
+static void on_answer(void *ctx, int code, struct addrinfo *list)
+{
+    struct answer *answer = ctx;
+
+    answer->count++;
+    answer->code = code;
+    answer->has_list = list != NULL;
+    if (list != NULL)
+        freeaddrinfo(list);
+}
+
+static void test_lookups(void **state)
+{
+    uv_loop_t loop;
+    struct error err = ERROR_INIT;
+    struct resolver *resolver;
+    struct answer good[40] = {{0}}, cancelled = {0};
+
+    (void)state;
+    uv_loop_init(&loop);
+    resolver = resolver_new(&loop, &err);
+    assert_non_null(resolver);
+    for (int i = 0; i < 40; i++) /* more than run at once */
+        lookup_start(resolver, "localhost", 22, on_answer, &good[i]);
+    lookup_cancel(lookup_start(resolver, "localhost", 22, on_answer, &cancelled));
+    for (int i = 0; i < 40; i++) {
+        while (good[i].count == 0)
+            uv_run(&loop, UV_RUN_ONCE);
+        assert_int_equal(good[i].code, 0);
+        assert_true(good[i].has_list);
+    }
+    assert_int_equal(cancelled.count, 0);
+    /* One that is under way when all is closed is abandoned, not waited for. */
+    lookup_start(resolver, "localhost", 22, on_answer, &cancelled);
+    resolver_close(resolver);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(cancelled.count, 0);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+static void test_numeric(void **state)
+{
+    static const struct {
+        const char *text;
+        bool numeric;
+    } cases[] = {
+        {"10.0.0.1", true}, {"2001:db8::1", true}, {"::1", true}, {"g0033", false}, {"10.0.0.x", false}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct addrinfo *list = lookup_numeric(cases[i].text, 2222);
+        assert_int_equal(list != NULL, cases[i].numeric);
+        if (list != NULL)
+            freeaddrinfo(list);
+    }
+}
+
+/* --- signals, the table --- */
+
+static void test_signal_names(void **state)
+{
+    struct exec_result result = {0};
+
+    (void)state;
+    assert_string_equal(transport_signal_name(SIGTERM), "TERM");
+    assert_int_equal(transport_signal_number("KILL"), SIGKILL);
+    assert_null(transport_signal_name(0));
+    assert_int_equal(transport_signal_number("SIGTERM"), 0);
+    for (int number = 1; number < 32; number++) {
+        const char *name = transport_signal_name(number);
+        if (number == SIGSTKFLT)
+            continue; /* sent by nobody */
+        assert_non_null(name);
+        assert_int_equal(transport_signal_number(name), number);
+    }
+    transport_set_signal(&result, "TERM");
+    assert_string_equal(result.signal, "TERM");
+    assert_int_equal(result.exit_status, 128 + SIGTERM);
+    transport_set_signal(&result, "SIG@openssh.com");
+    assert_string_equal(result.signal, "SIG@openssh.com");
+    assert_int_equal(result.exit_status, 255);
+}
+
+/* Every endpoint is served, each by the one that says so. */
+static void test_table(void **state)
+{
+    struct endpoint here = {.local = true}, there = {.local = false};
+
+    (void)state;
+    assert_ptr_equal(transport_find(&here), &transport_local);
+    assert_ptr_equal(transport_find(&there), &transport_ssh);
+    for (size_t i = 0; i < transports_all_count; i++)
+        assert_true(transports_all[i]->serves(&here) || transports_all[i]->serves(&there));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_turns),        cmocka_unit_test(test_turns_of_loopback),
+        cmocka_unit_test(test_lookups),      cmocka_unit_test(test_numeric),
+        cmocka_unit_test(test_signal_names), cmocka_unit_test(test_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
