@@ -29,10 +29,6 @@ mt_fail() { # KIND DETAIL
     mt_end
 }
 
-mt_pause() { # SECONDS, may be a fraction: busybox without fancy sleep takes whole ones only
-    sleep "$1" 2>/dev/null || sleep 1
-}
-
 # Hundredths of a second since boot -> mt_clock
 mt_read_clock() {
     IFS=' ' read -r mt_clock mt_rest </proc/uptime

@@ -1,5 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Processes: all that belong to a run.
+# Processes: all that belong to a run. The keeper's text has this part too.
+
+mt_pause() { # SECONDS, may be a fraction: busybox without fancy sleep takes whole ones only
+    sleep "$1" 2>/dev/null || sleep 1
+}
 
 mt_digits() { # TEXT -> mt_number: TEXT when it is a number, else ""
     case $1 in
