@@ -9,7 +9,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
 
 VERSION := 0.1.0
-PACKAGES := libssh libuv yaml-0.1 jansson
+PACKAGES := libssh libuv yaml-0.1 jansson libcurl
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wnull-dereference \
@@ -102,6 +102,14 @@ $(BUILD)/tests/node/%: tests/node/%.c $(LIBRARY)
 node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox
 	@NODE_CALL=$(abspath $<) $(PYTEST) tests/node
 
+$(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
+
+.PHONY: notify-test
+notify-test: $(BUILD)/tests/notify/notify_drive ## notifications against real receivers
+	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify
+
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
 	@$(PYTEST) tests/e2e $(E2E)
 
@@ -116,7 +124,7 @@ PYTEST = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
 deps: ## install what building, demo and tests need (apt-get)
 	@sh tests/deps.sh build demo test
 
-test: all unit contract fuzz-replay node-test ## the quick tests: all but lint and e2e
+test: all unit contract fuzz-replay node-test notify-test ## the quick tests: all but lint and e2e
 
 check: ## everything that has to pass: lint, tests, sanitizers, end to end
 	@sh tests/deps.sh build demo test

@@ -22,6 +22,7 @@ stage lint run_make lint
 stage unit run_make -j"$cores" unit
 stage contract run_make -j"$cores" contract
 stage node-test run_make node-test
+stage notify-test run_make notify-test
 stage fuzz-replay run_make -j"$cores" fuzz-replay
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage

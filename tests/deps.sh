@@ -28,6 +28,7 @@ needs_build() {
     need libuv1-dev module libuv
     need libyaml-dev module yaml-0.1
     need libjansson-dev module jansson
+    need libcurl4-openssl-dev module 'libcurl >= 7.66' # OpenSSL's, as libssh has it
 }
 
 needs_demo() {
@@ -57,6 +58,7 @@ needs_test() {
     need fish have fish
     need tcsh have tcsh
     need pdsh have pdsh
+    need openssl have openssl
     need munge have munged
     need slurm-wlm have slurmctld
 }

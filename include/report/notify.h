@@ -4,11 +4,11 @@
  * hangs on one descriptor (an epoll that holds the sockets of libcurl's multi interface and a timerfd), so
  * that any loop can carry it without report knowing the loop, nor the loop libcurl:
  *
- *     struct notifier *notifier = notifier_new(&targets, &options, &err);
- *     fleet_watch(fleet, notifier_fd(notifier), notifier_ready, notifier);    // does not keep fleet_run
- * going notifier_send(notifier, &event);                                        // returns at once
- *     fleet_watch(fleet, -1, NULL, NULL);
- *     notifier_drain(notifier, NOTIFIER_DRAIN_MS);                            // at the end of the command
+ *     notifier = notifier_new(&targets, &options, &err);
+ *     fleet_background(fleet, notifier_fd(notifier), notifier_ready, notifier, &err);
+ *     notifier_send(notifier, &event);              while the fleet runs
+ *     fleet_background(fleet, -1, NULL, NULL, NULL);
+ *     notifier_drain(notifier, NOTIFIER_DRAIN_MS);  at the end of the command
  *     notifier_free(notifier);
  *
  * Certificates are verified; a redirect is followed only to the same scheme, host and port; an answer 429,
@@ -46,7 +46,7 @@ struct notify_event {
 struct notifier_options {
     const struct strlist
         *secrets;        /* values that must not leave (copied); those below 4 bytes are passed over */
-    const char *ca_file; /* PEM file of further authorities instead of the system's; NULL: those */
+    const char *ca_file; /* PEM file of authorities instead of the system's; NULL: those */
     void (*problem)(void *ctx,
                     const char *text); /* a line for the log of something not delivered; NULL: none */
     void *ctx;
