@@ -81,9 +81,11 @@ static int logs_outcome(const struct tails *tails, const struct crew *crew, stru
         return error_set(err, worst.kind, "%zu of %zu logs of run '%s' could not be read to their end",
                          failures->count, crew->run->nodes_len, crew->run->name);
     }
-    if (tails_missing(tails) > 0) {
-        tell_warn(crew->context, "%zu of %zu nodes have no log of this attempt", tails_missing(tails),
-                  crew->run->nodes_len);
+    const struct strlist *missing = tails_missing(tails);
+    if (missing->len > 0) {
+        AUTO_STR struct str names = STR_INIT;
+        hostlist_fold_names(missing->items, missing->len, &names);
+        tell_warn(crew->context, "%s: no log of this attempt", str_text(&names));
     }
     return 0;
 }

@@ -31,8 +31,9 @@ struct tails {
     struct node_tail_wish wish;
     struct tail *items;
     size_t len;
-    size_t left, missing;
-    size_t turn; /* in order: the item that is printed now */
+    size_t left;
+    struct strlist missing; /* labels */
+    size_t turn;            /* in order: the item that is printed now */
     struct node_failures failures;
 };
 
@@ -110,7 +111,7 @@ static void tail_end(struct tail *tail, const struct error *error)
     if (error != NULL) {
         node_failures_set(&tails->failures, tail->node, error);
     } else if (tail->answer.missing) {
-        tails->missing++;
+        strlist_add(&tails->missing, node->label);
     }
     if (tails->wish.follow && observer->log_end != NULL) {
         observer->log_end(observer->ctx, node->rank, node->label);
@@ -253,6 +254,7 @@ void tails_free(struct tails *tails)
         str_release(&tail->ahead);
     }
     node_failures_release(&tails->failures);
+    strlist_release(&tails->missing);
     free(tails->items);
     free(tails);
 }
@@ -262,9 +264,9 @@ size_t tails_left(const struct tails *tails)
     return tails->left;
 }
 
-size_t tails_missing(const struct tails *tails)
+const struct strlist *tails_missing(const struct tails *tails)
 {
-    return tails->missing;
+    return &tails->missing;
 }
 
 const struct node_failures *tails_failures(const struct tails *tails)

@@ -26,8 +26,8 @@ void tails_free(struct tails *tails);
  */
 size_t tails_left(const struct tails *tails);
 
-/* How many nodes had no such log. */
-size_t tails_missing(const struct tails *tails);
+/* Labels of the nodes that had no such log, in rank order of their ends. Borrowed. */
+const struct strlist *tails_missing(const struct tails *tails);
 
 /* What went wrong on single nodes. Borrowed. */
 const struct node_failures *tails_failures(const struct tails *tails);
