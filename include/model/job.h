@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "model/env.h"
+#include "model/policy.h"
 
-enum job_on_failure { ON_FAILURE_STOP, ON_FAILURE_KEEP };
 enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
 /* How zero_stage is said to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
 enum job_sharding { SHARDING_MEGATRON_FSDP, SHARDING_CUSTOM_FSDP, SHARDING_FLAGS_ONLY };
@@ -35,22 +35,22 @@ struct job {
     char *file;   /* the spec's path as found */
     char *folder; /* its folder; relative paths of the spec are resolved against it */
 
-    char *hosts;           /* for hostlist_parse, laid out as in the spec so that lines agree; NULL: not given */
-    bool hosts_is_list;    /* one entry a line (HOSTLIST_LINES) rather than an expression */
-    unsigned hosts_line;   /* line in the spec of the first entry; 0: not from the spec */
-    char *hostfile;        /* path, resolved against folder; NULL */
+    char *hosts;        /* for hostlist_parse, laid out as in the spec so that lines agree; NULL: not given */
+    bool hosts_is_list; /* one entry a line (HOSTLIST_LINES) rather than an expression */
+    unsigned hosts_line; /* line in the spec of the first entry; 0: not from the spec */
+    char *hostfile;      /* path, resolved against folder; NULL */
 
-    char *launcher;        /* "torchrun" */
+    char *launcher;          /* "torchrun" */
     unsigned nproc_per_node; /* 0: auto */
-    char *master_addr;     /* NULL: auto */
-    unsigned master_port;  /* 0: auto */
-    char *master_interface; /* NULL: auto */
+    char *master_addr;       /* NULL: auto */
+    unsigned master_port;    /* 0: auto */
+    char *master_interface;  /* NULL: auto */
     enum job_rendezvous rendezvous;
     char *workdir;   /* NULL: login folder */
     char *artifacts; /* NULL: ~/.mtlaunch on the node */
     char *shell;     /* "auto", or a shell for setup ("bash", "sh", a path) */
     struct strlist setup;
-    char *python;    /* "python3"; "none": --no_python */
+    char *python;           /* "python3"; "none": --no_python */
     struct strlist program; /* one item unless a list for script */
     bool program_is_list;   /* script: an exact argv rather than a line for /bin/sh */
     struct job_args args;
@@ -58,23 +58,22 @@ struct job {
     unsigned zero_stage;       /* 0..3 */
     enum job_sharding megatron_sharding;
 
-    struct env env_files;        /* all env_file entries, later wins, source "env_file NAME:LINE" */
-    struct env env;              /* env, source "spec"; source "--set" or "profile NAME" where that set it */
-    struct env env_options;      /* -e, source "-e" */
-    struct strlist pass_env;     /* patterns */
-    struct strlist secret_env;   /* patterns, defaults included */
+    struct env env_files;      /* all env_file entries, later wins, source "env_file NAME:LINE" */
+    struct env env;            /* env, source "spec"; source "--set" or "profile NAME" where that set it */
+    struct env env_options;    /* -e, source "-e" */
+    struct strlist pass_env;   /* patterns */
+    struct strlist secret_env; /* patterns, defaults included */
 
-    char *ssh_user;     /* NULL */
-    unsigned ssh_port;  /* 0 */
-    char *ssh_identity; /* NULL; "~" expanded, relative to folder */
-    char *ssh_config;   /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
+    char *ssh_user;        /* NULL */
+    unsigned ssh_port;     /* 0 */
+    char *ssh_identity;    /* NULL; "~" expanded, relative to folder */
+    char *ssh_config;      /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
     char *ssh_known_hosts; /* NULL: the defaults */
 
     unsigned long start_timeout_s; /* 120 */
-    enum job_on_failure on_failure;
-    unsigned long lost_after_s; /* 300 */
-    char *stop_signal;          /* without SIG: "TERM" */
-    unsigned long stop_grace_s; /* 40 */
+    struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
+    char *stop_signal;             /* without SIG: "TERM" */
+    unsigned long stop_grace_s;    /* 40 */
 };
 
 void job_init(struct job *job); /* the contract's defaults; pass_env and secret_env filled */

@@ -11,6 +11,7 @@
 
 #include "base/strlist.h"
 #include "model/host.h"
+#include "model/policy.h"
 
 #define RUN_ID_SIZE 80 /* RUN-<8 hex> */
 
@@ -51,6 +52,7 @@ struct run_node {
     int64_t started_ms;      /* epoch; 0: unknown */
     int64_t ended_ms;        /* epoch; 0: unknown */
     int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
+    int64_t clock_ms;        /* when the node booted, by the head's clock (model/policy.h); 0: unknown */
     bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
     bool written_off;        /* stop --give-up while it did not answer */
 };
@@ -61,6 +63,19 @@ struct run_attempt {
     int64_t started_ms, ended_ms;
     char *reason;
     struct strlist nodes; /* labels in rank order */
+};
+
+/*
+ * A node of an earlier attempt that did not answer when the run went on without it: its processes are ended
+ * when it is next reached.
+ */
+struct run_debt {
+    struct host host;
+    char *label;
+    bool local;
+    char *artifacts;
+    unsigned rank;
+    unsigned attempt;
 };
 
 struct run {
@@ -79,10 +94,10 @@ struct run {
     unsigned master_port;
     char *master_addr;
     unsigned nproc_per_node; /* 0: unknown */
-    char *on_failure;        /* "stop" or "keep" */
     char *stop_signal;
     unsigned long stop_grace_s;
-    unsigned long lost_after_s;
+    struct policy policy;
+    unsigned restarts; /* attempts that mtlaunch itself began since the last `start` */
     /* how nodes are reached, as the spec said */
     char *ssh_user;
     unsigned ssh_port;
@@ -91,6 +106,8 @@ struct run {
     char *spec; /* as resolved: JSON text */
     struct run_node *nodes;
     size_t nodes_len;
+    struct run_debt *debts;
+    size_t debts_len, debts_cap;
     struct run_attempt *attempts; /* earlier and current, in order */
     size_t attempts_len, attempts_cap;
 };
@@ -99,6 +116,10 @@ void run_init(struct run *run);
 void run_release(struct run *run);
 void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
 void run_node_release(struct run_node *node);
+
+/* Append a zeroed debt and return it (valid until the next call); take one out. */
+struct run_debt *run_add_debt(struct run *run);
+void run_drop_debt(struct run *run, size_t index);
 
 /* Append a zeroed attempt and return it (valid until the next call). */
 struct run_attempt *run_add_attempt(struct run *run);
@@ -113,8 +134,7 @@ struct run_attempt *run_current_attempt(struct run *run);
 enum run_state run_derive_state(const struct run *run);
 
 /*
- * Index of the node that failed first (by time of end corrected by nothing but the node's own clock; nodes
- * stopped by mtlaunch never count), or -1.
+ * Index of the node that failed first (by policy_end_ms; nodes stopped by mtlaunch never count), or -1.
  */
 long run_first_failure(const struct run *run);
 

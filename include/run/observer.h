@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
+struct run;
+
 struct run_observer {
     void *ctx;
     /* A step over all nodes goes on: what is done ("checking", "starting", "stopping"), how many of total. */
@@ -27,6 +29,15 @@ struct run_observer {
     void (*log_end)(void *ctx, size_t rank, const char *label);
     /* About once a second while logs are followed: lines without an end may be shown now. */
     void (*tick)(void *ctx);
+    /* An event of the run was recorded ("started", "failed", "stalled" …); host: NULL for the whole run. */
+    void (*event)(void *ctx, const struct run *run, const char *event, const char *host, const char *text);
+    /*
+     * Work of the observer's that shall go on while nodes are waited for: called whenever work_fd is
+     * readable, as long as the use case talks to nodes. work NULL: none.
+     */
+    void (*work)(void *work_ctx);
+    void *work_ctx;
+    int work_fd;
 };
 
 #endif

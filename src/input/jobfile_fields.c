@@ -15,6 +15,7 @@
     }
 #define MAX_PROCESSES    1024
 #define MAX_PORT         65535
+#define MAX_RESTARTS     1000000
 #define MAX_SECONDS      (365UL * 24 * 60 * 60)
 #define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
 
@@ -28,9 +29,10 @@ static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FS
                                           {"custom-fsdp", SHARDING_CUSTOM_FSDP, false},
                                           {"flags-only", SHARDING_FLAGS_ONLY, false}};
 static const struct choice on_failure[] = {
-    {"stop", ON_FAILURE_STOP, false}, {"keep", ON_FAILURE_KEEP, false}, {"restart", 0, true}};
-static const struct choice on_lost[] = {{"keep", 0, false}, {"stop", 0, true}, {"restart", 0, true}};
-static const struct choice on_stall[] = {{"keep", 0, false}, {"stop", 0, true}};
+    {"stop", POLICY_STOP, false}, {"keep", POLICY_KEEP, false}, {"restart", POLICY_RESTART, false}};
+static const struct choice on_lost[] = {
+    {"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}, {"restart", POLICY_RESTART, false}};
+static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}};
 static const struct choice clients[] = {{"auto", 0, false}, {"builtin", 0, false}, {"openssh", 0, true}};
 static const struct choice host_keys[] = {{"strict", 0, false}, {"accept-new", 0, true}};
 
@@ -69,12 +71,12 @@ static const struct field stop_fields[] = {
 static const struct field_table stop_table = TABLE(stop_fields);
 
 static const struct field restart_fields[] = {
-    {.key = "max", .type = FIELD_CUSTOM, .handle = read_restart_max},
-    {.key = "backoff", .type = FIELD_DURATION, .offset = FIELD_NOWHERE, DURATION_FROM(0)},
-    {.key = "no_restart_on", .type = FIELD_LIST, .offset = FIELD_NOWHERE},
-    {.key = "spares", .type = FIELD_LIST, .offset = FIELD_NOWHERE},
+    {.key = "max", .type = FIELD_COUNT, JOB(policy.restart_max), .min = 0, .max = MAX_RESTARTS},
+    {.key = "backoff", .type = FIELD_DURATION, JOB(policy.backoff_s), DURATION_FROM(0)},
+    {.key = "no_restart_on", .type = FIELD_LIST, JOB(policy.no_restart_on)},
+    {.key = "spares", .type = FIELD_CUSTOM, .handle = read_spares},
 };
-const struct field_table restart_table = TABLE(restart_fields);
+static const struct field_table restart_table = TABLE(restart_fields);
 
 static const struct field top_fields[] = {
     {.key = "job", .type = FIELD_CUSTOM, .handle = read_job_name},
@@ -110,13 +112,13 @@ static const struct field top_fields[] = {
     {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1)},
-    {.key = "on_failure", .type = FIELD_CHOICE, JOB(on_failure), CHOICES(on_failure)},
-    {.key = "on_lost", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(on_lost)},
-    {.key = "lost_after", .type = FIELD_DURATION, JOB(lost_after_s), DURATION_FROM(1)},
-    {.key = "restart", .type = FIELD_CUSTOM, .table = &restart_table, .handle = read_restart},
+    {.key = "on_failure", .type = FIELD_CHOICE, JOB(policy.on_failure), CHOICES(on_failure)},
+    {.key = "on_lost", .type = FIELD_CHOICE, JOB(policy.on_lost), CHOICES(on_lost)},
+    {.key = "lost_after", .type = FIELD_DURATION, JOB(policy.lost_after_s), DURATION_FROM(1)},
+    {.key = "restart", .type = FIELD_MAP, .table = &restart_table},
     {.key = "stop", .type = FIELD_MAP, .table = &stop_table},
     {.key = "stall", .type = FIELD_CUSTOM, .handle = read_stall},
-    {.key = "on_stall", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(on_stall)},
+    {.key = "on_stall", .type = FIELD_CHOICE, JOB(policy.on_stall), CHOICES(on_stall)},
     {.key = "progress", .type = FIELD_UNBUILT},
     {.key = "notify", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "profiles", .type = FIELD_DONE},

@@ -69,7 +69,6 @@ struct field {
 
 /* All keys of a job file. */
 extern const struct field_table job_fields;
-extern const struct field_table restart_table; /* the keys below 'restart' */
 
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
@@ -114,12 +113,15 @@ int read_pass_env(struct job_reader *reader, const struct yaml_node *node, const
 int read_secret_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_identity(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path);
-int read_restart(struct job_reader *reader, const struct yaml_node *node, const char *path);
-int read_restart_max(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path);
+
+/* jobfile_policy.c: do the words about failures fit together? */
+#define STALL_MAX_S (365UL * 24 * 60 * 60)
+int check_policy(struct job_reader *reader);
 
 /* profile.c: check all profiles and merge those that were asked for. */
 int profiles_apply(struct job_reader *reader);

@@ -13,7 +13,7 @@
 
 #define SHOWN_KEYS_MAX 12 /* an error lists the keys it knows when they are few */
 
-_Static_assert(sizeof(enum job_on_failure) == sizeof(unsigned), "choices are stored as unsigned");
+_Static_assert(sizeof(enum policy_act) == sizeof(unsigned), "choices are stored as unsigned");
 _Static_assert(sizeof(enum job_rendezvous) == sizeof(unsigned), "choices are stored as unsigned");
 _Static_assert(sizeof(enum job_sharding) == sizeof(unsigned), "choices are stored as unsigned");
 

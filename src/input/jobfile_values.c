@@ -104,56 +104,6 @@ int read_signal(struct job_reader *reader, const struct yaml_node *node, const c
     return 0;
 }
 
-int read_restart_max(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    uint64_t value = 0;
-    if (node->type != YAML_TEXT) {
-        return reader_fail_type(reader, node, path, "a whole number");
-    }
-    if (!text_to_uint(node->text, 0, UINT32_MAX, &value)) {
-        return reader_fail_value(reader, node, path, "a whole number");
-    }
-    if (value > 0) {
-        AUTO_FREE char *what = xasprintf("%s: %s", path, node->text);
-        return reader_fail_unbuilt(reader, node, what);
-    }
-    return 0;
-}
-
-int read_restart(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    if (node->type != YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a mapping");
-    }
-    if (fields_read(reader, node, &restart_table, "restart.") < 0) {
-        return -1;
-    }
-    for (size_t i = 0; reader->warnings != NULL && i < node->len; i++) {
-        const struct yaml_entry *entry = &node->entries[i];
-        if (strcmp(entry->key->text, "max") != 0 && !yaml_is_null(entry->value)) {
-            strlist_addf(reader->warnings, "'%s.%s' has no effect while '%s.max' is 0", path,
-                         entry->key->text, path);
-        }
-    }
-    return 0;
-}
-
-int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    uint64_t seconds = 0;
-    if (node->type != YAML_TEXT) {
-        return reader_fail_type(reader, node, path, "off, or a duration");
-    }
-    if (strcmp(node->text, "off") == 0) {
-        return 0;
-    }
-    if (text_to_duration(node->text, &seconds)) {
-        AUTO_FREE char *what = xasprintf("%s: %s", path, node->text);
-        return reader_fail_unbuilt(reader, node, what);
-    }
-    return reader_fail_value(reader, node, path, "off");
-}
-
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;

@@ -40,8 +40,7 @@ void job_init(struct job *job)
     add_all(&job->pass_env, default_pass_env, ARRAY_LEN(default_pass_env));
     add_all(&job->secret_env, default_secret_env, ARRAY_LEN(default_secret_env));
     job->start_timeout_s = 120;
-    job->on_failure = ON_FAILURE_STOP;
-    job->lost_after_s = 300;
+    policy_init(&job->policy);
     job->stop_signal = xstrdup("TERM");
     job->stop_grace_s = 40;
 }
@@ -58,6 +57,7 @@ void job_release(struct job *job)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }
+    policy_release(&job->policy);
     strlist_release(&job->setup);
     strlist_release(&job->program);
     job_args_release(&job->args);

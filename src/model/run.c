@@ -62,6 +62,7 @@ bool run_state_is_live(enum run_state state)
 void run_init(struct run *run)
 {
     *run = (struct run){.exit_status = -1};
+    policy_init(&run->policy);
 }
 
 void run_node_release(struct run_node *node)
@@ -100,19 +101,42 @@ void run_nodes_alloc(struct run *run, size_t count)
 void run_release(struct run *run)
 {
     run_drop_nodes(run);
+    while (run->debts_len > 0) {
+        run_drop_debt(run, run->debts_len - 1);
+    }
+    free(run->debts);
+    policy_release(&run->policy);
     for (size_t i = 0; i < run->attempts_len; i++) {
         free(run->attempts[i].reason);
         strlist_release(&run->attempts[i].nodes);
     }
     free(run->attempts);
-    char *texts[] = {run->name,         run->job,        run->job_file,        run->reason,
-                     run->master_addr,  run->on_failure, run->stop_signal,     run->ssh_user,
-                     run->ssh_identity, run->ssh_config, run->ssh_known_hosts, run->head_host,
-                     run->head_boot_id, run->spec};
+    char *texts[] = {
+        run->name,        run->job,          run->job_file,     run->reason,     run->master_addr,
+        run->stop_signal, run->ssh_user,     run->ssh_identity, run->ssh_config, run->ssh_known_hosts,
+        run->head_host,   run->head_boot_id, run->spec};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }
     run_init(run);
+}
+
+struct run_debt *run_add_debt(struct run *run)
+{
+    run->debts = xgrow(run->debts, run->debts_len, &run->debts_cap, sizeof(*run->debts));
+    struct run_debt *debt = &run->debts[run->debts_len++];
+    *debt = (struct run_debt){0};
+    return debt;
+}
+
+void run_drop_debt(struct run *run, size_t index)
+{
+    struct run_debt *debt = &run->debts[index];
+    host_release(&debt->host);
+    free(debt->label);
+    free(debt->artifacts);
+    run->debts_len--;
+    memmove(debt, debt + 1, (run->debts_len - index) * sizeof(*debt));
 }
 
 struct run_attempt *run_add_attempt(struct run *run)
@@ -177,8 +201,9 @@ long run_first_failure(const struct run *run)
         if (node->state != NODE_FAILED) {
             continue;
         }
-        if (first < 0 || (node->ended_ms != 0 &&
-                          (run->nodes[first].ended_ms == 0 || node->ended_ms < run->nodes[first].ended_ms))) {
+        int64_t end = policy_end_ms(node);
+        int64_t least = first < 0 ? 0 : policy_end_ms(&run->nodes[first]);
+        if (first < 0 || (end != 0 && (least == 0 || end < least))) {
             first = (long)i;
         }
     }

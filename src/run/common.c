@@ -138,6 +138,9 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     if (run_store_add_event(context->store, run->name, clock_real_ms(), event, host, text, &err) != 0) {
         tell_warn(context, "%s", err.text);
     }
+    if (context->observer->event != NULL) {
+        context->observer->event(context->observer->ctx, run, event, host, text);
+    }
 }
 
 struct node_target run_node_target(const struct run *run, size_t node)

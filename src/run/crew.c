@@ -75,6 +75,10 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
         if (crew->fleet != NULL) {
             fleet_on_signal(crew->fleet, on_signal, crew);
             result = add_hosts(crew, &machine, config, err);
+            if (result == 0 && context->observer->work != NULL) {
+                result = fleet_background(crew->fleet, context->observer->work_fd, context->observer->work,
+                                          context->observer->work_ctx, err);
+            }
         }
     }
     ssh_config_free(config);

@@ -67,8 +67,36 @@ static json_t *node_to_json(const struct run_node *node)
     put_number(object, "started_ms", node->started_ms);
     put_number(object, "ended_ms", node->ended_ms);
     put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
+    put_number(object, "clock_ms", node->clock_ms);
     put_flag(object, "signalled", node->signalled);
     put_flag(object, "written_off", node->written_off);
+    return object;
+}
+
+static json_t *debt_to_json(const struct run_debt *debt)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "host", host_to_json(&debt->host));
+    put_text(object, "label", debt->label);
+    put_flag(object, "local", debt->local);
+    put_text(object, "artifacts", debt->artifacts);
+    put_number(object, "rank", debt->rank);
+    put_number(object, "attempt", debt->attempt);
+    return object;
+}
+
+static json_t *policy_to_json(const struct policy *policy)
+{
+    json_t *object = json_object();
+    put_text(object, "on_failure", policy_act_name(policy->on_failure));
+    put_text(object, "on_lost", policy_act_name(policy->on_lost));
+    put_text(object, "on_stall", policy_act_name(policy->on_stall));
+    put_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
+    put_number(object, "stall_s", (int64_t)policy->stall_s);
+    put_number(object, "restart_max", policy->restart_max);
+    put_number(object, "backoff_s", (int64_t)policy->backoff_s);
+    json_object_set_new(object, "no_restart_on", list_to_json(&policy->no_restart_on));
+    json_object_set_new(object, "spares", list_to_json(&policy->spares));
     return object;
 }
 
@@ -114,10 +142,10 @@ char *run_record_write(const struct run *run)
     put_number(object, "ended_ms", run->ended_ms);
     put_text(object, "master_addr", run->master_addr);
     put_number(object, "master_port", run->master_port);
-    put_text(object, "on_failure", run->on_failure);
+    put_number(object, "restarts", run->restarts);
+    json_object_set_new(object, "policy", policy_to_json(&run->policy));
     put_text(object, "stop_signal", run->stop_signal);
     put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
-    put_number(object, "lost_after_s", (int64_t)run->lost_after_s);
     put_number(object, "nproc_per_node", run->nproc_per_node);
     put_reach(object, run);
 
@@ -126,6 +154,11 @@ char *run_record_write(const struct run *run)
         json_array_append_new(nodes, node_to_json(&run->nodes[i]));
     }
     json_object_set_new(object, "nodes", nodes);
+    json_t *debts = json_array();
+    for (size_t i = 0; i < run->debts_len; i++) {
+        json_array_append_new(debts, debt_to_json(&run->debts[i]));
+    }
+    json_object_set_new(object, "debts", debts);
     json_t *attempts = json_array();
     for (size_t i = 0; i < run->attempts_len; i++) {
         json_array_append_new(attempts, attempt_to_json(&run->attempts[i]));
@@ -189,11 +222,57 @@ static bool node_from_json(const json_t *object, struct run_node *node)
     node->started_ms = get_number(object, "started_ms", 0);
     node->ended_ms = get_number(object, "ended_ms", 0);
     node->ended_uptime_ms = get_number(object, "ended_uptime_ms", 0);
+    node->clock_ms = get_number(object, "clock_ms", 0);
     node->signalled = get_flag(object, "signalled");
     node->written_off = get_flag(object, "written_off");
     AUTO_FREE char *state = get_text(object, "state");
     return node->host.name != NULL && node->label != NULL && state != NULL &&
            node_state_from_name(state, &node->state);
+}
+
+static bool debt_from_json(const json_t *object, struct run_debt *debt)
+{
+    host_from_json(json_object_get(object, "host"), &debt->host);
+    debt->label = get_text(object, "label");
+    debt->local = get_flag(object, "local");
+    debt->artifacts = get_text(object, "artifacts");
+    debt->rank = (unsigned)get_number(object, "rank", 0);
+    debt->attempt = (unsigned)get_number(object, "attempt", 0);
+    return debt->host.name != NULL && debt->label != NULL && debt->attempt > 0;
+}
+
+static void list_from_json(const json_t *array, struct strlist *list)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        strlist_add(list, text == NULL ? "" : text);
+    }
+}
+
+static void get_act(const json_t *object, const char *key, enum policy_act *act)
+{
+    const char *name = json_string_value(json_object_get(object, key));
+    if (name != NULL) {
+        policy_act_from_name(name, act);
+    }
+}
+
+/* A record of an earlier version has no policy but on_failure and lost_after_s, in the run itself. */
+static void policy_from_json(const json_t *run, struct policy *policy)
+{
+    const json_t *object = json_object_get(run, "policy");
+    if (object == NULL) {
+        object = run;
+    }
+    get_act(object, "on_failure", &policy->on_failure);
+    get_act(object, "on_lost", &policy->on_lost);
+    get_act(object, "on_stall", &policy->on_stall);
+    policy->lost_after_s = (unsigned long)get_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
+    policy->stall_s = (unsigned long)get_number(object, "stall_s", 0);
+    policy->restart_max = (unsigned)get_number(object, "restart_max", 0);
+    policy->backoff_s = (unsigned long)get_number(object, "backoff_s", (int64_t)policy->backoff_s);
+    list_from_json(json_object_get(object, "no_restart_on"), &policy->no_restart_on);
+    list_from_json(json_object_get(object, "spares"), &policy->spares);
 }
 
 static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
@@ -202,11 +281,7 @@ static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
     attempt->started_ms = get_number(object, "started_ms", 0);
     attempt->ended_ms = get_number(object, "ended_ms", 0);
     attempt->reason = get_text(object, "reason");
-    const json_t *nodes = json_object_get(object, "nodes");
-    for (size_t i = 0; i < json_array_size(nodes); i++) {
-        const char *label = json_string_value(json_array_get(nodes, i));
-        strlist_add(&attempt->nodes, label == NULL ? "" : label);
-    }
+    list_from_json(json_object_get(object, "nodes"), &attempt->nodes);
     AUTO_FREE char *state = get_text(object, "state");
     return attempt->number > 0 && state != NULL && run_state_from_name(state, &attempt->state);
 }
@@ -218,6 +293,10 @@ static bool lists_from_json(const json_t *object, struct run *run)
     run_nodes_alloc(run, json_array_size(nodes));
     for (size_t i = 0; i < run->nodes_len; i++) {
         whole = node_from_json(json_array_get(nodes, i), &run->nodes[i]) && whole;
+    }
+    const json_t *debts = json_object_get(object, "debts");
+    for (size_t i = 0; i < json_array_size(debts); i++) {
+        whole = debt_from_json(json_array_get(debts, i), run_add_debt(run)) && whole;
     }
     const json_t *attempts = json_object_get(object, "attempts");
     for (size_t i = 0; i < json_array_size(attempts); i++) {
@@ -259,10 +338,10 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->ended_ms = get_number(object, "ended_ms", 0);
     run->master_addr = get_text(object, "master_addr");
     run->master_port = (unsigned)get_number(object, "master_port", 0);
-    run->on_failure = get_text(object, "on_failure");
+    run->restarts = (unsigned)get_number(object, "restarts", 0);
+    policy_from_json(object, &run->policy);
     run->stop_signal = get_text(object, "stop_signal");
     run->stop_grace_s = (unsigned long)get_number(object, "stop_grace_s", 0);
-    run->lost_after_s = (unsigned long)get_number(object, "lost_after_s", 0);
     run->nproc_per_node = (unsigned)get_number(object, "nproc_per_node", 0);
     reach_from_json(object, run);
     const json_t *spec = json_object_get(object, "spec");

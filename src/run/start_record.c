@@ -138,10 +138,9 @@ void start_fill_record(struct start *start)
     run->started_ms = clock_real_ms();
     run->ended_ms = 0;
     run->master_port = 0;
-    replace(&run->on_failure, job->on_failure == ON_FAILURE_KEEP ? "keep" : "stop");
+    policy_copy(&run->policy, &job->policy);
     replace(&run->stop_signal, job->stop_signal);
     run->stop_grace_s = job->stop_grace_s;
-    run->lost_after_s = job->lost_after_s;
     replace(&run->ssh_user, job->ssh_user);
     run->ssh_port = job->ssh_port;
     replace(&run->ssh_identity, job->ssh_identity);

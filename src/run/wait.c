@@ -123,8 +123,7 @@ static int act_on_failure(struct wait *wait, struct error *err)
     struct run *run = wait->run;
     long first = run_first_failure(run);
     bool others = has_node(run, NODE_RUNNING) || has_node(run, NODE_LOST);
-    if (first < 0 || !others || run->stopping || run->on_failure == NULL ||
-        strcmp(run->on_failure, "stop") != 0) {
+    if (first < 0 || !others || run->stopping || run->policy.on_failure != POLICY_STOP) {
         return 0;
     }
     const struct run_node *node = &run->nodes[first];
@@ -190,11 +189,11 @@ static int check_lost(struct wait *wait, struct error *err)
         wait->lost_since_ms = now;
         tell_warn(wait->context, "run '%s' has nodes that do not answer", run->name);
     }
-    if (now - wait->lost_since_ms < (int64_t)run->lost_after_s * 1000) {
+    if (now - wait->lost_since_ms < (int64_t)run->policy.lost_after_s * 1000) {
         return 0;
     }
     error_set(err, &kind_run_lost, "run '%s' is %s: nodes have not answered for %lu s", run->name,
-              run_state_name(run->state), run->lost_after_s);
+              run_state_name(run->state), run->policy.lost_after_s);
     return error_hint(err, "`mtlaunch status %s` names them; the run itself was not touched", run->name);
 }
 

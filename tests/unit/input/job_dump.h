@@ -53,7 +53,11 @@ static inline char *dump_job(const struct job *job)
     str_addf(&out, "%d %u %u %u %d %d %u %d %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
              job->zero_stage, (int)job->megatron_sharding, job->ssh_port, job->start_timeout_s,
-             (int)job->on_failure, job->lost_after_s, job->stop_grace_s);
+             (int)job->policy.on_failure, job->policy.lost_after_s, job->stop_grace_s);
+    str_addf(&out, "policy %d %d %lu %u %lu\n", (int)job->policy.on_lost, (int)job->policy.on_stall,
+             job->policy.stall_s, job->policy.restart_max, job->policy.backoff_s);
+    dump_list(&out, "no_restart_on", &job->policy.no_restart_on);
+    dump_list(&out, "spares", &job->policy.spares);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
     for (size_t i = 0; i < job->args.len; i++) {

@@ -76,16 +76,16 @@ static const struct {
     {"checks", "checks: {skip: [a]}", UNBUILT},
     {"start_timeout", "start_timeout: 90s", CHANGES},
     {"on_failure", "on_failure: keep", CHANGES},
-    {"on_lost", "on_lost: keep", ONLY_DEFAULT},
+    {"on_lost", "on_lost: stop", CHANGES},
     {"lost_after", "lost_after: 10m", CHANGES},
-    {"restart.max", "restart: {max: 0}", ONLY_DEFAULT},
-    {"restart.backoff", "restart: {backoff: 5s}", ONLY_DEFAULT},
-    {"restart.no_restart_on", "restart: {no_restart_on: [x]}", ONLY_DEFAULT},
-    {"restart.spares", "restart: {spares: g9}", ONLY_DEFAULT},
+    {"restart.max", "restart: {max: 3}", CHANGES},
+    {"restart.backoff", "restart: {backoff: 5s}", CHANGES},
+    {"restart.no_restart_on", "restart: {no_restart_on: [x]}", CHANGES},
+    {"restart.spares", "restart: {spares: g9}", CHANGES},
     {"stop.signal", "stop: {signal: INT}", CHANGES},
     {"stop.grace", "stop: {grace: 0}", CHANGES},
-    {"stall", "stall: off", ONLY_DEFAULT},
-    {"on_stall", "on_stall: keep", ONLY_DEFAULT},
+    {"stall", "stall: 10m", CHANGES},
+    {"on_stall", "on_stall: stop", CHANGES},
     {"progress", "progress: {pattern: x}", UNBUILT},
     {"notify", "notify: [{url: x}]", UNBUILT},
     {"profiles", "profiles: {}", ONLY_DEFAULT},
@@ -149,13 +149,6 @@ static const struct refusal unsupported[] = {
     {"launcher: megatron-swift\n", 1, 11, "'launcher: megatron-swift' is not supported by this version",
      "leave it out"},
     {"container: {}\n", 1, 1, "'container' is not supported by this version", "leave it out"},
-    {"on_failure: restart\n", 1, 13, "'on_failure: restart' is not supported by this version",
-     "leave it out"},
-    {"on_lost: stop\n", 1, 10, "'on_lost: stop' is not supported by this version", "leave it out"},
-    {"on_lost: restart\n", 1, 10, "'on_lost: restart' is not supported by this version", "leave it out"},
-    {"on_stall: stop\n", 1, 11, "'on_stall: stop' is not supported by this version", "leave it out"},
-    {"stall: 10m\n", 1, 8, "'stall: 10m' is not supported by this version", "leave it out"},
-    {"restart: {max: 3}\n", 1, 16, "'restart.max: 3' is not supported by this version", "leave it out"},
     {"ssh: {client: openssh}\n", 1, 15, "'ssh.client: openssh' is not supported by this version",
      "leave it out"},
     {"ssh: {host_key: accept-new}\n", 1, 17, "'ssh.host_key: accept-new' is not supported by this version",
@@ -235,6 +228,11 @@ static const struct refusal wrong[] = {
     {"stall: [a]\n", 1, 8, "'stall' is a list, expected off, or a duration", ""},
     {"restart: 3\n", 1, 10, "'restart' is a text, expected a mapping", ""},
     {"restart: {max: [1]}\n", 1, 16, "'restart.max' is a list, expected a whole number", ""},
+    {"on_failure: restart\n", 1, 13, "'on_failure: restart' with 'restart.max' 0",
+     "say how often at most: 'restart: {max: 3}'"},
+    {"on_lost: restart\nrestart: {max: 0}\n", 1, 10, "'on_lost: restart' with 'restart.max' 0",
+     "say how often at most: 'restart: {max: 3}'"},
+    {"stall: 0\n", 1, 8, "'stall' is '0', allowed: off, or 1s to 365d", ""},
     {"stop: {signal: [a]}\n", 1, 16, "'stop.signal' is a list, expected a text", ""},
     {"shell: [a]\n", 1, 8, "'shell' is a list, expected a text", ""},
     {"ssh: {identity: [a]}\n", 1, 17, "'ssh.identity' is a list, expected a text", ""},
@@ -255,7 +253,7 @@ static const struct refusal wrong[] = {
     {"lost_after: 1:30\n", 1, 13, "'lost_after' is '1:30', allowed: " DURATIONS(1), ""},
     {"stop: {grace: 366d}\n", 1, 15, "'stop.grace' is '366d', allowed: " DURATIONS(0), ""},
     {"restart: {backoff: x}\n", 1, 20, "'restart.backoff' is 'x', allowed: " DURATIONS(0), ""},
-    {"restart: {max: x}\n", 1, 16, "'restart.max' is 'x', allowed: a whole number", ""},
+    {"restart: {max: x}\n", 1, 16, "'restart.max' is 'x', allowed: 0 to 1000000", ""},
     {"restart: {spares: {a: 1}}\n", 1, 19, "'restart.spares' is a mapping, expected a list of texts", ""},
     {"restart: {min: 1}\n", 1, 11, "unknown key 'restart.min'",
      "choose one of: max, backoff, no_restart_on, spares"},
@@ -272,14 +270,15 @@ static const struct refusal wrong[] = {
     {"megatron: flags-only\n", 1, 11, "'megatron' is a text, expected a mapping", ""},
     {"rendezvous: dynamic-and-more\n", 1, 13, "'rendezvous' is 'dynamic-and-more', allowed: static, c10d",
      ""},
-    {"on_failure: stopp\n", 1, 13, "'on_failure' is 'stopp', allowed: stop, keep", "did you mean 'stop'?"},
-    {"on_lost: kep\n", 1, 10, "'on_lost' is 'kep', allowed: keep", "did you mean 'keep'?"},
-    {"on_stall: kep\n", 1, 11, "'on_stall' is 'kep', allowed: keep", "did you mean 'keep'?"},
+    {"on_failure: stopp\n", 1, 13, "'on_failure' is 'stopp', allowed: stop, keep, restart",
+     "did you mean 'stop'?"},
+    {"on_lost: kep\n", 1, 10, "'on_lost' is 'kep', allowed: keep, stop, restart", "did you mean 'keep'?"},
+    {"on_stall: kep\n", 1, 11, "'on_stall' is 'kep', allowed: keep, stop", "did you mean 'keep'?"},
     {"ssh: {client: builtn}\n", 1, 15, "'ssh.client' is 'builtn', allowed: auto, builtin",
      "did you mean 'builtin'?"},
     {"ssh: {host_key: strct}\n", 1, 17, "'ssh.host_key' is 'strct', allowed: strict",
      "did you mean 'strict'?"},
-    {"stall: never\n", 1, 8, "'stall' is 'never', allowed: off", ""},
+    {"stall: never\n", 1, 8, "'stall' is 'never', allowed: off, or 1s to 365d", ""},
     {"shell: bsh\n", 1, 8, "'shell' is 'bsh', allowed: auto, bash, sh, or the absolute path of a shell",
      "did you mean 'bash'?"},
     {"shell: fishes and chips\n", 1, 8,
@@ -358,11 +357,11 @@ static void test_good_values(void **state)
     assert_int_equal(got.job.master_port, 29600);
     assert_null(got.job.master_interface);
     assert_int_equal(got.job.start_timeout_s, 3600);
-    assert_int_equal(got.job.lost_after_s, 90);
+    assert_int_equal(got.job.policy.lost_after_s, 90);
     assert_string_equal(got.job.stop_signal, "INT");
     assert_int_equal(got.job.stop_grace_s, 120);
     assert_string_equal(got.job.shell, "/opt/bin/bash");
-    assert_int_equal(got.job.on_failure, ON_FAILURE_KEEP);
+    assert_int_equal(got.job.policy.on_failure, POLICY_KEEP);
     assert_string_equal(got.job.name, "true");
 }
 
@@ -402,11 +401,35 @@ static void test_inert_restart_keys_are_said(void **state)
 {
     (void)state;
     AUTO_OUTCOME struct outcome got =
-        read_spec("program: x\nrestart: {max: 0, backoff: 10s, no_restart_on: [oom], spares: }\n", NULL);
+        read_spec("program: x\nrestart: {max: 0, backoff: 10s, spares: }\non_stall: stop\n", NULL);
     assert_read(&got);
     AUTO_FREE char *said = strlist_join(&got.warnings, "|");
-    assert_string_equal(said, "'restart.backoff' has no effect while 'restart.max' is 0|"
-                              "'restart.no_restart_on' has no effect while 'restart.max' is 0");
+    assert_string_equal(said,
+                        "'restart.backoff' has no effect while neither on_failure nor on_lost is 'restart'|"
+                        "'on_stall' has no effect while 'stall' is off");
+}
+
+static void test_policy(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec(
+        "program: x\non_failure: restart\non_lost: stop\nlost_after: 30s\nstall: 20m\n"
+        "on_stall: stop\nrestart: {max: 2, backoff: 1m, no_restart_on: oom, spares: [g8, g9:2222]}\n",
+        NULL);
+    assert_read(&got);
+    const struct policy *policy = &got.job.policy;
+    assert_int_equal(policy->on_failure, POLICY_RESTART);
+    assert_int_equal(policy->on_lost, POLICY_STOP);
+    assert_int_equal(policy->on_stall, POLICY_STOP);
+    assert_int_equal(policy->lost_after_s, 30);
+    assert_int_equal(policy->stall_s, 1200);
+    assert_int_equal(policy->restart_max, 2);
+    assert_int_equal(policy->backoff_s, 60);
+    assert_string_equal(policy->no_restart_on.items[0], "oom");
+    assert_string_equal(policy->spares.items[1], "g9:2222");
+    AUTO_OUTCOME struct outcome bad =
+        read_spec("program: x\nrestart: {max: 1, spares: [g8 slots=0]}\n", NULL);
+    assert_int_equal(bad.result, -1);
 }
 
 static void test_files(void **state)
@@ -468,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_paths_are_taken_from_the_folder),
         cmocka_unit_test(test_identity_must_be_there),
         cmocka_unit_test(test_inert_restart_keys_are_said),
+        cmocka_unit_test(test_policy),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_files_that_cannot_be_read),
     };

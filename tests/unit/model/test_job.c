@@ -28,8 +28,8 @@ static void test_init_gives_the_defaults(void **state)
     assert_int_equal(job.master_port, 0);
     assert_int_equal(job.zero_stage, 0);
     assert_int_equal(job.start_timeout_s, 120);
-    assert_int_equal(job.on_failure, ON_FAILURE_STOP);
-    assert_int_equal(job.lost_after_s, 300);
+    assert_int_equal(job.policy.on_failure, POLICY_STOP);
+    assert_int_equal(job.policy.lost_after_s, 300);
     assert_string_equal(job.stop_signal, "TERM");
     assert_int_equal(job.stop_grace_s, 40);
     assert_null(job.name);

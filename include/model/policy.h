@@ -1,0 +1,107 @@
+/*
+ * What is done when a node of a run fails, falls silent or stalls: the spec's words and pure decisions from
+ * what is known. No I/O, no clock.
+ */
+#ifndef MTLAUNCH_MODEL_POLICY_H
+#define MTLAUNCH_MODEL_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strlist.h"
+
+struct run;
+struct run_node;
+
+enum policy_act { POLICY_STOP, POLICY_KEEP, POLICY_RESTART };
+
+const char *policy_act_name(enum policy_act act);
+bool policy_act_from_name(const char *name, enum policy_act *out);
+
+/* The spec's on_failure, on_lost, lost_after, stall, on_stall and restart. */
+struct policy {
+    enum policy_act on_failure; /* STOP by default */
+    enum policy_act on_lost;    /* KEEP by default */
+    enum policy_act on_stall;   /* KEEP by default */
+    unsigned long lost_after_s;
+    unsigned long stall_s; /* 0: off */
+    unsigned restart_max;
+    unsigned long backoff_s;
+    struct strlist no_restart_on; /* texts, or POSIX extended expressions, looked for in the log's end */
+    struct strlist spares;        /* entries of a host list, in the order they are taken */
+};
+
+void policy_init(struct policy *policy); /* the contract's defaults */
+void policy_release(struct policy *policy);
+void policy_copy(struct policy *to, const struct policy *from); /* to is initialised; what it held goes */
+
+/* --- time --------------------------------------------------------------------------------------- */
+
+/*
+ * A node said that its uptime was uptime_ms, and that was received at received_ms (epoch, the head's clock):
+ * at the latest then was its boot. The least of what is seen is kept in node->clock_ms, so that ends on
+ * different nodes can be put in order whatever their clocks say. rebooted: earlier samples are void.
+ */
+void policy_note_clock(struct run_node *node, int64_t uptime_ms, int64_t received_ms, bool rebooted);
+
+/* When the node ended by the head's clock (epoch ms); its own clock's word where no offset is known; 0. */
+int64_t policy_end_ms(const struct run_node *node);
+
+/* --- decisions ---------------------------------------------------------------------------------- */
+
+/* What is known beyond the record. Times are one monotonic clock's. */
+struct policy_view {
+    int64_t now_ms;
+    const int64_t *silent_since_ms; /* one a node; 0: it answers */
+    bool stalled;
+    bool no_restart; /* the log's end of the node that failed first holds a text of no_restart_on */
+};
+
+enum policy_step { POLICY_STEP_NONE, POLICY_STEP_STOP, POLICY_STEP_RESTART };
+enum policy_cause { POLICY_CAUSE_NONE, POLICY_CAUSE_FAILED, POLICY_CAUSE_LOST, POLICY_CAUSE_STALLED };
+
+struct policy_decision {
+    enum policy_step step;
+    enum policy_cause cause;
+    long node;      /* whose failure or silence it is; -1: all of them */
+    bool used_up;   /* a restart was asked for, and restart.max are made: STEP_STOP or NONE instead */
+    bool forbidden; /* a restart was asked for, and no_restart_on forbids it */
+};
+
+/*
+ * What is to be done now with a run that is neither starting nor stopping. STEP_STOP only while something of
+ * it may live. A node that is silent counts after lost_after and only while another one answers: when none
+ * does, the head's own network is the likely reason, and nothing could be done or proven.
+ */
+struct policy_decision policy_decide(const struct run *run, const struct policy_view *view);
+
+/* Does no node answer? */
+bool policy_all_silent(const struct run *run, const int64_t *silent_since_ms);
+
+/* Does text hold what the policy forbids a restart on? Returns the entry, or NULL. Borrowed. */
+const char *policy_forbids_restart(const struct policy *policy, const char *text);
+
+/* --- stall -------------------------------------------------------------------------------------- */
+
+/*
+ * No log of a running node has grown for stall_s: grown_ms has one time a node (monotonic; 0: not known yet,
+ * counts as growing). behind (one a node): running, and its log stopped growing more than margin_ms before
+ * that of the last one.
+ */
+bool policy_is_stalled(const struct run *run, const int64_t *grown_ms, int64_t now_ms);
+size_t policy_find_behind(const struct run *run, const int64_t *grown_ms, int64_t margin_ms, bool *behind);
+
+/* How often a node should say that it lives: 10 s, more often where a short stall is to be found. */
+unsigned policy_beat_s(const struct policy *policy);
+
+/* --- pauses ------------------------------------------------------------------------------------- */
+
+/* Before restart n (from 1): backoff, doubled each time, at most ten minutes or backoff itself. */
+int64_t policy_backoff_ms(const struct policy *policy, unsigned n);
+
+/* Before the n-th try (from 1) to reach a node again: 1 s doubled up to 30 s, a quarter up or down by
+ * chance (0..2^32-1). */
+unsigned policy_retry_ms(unsigned n, uint32_t chance);
+
+#endif

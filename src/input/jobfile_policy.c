@@ -1,0 +1,78 @@
+/* What the job file says about failures, silence and stalls; what of it fits together. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "input/jobfile_internal.h"
+#include "model/hostlist.h"
+
+int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    struct strlist *spares = &reader->job->policy.spares;
+    strlist_release(spares);
+    if (reader_list(reader, node, path, spares) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < spares->len; i++) {
+        struct hostlist list = HOSTLIST_INIT;
+        AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
+        const struct yaml_node *at = node->type == YAML_LIST ? node->items[i] : node;
+        int result = hostlist_parse(&list, spares->items[i], strlen(spares->items[i]), HOSTLIST_COMMAS,
+                                    node->doc->name, at->line, &warnings, reader->err);
+        hostlist_release(&list);
+        if (result < 0) {
+            return reader_place(reader, at);
+        }
+    }
+    return 0;
+}
+
+int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    uint64_t seconds = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "off, or a duration");
+    }
+    if (strcmp(node->text, "off") != 0 &&
+        (!text_to_duration(node->text, &seconds) || seconds == 0 || seconds > STALL_MAX_S)) {
+        return reader_fail_value(reader, node, path, "off, or 1s to 365d");
+    }
+    reader->job->policy.stall_s = (unsigned long)seconds;
+    return 0;
+}
+
+/* A restart that can never happen is a mistake, not a wish. */
+static int check_restart_max(struct job_reader *reader, const char *key, enum policy_act act)
+{
+    if (act != POLICY_RESTART || reader->job->policy.restart_max > 0) {
+        return 0;
+    }
+    reader_fail(reader, yaml_get(reader->root, key), "'%s: restart' with 'restart.max' 0", key);
+    return error_hint(reader->err, "say how often at most: 'restart: {max: 3}'");
+}
+
+int check_policy(struct job_reader *reader)
+{
+    const struct policy *policy = &reader->job->policy;
+    if (check_restart_max(reader, "on_failure", policy->on_failure) < 0 ||
+        check_restart_max(reader, "on_lost", policy->on_lost) < 0) {
+        return -1;
+    }
+    const struct yaml_node *restart = yaml_get(reader->root, "restart");
+    bool restarts = policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART;
+    if (restart != NULL && restart->type == YAML_MAP && !restarts && reader->warnings != NULL) {
+        for (size_t i = 0; i < restart->len; i++) {
+            const struct yaml_entry *entry = &restart->entries[i];
+            bool max = strcmp(entry->key->text, "max") == 0;
+            if (!yaml_is_null(entry->value) && !(max && policy->restart_max == 0)) {
+                strlist_addf(reader->warnings,
+                             "'restart.%s' has no effect while neither on_failure nor on_lost is 'restart'",
+                             entry->key->text);
+            }
+        }
+    }
+    if (policy->on_stall != POLICY_KEEP && policy->stall_s == 0 && reader->warnings != NULL) {
+        strlist_add(reader->warnings, "'on_stall' has no effect while 'stall' is off");
+    }
+    return 0;
+}
