@@ -69,6 +69,13 @@ struct cmd_options {
 
     /* hosts */
     bool fold;
+
+    /* list */
+    const char *state; /* one of the states' names */
+    const char *job;
+
+    /* remove */
+    bool remove_artifacts;
 };
 
 #define CMD_FANOUT_DEFAULT            64

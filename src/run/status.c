@@ -85,19 +85,3 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     crew_close(&crew);
     return result == 0 && lock >= 0 ? run_settle(context, run, err) : result;
 }
-
-int run_remove(struct run_context *context, const char *name, struct error *err)
-{
-    struct run run;
-    int result = run_status(context, name, &run, err);
-    if (result == 0 && run_state_is_live(run.state)) {
-        error_set(err, &kind_run_live, "run '%s' is %s", name, run_state_name(run.state));
-        result = error_hint(err, "`mtlaunch stop %s` ends it", name);
-    }
-    run_release(&run);
-    if (result != 0) {
-        return -1;
-    }
-    AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
-    return lock < 0 ? -1 : run_store_remove(context->store, name, err);
-}

@@ -1,0 +1,231 @@
+/* Forget a run; with its artifacts: first its files on the nodes, by the exact names of each rank it had
+ * there. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "common_internal.h"
+#include "model/kind.h"
+#include "node/answer.h"
+
+#define REMOVE_TIMEOUT_MS 30000
+
+/* The ranks a node has had over the attempts of the run: each left files of its own. */
+struct had_ranks {
+    unsigned *items;
+    size_t len, cap;
+};
+
+struct removal {
+    struct run_context *context;
+    const struct run *run;
+    struct had_ranks *ranks; /* one a node */
+    size_t turn;             /* of its ranks, this one is asked for */
+    struct node_failures failures;
+};
+
+static void add_rank(struct had_ranks *ranks, unsigned rank)
+{
+    for (size_t i = 0; i < ranks->len; i++) {
+        if (ranks->items[i] == rank) {
+            return;
+        }
+    }
+    ranks->items = xgrow(ranks->items, ranks->len, &ranks->cap, sizeof(ranks->items[0]));
+    ranks->items[ranks->len++] = rank;
+}
+
+static long find_node(const struct run *run, const char *label)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (strcmp(run->nodes[i].label, label) == 0) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+/* Fill the ranks of every node. gone gets those of earlier attempts that the record no longer knows. */
+static void gather_ranks(struct removal *removal, struct strlist *gone)
+{
+    const struct run *run = removal->run;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        add_rank(&removal->ranks[i], run->nodes[i].rank);
+    }
+    for (size_t i = 0; i < run->attempts_len; i++) {
+        const struct strlist *labels = &run->attempts[i].nodes;
+        for (size_t rank = 0; rank < labels->len; rank++) {
+            long node = find_node(run, labels->items[rank]);
+            if (node >= 0) {
+                add_rank(&removal->ranks[node], (unsigned)rank);
+            } else if (!strlist_has(gone, labels->items[rank])) {
+                strlist_add(gone, labels->items[rank]);
+            }
+        }
+    }
+}
+
+/* --- the round ---------------------------------------------------------------------------------- */
+
+static bool remove_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct removal *removal = ctx;
+    if (removal->turn >= removal->ranks[node].len || removal->failures.errors[node].kind != NULL) {
+        return false;
+    }
+    struct node_target target = run_node_target(removal->run, node);
+    target.rank = removal->ranks[node].items[removal->turn];
+    node_request_remove(&target, true, nonce, call);
+    return true;
+}
+
+static int judge_removal(const struct removal *removal, size_t node, const struct node_removal *answer,
+                         struct error *err)
+{
+    const struct run *run = removal->run;
+    if (answer->removed) {
+        return 0;
+    }
+    if (answer->live.len > 0) {
+        error_set(err, &kind_not_proven, "processes of run '%s' still live there: nothing was removed",
+                  run->name);
+        return error_hint(err, "`mtlaunch stop %s` ends them", run->name);
+    }
+    /* Not this run's, whatever its name: left alone, and no reason to keep our record. */
+    tell_warn(removal->context, "%s: the files of '%s' there belong to another run of this name; they stay",
+              run->nodes[node].label, run->name);
+    return 0;
+}
+
+static int remove_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                       struct error *err)
+{
+    struct node_removal answer;
+    int result = node_answer_remove(bytes, len, nonce, &answer, err);
+    if (result == 0) {
+        result = judge_removal(ctx, node, &answer, err);
+    }
+    node_removal_release(&answer);
+    return result;
+}
+
+static void remove_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct removal *removal = ctx;
+    (void)started;
+    if (error->kind != &kind_interrupted && error->kind != &kind_terminated) {
+        node_failures_set(&removal->failures, node, error);
+    }
+}
+
+static int ask_nodes(struct removal *removal, struct error *err)
+{
+    struct crew crew;
+    size_t turns = 1;
+    const struct crew_question question = {
+        .what = "removing",
+        .ctx = removal,
+        .timeout_ms = REMOVE_TIMEOUT_MS,
+        .build = remove_build,
+        .take = remove_take,
+        .failed = remove_failed,
+    };
+    int result = crew_open(&crew, removal->context, removal->run, err);
+    for (size_t i = 0; i < removal->run->nodes_len; i++) {
+        turns = removal->ranks[i].len > turns ? removal->ranks[i].len : turns;
+    }
+    for (; result == 0 && removal->turn < turns; removal->turn++) {
+        if (crew_ask(&crew, &question) != 0) {
+            result = crew_interrupted_error(&crew, err);
+        }
+    }
+    crew_close(&crew);
+    return result;
+}
+
+static int conclude(const struct removal *removal, struct error *err)
+{
+    const struct run *run = removal->run;
+    struct error worst = ERROR_INIT;
+    if (removal->failures.count == 0) {
+        return 0;
+    }
+    node_failures_tell(&removal->failures, removal->context, run, &worst);
+    error_set(err, worst.kind,
+              "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
+              removal->failures.count, run->nodes_len);
+    return error_hint(err,
+                      "`mtlaunch remove %s --artifacts` again is safe; without --artifacts they stay there",
+                      run->name);
+}
+
+static int remove_artifacts(struct run_context *context, const struct run *run, struct error *err)
+{
+    AUTO_STRLIST struct strlist gone = STRLIST_INIT;
+    struct removal removal = {
+        .context = context,
+        .run = run,
+        .ranks = xcalloc(run->nodes_len + 1, sizeof(struct had_ranks)),
+    };
+    node_failures_init(&removal.failures, run);
+    gather_ranks(&removal, &gone);
+    int result = ask_nodes(&removal, err);
+    if (result == 0) {
+        result = conclude(&removal, err);
+    }
+    if (result == 0 && gone.len > 0) {
+        AUTO_FREE char *names = strlist_join(&gone, ", ");
+        tell_warn(context,
+                  "earlier attempts ran on hosts that are no longer recorded; their files stay on: %s",
+                  names);
+    }
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        free(removal.ranks[i].items);
+    }
+    free(removal.ranks);
+    node_failures_release(&removal.failures);
+    return result;
+}
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+static int check_ended(const struct run *run, struct error *err)
+{
+    if (!run_state_is_live(run->state)) {
+        return 0;
+    }
+    error_set(err, &kind_run_live, "run '%s' is %s", run->name, run_state_name(run->state));
+    return error_hint(err, "`mtlaunch stop %s` ends it", run->name);
+}
+
+/* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
+static int remove_held(struct run_context *context, const char *name, bool artifacts, struct error *err)
+{
+    struct run run;
+    int result = run_store_load(context->store, name, &run, err);
+    if (result == 0) {
+        result = check_ended(&run, err);
+    }
+    if (result == 0 && artifacts) {
+        result = remove_artifacts(context, &run, err);
+    }
+    run_release(&run);
+    return result == 0 ? run_store_remove(context->store, name, err) : -1;
+}
+
+int run_remove(struct run_context *context, const char *name, bool artifacts, struct error *err)
+{
+    struct run run;
+    run_init(&run);
+    int result = run_status(context, name, &run, err);
+    if (result == 0) {
+        result = check_ended(&run, err);
+    }
+    run_release(&run);
+    if (result != 0) {
+        return -1;
+    }
+    AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
+    return lock < 0 ? -1 : remove_held(context, name, artifacts, err);
+}
