@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,6 +20,18 @@ static int load_run(struct session *session, const char *name, bool ask, struct 
     return result;
 }
 
+/* Do --state and --job of `list` let it through? Those of other commands are not set. */
+static bool is_wanted(const struct cmd_options *options, const struct run *run)
+{
+    const char *state = options->state;
+    bool live = run_state_is_live(run->state);
+    if (options->job && (!run->job || strcmp(options->job, run->job) != 0))
+        return false;
+    if (!state || (strcmp(state, "live") == 0 && live) || (strcmp(state, "ended") == 0 && !live))
+        return true;
+    return strcmp(state, run_state_name(run->state)) == 0;
+}
+
 /*
  * Load the runs of names into runs (room for all of them); *loaded tells how many could be. Only an
  * interruption is an error.
@@ -29,7 +42,10 @@ static int load_runs(struct session *session, const struct strlist *names, bool 
     for (size_t i = 0; i < names->len; i++) {
         struct error one = ERROR_INIT;
         if (load_run(session, names->items[i], ask, &runs[*loaded], &one) == 0) {
-            ++*loaded;
+            if (is_wanted(&session->call->options, &runs[*loaded]))
+                ++*loaded;
+            else
+                run_release(&runs[*loaded]);
         } else if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
             *err = one;
             return -1;
@@ -52,7 +68,7 @@ static int print_runs(struct session *session, const struct run *runs, size_t co
     else if (count)
         report_runs_text(views, count, &session->call->style, &text);
     else if (session->call->failures.len == 0)
-        msg_info("no runs");
+        msg_info(session->call->options.state || session->call->options.job ? "no such runs" : "no runs");
     msg_make_room();
     return output_print(&text, err);
 }
@@ -80,10 +96,31 @@ static int run_list(struct cmd_call *call, struct error *err)
     return runs_print(&session, false, err);
 }
 
-static const char *const usage[] = {"list", NULL};
+static const char *const usage[] = {"list [--state STATE] [--job NAME]", NULL};
+static const char *const state_choices[] = {"starting", "running",  "degraded", "stopping", "lost", "failed",
+                                            "stopped",  "finished", "live",     "ended",    NULL};
+static const struct option own_options[] = {
+    {.name = "state",
+     .type = OPTION_CHOICE,
+     .offset = offsetof(struct cmd_options, state),
+     .value = "STATE",
+     .help = "only runs in this state; live and ended stand for several",
+     .choices = state_choices},
+    {.name = "job",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, job),
+     .value = "NAME",
+     .help = "only runs of this job"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "STATE is starting, running, degraded, stopping, lost, failed, stopped or finished,\n"
+    "as last recorded; live: any of the first five; ended: any of the others.\n";
 const struct command command_list = {
     .name = "list",
     .summary = "print the runs started from this machine, without asking a node",
     .usage = usage,
+    .notes = notes,
+    .own = &own,
     .run = run_list,
 };

@@ -1,6 +1,7 @@
 /* Words after a command's name: values land where they belong, and what is wrong is named. */
 #include "cmd/cmd.h"
 #include "cmd_test.h"
+#include "model/run.h"
 
 /* A call and the words its texts borrow from. */
 struct parsed {
@@ -73,7 +74,8 @@ static void test_words_missing_and_too_many(void **state)
                    "usage: mtlaunch stop RUN [--grace DURATION] [--signal NAME] [--give-up]");
     assert_refused("status", "r1 r2", "'status' has nothing to do with 'r2'",
                    "usage: mtlaunch status [RUN] [--watch]");
-    assert_refused("list", "-- x", "'list' takes no words after '--'", "usage: mtlaunch list");
+    assert_refused("list", "-- x", "'list' takes no words after '--'",
+                   "usage: mtlaunch list [--state STATE] [--job NAME]");
 }
 
 static void test_options_of_other_commands_are_refused(void **state)
@@ -94,7 +96,6 @@ static void test_known_but_not_built(void **state)
         const char *command, *words, *option;
     } cases[] = {
         {"hosts", "--trust", "--trust"},
-        {"remove", "r1 --artifacts", "--artifacts"},
         {"start", "j r --container c", "--container"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -132,9 +133,22 @@ static void test_help_needs_no_operands(void **state)
     release(&parsed);
 }
 
+static void test_list_knows_every_state(void **state)
+{
+    (void)state;
+    for (int i = RUN_STOPPING; i <= RUN_FINISHED; i++) {
+        struct parsed parsed;
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *line = xasprintf("--state %s", run_state_name((enum run_state)i));
+        assert_int_equal(parse(&parsed, "list", line, &err), 0);
+        release(&parsed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list_knows_every_state),
         cmocka_unit_test(test_values_land),
         cmocka_unit_test(test_words_missing_and_too_many),
         cmocka_unit_test(test_options_of_other_commands_are_refused),
