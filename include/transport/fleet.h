@@ -4,7 +4,8 @@
  * lost. Nothing blocks, nothing is printed, no output is kept: bytes go to the handler as they come.
  *
  * Callbacks run inside fleet_run, never inside the function that asked for them; each may call fleet_exec,
- * fleet_cancel, fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
+ * fleet_cancel, fleet_input, fleet_input_end, fleet_pause_output, fleet_await, fleet_await_cancel,
+ * fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
  *
  * fleet_new makes the process ignore SIGPIPE (children get the default back).
  * tests/contract/test_transport.c holds every transport to this header.
@@ -25,6 +26,7 @@ struct fleet_options {
     unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
     unsigned
         connect_timeout_ms; /* look-up, connect and login together, waiting for a turn apart; 0: 10,000 */
+    unsigned keepalive_ms;  /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */
 };
 
 /* options NULL: the defaults. Never NULL unless the loop cannot be made: kind_local. */
@@ -70,6 +72,10 @@ struct exec_result {
 struct exec_handler {
     void (*data)(void *ctx, size_t host, int stream, const char *bytes, size_t len); /* stream: 1 or 2 */
     void (*done)(void *ctx, size_t host, const struct exec_result *result);
+    /* The host has taken the command; data comes after this. May be NULL. */
+    void (*started)(void *ctx, size_t host);
+    /* With hold_input: all input given so far is on its way, or nobody reads it. May be NULL. */
+    void (*drained)(void *ctx, size_t host);
 };
 
 /* Ask for a command; request and handler are copied. Returns an id, never 0, never used again. */
@@ -83,6 +89,28 @@ uint64_t fleet_exec(struct fleet *fleet, size_t host, const struct exec_request 
  */
 void fleet_cancel(struct fleet *fleet, uint64_t id);
 void fleet_cancel_all(struct fleet *fleet);
+
+/*
+ * More input for a command with hold_input; only after drained came, and not after fleet_input_end. bytes are
+ * borrowed until drained or done comes. An id that has ended already is ignored.
+ */
+void fleet_input(struct fleet *fleet, uint64_t id, const void *bytes, size_t len);
+
+/* Close the command's standard input behind what was given; hold_input is no more. */
+void fleet_input_end(struct fleet *fleet, uint64_t id);
+
+/*
+ * While paused no output is read from any host: it waits in the kernels, and the commands with it. A little
+ * that was read already may still come.
+ */
+void fleet_pause_output(struct fleet *fleet, bool pause);
+
+/*
+ * Call back once when fd can be read (or written) without waiting; in the next turn for a file, of which that
+ * is always true. Keeps fleet_run going meanwhile. Returns an id, never 0.
+ */
+uint64_t fleet_await(struct fleet *fleet, int fd, bool write, void (*callback)(void *ctx), void *ctx);
+void fleet_await_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ignored */
 
 /* Call back once after ms milliseconds. A pending timer keeps fleet_run going. Returns an id, never 0. */
 uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ctx), void *ctx);
@@ -101,8 +129,8 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
  */
 int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
 
-/* Run until no command and no timer is pending (returns 0), or fleet_stop was called (returns 1). May be
- * repeated. */
+/* Run until no command, no timer and nothing awaited is pending (returns 0), or fleet_stop was called
+ * (returns 1). May be repeated. */
 int fleet_run(struct fleet *fleet);
 void fleet_stop(struct fleet *fleet);
 

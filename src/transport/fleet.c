@@ -26,7 +26,8 @@ static int begin_transports(struct fleet *fleet, struct error *err)
 {
     struct transport_setup setup = {.loop = &fleet->loop,
                                     .deadlines = &fleet->deadlines,
-                                    .connect_timeout_ms = fleet->connect_timeout_ms};
+                                    .connect_timeout_ms = fleet->connect_timeout_ms,
+                                    .paused = &fleet->paused};
 
     fleet->shared = xcalloc(transports_all_count, sizeof(*fleet->shared));
     for (size_t i = 0; i < transports_all_count; i++) {
@@ -260,7 +261,7 @@ int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), v
 int fleet_run(struct fleet *fleet)
 {
     fleet->stopped = false;
-    while (!fleet->stopped && (fleet->pending > 0 || fleet->timers != NULL))
+    while (!fleet->stopped && (fleet->pending > 0 || fleet->timers != NULL || fleet->awaits != NULL))
         uv_run(&fleet->loop, UV_RUN_ONCE);
     return fleet->stopped ? 1 : 0;
 }
@@ -299,6 +300,7 @@ void fleet_free(struct fleet *fleet)
     fleet_background(fleet, -1, NULL, NULL, NULL);
     while (fleet->timers != NULL)
         fleet_timer_cancel(fleet, fleet->timers->id);
+    fleet_await_cancel_all(fleet);
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         struct fleet_host *host = fleet->hosts[i];
         fleet_host_close(host);

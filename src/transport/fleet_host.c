@@ -9,7 +9,7 @@
 
 #define FIRST_PAUSE_MS                                                                                       \
     50                 /* after a refusal with nothing running: the server still counts one that has ended */
-#define MAX_REFUSALS   6  /* doubling: 3 s in all */
+#define MAX_REFUSALS 6 /* doubling: 3 s in all */
 
 static void touch(struct fleet_host *host)
 {
@@ -148,6 +148,8 @@ static void on_started(void *owner, struct transport_job *job)
     struct fleet_exec *exec = exec_of(job);
 
     exec->started = true;
+    if (exec->handler.started != NULL)
+        exec->handler.started(exec->ctx, exec->host->index);
     if (exec->follow) /* may free the host's slot */
         touch(link->host);
 }
@@ -197,6 +199,15 @@ static void on_data(void *owner, struct transport_job *job, int stream, const ch
         exec->handler.data(exec->ctx, exec->host->index, stream, bytes, len);
 }
 
+static void on_drained(void *owner, struct transport_job *job)
+{
+    struct fleet_exec *exec = exec_of(job);
+
+    (void)owner;
+    exec->drained = true;
+    touch(exec->host);
+}
+
 /* A session that stood idle may be dead without our knowing: what surely never ran there is asked for once
  * more. */
 static void on_ended(void *owner, struct transport_job *job, const struct exec_result *result)
@@ -222,6 +233,7 @@ static const struct transport_events events = {
     .started = on_started,
     .refused = on_refused,
     .data = on_data,
+    .drained = on_drained,
     .ended = on_ended,
 };
 
@@ -291,6 +303,27 @@ static void clear_broken(struct fleet_host *host)
     }
     if (err.kind != NULL)
         end_queued(host, &err);
+}
+
+/* A link that goes on may end commands: the list is looked at anew after each. */
+static void pass_input(struct fleet_host *host)
+{
+    struct fleet_exec *exec = host->execs;
+
+    while (exec != NULL) {
+        if (exec->drained) {
+            exec->drained = false;
+            if (exec->handler.drained != NULL)
+                exec->handler.drained(exec->ctx, host->index);
+        }
+        if (exec->input_changed && exec->state == EXEC_ON_LINK) {
+            exec->input_changed = false;
+            host->ops->input(exec->link->link, &exec->job);
+            exec = host->execs;
+        } else {
+            exec = exec->next;
+        }
+    }
 }
 
 /* Does the host count against the fan-out: does it connect, or run something short, or want to? */
@@ -437,10 +470,25 @@ void fleet_host_attend(struct fleet_host *host)
     end_unwanted(host);
     clear_broken(host);
     start_queued(host);
+    pass_input(host);
     if (!is_busy(host)) {
         leave_queue(host);
         if (host->has_slot)
             give_slot_back(host);
+    }
+}
+
+void fleet_exec_input_changed(struct fleet_exec *exec)
+{
+    exec->input_changed = true;
+    touch(exec->host);
+}
+
+void fleet_host_pause(struct fleet_host *host)
+{
+    for (struct fleet_link *link = host->links; link != NULL; link = link->next) {
+        if (link->state == LINK_OPEN)
+            host->ops->pause(link->link);
     }
 }
 

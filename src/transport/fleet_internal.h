@@ -6,10 +6,11 @@
 #include "transport/fleet.h"
 #include "transport/transport_internal.h"
 
-#define FLEET_FANOUT     64
-#define FLEET_CONNECT_MS 10000
-#define FLEET_SIGNALS    2
-#define FLEET_LINKS      4 /* a host may have: further ones only where followers fill the first */
+#define FLEET_FANOUT       64
+#define FLEET_CONNECT_MS   10000
+#define FLEET_KEEPALIVE_MS 15000
+#define FLEET_SIGNALS      2
+#define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */
 
 enum fleet_exec_state { EXEC_QUEUED, EXEC_ON_LINK, EXEC_ENDED };
 
@@ -26,9 +27,11 @@ struct fleet_exec {
     struct exec_handler handler;
     void *ctx;
     enum fleet_exec_state state;
-    bool started;  /* the host has taken it */
-    bool retried;  /* once, when an idle session turned out to be dead */
-    bool unwanted; /* cancelled or out of time: dealt with in the next turn */
+    bool started;       /* the host has taken it */
+    bool drained;       /* its handler is to be told */
+    bool input_changed; /* its link is to be told */
+    bool retried;       /* once, when an idle session turned out to be dead */
+    bool unwanted;      /* cancelled or out of time: dealt with in the next turn */
     bool timed_out;
     unsigned refusals;
     unsigned ordinal; /* commands on the link when this one came to it, itself included */
@@ -70,21 +73,33 @@ struct fleet_timer {
     struct deadline deadline;
 };
 
+struct fleet_await {
+    struct fleet_await *next;
+    struct fleet *fleet;
+    uint64_t id;
+    void (*callback)(void *ctx);
+    void *ctx;
+    uv_poll_t *poll;          /* NULL for a file that is always ready */
+    struct deadline deadline; /* of such a file */
+};
+
 struct fleet {
     uv_loop_t loop;
     struct deadlines deadlines;
     struct deadline pump;
     unsigned fanout, slots_used;
-    unsigned connect_timeout_ms;
+    unsigned connect_timeout_ms, keepalive_ms;
     void **shared; /* of each transport of the table */
     struct fleet_host **hosts;
     size_t hosts_len, hosts_cap;
     struct fleet_host *waiting, *dirty; /* for a slot, first come first served; for attention */
     struct fleet_exec *ended;
     struct fleet_timer *timers;
+    struct fleet_await *awaits;
     uint64_t last_id;
     size_t pending;
     bool stopped;
+    bool paused; /* no output is read */
     bool signals_made;
     uv_signal_t signals[FLEET_SIGNALS];
     void (*signal_callback)(void *ctx, int signal_number);
@@ -98,12 +113,17 @@ struct fleet {
 void fleet_wake(struct fleet *fleet);
 void fleet_pump(struct fleet *fleet);
 
+/* fleet_flow.c */
+void fleet_await_cancel_all(struct fleet *fleet);
+
 /* fleet_host.c */
 struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint);
 struct fleet_exec *fleet_find_exec(struct fleet *fleet, uint64_t id);
 void fleet_host_add_exec(struct fleet_exec *exec);
 void fleet_exec_end_wanted(struct fleet_exec *exec);
 void fleet_host_attend(struct fleet_host *host);
+void fleet_host_pause(struct fleet_host *host); /* fleet->paused has changed */
+void fleet_exec_input_changed(struct fleet_exec *exec);
 void fleet_host_close(struct fleet_host *host);
 
 #endif

@@ -43,6 +43,7 @@ struct local_command {
     uv_process_t process;
     struct local_stream streams[3]; /* 0: its input */
     uv_write_t write;
+    bool writing; /* the job's input is on its way */
     bool spawned; /* the process handle has to be closed */
     bool reaped;  /* the pid is no longer ours to signal */
     int64_t ended_ms;
@@ -145,9 +146,19 @@ static void finish_if_done(struct local_command *command)
         finish(command);
 }
 
+static void wait_for_quiet(struct local_command *command);
+
+/* Quiet is what was not listened to, too: a pause does not count. */
 static void on_quiet(void *ctx)
 {
-    finish(ctx);
+    struct local_command *command = ctx;
+
+    if (!*command->link->shared->setup.paused) {
+        finish(command);
+        return;
+    }
+    command->ended_ms = clock_mono_ms();
+    wait_for_quiet(command);
 }
 
 /* A child in the background may hold the streams for ever: wait a little for more, not longer. */
@@ -207,13 +218,44 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
     finish_if_done(command);
 }
 
-/* All is written, or nobody reads it: the end of the input either way. */
+static void send_input(struct local_command *command);
+
+/* All is written, or nobody reads it. */
 static void on_written(uv_write_t *write, int status)
 {
     struct local_command *command = write->data;
 
-    if (command->link != NULL && (status != 0 || !command->job->hold_input))
+    command->writing = false;
+    if (command->link == NULL)
+        return;
+    if (status != 0)
         close_stream(&command->streams[0]);
+    send_input(command);
+}
+
+/* Write what the job has, then close the input, or tell that it may have more. */
+static void send_input(struct local_command *command)
+{
+    struct transport_job *job = command->job;
+    struct local_stream *stream = &command->streams[0];
+
+    if (command->writing)
+        return;
+    if (stream->open && job->input_len > 0) {
+        /* libuv only reads from the buffer it is given. */
+        uv_buf_t buffer = {.base = (char *)(uintptr_t)job->input, .len = job->input_len};
+        command->write.data = command;
+        job->input_len = 0;
+        command->writing =
+            uv_write(&command->write, (uv_stream_t *)&stream->pipe, &buffer, 1, on_written) == 0;
+        if (command->writing)
+            return;
+        close_stream(stream);
+    }
+    if (job->hold_input)
+        command->link->events->drained(command->link->owner, job);
+    else
+        close_stream(stream);
 }
 
 /* One pipe; ours does not block, the child's is handed on by uv_spawn. Returns the child's end or -1. */
@@ -263,19 +305,22 @@ static int spawn(struct local_command *command, const int child_ends[3])
     return uv_spawn(command->link->shared->setup.loop, &command->process, &options);
 }
 
+/* Or stop reading it, while the fleet wants none. */
+static void read_output(struct local_command *command)
+{
+    for (int i = 1; i < 3; i++) {
+        struct local_stream *stream = &command->streams[i];
+        if (stream->open && *command->link->shared->setup.paused)
+            uv_read_stop((uv_stream_t *)&stream->pipe);
+        else if (stream->open)
+            uv_read_start((uv_stream_t *)&stream->pipe, on_alloc, on_read);
+    }
+}
+
 static void start_streams(struct local_command *command)
 {
-    struct transport_job *job = command->job;
-
-    for (int i = 1; i < 3; i++)
-        uv_read_start((uv_stream_t *)&command->streams[i].pipe, on_alloc, on_read);
-    if (job->input_len > 0) {
-        /* libuv only reads from the buffer it is given. */
-        uv_buf_t buffer = {.base = (char *)(uintptr_t)job->input, .len = job->input_len};
-        command->write.data = command;
-        if (uv_write(&command->write, (uv_stream_t *)&command->streams[0].pipe, &buffer, 1, on_written) != 0)
-            close_stream(&command->streams[0]);
-    }
+    read_output(command);
+    send_input(command);
 }
 
 static void fail_start(struct local_command *command, int code)
@@ -317,6 +362,21 @@ static void local_run(void *arg, struct transport_job *job)
     start_streams(command);
 }
 
+static void local_input(void *arg, struct transport_job *job)
+{
+    (void)arg;
+    if (job->running != NULL)
+        send_input(job->running);
+}
+
+static void local_pause(void *arg)
+{
+    struct local_link *link = arg;
+
+    for (struct local_command *command = link->commands; command != NULL; command = command->next)
+        read_output(command);
+}
+
 static void local_cancel(void *arg, struct transport_job *job)
 {
     struct local_command *command = job->running;
@@ -347,6 +407,8 @@ const struct transport_ops transport_local = {
     .end = local_end,
     .open = local_open,
     .run = local_run,
+    .input = local_input,
+    .pause = local_pause,
     .cancel = local_cancel,
     .close = local_close,
 };

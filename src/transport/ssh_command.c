@@ -19,6 +19,7 @@ struct ssh_command {
     enum { COMMAND_OPENING, COMMAND_REQUESTING, COMMAND_RUNNING } state;
     size_t sent;      /* of the job's input */
     bool input_ended; /* end of file is sent, or nobody reads it */
+    bool drained;     /* with hold_input: it has been told that all is sent */
     bool ended;       /* status or signal has come: result holds it */
     bool remote_eof, remote_closed;
     int64_t ended_ms;
@@ -145,6 +146,11 @@ static void on_quiet(void *ctx)
     struct ssh_command *command = ctx;
     struct ssh_connection *connection = command->connection;
 
+    if (*connection->link->shared->setup.paused) { /* nobody listened: that is no quiet */
+        command->ended_ms = clock_mono_ms();
+        wait_for_quiet(command);
+        return;
+    }
     finish(command, true);
     ssh_connection_step(connection);
 }
@@ -224,7 +230,11 @@ static void send_input(struct ssh_command *command)
         else
             command->sent += (size_t)written;
     }
-    if (!command->input_ended && !job->hold_input) {
+    if (job->hold_input && !command->drained) {
+        command->drained = true;
+        command->sent = job->input_len = 0;
+        events_of(command)->drained(command->connection->link->owner, job);
+    } else if (!job->hold_input && !command->input_ended) {
         ssh_channel_send_eof(command->channel);
         command->input_ended = true;
     }
@@ -295,6 +305,16 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
     *at = command;
     job->running = command;
     ssh_connection_step(connection);
+}
+
+void ssh_command_input(struct transport_job *job)
+{
+    struct ssh_command *command = job->running;
+
+    if (command == NULL)
+        return;
+    command->drained = false;
+    ssh_connection_step(command->connection);
 }
 
 void ssh_command_cancel(struct transport_job *job)

@@ -121,13 +121,20 @@ static void fail_lost(struct ssh_connection *connection)
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
+/* Output is to wait: what comes in stays in the socket. */
+static bool is_paused(const struct ssh_connection *connection)
+{
+    return connection->stage == SSH_STAGE_OPEN && *connection->link->shared->setup.paused;
+}
+
 /* Watch for what libssh waits for. */
 static void watch(struct ssh_connection *connection)
 {
-    int events = UV_READABLE;
+    int events;
 
     if (connection->failed)
         return;
+    events = is_paused(connection) ? 0 : UV_READABLE;
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
         events |= UV_WRITABLE;
     uv_poll_start(&connection->poll, events, on_ready);
@@ -233,7 +240,7 @@ static void on_keepalive(void *ctx)
         release(connection);
         return;
     }
-    if (connection->bytes.in_bytes != connection->heard) {
+    if (connection->bytes.in_bytes != connection->heard || is_paused(connection)) {
         connection->silent_ticks = 0;
     } else if (++connection->silent_ticks >= MAX_SILENT) {
         error_set(&err, &kind_connection_lost, "connection lost: no sign of life for %u s",

@@ -115,6 +115,7 @@ int ssh_login_authenticate(struct ssh_connection *connection);
 
 /* ssh_command.c */
 void ssh_command_run(struct ssh_connection *connection, struct transport_job *job);
+void ssh_command_input(struct transport_job *job); /* is new, or hold_input is no longer set */
 void ssh_command_cancel(struct transport_job *job);
 void ssh_command_step_all(struct ssh_connection *connection);
 /* The connection is lost: each command is told its end. */

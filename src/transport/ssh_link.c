@@ -295,6 +295,20 @@ static void ssh_run(void *arg, struct transport_job *job)
     ssh_command_run(link->connection, job);
 }
 
+static void ssh_input(void *arg, struct transport_job *job)
+{
+    (void)arg;
+    ssh_command_input(job);
+}
+
+static void ssh_pause(void *arg)
+{
+    struct ssh_link *link = arg;
+
+    if (link->connection != NULL)
+        ssh_connection_step(link->connection);
+}
+
 static void ssh_cancel(void *arg, struct transport_job *job)
 {
     (void)arg;
@@ -322,6 +336,8 @@ const struct transport_ops transport_ssh = {
     .end = ssh_end,
     .open = ssh_open,
     .run = ssh_run,
+    .input = ssh_input,
+    .pause = ssh_pause,
     .cancel = ssh_cancel,
     .close = ssh_close,
 };

@@ -29,6 +29,8 @@ struct transport_setup {
     uv_loop_t *loop;
     struct deadlines *deadlines;
     unsigned connect_timeout_ms;
+    unsigned keepalive_ms;
+    const bool *paused; /* no output of commands is to be read now */
 };
 
 /* A command on its way through a link. The owner's; stays until ended or refused was told, or cancel was
@@ -52,6 +54,8 @@ struct transport_events {
     /* The link has no room for a further command now; it never ran. */
     void (*refused)(void *owner, struct transport_job *job);
     void (*data)(void *owner, struct transport_job *job, int stream, const char *bytes, size_t len);
+    /* With hold_input: all of the job's input is on its way, or nobody reads it. */
+    void (*drained)(void *owner, struct transport_job *job);
     /* The last event of a job. result->started and elapsed_ms are the owner's. */
     void (*ended)(void *owner, struct transport_job *job, const struct exec_result *result);
 };
@@ -68,6 +72,10 @@ struct transport_ops {
                   void *owner);
     /* Run a command on an opened link. */
     void (*run)(void *link, struct transport_job *job);
+    /* The job's input is new (after drained), or hold_input is no longer set. */
+    void (*input)(void *link, struct transport_job *job);
+    /* setup->paused has changed. */
+    void (*pause)(void *link);
     /* Kill a command; no event of it comes after this. */
     void (*cancel)(void *link, struct transport_job *job);
     /* End the link, cancelling what runs; no event comes after this. */

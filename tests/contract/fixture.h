@@ -80,7 +80,7 @@ static inline void outcome_done(void *ctx, size_t host, const struct exec_result
     outcome->result = *result;
 }
 
-static const struct exec_handler outcome_handler = {outcome_data, outcome_done};
+static const struct exec_handler outcome_handler = {.data = outcome_data, .done = outcome_done};
 
 static inline void outcome_ask(struct outcome *outcome, struct fleet *fleet, size_t host,
                                const struct exec_request *request)
@@ -291,6 +291,48 @@ static inline struct endpoint make_endpoint(const struct world *world, const cha
     strlist_addf(&endpoint.known_hosts, "%s/known_hosts", world->dir);
     endpoint.identity_explicit = true;
     return endpoint;
+}
+
+/* A transport under test: a host that it serves. */
+struct subject {
+    struct world world;
+    struct endpoint endpoint;
+};
+
+static inline int subject_set_up(void **state, bool local)
+{
+    struct subject *subject = xcalloc(1, sizeof(*subject));
+
+    world_init(&subject->world);
+    if (!local) {
+        AUTO_FREE char *name = NULL;
+        world_start_sshd(&subject->world, "");
+        name = xasprintf("[127.0.0.1]:%u", subject->world.port);
+        world_trust(&subject->world, name);
+    }
+    subject->endpoint = make_endpoint(&subject->world, "127.0.0.1", local);
+    *state = subject;
+    return 0;
+}
+
+static inline int subject_set_up_local(void **state)
+{
+    return subject_set_up(state, true);
+}
+
+static inline int subject_set_up_ssh(void **state)
+{
+    return subject_set_up(state, false);
+}
+
+static inline int subject_tear_down(void **state)
+{
+    struct subject *subject = *state;
+
+    endpoint_release(&subject->endpoint);
+    world_release(&subject->world);
+    free(subject);
+    return 0;
 }
 
 #endif

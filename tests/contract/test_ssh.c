@@ -391,7 +391,7 @@ static void kill_peer(void *ctx, size_t host, int stream, const char *bytes, siz
 
 static void test_lost_in_mid_run(void **state)
 {
-    static const struct exec_handler handler = {kill_peer, outcome_done};
+    static const struct exec_handler handler = {.data = kill_peer, .done = outcome_done};
     struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
     struct fleet *fleet = make_fleet(0, 0);
     struct exec_request request = {.command = "echo $PPID; exec cat", .hold_input = true};

@@ -3,11 +3,6 @@
 
 #define STATUSES 52 /* 0, 5, 10 … 255 */
 
-struct subject {
-    struct world world;
-    struct endpoint endpoint;
-};
-
 static void test_statuses(void **state)
 {
     struct subject *subject = *state;
@@ -225,7 +220,7 @@ static void stop_fleet(void *ctx, size_t host, int stream, const char *bytes, si
 
 static void test_free_kills(void **state)
 {
-    static const struct exec_handler handler = {stop_fleet, outcome_done};
+    static const struct exec_handler handler = {.data = stop_fleet, .done = outcome_done};
     struct subject *subject = *state;
     struct fleet *fleet = make_fleet(0, 0);
     struct exec_request request = endless(subject);
@@ -339,7 +334,7 @@ struct chain {
 };
 
 static void chain_done(void *ctx, size_t host, const struct exec_result *result);
-static const struct exec_handler chain_handler = {NULL, chain_done};
+static const struct exec_handler chain_handler = {.data = NULL, .done = chain_done};
 
 static void chain_done(void *ctx, size_t host, const struct exec_result *result)
 {
@@ -382,7 +377,7 @@ static void raise_term(void *ctx, size_t host, int stream, const char *bytes, si
 
 static void test_signal(void **state)
 {
-    static const struct exec_handler handler = {raise_term, outcome_done};
+    static const struct exec_handler handler = {.data = raise_term, .done = outcome_done};
     struct subject *subject = *state;
     struct fleet *fleet = make_fleet(0, 0);
     struct exec_request request = endless(subject);
@@ -448,42 +443,6 @@ static void test_no_file_is_left(void **state)
     assert_int_equal(count_files(), before);
 }
 
-static int set_up(void **state, bool local)
-{
-    struct subject *subject = xcalloc(1, sizeof(*subject));
-
-    world_init(&subject->world);
-    if (!local) {
-        AUTO_FREE char *name = NULL;
-        world_start_sshd(&subject->world, "");
-        name = xasprintf("[127.0.0.1]:%u", subject->world.port);
-        world_trust(&subject->world, name);
-    }
-    subject->endpoint = make_endpoint(&subject->world, "127.0.0.1", local);
-    *state = subject;
-    return 0;
-}
-
-static int set_up_local(void **state)
-{
-    return set_up(state, true);
-}
-
-static int set_up_ssh(void **state)
-{
-    return set_up(state, false);
-}
-
-static int tear_down(void **state)
-{
-    struct subject *subject = *state;
-
-    endpoint_release(&subject->endpoint);
-    world_release(&subject->world);
-    free(subject);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,7 +469,7 @@ int main(void)
         cmocka_unit_test(test_timers),
         cmocka_unit_test(test_no_file_is_left),
     };
-    int failed = cmocka_run_group_tests_name("local", tests, set_up_local, tear_down);
+    int failed = cmocka_run_group_tests_name("local", tests, subject_set_up_local, subject_tear_down);
 
-    return failed + cmocka_run_group_tests_name("ssh", tests, set_up_ssh, tear_down);
+    return failed + cmocka_run_group_tests_name("ssh", tests, subject_set_up_ssh, subject_tear_down);
 }
