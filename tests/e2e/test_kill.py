@@ -1,6 +1,6 @@
 """kill -9 of mtlaunch at every step of start, stop and wait: the next command tells the truth and can stop the run.
 
-MTLAUNCH_TEST_DIE_AT=n makes mtlaunch kill itself at its n-th step, 0 makes it say how many there were.
+MTLAUNCH_TEST_DIE_AT=n makes mtlaunch kill itself at its n-th step, 0 with -v makes it say how many there were.
 MTLAUNCH_SEED=n takes other nodes, jobs and an order of its own: the long check repeats this with many seeds.
 """
 import os
@@ -22,7 +22,7 @@ def hook(n):
 
 
 def steps(answer):
-    return int(re.search(r"^test: steps (\d+)$", answer.err, re.M).group(1))
+    return int(re.search(r"steps passed: (\d+)", answer.err).group(1))
 
 
 def order(count):
@@ -75,7 +75,7 @@ def check_stoppable(lab, run, there):
 
 def test_the_hook_counts_steps_and_dies(lab):
     write_job(lab)
-    answer = lab.mt("start", "job.yaml", "count", env=hook(0))
+    answer = lab.mt("start", "job.yaml", "count", "-v", env=hook(0))
     assert steps(answer) >= 3
     lab.mt("stop", "count")
     assert lab.mt("start", "job.yaml", "count", env=hook(1), code=None).code in (137, -9)
@@ -83,7 +83,7 @@ def test_the_hook_counts_steps_and_dies(lab):
 
 def test_killed_at_every_step_of_start(lab):
     write_job(lab)
-    count = steps(lab.mt("start", "job.yaml", "r", env=hook(0)))
+    count = steps(lab.mt("start", "job.yaml", "r", "-v", env=hook(0)))
     lab.mt("stop", "r")
     for n in order(count):
         run = f"r{n}"
@@ -99,7 +99,7 @@ def test_killed_at_every_step_of_start(lab):
 def test_killed_at_every_step_of_stop(lab):
     write_job(lab)
     lab.mt("start", "job.yaml", "r")
-    count = steps(lab.mt("stop", "r", env=hook(0)))
+    count = steps(lab.mt("stop", "r", "-v", env=hook(0)))
     for n in order(count):
         run = f"r{n}"
         lab.mt("start", "job.yaml", run)
@@ -110,10 +110,10 @@ def test_killed_at_every_step_of_stop(lab):
 
 
 def test_killed_at_every_step_of_wait(lab):
-    write_job(lab, "short.yaml", seconds=4)
+    write_job(lab, "short.yaml", seconds=2)
     write_job(lab)
     lab.mt("start", "short.yaml", "s")
-    count = steps(lab.mt("wait", "s", env=hook(0)))
+    count = steps(lab.mt("wait", "s", "-v", env=hook(0)))
     for n in order(count):
         run = f"w{n}"
         lab.mt("start", "short.yaml", run)
@@ -125,8 +125,8 @@ def test_killed_at_every_step_of_wait(lab):
 
 
 def test_killed_at_every_step_of_start_and_wait(lab):
-    write_job(lab, "short.yaml", seconds=3)
-    count = steps(lab.mt("start", "short.yaml", "s", "--wait", env=hook(0)))
+    write_job(lab, "short.yaml", seconds=2)
+    count = steps(lab.mt("start", "short.yaml", "s", "--wait", "-v", env=hook(0)))
     for n in order(count):
         run = f"f{n}"
         answer = lab.mt("start", "short.yaml", run, "--wait", env=hook(n), code=None)
@@ -136,7 +136,7 @@ def test_killed_at_every_step_of_start_and_wait(lab):
 
 def test_killed_during_roll_back(lab):
     lab.job(hosts="node1,node2", program="[ $NODE_RANK = 0 ] || exit 9; exec sleep 600", stop={"grace": "1s"})
-    count = steps(lab.mt("start", "job.yaml", "r", env=hook(0), code=1))
+    count = steps(lab.mt("start", "job.yaml", "r", "-v", env=hook(0), code=1))
     for n in order(count)[count // 2:]:
         run = f"b{n}"
         answer = lab.mt("start", "job.yaml", run, env=hook(n), code=None)
