@@ -108,10 +108,49 @@ static void test_text(void **state)
     assert_lacks(text, "\033");
 }
 
+static void batch_shown(struct fixture *fixture, struct topology_batch batch, const char *text,
+                        const char *json)
+{
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT, object = STR_INIT;
+    fixture->plan.has_batch = true;
+    fixture->plan.batch = batch;
+    report_plan_text(&fixture->plan, &style, &out);
+    assert_contains(str_text(&out), text);
+    report_plan_json(&fixture->plan, &object);
+    json_t *answer = answer_object(&object);
+    char *dump = json_dumps(json_object_get(answer, "batch"), JSON_COMPACT);
+    assert_string_equal(dump, json);
+    free(dump);
+    json_decref(answer);
+}
+
+static void test_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct topology_batch batch = {.split = {4, 2, 1, 1, 4}, .micro = 16, .global = 2048};
+    batch_shown(fixture, batch,
+                "known on start\nparallel: tensor 4 x pipeline 2 x context 1 x data known on start\n"
+                "batch: micro 16, global 2048, accumulation known on start\n",
+                "{\"micro\":16,\"global\":2048,\"data_parallel\":null,\"accumulation\":null}");
+    batch.data_parallel = 8;
+    batch.accumulation = 16;
+    batch_shown(fixture, batch,
+                "\nparallel: tensor 4 x pipeline 2 x context 1 x data 8\n"
+                "batch: micro 16, global 2048, accumulation 16\n",
+                "{\"micro\":16,\"global\":2048,\"data_parallel\":8,\"accumulation\":16}");
+    batch = (struct topology_batch){.split = {2, 1, 1, 8, 1}, .data_parallel = 2};
+    batch_shown(fixture, batch,
+                "\nparallel: tensor 2 x pipeline 1 x context 1 x data 2; experts: tensor 1 x expert 8\n"
+                "batch: micro not known, global not known, accumulation not known\n",
+                "{\"micro\":null,\"global\":null,\"data_parallel\":2,\"accumulation\":null}");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_json_environment), TEST(test_text)};
+    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_json_environment), TEST(test_text),
+                                       TEST(test_batch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,11 @@ static inline void add_plan_text(const struct plan *plan, struct str *out)
              plan->world_size);
     str_addf(out, "master %s port %u rendezvous %s\n", plan->master_addr, plan->master_port,
              plan->rendezvous_id ? plan->rendezvous_id : "?");
+    if (plan->has_batch)
+        str_addf(out, "parallel %u %u %u experts %u %u batch %u of %u data %u accumulation %u\n",
+                 plan->batch.split.tensor, plan->batch.split.pipeline, plan->batch.split.context,
+                 plan->batch.split.expert_tensor, plan->batch.split.expert, plan->batch.micro,
+                 plan->batch.global, plan->batch.data_parallel, plan->batch.accumulation);
     for (size_t i = 0; i < plan->warnings.len; i++)
         str_addf(out, "warning %s\n", plan->warnings.items[i]);
     for (size_t i = 0; i < plan->nnodes; i++)

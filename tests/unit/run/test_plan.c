@@ -19,6 +19,60 @@ static void test_refused_jobs(void **state)
     plan_refused(f, &kind_plan, "the host list is empty");
 }
 
+/* What a launcher refuses for the job as a whole, as soon as the processes are known. */
+static void test_launchers_judgement(void **state)
+{
+    struct fixture *f = *state;
+    set_text(&f->job.launcher, "megatron");
+    add_arg(f, "--micro-batch-size=1");
+    add_arg(f, "--global-batch-size=${{world_size}}0");
+    add_arg(f, "--lr");
+    add_arg(f, "1");
+    strlist_add(&f->job.extra_args, "--tensor-model-parallel-size");
+    strlist_add(&f->job.extra_args, "4");
+    planned(f); /* GPUs are found on start */
+    assert_true(f->plan.has_batch);
+    assert_int_equal(f->plan.batch.split.tensor, 4);
+    assert_int_equal(f->plan.batch.data_parallel, 0);
+    set_facts(f, 16, 8, "eth0");
+    planned(f);
+    assert_int_equal(f->plan.batch.data_parallel, 4);
+    assert_int_equal(f->plan.batch.accumulation, 160 / 4);
+    assert_env(&f->plan, 1, "CUDA_DEVICE_MAX_CONNECTIONS",
+               "CUDA_DEVICE_MAX_CONNECTIONS=1 (launcher megatron (tensor or context parallel))");
+    set_facts(f, 16, 3, "eth0");
+    plan_refused(f, &kind_plan,
+                 "world size 6 is not divisible by 4 (tensor 4 x pipeline 1 x context 1 parallel)");
+    f->job.nproc_per_node = 2;
+    planned(f);
+
+    /* A variable that is set stays, and is warned of once for both nodes. */
+    env_set(&f->job.env, "CUDA_DEVICE_MAX_CONNECTIONS", "8", "spec");
+    planned(f);
+    assert_env(&f->plan, 1, "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_MAX_CONNECTIONS=8 (spec)");
+    assert_int_equal(f->plan.warnings.len, 1);
+    f->job.zero_stage = 2;
+    planned(f);
+    assert_int_equal(f->plan.warnings.len, 0);
+    env_set(&f->job.env, "CUDA_DEVICE_MAX_CONNECTIONS", "1", "spec");
+    plan_refused(
+        f, &kind_plan,
+        "CUDA_DEVICE_MAX_CONNECTIONS is '1' (spec), but '--use-megatron-fsdp' needs it unset or above 1");
+}
+
+/* The launcher's words stand before the job's, those after "--" stay last. */
+static void test_order_of_arguments(void **state)
+{
+    struct fixture *f = *state;
+    set_text(&f->job.launcher, "megatron");
+    f->job.zero_stage = 1;
+    add_arg(f, "--lr");
+    add_arg(f, "1");
+    strlist_add(&f->job.extra_args, "--last");
+    AUTO_FREE char *line = strlist_join(&planned(f)->nodes[1].argv, " ");
+    assert_non_null(strstr(line, " train.py --use-distributed-optimizer --lr 1 --last"));
+}
+
 static void test_refused_placeholders(void **state)
 {
     struct fixture *f = *state;
@@ -207,12 +261,20 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_refused_jobs),      TEST(test_refused_placeholders),
-        TEST(test_refused_masters),   TEST(test_master_port),
-        TEST(test_unequal),           TEST(test_gpus),
-        TEST(test_visible_gpus),      TEST(test_artifacts),
-        TEST(test_half_known),        TEST(test_sizes),
-        TEST(test_nodes_are_reached), TEST(test_shell_line),
+        TEST(test_refused_jobs),
+        TEST(test_launchers_judgement),
+        TEST(test_order_of_arguments),
+        TEST(test_refused_placeholders),
+        TEST(test_refused_masters),
+        TEST(test_master_port),
+        TEST(test_unequal),
+        TEST(test_gpus),
+        TEST(test_visible_gpus),
+        TEST(test_artifacts),
+        TEST(test_half_known),
+        TEST(test_sizes),
+        TEST(test_nodes_are_reached),
+        TEST(test_shell_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
