@@ -30,6 +30,30 @@ struct job_args {
     size_t cap;
 };
 
+/* What `container up` makes; NULL, 0 and empty lists: not said, the engine's default. */
+struct job_container_run {
+    char *image;               /* NULL: there is no container.run */
+    struct strlist command;
+    char *gpus;                /* "all", "none", a count, or "device=0,2" */
+    char *network, *ipc;
+    unsigned long long shm_size_bytes; /* 0: not said */
+    bool privileged;
+    struct strlist cap_add, ulimit, devices, volumes;
+    struct strlist env;        /* NAME=VALUE, no line ends; values are never shown */
+    char *user, *workdir;
+    struct strlist extra;      /* words for `ENGINE run`, as they are */
+};
+
+/* Where everything of a job happens on each node; name NULL: on the node itself. */
+struct job_container {
+    char *name;
+    char *engine;  /* "docker" or "podman" */
+    char *user;    /* inside; NULL: the container's own */
+    char *workdir; /* inside, when 'workdir' says nothing; NULL: the container's own */
+    bool sudo;     /* through `sudo -n` */
+    struct job_container_run run;
+};
+
 struct job {
     char *name;   /* job, or the file's name without .yaml */
     char *file;   /* the spec's path as found */
@@ -69,6 +93,8 @@ struct job {
     char *ssh_identity;    /* NULL; "~" expanded, relative to folder */
     char *ssh_config;      /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
     char *ssh_known_hosts; /* NULL: the defaults */
+
+    struct job_container container;
 
     unsigned long start_timeout_s; /* 120 */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */

@@ -43,6 +43,16 @@
     X(port_taken, "port-taken", 4)                                                                  \
     X(unequal_gpus, "unequal-gpus", 4)                                                              \
     X(gpus_missing, "gpus-missing", 4)                                                              \
+    X(engine_missing, "engine-missing", 4)                                                          \
+    X(docker_permission, "docker-permission", 4)                                                    \
+    X(sudo_needs_password, "sudo-needs-password", 4)                                                \
+    X(container_missing, "container-missing", 4)                                                    \
+    X(container_stopped, "container-stopped", 4)                                                    \
+    X(container_replaced, "container-replaced", 4)                                                  \
+    X(container_failed, "container-failed", 4)                                                      \
+    X(container_differs, "container-differs", 4)                                                    \
+    X(container_foreign, "container-foreign", 4)                                                    \
+    X(image_missing, "image-missing", 4)                                                            \
     /* 1: the training, or its start, failed */                                                     \
     X(start_failed, "start-failed", 1)                                                              \
     X(setup_failed, "setup-failed", 1)                                                              \

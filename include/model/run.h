@@ -35,15 +35,24 @@ bool run_state_from_name(const char *name, enum run_state *out);
 /* starting, running, degraded, stopping, lost: the run may still have processes. */
 bool run_state_is_live(enum run_state state);
 
+/* A GPU of a node. -1: unknown. */
+struct run_gpu {
+    unsigned index;
+    int utilization;                   /* percent */
+    int64_t memory_used, memory_total; /* bytes */
+};
+
 /* A node of a run: how to reach it, where its files are, and what is known of it. Owned strings. */
 struct run_node {
     unsigned rank;
-    struct host host; /* as listed */
-    char *label;      /* name, or name:port where names repeat */
-    char *addr;       /* address other nodes use */
-    bool local;       /* without ssh */
-    char *artifacts;  /* absolute path on the node; NULL while unknown */
-    char *log;        /* path of the log on the node */
+    struct host host;        /* as listed */
+    char *label;             /* name, or name:port where names repeat */
+    char *addr;              /* address other nodes use */
+    bool local;              /* without ssh */
+    char *artifacts;         /* absolute path on the node (inside the container); NULL while unknown */
+    char *container_id;      /* of the container it was started in; NULL: none, or not started there yet */
+    char *container_started; /* when that was started, as its engine says it */
+    char *log;               /* path of the log on the node */
     enum node_state state;
     char *reason;            /* NULL: nothing to say */
     int64_t pid;             /* 0: unknown */
@@ -55,6 +64,10 @@ struct run_node {
     int64_t clock_ms;        /* when the node booted, by the head's clock (model/policy.h); 0: unknown */
     bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
     bool written_off;        /* stop --give-up while it did not answer */
+    /* As seen just now, not kept in the record: */
+    struct run_gpu *gpus;
+    size_t gpus_len;
+    bool gpus_known;
 };
 
 struct run_attempt {
@@ -102,6 +115,9 @@ struct run {
     char *ssh_user;
     unsigned ssh_port;
     char *ssh_identity, *ssh_config, *ssh_known_hosts;
+    /* the container on every node that all of it happens in; name NULL: none */
+    char *container_name, *container_engine, *container_user;
+    bool container_sudo;
     char *head_host, *head_boot_id;
     char *spec; /* as resolved: JSON text */
     struct run_node *nodes;

@@ -74,6 +74,9 @@ struct node_probe {
     struct node_processes live; /* processes of an earlier attempt of this run */
     struct node_foreign foreign;
     bool has_python, has_perl;
+    char *artifacts_unmounted; /* in a container: why files of the artifacts folder end with it; NULL: they do
+                                  not */
+    char *container_id, *container_started; /* what the engine says of it; NULL: no container */
 };
 
 enum node_start_stage {
@@ -113,6 +116,20 @@ enum node_life {
     NODE_LIFE_ELSEWHERE /* .state was written by another host on this shared folder */
 };
 
+/* A GPU as nvidia-smi shows it. */
+struct node_gpu {
+    unsigned index;
+    int utilization;      /* percent; -1: unknown */
+    int64_t memory_used;  /* bytes; -1: unknown */
+    int64_t memory_total; /* bytes; -1: unknown */
+};
+
+struct node_gpus {
+    struct node_gpu *items; /* at most 64 */
+    size_t len, cap;
+    bool known; /* nvidia-smi answered */
+};
+
 struct node_observation {
     enum node_life life;
     bool rebooted;   /* GONE: boot_id differs */
@@ -132,6 +149,8 @@ struct node_observation {
     unsigned found_attempt;     /* 0: no .state */
     char *log;                  /* path; NULL: no log */
     uint64_t log_size;
+    struct node_gpus gpus;
+    char *container_lost; /* GONE: "CLASS: text", its container is no longer the one it was; NULL */
     struct node_processes
         leftovers; /* asked for, and the command is not alive: what of the run still lives */
 };
@@ -145,6 +164,7 @@ struct node_stop {
     int status;                      /* of .exit, -1: none */
     char *signal;                    /* of .exit; NULL */
     int64_t ended_s;                 /* of .exit; 0: none */
+    char *container_lost;            /* as in node_observation: nothing was signalled */
     int64_t ended_uptime_ms;
 };
 
@@ -152,6 +172,9 @@ struct node_removal {
     bool removed;
     struct node_processes live; /* why not */
 };
+
+/* Lines "index, utilization, used MiB, total MiB" of nvidia-smi; what is no such line is passed over. */
+void node_gpus_parse(const char *text, struct node_gpus *out);
 
 int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
                       struct error *err);
@@ -168,6 +191,22 @@ void node_start_release(struct node_start *start);
 void node_observation_release(struct node_observation *observation);
 void node_stop_release(struct node_stop *stop);
 void node_removal_release(struct node_removal *removal);
+
+/*
+ * A watch's messages as they come in. node_watch_feed takes bytes; node_watch_next gives one message after
+ * the other: 1 with an observation (release it) or a beat (is_beat; only log_size is set), 0 when no whole
+ * one has come yet, -1 with err as above (after more than 256 KiB without a message, too).
+ */
+struct node_watch {
+    char nonce[40];
+    struct str held;
+    size_t seen; /* bytes of held that were looked through */
+};
+
+void node_watch_init(struct node_watch *watch, const char *nonce);
+void node_watch_release(struct node_watch *watch);
+void node_watch_feed(struct node_watch *watch, const char *bytes, size_t len);
+int node_watch_next(struct node_watch *watch, struct node_observation *out, bool *is_beat, struct error *err);
 
 /*
  * A tail's answer as it comes in: noise, a header frame, then the log's bytes up to the channel's end.

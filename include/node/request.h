@@ -34,6 +34,16 @@ struct node_call {
 #define AUTO_NODE_CALL __attribute__((cleanup(node_call_release)))
 void node_call_release(struct node_call *call);
 
+/* A container that a node's part of a run is in. All borrowed. */
+struct node_container {
+    const char *name;    /* or id; NULL: none, all runs on the node itself */
+    const char *engine;  /* "docker", "podman" */
+    const char *user;    /* inside; NULL or "": the container's own */
+    bool sudo;           /* call the engine through `sudo -n` */
+    const char *id;      /* of the container when the run started there; NULL: any of that name */
+    const char *started; /* when that one was started, as the engine says it; with id */
+};
+
 /* Which node of which run. artifacts: as the spec has it ("~/…" and relative: to the login folder); NULL:
  * ~/.mtlaunch. */
 struct node_target {
@@ -42,6 +52,7 @@ struct node_target {
     unsigned rank;
     unsigned attempt; /* from 1 */
     const char *artifacts;
+    struct node_container container; /* the script runs inside (node/container.h); name NULL: none */
 };
 
 /* What the environment of a job starts from on the node. */
@@ -82,6 +93,12 @@ struct node_probe_wish {
     unsigned long setup_timeout_s; /* limit of the setup lines; 0: 60 */
 };
 
+struct node_observe_wish {
+    bool leftovers; /* also look for processes of the run when its command has ended (a scan of all processes)
+                     */
+    bool gpus;      /* also ask nvidia-smi, for five seconds at most */
+};
+
 struct node_start_wish {
     unsigned master_port; /* recorded in .state; on rank 0 refused when another live run here claims it */
     const char *version;  /* of mtlaunch, recorded */
@@ -91,6 +108,12 @@ struct node_start_wish {
 struct node_stop_wish {
     const char *signal; /* without SIG, from job_signal_name */
     unsigned long grace_s;
+};
+
+/* A watch: an observation at once and whenever it would differ, and in between a beat. */
+struct node_watch_wish {
+    unsigned beat_s;     /* pause between two beats; 0: 10 */
+    unsigned patience_s; /* a message that is not taken for so long ends the watch; 0: 300 */
 };
 
 enum node_tail_from { NODE_TAIL_LINES, NODE_TAIL_ALL, NODE_TAIL_OFFSET };
@@ -110,9 +133,10 @@ void node_request_probe(const struct node_target *target, const struct node_job 
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out);
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_wish *wish, const char *nonce, struct node_call *out);
-/* leftovers: also look for processes of the run when its command has ended (a scan of all processes). */
-void node_request_observe(const struct node_target *target, bool leftovers, const char *nonce,
-                          struct node_call *out);
+void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
+                          const char *nonce, struct node_call *out);
+void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
+                        const char *nonce, struct node_call *out);
 void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
                        struct node_call *out);
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,

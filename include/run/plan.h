@@ -24,6 +24,14 @@
 #include "model/job.h"
 #include "model/topology.h"
 
+/* The container that every node's command runs in. */
+struct plan_container {
+    char *name; /* NULL: none */
+    char *engine;
+    char *user; /* NULL: the container's own */
+    bool sudo;
+};
+
 /* What the transport knows of a host without contacting it. Borrowed. */
 struct plan_host {
     bool local;           /* runs without ssh */
@@ -87,7 +95,7 @@ struct plan_node {
     struct env defaults, env, computed;
     enum plan_env_mode env_mode;
 
-    char *workdir;   /* NULL: the login folder. May start with "~/" */
+    char *workdir;   /* NULL: the login folder, the container's own in a container. May start with "~/" */
     char *artifacts; /* may start with "~/" while no fact made it absolute */
     char *log;       /* ARTIFACTS/logs/RUN_node<rank>.log, likewise */
 
@@ -109,8 +117,9 @@ struct plan {
     struct strlist setup;        /* as in the job */
     char *shell;                 /* as in the job: "auto", or a shell for setup */
     struct strlist ssh_options;  /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */
-    struct strlist warnings;     /* for people, in a fixed order */
-    struct plan_node *nodes;     /* nnodes of them, in rank order */
+    struct plan_container container;
+    struct strlist warnings; /* for people, in a fixed order */
+    struct plan_node *nodes; /* nnodes of them, in rank order */
 };
 
 /*

@@ -37,6 +37,7 @@ struct cmd_options {
     struct strlist env; /* NAME=VALUE or NAME */
     struct strlist profiles;
     /* as typed: they override a key of the spec and are checked where that is */
+    const char *container;
     const char *zero_stage;
     const char *nproc_per_node;
     const char *master_addr;

@@ -38,6 +38,7 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
         .profiles = &options->profiles,
         .sets = &options->set,
         .env = &options->env,
+        .container = options->container,
         .zero_stage = options->zero_stage,
         .nproc_per_node = options->nproc_per_node,
         .master_addr = options->master_addr,

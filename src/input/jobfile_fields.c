@@ -106,7 +106,7 @@ static const struct field top_fields[] = {
     {.key = "env_file", .type = FIELD_CUSTOM, .handle = read_env_file},
     {.key = "pass_env", .type = FIELD_CUSTOM, .handle = read_pass_env},
     {.key = "secret_env", .type = FIELD_CUSTOM, .handle = read_secret_env},
-    {.key = "container", .type = FIELD_UNBUILT},
+    {.key = "container", .type = FIELD_CUSTOM, .table = &container_table, .handle = read_container},
     {.key = "ssh", .type = FIELD_MAP, .table = &ssh_table},
     {.key = "prepare", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},

@@ -32,6 +32,7 @@ enum field_type {
     FIELD_DURATION, /* unsigned long: seconds, min..max */
     FIELD_CHOICE,   /* an enum, by choices */
     FIELD_NAME,     /* char *: the name of one of choices */
+    FIELD_FLAG,     /* bool: true or false */
     FIELD_MAP,      /* fields below it */
     FIELD_CUSTOM,   /* handle */
     FIELD_UNBUILT,  /* of the contract, refused in this version */
@@ -59,7 +60,7 @@ struct field {
     size_t offset; /* in struct job, or FIELD_NOWHERE */
     uint64_t min, max;
     bool auto_ok;  /* TEXT, COUNT: `auto` is allowed and leaves NULL or 0 */
-    bool empty_ok; /* UNBUILT: an empty list or mapping asks for nothing */
+    bool empty_ok; /* TEXT: an empty one leaves NULL. UNBUILT: an empty list or mapping asks for nothing */
     const struct choice *choices;
     size_t choices_count;
     const struct field_table *table;
@@ -69,6 +70,7 @@ struct field {
 
 /* All keys of a job file. */
 extern const struct field_table job_fields;
+extern const struct field_table container_table;
 
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
@@ -114,6 +116,7 @@ int read_secret_env(struct job_reader *reader, const struct yaml_node *node, con
 int read_identity(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);

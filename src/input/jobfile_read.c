@@ -144,6 +144,10 @@ static bool is_auto(const struct field *field, const struct yaml_node *node)
 static int read_text_field(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
                            const char *path)
 {
+    if (field->empty_ok && node->type == YAML_TEXT && node->text[0] == '\0') {
+        put_text(reader, field, NULL);
+        return 0;
+    }
     const char *text = reader_text(reader, node, path);
     if (text == NULL ||
         (!is_auto(field, node) && field->handle != NULL && field->handle(reader, node, path) < 0)) {
@@ -154,6 +158,19 @@ static int read_text_field(struct job_reader *reader, const struct field *field,
     } else {
         put_text(reader, field, is_auto(field, node) ? NULL : xstrdup(text));
     }
+    return 0;
+}
+
+static int read_flag_field(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
+                           const char *path)
+{
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "true or false");
+    }
+    if (!yaml_is_word(node, "true") && !yaml_is_word(node, "false")) {
+        return reader_fail_value(reader, node, path, "true, false");
+    }
+    *(bool *)(void *)((char *)reader->job + field->offset) = yaml_is_word(node, "true");
     return 0;
 }
 
@@ -315,6 +332,8 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
     case FIELD_CHOICE:
     case FIELD_NAME:
         return read_choice_field(reader, field, node, path);
+    case FIELD_FLAG:
+        return read_flag_field(reader, field, node, path);
     case FIELD_MAP:
         if (node->type != YAML_MAP) {
             return reader_fail_type(reader, node, path, "a mapping");

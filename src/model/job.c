@@ -39,14 +39,31 @@ void job_init(struct job *job)
     job->python = xstrdup("python3");
     add_all(&job->pass_env, default_pass_env, ARRAY_LEN(default_pass_env));
     add_all(&job->secret_env, default_secret_env, ARRAY_LEN(default_secret_env));
+    job->container.engine = xstrdup("docker");
     job->start_timeout_s = 120;
     policy_init(&job->policy);
     job->stop_signal = xstrdup("TERM");
     job->stop_grace_s = 40;
 }
 
+static void container_release(struct job_container *container)
+{
+    struct job_container_run *run = &container->run;
+    char *texts[] = {container->name, container->engine, container->user, container->workdir, run->image,
+                     run->gpus,       run->network,      run->ipc,        run->user,          run->workdir};
+    struct strlist *lists[] = {&run->command, &run->cap_add, &run->ulimit, &run->devices,
+                               &run->volumes, &run->env,     &run->extra};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        free(texts[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        strlist_release(lists[i]);
+    }
+}
+
 void job_release(struct job *job)
 {
+    container_release(&job->container);
     char *texts[] = {
         job->name,        job->file,         job->folder,      job->hosts,
         job->hostfile,    job->launcher,     job->master_addr, job->master_interface,

@@ -74,6 +74,9 @@ void run_node_release(struct run_node *node)
     free(node->log);
     free(node->reason);
     free(node->signal);
+    free(node->container_id);
+    free(node->container_started);
+    free(node->gpus);
     *node = (struct run_node){.exit_status = -1};
 }
 
@@ -112,9 +115,10 @@ void run_release(struct run *run)
     }
     free(run->attempts);
     char *texts[] = {
-        run->name,        run->job,          run->job_file,     run->reason,     run->master_addr,
-        run->stop_signal, run->ssh_user,     run->ssh_identity, run->ssh_config, run->ssh_known_hosts,
-        run->head_host,   run->head_boot_id, run->spec};
+        run->name,          run->job,          run->job_file,     run->reason,         run->master_addr,
+        run->stop_signal,   run->ssh_user,     run->ssh_identity, run->ssh_config,     run->ssh_known_hosts,
+        run->head_host,     run->head_boot_id, run->spec,         run->container_name, run->container_engine,
+        run->container_user};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }

@@ -30,8 +30,8 @@ static int no_answer(const char *bytes, size_t len, const char *what, struct err
     return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
 }
 
-static int read_fields(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
-                       struct error *err)
+int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                     struct error *err)
 {
     size_t used = 0;
     int found = node_fields_parse(fields, bytes, len, nonce, "end", &used, err);
@@ -207,6 +207,9 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->gpus_unknown = node_field_is_set(fields, "gpus_unknown");
     out->has_python = node_field_is_set(fields, "python");
     out->has_perl = node_field_is_set(fields, "perl");
+    out->artifacts_unmounted = node_field_copy(fields, "artifacts_unmounted");
+    out->container_id = node_field_copy(fields, "container_id");
+    out->container_started = node_field_copy(fields, "container_started");
     if (out->host == NULL || out->artifacts == NULL)
         return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
     if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
@@ -226,7 +229,7 @@ int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct n
     struct node_fields fields = {0};
 
     *out = (struct node_probe){0};
-    int result = read_fields(&fields, bytes, len, nonce, err);
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
     if (result == 0)
         result = fill_probe(&fields, out, err);
     node_fields_release(&fields);
@@ -248,6 +251,9 @@ void node_probe_release(struct node_probe *probe)
     free(probe->path);
     free(probe->port_command);
     free(probe->interface);
+    free(probe->artifacts_unmounted);
+    free(probe->container_id);
+    free(probe->container_started);
     processes_release(&probe->live);
     foreign_release(&probe->foreign);
     *probe = (struct node_probe){0};
@@ -295,7 +301,7 @@ int node_answer_start(const char *bytes, size_t len, const char *nonce, struct n
     struct node_fields fields = {0};
 
     *out = (struct node_start){.status = -1};
-    int result = read_fields(&fields, bytes, len, nonce, err);
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
     if (result == 0)
         result = fill_start(&fields, out, err);
     node_fields_release(&fields);
@@ -340,6 +346,7 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
     out->host = node_field_copy(fields, "host");
     out->found_run_id = node_field_copy(fields, "found_run_id");
     out->log = node_field_copy(fields, "log");
+    out->container_lost = node_field_copy(fields, "container_lost");
     if (read_life(fields, &out->life, err) != 0 || read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
         read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
@@ -352,6 +359,7 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
         node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
         return -1;
     out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;
+    node_gpus_parse(node_field_text(fields, "gpus"), &out->gpus);
     return read_processes(fields, "leftover", &out->leftovers, err);
 }
 
@@ -361,7 +369,7 @@ int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct
     struct node_fields fields = {0};
 
     *out = (struct node_observation){.status = -1};
-    int result = read_fields(&fields, bytes, len, nonce, err);
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
     if (result == 0)
         result = fill_observation(&fields, out, err);
     node_fields_release(&fields);
@@ -374,6 +382,8 @@ void node_observation_release(struct node_observation *observation)
     free(observation->host);
     free(observation->found_run_id);
     free(observation->log);
+    free(observation->container_lost);
+    free(observation->gpus.items);
     processes_release(&observation->leftovers);
     *observation = (struct node_observation){0};
 }
@@ -384,6 +394,7 @@ static int fill_stop(const struct node_fields *fields, struct node_stop *out, st
         return error_set(err, &kind_node_answer, "the node's answer to a stop does not say what survived");
     out->was_alive = node_field_is_set(fields, "was_alive");
     out->signal = copy_signal(fields);
+    out->container_lost = node_field_copy(fields, "container_lost");
     if (node_field_number(fields, "signalled", PID_MAX, &out->signalled, err) != 0 ||
         node_field_number(fields, "killed", PID_MAX, &out->killed, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
@@ -400,7 +411,7 @@ int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct no
     struct node_fields fields = {0};
 
     *out = (struct node_stop){.status = -1};
-    int result = read_fields(&fields, bytes, len, nonce, err);
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
     if (result == 0)
         result = fill_stop(&fields, out, err);
     node_fields_release(&fields);
@@ -410,6 +421,7 @@ int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct no
 void node_stop_release(struct node_stop *stop)
 {
     free(stop->signal);
+    free(stop->container_lost);
     processes_release(&stop->leftovers);
     processes_release(&stop->survivors);
     *stop = (struct node_stop){0};
@@ -421,7 +433,7 @@ int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct 
     struct node_fields fields = {0};
 
     *out = (struct node_removal){0};
-    int result = read_fields(&fields, bytes, len, nonce, err);
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
     if (result == 0) {
         out->removed = node_field_is_set(&fields, "removed");
         result = read_processes(&fields, "live", &out->live, err);

@@ -178,5 +178,7 @@ int node_fields_check(const struct node_fields *fields, struct error *err)
     }
     if (strcmp(kind, "place") == 0)
         return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
+    if (node_gate_error(kind, detail, err))
+        return -1;
     return error_set(err, &kind_node_answer, "the node answers with an unknown error '%s': %s", kind, detail);
 }

@@ -56,6 +56,10 @@ int node_fields_parse(struct node_fields *fields, const char *bytes, size_t len,
                       const char *last, size_t *used, struct error *err);
 void node_fields_release(struct node_fields *fields);
 
+/* The fields of a whole answer; -1 with err when there is none, or when it says that something failed. */
+int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                     struct error *err);
+
 /* Fields "error" and "detail" as an error of the kinds answer.h names; 0 when there are none. */
 int node_fields_check(const struct node_fields *fields, struct error *err);
 
@@ -65,5 +69,18 @@ bool node_field_is_set(const struct node_fields *fields, const char *key); /* "1
 /* 0, and *out untouched, when the field is not there or empty; -1 when it is no number within 0..max. */
 int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
                       struct error *err);
+
+/*
+ * The lines that the node's own shell runs before a container is entered: begin, values and script, end. The
+ * command is what reads them.
+ */
+void node_gate_begin(struct str *out, const struct node_container *container, const char *verb,
+                     const char *nonce);
+void node_gate_add_value(struct str *out, const char *name, const char *value);
+void node_gate_end(struct str *out, const char *nonce);
+char *node_gate_command(const char *nonce); /* the caller frees */
+
+/* A failure on the way into a container, by the name of its class; false when there is none of that name. */
+bool node_gate_error(const char *name, const char *detail, struct error *err);
 
 #endif

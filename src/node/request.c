@@ -31,6 +31,20 @@ static void set_flag(struct str *out, const char *name, bool value)
     str_addf(out, "mt_%s=%s\n", name, value ? "1" : "");
 }
 
+/* On the node itself, before the container is entered: `sh -s` there reads what comes behind. */
+static void add_gate(struct node_call *out, const struct node_target *target, const char *verb)
+{
+    static const char *const parts[] = {"10-frame", "05-gate", NULL};
+
+    out->command = node_gate_command(out->nonce);
+    node_gate_begin(&out->input, &target->container, verb, out->nonce);
+    node_gate_add_value(&out->input, "run_id", target->run_id);
+    str_addf(&out->input, "mt_attempt=%u\n", target->attempt);
+    node_script_add(&out->input, parts);
+    str_add(&out->input, "mt_gate /bin/sh -s\n");
+    node_gate_end(&out->input, out->nonce);
+}
+
 /*
  * The login shell runs a command that every shell understands alike and that gives way to /bin/sh. It first
  * reads one line: a start-up file that reads from standard input, and so eats the nonce, ends the call with
@@ -43,9 +57,15 @@ static void begin(struct node_call *out, const struct node_target *target, const
     *out = (struct node_call)NODE_CALL_INIT;
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
         out->nonce[i] = nonce[i];
-    out->command = xasprintf(
-        "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; exec /bin/sh -s'", out->nonce);
-    str_addf(&out->input, "%s\nmt_all() {\n", out->nonce);
+    bool inside = target->container.name != NULL;
+    if (inside) {
+        add_gate(out, target, verb);
+    } else {
+        out->command = xasprintf(
+            "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; exec /bin/sh -s'", out->nonce);
+        str_addf(&out->input, "%s\n", out->nonce);
+    }
+    str_add(&out->input, "mt_all() {\n");
     set_text(&out->input, "nonce", out->nonce);
     set_text(&out->input, "verb", verb);
     set_text(&out->input, "run", target->run);
@@ -53,6 +73,9 @@ static void begin(struct node_call *out, const struct node_target *target, const
     set_number(&out->input, "rank", target->rank);
     set_number(&out->input, "attempt", target->attempt);
     set_text(&out->input, "artifacts", target->artifacts);
+    set_flag(&out->input, "inside", inside);
+    set_text(&out->input, "container", inside ? target->container.id : NULL);
+    set_text(&out->input, "container_began", inside ? target->container.started : NULL);
 }
 
 static void finish(struct node_call *out, const char *const *parts)
@@ -80,8 +103,8 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_probe(const struct node_target *target, const struct node_job *job,
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "20-proc", "25-place", "27-env",
-                                        "30-probe", "35-net",  "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "20-proc", "25-place", "27-env",
+                                        "29-limit", "30-probe", "35-net",  "90-main",  NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 
@@ -128,14 +151,29 @@ void node_request_start(const struct node_target *target, const struct node_job 
     finish(out, parts);
 }
 
-void node_request_observe(const struct node_target *target, bool leftovers, const char *nonce,
-                          struct node_call *out)
+void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
+                          const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat", "20-proc", "25-place",
-                                        "50-observe", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",    "20-proc", "25-place",
+                                        "29-limit", "50-observe", "90-main", NULL};
 
     begin(out, target, "observe", nonce);
-    set_flag(&out->input, "want_leftovers", leftovers);
+    set_flag(&out->input, "want_leftovers", wish->leftovers);
+    set_flag(&out->input, "want_gpus", wish->gpus);
+    finish(out, parts);
+}
+
+void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
+                        const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame",   "15-stat",  "20-proc", "25-place",
+                                        "50-observe", "55-watch", "90-main", NULL};
+
+    begin(out, target, "watch", nonce);
+    set_flag(&out->input, "want_leftovers", false);
+    set_number(&out->input, "beat", wish->beat_s != 0 ? wish->beat_s : 10);
+    set_number(&out->input, "patience", wish->patience_s != 0 ? wish->patience_s : 300);
+    set_number(&out->input, "look_every", 1);
     finish(out, parts);
 }
 

@@ -56,9 +56,13 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
         add_safe(out, node->addr);
         str_add(out, ")");
     }
-    str_add(out, node->local ? ", here without ssh\n" : ", by ssh\n");
-    str_add(out, "  workdir: ");
-    add_safe(out, node->workdir ? node->workdir : "the login folder");
+    str_add(out, node->local ? ", here without ssh" : ", by ssh");
+    if (plan->container.name)
+        str_addf(out, ", in %s container %s", plan->container.engine, plan->container.name);
+    str_add(out, "\n  workdir: ");
+    add_safe(out, node->workdir          ? node->workdir
+                  : plan->container.name ? "the container's own"
+                                         : "the login folder");
     str_add(out, "\n  log:     ");
     add_safe(out, node->log ? node->log : "");
     str_add(out, "\n  environment:\n");
@@ -165,7 +169,7 @@ static json_t *node_object(const struct plan *plan, size_t index)
     json_object_set_new(object, "env", env_array(node));
     json_object_set_new(object, "workdir", js_text(node->workdir));
     json_object_set_new(object, "log", js_text(node->log));
-    json_object_set_new(object, "container", json_null());
+    json_object_set_new(object, "container", js_text(plan->container.name));
     return object;
 }
 

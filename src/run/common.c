@@ -151,6 +151,15 @@ struct node_target run_node_target(const struct run *run, size_t node)
         .rank = run->nodes[node].rank,
         .attempt = run->attempt,
         .artifacts = run->nodes[node].artifacts,
+        .container =
+            {
+                .name = run->container_name,
+                .engine = run->container_engine,
+                .user = run->container_user,
+                .sudo = run->container_sudo,
+                .id = run->nodes[node].container_id,
+                .started = run->nodes[node].container_started,
+            },
     };
 }
 
@@ -172,6 +181,7 @@ int run_settle(struct run_context *context, struct run *run, struct error *err)
 
 struct observe_round {
     struct run *run;
+    bool gpus;
     bool answered;
 };
 
@@ -183,7 +193,8 @@ static bool observe_build(void *ctx, size_t node, const char *nonce, struct node
         return false;
     }
     const struct node_target target = run_node_target(round->run, node);
-    node_request_observe(&target, false, nonce, call);
+    const struct node_observe_wish wish = {.gpus = round->gpus};
+    node_request_observe(&target, &wish, nonce, call);
     return true;
 }
 
@@ -195,6 +206,7 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     if (result == 0) {
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
+        judge_gpus(&round->run->nodes[node], &seen.gpus);
         round->answered = true;
     }
     node_observation_release(&seen);
@@ -212,7 +224,7 @@ static void observe_failed(void *ctx, size_t node, const struct error *error, bo
 
 int run_observe(struct crew *crew, struct run *run, const char *what)
 {
-    struct observe_round round = {.run = run};
+    struct observe_round round = {.run = run, .gpus = crew->context->want_gpus};
     const struct crew_question question = {
         .what = what,
         .ctx = &round,

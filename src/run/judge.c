@@ -71,7 +71,9 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
         return;
     }
     node->state = NODE_FAILED;
-    if (seen->rebooted) {
+    if (seen->container_lost != NULL) {
+        judge_set_reason(node, "%s", seen->container_lost);
+    } else if (seen->rebooted) {
         judge_set_reason(node, "gone: the machine was restarted");
     } else if (seen->pid_reused) {
         judge_set_reason(node, "gone without an exit status; its pid belongs to another process now");
@@ -129,6 +131,25 @@ void judge_observation(struct run_node *node, const struct node_observation *see
         node->state = NODE_LOST;
         judge_set_reason(node, "its files were written by another host on a shared folder");
         break;
+    }
+}
+
+void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
+{
+    free(node->gpus);
+    node->gpus = NULL;
+    node->gpus_len = gpus->len;
+    node->gpus_known = gpus->known;
+    if (gpus->len > 0) {
+        node->gpus = xcalloc(gpus->len, sizeof(*node->gpus));
+    }
+    for (size_t i = 0; i < gpus->len; i++) {
+        node->gpus[i] = (struct run_gpu){
+            .index = gpus->items[i].index,
+            .utilization = gpus->items[i].utilization,
+            .memory_used = gpus->items[i].memory_used,
+            .memory_total = gpus->items[i].memory_total,
+        };
     }
 }
 
@@ -275,7 +296,8 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool again)
         node->state = NODE_PENDING;
     } else if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
         node->state = NODE_FAILED;
-        judge_set_reason(node, "gone without an exit status");
+        judge_set_reason(node, "%s",
+                         stop->container_lost != NULL ? stop->container_lost : "gone without an exit status");
     }
     if (stop->survivors.total > 0) {
         judge_set_reason(node, "%llu processes could not be ended",

@@ -18,6 +18,9 @@ void judge_set_reason(struct run_node *node, const char *format, ...) __attribut
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt);
 
+/* What nvidia-smi showed there just now. */
+void judge_gpus(struct run_node *node, const struct node_gpus *gpus);
+
 /* A node did not answer: it is lost, what was known of it stays. */
 void judge_silence(struct run_node *node, const struct error *why);
 

@@ -40,6 +40,9 @@ void plan_release(struct plan *plan)
     free(plan->master_addr);
     free(plan->rendezvous_id);
     free(plan->shell);
+    free(plan->container.name);
+    free(plan->container.engine);
+    free(plan->container.user);
     strlist_release(&plan->setup);
     strlist_release(&plan->ssh_options);
     strlist_release(&plan->warnings);
@@ -190,6 +193,13 @@ static void fill_plan(const struct plan_work *work, struct plan *plan)
     plan->launcher = xstrdup(work->launcher->name);
     plan->shell = xstrdup(job->shell);
     strlist_copy(&plan->setup, &job->setup);
+    if (job->container.name)
+        plan->container = (struct plan_container){
+            .name = xstrdup(job->container.name),
+            .engine = xstrdup(job->container.engine),
+            .user = xstrdup(job->container.user),
+            .sudo = job->container.sudo,
+        };
     add_ssh_options(job, &plan->ssh_options);
     plan->nnodes = (unsigned)in->hosts->len;
     plan->master_port = job->master_port              ? job->master_port
@@ -265,6 +275,8 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
                           plan->run, node->rank);
     if (!folder)
         folder = job->workdir;
+    if (!folder && job->container.name)
+        folder = job->container.workdir;
     if (folder && !(node->workdir = plan_fill(values, folder, NULL, "workdir", err)))
         return -1;
     return 0;
@@ -352,7 +364,7 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
     node->user = xstrdup(user);
     node->port = first_port(known ? known->port : 0, host->port, in->job->ssh_port);
     node->nproc = work->nproc[node->host];
-    node->env_mode = !node->local ? PLAN_ENV_LOGIN : plan->nnodes == 1 ? PLAN_ENV_KEEP : PLAN_ENV_CLEAN;
+    node->env_mode = !node->local || plan->container.name ? PLAN_ENV_LOGIN : plan->nnodes == 1 ? PLAN_ENV_KEEP : PLAN_ENV_CLEAN;
 
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, node, &values);

@@ -59,6 +59,8 @@ static json_t *node_to_json(const struct run_node *node)
     put_flag(object, "local", node->local);
     put_text(object, "artifacts", node->artifacts);
     put_text(object, "log", node->log);
+    put_text(object, "container_id", node->container_id);
+    put_text(object, "container_started", node->container_started);
     put_text(object, "state", node_state_name(node->state));
     put_text(object, "reason", node->reason);
     put_number(object, "pid", node->pid);
@@ -119,6 +121,10 @@ static void put_reach(json_t *object, const struct run *run)
     put_text(object, "ssh_identity", run->ssh_identity);
     put_text(object, "ssh_config", run->ssh_config);
     put_text(object, "ssh_known_hosts", run->ssh_known_hosts);
+    put_text(object, "container_name", run->container_name);
+    put_text(object, "container_engine", run->container_engine);
+    put_text(object, "container_user", run->container_user);
+    put_flag(object, "container_sudo", run->container_sudo);
     put_text(object, "head_host", run->head_host);
     put_text(object, "head_boot_id", run->head_boot_id);
 }
@@ -215,6 +221,8 @@ static bool node_from_json(const json_t *object, struct run_node *node)
     node->local = get_flag(object, "local");
     node->artifacts = get_text(object, "artifacts");
     node->log = get_text(object, "log");
+    node->container_id = get_text(object, "container_id");
+    node->container_started = get_text(object, "container_started");
     node->reason = get_text(object, "reason");
     node->pid = get_number(object, "pid", 0);
     node->exit_status = (int)get_number(object, "exit_status", -1);
@@ -312,6 +320,10 @@ static void reach_from_json(const json_t *object, struct run *run)
     run->ssh_identity = get_text(object, "ssh_identity");
     run->ssh_config = get_text(object, "ssh_config");
     run->ssh_known_hosts = get_text(object, "ssh_known_hosts");
+    run->container_name = get_text(object, "container_name");
+    run->container_engine = get_text(object, "container_engine");
+    run->container_user = get_text(object, "container_user");
+    run->container_sudo = get_flag(object, "container_sudo");
     run->head_host = get_text(object, "head_host");
     run->head_boot_id = get_text(object, "head_boot_id");
 }

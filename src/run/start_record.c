@@ -146,6 +146,10 @@ void start_fill_record(struct start *start)
     replace(&run->ssh_identity, job->ssh_identity);
     replace(&run->ssh_config, job->ssh_config);
     replace(&run->ssh_known_hosts, job->ssh_known_hosts);
+    replace(&run->container_name, job->container.name);
+    replace(&run->container_engine, job->container.name != NULL ? job->container.engine : NULL);
+    replace(&run->container_user, job->container.user);
+    run->container_sudo = job->container.sudo;
     fill_head(run);
     struct run_attempt *attempt = run_add_attempt(run);
     attempt->number = run->attempt;
@@ -164,6 +168,8 @@ void start_complete_record(struct start *start)
     for (size_t i = 0; i < run->nodes_len; i++) {
         replace(&run->nodes[i].artifacts, start->plan.nodes[i].artifacts);
         replace(&run->nodes[i].log, start->plan.nodes[i].log);
+        replace(&run->nodes[i].container_id, start->probes[i].container_id);
+        replace(&run->nodes[i].container_started, start->probes[i].container_started);
     }
     free(run->spec);
     run->spec = spec_text(start);

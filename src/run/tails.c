@@ -184,6 +184,7 @@ static void tail_ask(struct tail *tail)
         .input = call.input.data,
         .input_len = call.input.len,
         .follow = wish.follow,
+        .hold_input = wish.follow && target.container.name != NULL, /* its end ends the follower inside */
         .timeout_ms = 0, /* a log may be long; a dead peer is noticed by the transport */
     };
     tail->state = TAIL_OPEN;

@@ -22,6 +22,7 @@ struct wishes {
     struct node_start_wish start;
     struct node_stop_wish stop;
     struct node_tail_wish tail;
+    struct node_watch_wish watch;
     struct strlist setup, argv, unset;
     struct env defaults, env, computed;
     const char *nonce;
@@ -124,6 +125,10 @@ static void take_other(struct wishes *w, const char *key, const char *value)
         w->tail.count = number(value);
     } else if (strcmp(key, "follow") == 0)
         w->tail.follow = true;
+    else if (strcmp(key, "beat") == 0)
+        w->watch.beat_s = (unsigned)number(value);
+    else if (strcmp(key, "patience") == 0)
+        w->watch.patience_s = (unsigned)number(value);
     else {
         fprintf(stderr, "unknown '%s'\n", key);
         exit(2);
@@ -156,7 +161,9 @@ static int build(const char *verb, int argc, char **argv)
     else if (strcmp(verb, "start") == 0)
         node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
     else if (strcmp(verb, "observe") == 0)
-        node_request_observe(&w.target, w.leftovers, w.nonce, &call);
+        node_request_observe(&w.target, &(struct node_observe_wish){.leftovers = w.leftovers}, w.nonce, &call);
+    else if (strcmp(verb, "watch") == 0)
+        node_request_watch(&w.target, &w.watch, w.nonce, &call);
     else if (strcmp(verb, "stop") == 0)
         node_request_stop(&w.target, &w.stop, w.nonce, &call);
     else if (strcmp(verb, "tail") == 0)
@@ -179,7 +186,7 @@ static int print_command(const char *nonce)
     struct node_target target = {.run = "r", .run_id = "r-00000000", .attempt = 1};
     struct node_call call = NODE_CALL_INIT;
 
-    node_request_observe(&target, false, nonce, &call);
+    node_request_observe(&target, &(struct node_observe_wish){0}, nonce, &call);
     puts(call.command);
     node_call_release(&call);
     return 0;

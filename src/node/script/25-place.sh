@@ -32,6 +32,16 @@ mt_absolute() { # PATH, "~/…" or relative to the login folder -> mt_path
     esac
 }
 
+# Where the job runs: what the spec says, else the login folder; in a container its own folder, where this shell began.
+mt_set_workdir() {
+    mt_path=$PWD
+    case $mt_inside$mt_workdir in
+    1) ;;
+    *) mt_absolute "${mt_workdir:-$mt_home}" ;;
+    esac
+    mt_workdir=$mt_path
+}
+
 mt_set_paths() {
     mt_absolute "${mt_artifacts:-.mtlaunch}"
     mt_artifacts=$mt_path

@@ -2,48 +2,6 @@
 # The probe before a start: facts, and whatever would keep the job from running here. It starts nothing that
 # stays and leaves no file but the folders a start needs.
 
-# SECONDS FILE COMMAND…: run COMMAND, which must make a session of its own, with output to FILE, and never wait for
-# it longer than that, even when it is stuck in the kernel. Its status is left in FILE.code; none: the time was up,
-# and its session was killed.
-mt_run_limited() {
-    mt_limit=$1 mt_out=$2
-    shift 2
-    mt_read_clock
-    mt_deadline=$((mt_clock + mt_limit * 100))
-    rm -f "$mt_out.code"
-    (
-        "$@" </dev/null >"$mt_out" 2>&1
-        printf '%s\n' "$?" >"$mt_out.part"
-        mv "$mt_out.part" "$mt_out.code"
-    ) 2>/dev/null &
-    mt_child=$!
-    mt_wait=0.02
-    while [ ! -f "$mt_out.code" ]; do
-        mt_read_clock
-        if [ "$mt_clock" -ge "$mt_deadline" ]; then
-            mt_kill_sessions_below "$mt_child"
-            return
-        fi
-        kill -0 "$mt_child" 2>/dev/null || break
-        mt_pause "$mt_wait"
-        case $mt_wait in
-        0.02) mt_wait=0.05 ;;
-        *) mt_wait=0.1 ;;
-        esac
-    done
-}
-
-mt_kill_sessions_below() { # PID of a child of this shell: the sessions its children lead, and what descends from them
-    mt_read_table
-    mt_tree=$({
-        printf 'self %s\n' 0
-        printf '%s\n' "$mt_table" | awk -v parent="$1" '$3 == parent && $5 == $2 { print "own", $2 }'
-        printf '%s\n' "$mt_table"
-    } | awk "$mt_scan_program" | awk '{ print $2 }')
-    # shellcheck disable=SC2086
-    kill -KILL "$1" $mt_tree 2>/dev/null
-}
-
 mt_probe_gpus() {
     mt_gpus=0
     command -v nvidia-smi >/dev/null || return 0
@@ -110,6 +68,22 @@ mt_probe_job() {
     fi
 }
 
+# In a container: files of the artifacts folder end with it unless they lie on a volume.
+mt_probe_mount() {
+    mt_line=$(mt_path=$(cd "$mt_artifacts" && pwd -P) awk '
+        {
+            point = $5
+            gsub(/\\040/, " ", point)
+            path = ENVIRON["mt_path"]
+            if (point != "/" && path != point && index(path, point "/") != 1) next
+            for (i = 7; i < NF && $i != "-"; i++) ;
+            if (length(point) >= best) { best = length(point); type = $(i + 1); found = point }
+        }
+        END { if (found == "/") print "no mount"; else if (type ~ /^(tmpfs|ramfs)$/) print "a " type }
+    ' /proc/self/mountinfo 2>/dev/null)
+    [ -z "$mt_line" ] || mt_frame artifacts_unmounted "$mt_line"
+}
+
 # Earlier processes of this run, or a .state of another that stands in the way.
 mt_probe_earlier() {
     mt_judge_state
@@ -127,8 +101,7 @@ mt_probe_earlier() {
 
 mt_verb_probe() {
     mt_set_paths
-    mt_absolute "${mt_workdir:-$mt_home}"
-    mt_workdir=$mt_path
+    mt_set_workdir
     for mt_key in home host user boot_id uid artifacts; do
         eval "mt_frame $mt_key \"\$mt_$mt_key\""
     done
@@ -139,6 +112,7 @@ mt_verb_probe() {
     ! command -v perl >/dev/null || mt_frame perl 1
     if mt_make_place; then
         mt_frame writable 1
+        [ -z "$mt_inside" ] || mt_probe_mount
         mt_probe_earlier
     else
         mt_frame artifacts_problem "$mt_problem"

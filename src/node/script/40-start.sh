@@ -12,7 +12,8 @@ mt_start_answer() { # STAGE
 mt_state_text() { # PID TICKS KEEPER KEEPER_TICKS
     printf 'format=1\nrun_id=%s\nhost=%s\nuid=%s\nuser=%s\nboot_id=%s\n' "$mt_run_id" "$mt_host" "$mt_uid" \
         "$mt_user" "$mt_boot_id"
-    printf 'pid=%s\nstart_ticks=%s\npgid=%s\ncontainer=\ncontainer_started=\n' "$1" "$2" "$1"
+    printf 'pid=%s\nstart_ticks=%s\npgid=%s\ncontainer=%s\ncontainer_started=%s\n' "$1" "$2" "$1" \
+        "$mt_container" "$mt_container_began"
     printf 'attempt=%s\nstarted=%s\nmaster_port=%s\nversion=%s\n' "$mt_attempt" "$mt_started" "$mt_master_port" \
         "$mt_version"
     printf 'keeper=%s\nkeeper_ticks=%s\nstarter=%s\nstarter_ticks=%s\nlog_base=%s\n' "$3" "$4" "$mt_starter" \
@@ -175,8 +176,7 @@ mt_verb_start() {
     trap : HUP PIPE
     mt_set_paths
     mt_problem=
-    mt_absolute "${mt_workdir:-$mt_home}"
-    mt_workdir=$mt_path
+    mt_set_workdir
     mt_make_place || mt_start_answer claim
     mt_judged=$(cat "$mt_base.state" 2>/dev/null)
     mt_judge_state

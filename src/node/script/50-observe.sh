@@ -4,9 +4,6 @@
 mt_verb_observe() {
     mt_set_paths
     mt_frame host "$mt_host"
-    mt_frame now "$(date +%s)"
-    IFS=' ' read -r mt_up mt_rest </proc/uptime
-    mt_frame uptime "$mt_up"
     mt_check_place || mt_fail place "$mt_problem"
     if [ -f "$mt_log" ]; then
         mt_frame log "$mt_log"
@@ -26,6 +23,11 @@ mt_verb_observe() {
         fi
     fi
     mt_observe_leftovers
+    mt_observe_gpus
+    # last, so that nothing above ended later than now
+    mt_frame now "$(date +%s)"
+    IFS=' ' read -r mt_up mt_rest </proc/uptime
+    mt_frame uptime "$mt_up"
     mt_end
 }
 

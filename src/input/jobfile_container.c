@@ -1,0 +1,149 @@
+/* The keys below 'container'. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "input/jobfile_internal.h"
+#include "model/kind.h"
+
+#define CONTAINER(member) .offset = offsetof(struct job, container.member)
+
+/* What docker takes for a name (daemon/names of moby): also a short id. Never an option. */
+static int check_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    bool good = text[0] != '-' && text[0] != '.' && text[0] != '_';
+    for (const char *at = text; *at != '\0'; at++) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
+                     strchr("_.-", *at) != NULL;
+        good = good && plain;
+    }
+    return good ? 0
+                : reader_fail_value(reader, node, path,
+                                    "letters, digits, '_', '.' and '-', the first a letter or digit");
+}
+
+/* A word that stands on the engine's command line where it must not be taken for an option. */
+static int check_word(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    return node->text[0] != '-' ? 0 : reader_fail_value(reader, node, path, "a text not beginning with '-'");
+}
+
+static int check_gpus(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    uint64_t count = 0;
+    if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0 || text_to_uint(text, 1, 1024, &count) ||
+        (text_starts(text, "device=") && text[7] != '\0' && strpbrk(text, " \t\"'") == NULL)) {
+        return 0;
+    }
+    return reader_fail_value(reader, node, path, "all, none, a count, or device=0,2");
+}
+
+static int read_shm_size(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    uint64_t bytes = 0;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a size");
+    }
+    if (!text_to_size(node->text, &bytes) || bytes == 0) {
+        return reader_fail_value(reader, node, path, "whole bytes, or a whole number with K, M, G or T");
+    }
+    reader->job->container.run.shm_size_bytes = bytes;
+    return 0;
+}
+
+/* They are handed to the engine one a line. */
+static int read_run_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a mapping of names to texts");
+    }
+    struct strlist *env = &reader->job->container.run.env;
+    for (size_t i = 0; i < node->len; i++) {
+        const struct yaml_node *key = node->entries[i].key;
+        const struct yaml_node *value = node->entries[i].value;
+        AUTO_FREE char *name = xasprintf("%s.%s", path, key->text);
+        if (value->type != YAML_TEXT || yaml_is_null(value)) {
+            return reader_fail_type(reader, value, name, "a text");
+        }
+        if (key->text[0] == '\0' || strpbrk(key->text, " \t\r\n=#") != NULL) {
+            return reader_fail(reader, key, "'%.100s' is no name of a variable", key->text);
+        }
+        if (strpbrk(value->text, "\r\n") != NULL) {
+            reader_fail(reader, value, "'%.100s' holds a line end", name);
+            return error_hint(reader->err, "set it in 'env': the job's own variables may hold anything");
+        }
+        strlist_addf(env, "%s=%s", key->text, value->text);
+    }
+    return 0;
+}
+
+static int read_run(struct job_reader *reader, const struct yaml_node *node, const char *path);
+
+static const struct choice engines[] = {{"docker", 0, false}, {"podman", 0, false}};
+
+static const struct field run_fields[] = {
+    {.key = "image", .type = FIELD_TEXT, CONTAINER(run.image), .handle = check_word},
+    {.key = "command", .type = FIELD_LIST, CONTAINER(run.command)},
+    {.key = "gpus", .type = FIELD_TEXT, CONTAINER(run.gpus), .handle = check_gpus},
+    {.key = "network", .type = FIELD_TEXT, CONTAINER(run.network)},
+    {.key = "ipc", .type = FIELD_TEXT, CONTAINER(run.ipc)},
+    {.key = "shm_size", .type = FIELD_CUSTOM, .handle = read_shm_size},
+    {.key = "privileged", .type = FIELD_FLAG, CONTAINER(run.privileged)},
+    {.key = "cap_add", .type = FIELD_LIST, CONTAINER(run.cap_add)},
+    {.key = "ulimit", .type = FIELD_LIST, CONTAINER(run.ulimit)},
+    {.key = "devices", .type = FIELD_LIST, CONTAINER(run.devices)},
+    {.key = "volumes", .type = FIELD_LIST, CONTAINER(run.volumes)},
+    {.key = "env", .type = FIELD_CUSTOM, .handle = read_run_env},
+    {.key = "user", .type = FIELD_TEXT, CONTAINER(run.user), .empty_ok = true},
+    {.key = "workdir", .type = FIELD_TEXT, CONTAINER(run.workdir), .empty_ok = true},
+    {.key = "extra", .type = FIELD_LIST, CONTAINER(run.extra)},
+};
+static const struct field_table run_table = {run_fields, ARRAY_LEN(run_fields)};
+
+static const struct field container_fields[] = {
+    {.key = "name", .type = FIELD_TEXT, CONTAINER(name), .handle = check_name},
+    {.key = "engine",
+     .type = FIELD_NAME,
+     CONTAINER(engine),
+     .choices = engines,
+     .choices_count = ARRAY_LEN(engines)},
+    {.key = "user", .type = FIELD_TEXT, CONTAINER(user), .empty_ok = true, .handle = check_word},
+    {.key = "workdir", .type = FIELD_TEXT, CONTAINER(workdir), .empty_ok = true},
+    {.key = "sudo", .type = FIELD_FLAG, CONTAINER(sudo)},
+    {.key = "run", .type = FIELD_CUSTOM, .table = &run_table, .handle = read_run},
+};
+const struct field_table container_table = {container_fields, ARRAY_LEN(container_fields)};
+
+static int read_run(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a mapping");
+    }
+    if (fields_read(reader, node, &run_table, "container.run.") < 0) {
+        return -1;
+    }
+    if (node->len > 0 && reader->job->container.run.image == NULL) {
+        reader_fail(reader, node, "'%s.image' is missing", path);
+        return error_hint(reader->err, "name the image that the container is made of");
+    }
+    return 0;
+}
+
+int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type != YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a mapping");
+    }
+    if (fields_read(reader, node, &container_table, "container.") < 0) {
+        return -1;
+    }
+    if (node->len > 0 && reader->job->container.name == NULL) {
+        reader_fail(reader, node, "'%s.name' is missing", path);
+        return error_hint(reader->err, "name the container here or with --container");
+    }
+    return 0;
+}

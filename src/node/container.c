@@ -1,0 +1,100 @@
+/* Containers as such: looking at one, making one, removing one. */
+#include "node/container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "node/node_internal.h"
+
+static void begin(struct node_call *out, const struct node_container *container, const char *verb,
+                  const char *nonce)
+{
+    *out = (struct node_call)NODE_CALL_INIT;
+    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
+        out->nonce[i] = nonce[i];
+    out->command = node_gate_command(out->nonce);
+    node_gate_begin(&out->input, container, verb, out->nonce);
+}
+
+static void finish(struct node_call *out, const char *verb)
+{
+    static const char *const parts[] = {"10-frame", "05-gate", "06-engine", NULL};
+
+    node_script_add(&out->input, parts);
+    str_addf(&out->input, "unset IFS\nexport LC_ALL=C\n%s\n", verb);
+    node_gate_end(&out->input, out->nonce);
+}
+
+void node_request_container_look(const struct node_container *container, const char *image, const char *nonce,
+                                 struct node_call *out)
+{
+    begin(out, container, "look", nonce);
+    node_gate_add_value(&out->input, "image", image);
+    finish(out, "mt_look");
+}
+
+void node_request_container_up(const struct node_container *container, const struct node_container_wish *wish,
+                               const char *nonce, struct node_call *out)
+{
+    AUTO_STR struct str env = STR_INIT;
+
+    begin(out, container, "up", nonce);
+    node_gate_add_value(&out->input, "old", wish->old_id);
+    node_gate_add_value(&out->input, "idle", wish->idle_id);
+    node_gate_add_value(&out->input, "image", wish->image);
+    /* line ends as "$n", which holds one: the lines are put together by read */
+    str_add(&out->input, "mt_env=");
+    for (size_t i = 0; wish->env != NULL && i < wish->env->len; i++) {
+        quote_sh(&out->input, wish->env->items[i]);
+        str_add(&out->input, "\"$n\"");
+    }
+    str_add(&out->input, "\nmt_run_container() {\nmt_call_engine run");
+    for (size_t i = 0; wish->words != NULL && i < wish->words->len; i++) {
+        str_add_char(&out->input, ' ');
+        quote_sh(&out->input, wish->words->items[i]);
+    }
+    str_add(&out->input, "\n}\n");
+    finish(out, "mt_up");
+}
+
+void node_request_container_down(const struct node_container *container, const char *id, const char *nonce,
+                                 struct node_call *out)
+{
+    begin(out, container, "down", nonce);
+    node_gate_add_value(&out->input, "old", id);
+    finish(out, "mt_down");
+}
+
+int node_answer_container(const char *bytes, size_t len, const char *nonce, struct node_container_facts *out,
+                          struct error *err)
+{
+    struct node_fields fields = {0};
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
+
+    *out = (struct node_container_facts){0};
+    if (result == 0) {
+        out->status = node_field_copy(&fields, "status");
+        out->id = node_field_copy(&fields, "id");
+        out->began = node_field_copy(&fields, "began");
+        out->inspect = node_field_copy(&fields, "inspect");
+        out->image_id = node_field_copy(&fields, "image_id");
+        out->runs = node_field_copy(&fields, "runs");
+        if (out->status == NULL)
+            out->status = xstrdup("unknown");
+    }
+    node_fields_release(&fields);
+    return result;
+}
+
+void node_container_facts_release(struct node_container_facts *facts)
+{
+    free(facts->status);
+    free(facts->id);
+    free(facts->began);
+    free(facts->inspect);
+    free(facts->image_id);
+    free(facts->runs);
+    *facts = (struct node_container_facts){0};
+}

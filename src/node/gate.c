@@ -1,0 +1,105 @@
+/* The way into a container: what is put around a call. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "model/kind.h"
+#include "node/container.h"
+#include "node/node_internal.h"
+
+/*
+ * The node's shell takes the lines between two nonce lines and runs them; it reads byte by byte, as POSIX
+ * wants it of read, so that all behind them is left for the container. Every login shell understands this
+ * line alike: no "!" (csh), no backslash (fish), no line end (csh).
+ */
+#define COMMAND                                                                                              \
+    "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; n=$(echo; echo x); n=${n%%x}; g=; "      \
+    "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; eval \"$g\"'"
+
+static void set(struct str *out, const char *name, const char *value)
+{
+    str_addf(out, "mt_%s=", name);
+    quote_sh(out, value != NULL ? value : "");
+    str_add_char(out, '\n');
+}
+
+void node_gate_begin(struct str *out, const struct node_container *container, const char *verb,
+                     const char *nonce)
+{
+    str_addf(out, "%s\n", nonce);
+    set(out, "nonce", nonce);
+    set(out, "verb", verb);
+    set(out, "engine", container->engine);
+    set(out, "sudo", container->sudo ? "1" : "");
+    set(out, "container", container->name);
+    set(out, "user", container->user);
+    set(out, "want_id", container->id);
+    set(out, "want_began", container->started);
+}
+
+void node_gate_add_value(struct str *out, const char *name, const char *value)
+{
+    set(out, name, value);
+}
+
+void node_gate_end(struct str *out, const char *nonce)
+{
+    str_addf(out, "%s\n", nonce);
+}
+
+char *node_gate_command(const char *nonce)
+{
+    return xasprintf(COMMAND, nonce, nonce);
+}
+
+void node_call_enter(struct node_call *call, const struct node_container *container)
+{
+    static const char *const parts[] = {"10-frame", "05-gate", NULL};
+    AUTO_STR struct str input = STR_INIT;
+
+    node_gate_begin(&input, container, "exec", call->nonce);
+    node_script_add(&input, parts);
+    str_add(&input, "mt_gate /bin/sh -c ");
+    quote_sh(&input, call->command);
+    str_add_char(&input, '\n');
+    node_gate_end(&input, call->nonce);
+    str_add_mem(&input, call->input.data, call->input.len);
+    str_release(&call->input);
+    call->input = input;
+    input = (struct str)STR_INIT;
+    free(call->command);
+    call->command = node_gate_command(call->nonce);
+}
+
+/* What the gate says failed, by the name of its class. */
+static const struct {
+    const struct error_kind *kind;
+    const char *hint;
+} failures[] = {
+    {&kind_container_missing,
+     "make it there (`mtlaunch container up JOB` where the spec has container.run), or "
+     "name another with --container"},
+    {&kind_container_stopped, "start it there, as in `docker start NAME`"},
+    {&kind_container_replaced, "start the run again: it will run in the container that stands there now"},
+    {&kind_container_failed, "try `docker exec` there by hand"},
+    {&kind_docker_permission,
+     "let the user talk to the engine there (group docker), or set 'container.sudo: true' in the spec"},
+    {&kind_sudo_needs_password, "let sudo run the engine there without a password (NOPASSWD in sudoers)"},
+    {&kind_engine_missing, "install it there or start its daemon, or name another with 'container.engine'"},
+    {&kind_image_missing, "pull or load it there first"},
+    {&kind_workdir_missing, "make the folder inside, or name another with 'workdir' or 'container.workdir'"},
+    {&kind_run_live, "`mtlaunch stop RUN` ends it"},
+};
+
+bool node_gate_error(const char *name, const char *detail, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
+        if (strcmp(name, failures[i].kind->name) == 0) {
+            error_set(err, failures[i].kind, "%s", detail);
+            error_hint(err, "%s", failures[i].hint);
+            return true;
+        }
+    }
+    return false;
+}

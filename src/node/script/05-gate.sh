@@ -1,0 +1,194 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The way into a container. This part runs on the node itself (with 10-frame.sh), before the script that it hands over
+# to `ENGINE exec -i`: it looks whether the container is there, runs, and is still the one of the run, and answers in
+# the script's place when it is not.
+#
+# Values: mt_nonce mt_verb mt_run_id mt_attempt, mt_engine mt_sudo mt_container mt_user, and mt_want_id mt_want_began:
+# the container's id and time of start when the run started, empty when any will do.
+
+mt_limit=
+
+mt_call_engine() { # ARG…, within mt_limit seconds where that is set
+    set -- "$mt_engine" "$@"
+    if [ -n "$mt_sudo" ]; then
+        set -- sudo -n "$@" # what root runs could not be ended by timeout
+    elif [ -n "$mt_limit" ] && command -v timeout >/dev/null; then
+        set -- timeout "$mt_limit" "$@"
+    fi
+    "$@"
+}
+
+# What matters of mt_said, in one line -> mt_said
+mt_trim_said() {
+    mt_said=$(printf '%s\n' "$mt_said" | sed -e '/^WARNING/d' -e '/^\[\]$/d' -e '/^[[:space:]]*$/d' -e '/^Run .*--help/d' \
+        -e '/^See .*--help/d' | head -c 500 | tr '\n' ' ')
+    mt_said=${mt_said% }
+}
+
+# The engine failed with mt_code and said mt_said: the class of that -> mt_kind
+mt_judge_engine() {
+    mt_trim_said
+    case $mt_said in
+    *"password is required"* | *"terminal is required"* | *"no askpass"*) mt_kind=sudo-needs-password ;;
+    *"o such object"* | *"o such container"* | *"o container with name"* | *"map has no entry for key"* | *"can't evaluate field"*)
+        mt_kind=container-missing
+        ;;
+    *"is not running"* | *"is paused"* | *"can only create exec sessions on running"*) mt_kind=container-stopped ;;
+    *"chdir to cwd"*) mt_kind=workdir-missing ;;
+    *"OCI runtime"* | *"unable to find user"*) mt_kind=container-failed ;;
+    *"ermission denied"* | *"not in the sudoers"* | *"not allowed to"*) mt_kind=docker-permission ;;
+    *"annot connect to"* | *"ailed to connect"* | *"rror during connect"*) mt_kind=engine-missing ;;
+    *)
+        mt_kind=container-failed
+        if [ "$mt_code" = 124 ]; then
+            mt_kind=engine-missing
+            mt_said="'$mt_engine' did not answer within $mt_limit seconds"
+        fi
+        ;;
+    esac
+}
+
+mt_check_engine() {
+    if [ -n "$mt_sudo" ]; then
+        command -v sudo >/dev/null || mt_fail engine-missing "'sudo' was not found (PATH=$PATH)"
+    else
+        command -v "$mt_engine" >/dev/null || mt_fail engine-missing "'$mt_engine' was not found (PATH=$PATH)"
+    fi
+}
+
+# NAME -> mt_id, mt_is (its status: running, exited, …), mt_began; else mt_kind and mt_said.
+mt_inspect() {
+    mt_limit=20
+    mt_said=$(mt_call_engine inspect -f 'mt:{{.Id}}|{{.State.Status}}|{{.State.StartedAt}}' "$1" 2>&1 </dev/null)
+    mt_code=$?
+    mt_line=$(printf '%s\n' "$mt_said" | sed -n 's/^mt://p')
+    case $mt_code$mt_line in
+    0?*"|"?*"|"?*) ;;
+    *)
+        mt_judge_engine
+        mt_limit=
+        return 1
+        ;;
+    esac
+    mt_limit=
+    mt_id=${mt_line%%"|"*}
+    mt_began=${mt_line##*"|"}
+    mt_is=${mt_line#*"|"}
+    mt_is=${mt_is%"|"*}
+}
+
+mt_fail_container() {
+    case $mt_kind in
+    container-missing)
+        mt_limit=10
+        mt_names=$(mt_call_engine ps --format '{{.Names}}' 2>/dev/null </dev/null | head -n 8 | tr '\n' ' ')
+        mt_said="no container '$mt_container' there${mt_names:+ (running: ${mt_names% })}"
+        ;;
+    esac
+    mt_fail "$mt_kind" "$mt_said"
+}
+
+# -> mt_target, what the engine is to enter; mt_lost and mt_why when what the run was in is gone.
+mt_find_container() {
+    mt_lost='' mt_why='' mt_target=$mt_container
+    if mt_inspect "$mt_container"; then
+        [ -n "$mt_want_id" ] || return 0
+        if [ "$mt_id" != "$mt_want_id" ]; then
+            mt_other=$mt_id mt_other_is=$mt_is
+            if mt_inspect "$mt_want_id"; then
+                mt_target=$mt_want_id # renamed
+            else
+                [ "$mt_kind" = container-missing ] || mt_fail_container
+                mt_id=$mt_other mt_is=$mt_other_is
+                mt_lost=container-replaced
+                mt_why="container '$mt_container' was replaced by another since the run started"
+                return 0
+            fi
+        fi
+    else
+        [ -n "$mt_want_id" ] || mt_fail_container
+        [ "$mt_kind" = container-missing ] || mt_fail_container
+        if ! mt_inspect "$mt_want_id"; then
+            [ "$mt_kind" = container-missing ] || mt_fail_container
+            mt_is=removed
+            mt_lost=container-missing
+            mt_why="container '$mt_container' was removed"
+            return 0
+        fi
+        mt_target=$mt_want_id
+    fi
+    case $mt_is in
+    running | paused)
+        [ "$mt_began" != "$mt_want_began" ] || return 0
+        mt_lost=container-replaced
+        mt_why="container '$mt_container' was restarted since the run started"
+        ;;
+    *)
+        mt_lost=container-stopped
+        mt_why="container '$mt_container' was stopped ($mt_is)"
+        ;;
+    esac
+}
+
+# All processes of the run went with its container: the answer that the script would have given.
+mt_answer_gone() {
+    mt_frame container_lost "$mt_lost: $mt_why"
+    mt_frame host "$(uname -n)"
+    case $mt_verb in
+    observe)
+        mt_frame life gone
+        mt_frame found_run_id "$mt_run_id"
+        mt_frame found_attempt "$mt_attempt"
+        mt_frame leftover_total 0
+        ;;
+    stop)
+        mt_frame was_alive 0
+        mt_frame signalled 0
+        mt_frame killed 0
+        mt_frame survivor_total 0
+        ;;
+    esac
+    mt_frame now "$(date +%s)"
+    IFS=' ' read -r mt_up mt_rest </proc/uptime
+    mt_frame uptime "$mt_up"
+    mt_end
+}
+
+mt_enter() { # WORD…: what runs inside, with what is left of standard input
+    set -- "$mt_target" "$@"
+    [ -z "$mt_user" ] || set -- -u "$mt_user" "$@"
+    if [ "$mt_verb" = exec ]; then
+        [ -z "$mt_sudo" ] || exec sudo -n "$mt_engine" exec -i "$@"
+        exec "$mt_engine" exec -i "$@"
+    fi
+    mt_frame container_id "$mt_id"
+    mt_frame container_started "$mt_began"
+    # standard output goes its way, the client's own words are kept
+    { mt_said=$(mt_call_engine exec -i "$@" 2>&1 >&4 4>&-); } 4>&1
+    mt_code=$?
+    case $mt_verb.$mt_code in
+    *.0 | tail.[0-9] | tail.[0-9][0-9] | tail.1[013-9][0-9] | tail.2*) exit "$mt_code" ;;
+    esac
+    mt_judge_engine
+    [ -n "$mt_said" ] || mt_said="'$mt_engine exec' ended with status $mt_code"
+    mt_fail "$mt_kind" "$mt_said"
+}
+
+mt_gate() { # WORD…: what runs inside
+    unset IFS
+    export LC_ALL=C
+    mt_check_engine
+    mt_find_container
+    if [ -n "$mt_lost" ]; then
+        case $mt_verb in
+        observe | stop) mt_answer_gone ;;
+        tail | remove) ;; # files may be read, and looked through, in what stands there now
+        *) mt_fail "$mt_lost" "$mt_why" ;;
+        esac
+    fi
+    case $mt_is in
+    running) mt_enter "$@" ;;
+    removed) mt_fail container-missing "$mt_why" ;;
+    *) mt_fail container-stopped "container '$mt_container' is not running there: it is $mt_is" ;;
+    esac
+}
