@@ -1,7 +1,7 @@
 #!/bin/sh
 # The demo: four SSH nodes with names of their own, a real torchrun all-reduce over eight processes, a second
 # run stopped half-way, and the proof that nothing is left. Ends non-zero when any step is wrong.
-#   sh tests/e2e/demo.sh MTLAUNCH        (make demo)
+#   sh tests/e2e/demo.sh MTLAUNCH        (make demo; LAB=loopback: sshd on 127.10.0.x rather than namespaces)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 program=$1
@@ -11,8 +11,10 @@ began=$(date +%s)
 # Namespaces need root; sudo where a person can answer it or CI allows it, sshd on 127.10.0.x elsewhere.
 as=
 kind=
-if [ "$(id -u)" != 0 ]; then
-    if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo true; }; }; then
+if [ "${LAB-}" = loopback ]; then
+    kind=--loopback
+elif [ "$(id -u)" != 0 ] || [ "$(python3 tests/e2e/cluster.py kind)" != namespaces ]; then
+    if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo true; }; }; then
         as=sudo
     else
         kind=--loopback
@@ -24,7 +26,11 @@ if [ -x .venv/bin/python3 ]; then
     kind=--loopback
     as=
 fi
-cluster() { $as python3 tests/e2e/cluster.py "$@" --dir "$lab"; }
+cluster() {
+    action=$1
+    shift
+    $as python3 tests/e2e/cluster.py "$action" --dir "$lab" "$@"
+}
 on_head() { $as python3 tests/e2e/cluster.py exec head --dir "$lab" -- "$@"; }
 
 fail() {
@@ -106,7 +112,7 @@ head_run mtlaunch remove demo
 head_run mtlaunch remove long
 expect "runs in the list" "" "$(on_head mtlaunch list -q | grep -E 'demo|long')"
 for node in node1 node2 node3 node4; do
-    head_run ssh "$node" rm -r .mtlaunch
+    run cluster exec "$node" -- rm -r .mtlaunch
 done
 for node in node1 node2 node3 node4; do
     left=$($as python3 tests/e2e/cluster.py exec "$node" --dir "$lab" -- sh -c 'cd && find .mtlaunch -type f 2>/dev/null')
