@@ -95,24 +95,26 @@ void launcher_map_args(const struct job_args *args, struct strlist *out)
     }
 }
 
+/* The word at i, NULL behind the last one. */
+static const char *word_at(const struct strlist *words, size_t i)
+{
+    return i < words->len ? words->items[i] : NULL;
+}
+
 bool launcher_find_option(const struct strlist *words, const char *name, const char **value)
 {
     size_t len = strlen(name);
     bool found = false;
-    const char *last = NULL;
-    for (size_t i = 0; i < words->len && strcmp(words->items[i], "--") != 0; i++) {
-        const char *word = words->items[i];
+    const char *last = NULL, *word;
+    for (size_t i = 0; (word = word_at(words, i)) && strcmp(word, "--") != 0; i++) {
         if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0)
             continue;
         const char *behind = word + 2 + len;
-        if (*behind == '=') {
-            found = true;
-            last = behind + 1;
-        } else if (!*behind) {
-            const char *next = i + 1 < words->len ? words->items[i + 1] : NULL;
-            found = true;
-            last = next && next[0] != '-' ? next : NULL;
-        }
+        const char *next = word_at(words, i + 1);
+        if (*behind && *behind != '=')
+            continue;
+        found = true;
+        last = *behind ? behind + 1 : next && *next != '-' ? next : NULL;
     }
     if (value)
         *value = last;
