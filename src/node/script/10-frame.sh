@@ -4,18 +4,18 @@
 # Every name in these files begins with mt_: the shell's variables must not meet the login's exported ones,
 # which the job inherits. Nothing here is exported.
 
-mt_encode() { # TEXT -> mt_code
+mt_encode() { # TEXT -> mt_coded
     case $1 in
     *[!A-Za-z0-9_./:@+,=\ -]*)
-        mt_code=$(printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g')
+        mt_coded=$(printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g')
         ;;
-    *) mt_code=$1 ;;
+    *) mt_coded=$1 ;;
     esac
 }
 
 mt_frame() { # KEY VALUE
     mt_encode "$2"
-    printf '\n@@%s %s=%s\n' "$mt_nonce" "$1" "$mt_code"
+    printf '\n@@%s %s=%s\n' "$mt_nonce" "$1" "$mt_coded"
 }
 
 mt_end() {

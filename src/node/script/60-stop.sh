@@ -7,16 +7,17 @@
 mt_find_other_ranks() {
     mt_others=
     for mt_file in "$mt_states/${mt_run}_node"*.state; do
-        mt_number=${mt_file#"$mt_states/${mt_run}_node"}
-        mt_digits "${mt_number%.state}"
-        case $mt_number in
+        mt_other=${mt_file#"$mt_states/${mt_run}_node"}
+        mt_digits "${mt_other%.state}"
+        mt_other=$mt_number
+        case $mt_other in
         '' | "$mt_rank") continue ;;
         esac
         mt_read_state "$mt_file" || continue
         [ "$mt_s_run_id.$mt_s_attempt" = "$mt_run_id.$mt_attempt" ] || continue
         mt_is_here || continue
         mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || continue
-        mt_others="$mt_others${mt_others:+|}$mt_number"
+        mt_others="$mt_others${mt_others:+|}$mt_other"
     done
     [ -z "$mt_others" ] || mt_others="${mt_attempt}[.]($mt_others)"
 }
@@ -132,35 +133,46 @@ mt_stop_gently() {
     done
 }
 
-# KILL to all, look, again: what was forked in between dies in the next round. It ends: what KILL does not end
-# within a time is stuck in the kernel, or another user's.
-mt_stop_hard() {
-    mt_kills='' mt_wait=0.05
+# KILL to all, look, again: what was forked in between dies in the next round. It ends: what KILL does not end within
+# a time is stuck in the kernel, and what may not be killed is another user's.
+mt_stop_hard() { # SECONDS
+    mt_wait=0.05 mt_refused_before=
     mt_read_clock
-    mt_deadline=$((mt_clock + 2000))
+    mt_deadline=$((mt_clock + $1 * 100))
     while [ -n "$mt_found" ]; do
-        mt_stubborn=1
-        while read -r mt_p mt_t mt_rest; do
-            mt_alive "$mt_p" "$mt_t" || continue
-            case "$mt_kills " in
-            *" $mt_p:$mt_t "*) ;;
-            *)
-                mt_kills="$mt_kills $mt_p:$mt_t"
-                mt_killed=$((mt_killed + 1))
-                mt_stubborn=
-                ;;
-            esac
-            kill -KILL "$mt_p" 2>/dev/null
-        done <<MT_LIST
-$mt_found
-MT_LIST
+        mt_kill_found
         mt_read_clock
         [ "$mt_clock" -lt "$mt_deadline" ] || return 0
-        [ -n "$mt_stubborn" ] || mt_wait=0.05
+        # twice: a process may have changed its user for a moment
+        [ -n "$mt_allowed" ] || [ -z "$mt_refused" ] || [ -z "$mt_refused_before" ] || return 0
+        mt_refused_before=$mt_refused
         mt_pause "$mt_wait"
         mt_next_wait
         mt_look
     done
+}
+
+# -> mt_allowed: some could be signalled; mt_refused: some could not.
+mt_kill_found() {
+    mt_allowed='' mt_refused=
+    while read -r mt_p mt_t mt_rest; do
+        mt_alive "$mt_p" "$mt_t" || continue
+        if ! kill -KILL "$mt_p" 2>/dev/null; then
+            ! mt_alive "$mt_p" "$mt_t" || mt_refused=1
+            continue
+        fi
+        mt_allowed=1
+        case "$mt_kills " in
+        *" $mt_p:$mt_t "*) ;;
+        *)
+            mt_kills="$mt_kills $mt_p:$mt_t"
+            mt_killed=$((mt_killed + 1))
+            mt_wait=0.05
+            ;;
+        esac
+    done <<MT_LIST
+$mt_found
+MT_LIST
 }
 
 # The keeper ends by itself once it has written the exit down; a helper of it that stays is ended.
@@ -190,7 +202,7 @@ mt_verb_stop() {
     trap : HUP PIPE TERM INT
     mt_set_paths
     mt_stop_load
-    mt_killed=0
+    mt_killed=0 mt_kills=
     mt_look
     mt_count=0
     [ -z "$mt_found" ] || mt_count=$(printf '%s\n' "$mt_found" | wc -l | tr -d ' ')
@@ -198,9 +210,9 @@ mt_verb_stop() {
     mt_frame signalled "$mt_count"
     [ "$mt_was_alive" = 1 ] || mt_frame_processes leftover "$mt_found"
     mt_stop_gently
-    mt_stop_hard
+    mt_stop_hard 20
     mt_stop_keeper
-    [ -z "$mt_found" ] || mt_stop_hard
+    mt_stop_hard 3
     mt_frame killed "$mt_killed"
     mt_survivors=$(printf '%s\n' "$mt_found" "$mt_helpers")
     mt_frame_processes survivor "$mt_survivors"

@@ -1,0 +1,202 @@
+"""A node to test the script on: one machine, one folder, one of the shells as /bin/sh.
+
+Other shells than the machine's own are mounted over /bin/sh in a mount namespace (root only). The busybox node has
+busybox alone in its PATH: no bash for setup lines, no perl or python for a subreaper.
+"""
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NODE_CALL = os.environ.get("NODE_CALL", os.path.join(HERE, "../../build/tests/node/node_call"))
+NONCE = "0123456789abcdef0123456789abcdef"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
+PROGRAMS = os.path.join(HERE, "programs")
+
+
+def wait_for(condition, seconds=15, what="the condition"):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"{what} did not come within {seconds} s")
+
+
+def stat_fields(pid):
+    with open(f"/proc/{pid}/stat", "rb") as f:
+        return f.read().rpartition(b") ")[2].split()
+
+
+def alive(pid):
+    try:
+        return stat_fields(pid)[0] not in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def start_ticks(pid):
+    return stat_fields(pid)[19].decode()
+
+
+def can_mount():
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+
+
+class Node:
+    def __init__(self, shell, folder, user=None):
+        self.shell = shell
+        self.folder = str(folder)
+        self.home = os.path.join(self.folder, "home")
+        self.artifacts = os.path.join(self.folder, "arti facts'")
+        self.user = user
+        os.makedirs(self.home, exist_ok=True)
+        self.path = PATH
+        self.runs = [("r", "r-00000000", 1)]
+        self.reaper = True
+        self.hide_perl = False
+        if shell == "busybox":
+            self.path = os.path.join(self.folder, "bb")
+            os.mkdir(self.path)
+            for applet in subprocess.check_output(["busybox", "--list"], text=True).split():
+                os.symlink("/usr/bin/busybox", os.path.join(self.path, applet))
+            self.reaper = False
+        if user is not None:
+            os.chmod(self.folder, 0o755)
+            os.chown(self.home, pwd.getpwnam(user).pw_uid, -1)
+            self.artifacts = os.path.join(self.home, "artifacts")
+
+    def close(self):
+        for run, run_id, rank in self.runs:
+            self.stop(run=run, run_id=run_id, rank=rank - 1, grace=0)
+
+    def environment(self, extra=None):
+        env = {"HOME": self.home, "PATH": self.path, "USER": self.user or "root", "LOGNAME": self.user or "root"}
+        env.update(extra or {})
+        return env
+
+    def build(self, verb, **values):
+        """values holds what the job's environment sets ("env" is the caller's own)."""
+        words = []
+        values.setdefault("artifacts", self.artifacts)
+        for key, value in values.items():
+            key = "env" if key == "values" else key
+            for one in value if isinstance(value, list) else [value]:
+                words.append(os.fsencode(f"{key}=") + (one if isinstance(one, bytes) else str(one).encode()))
+        return subprocess.run([NODE_CALL, "build", verb, *words], stdout=subprocess.PIPE, check=True).stdout
+
+    def command(self):
+        remote = subprocess.check_output([NODE_CALL, "command", NONCE], text=True).strip()
+        words = ["/bin/sh", "-c", remote]
+        if self.user is not None:
+            account = pwd.getpwnam(self.user)
+            words = ["/usr/bin/setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups",
+                     *words]
+        if self.hide_perl:
+            words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
+                     'mount --bind /bin/false /usr/bin/perl && exec "$@"', "sh", *words]
+        if self.shell != "dash" or os.path.realpath("/bin/sh") != "/usr/bin/dash":
+            words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/usr/bin/bash", "-c",
+                     'mount --bind "$0" "$(readlink -f /bin/sh)" && exec "$@"', f"/usr/bin/{self.shell}", *words]
+        return words
+
+    def popen(self, verb, env=None, **values):
+        """The call as a process whose input has been given; stdout is a pipe."""
+        process = subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=self.environment(env), cwd=self.home)
+        try:
+            process.stdin.write(self.build(verb, **values))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.stdin = None
+        return process
+
+    def raw(self, verb, env=None, limit=90, **values):
+        process = self.popen(verb, env, **values)
+        out, err = process.communicate(timeout=limit)
+        return out, err.decode(errors="replace"), process.returncode
+
+    @staticmethod
+    def parse(verb, out):
+        parsed = subprocess.run([NODE_CALL, "parse", verb, NONCE], input=out, stdout=subprocess.PIPE).stdout
+        if verb == "tail":
+            header, _, body = parsed.partition(b"\n")
+            return json.loads(header), body
+        return json.loads(parsed)
+
+    def call(self, verb, env=None, limit=90, **values):
+        out, err, _ = self.raw(verb, env, limit, **values)
+        assert "not found" not in err and "bad" not in err.lower(), err
+        return self.parse(verb, out)
+
+    def start(self, *argv, run="r", run_id="r-00000000", rank=0, attempt=1, **values):
+        if (run, run_id, rank + 1) not in self.runs:
+            self.runs.append((run, run_id, rank + 1))
+        computed = [f"MTLAUNCH_MARK={run_id}.{attempt}.{rank}", *values.pop("computed", [])]
+        return self.call("start", arg=list(argv), run=run, run_id=run_id, rank=rank, attempt=attempt,
+                         computed=computed, env=values.pop("caller", None), **values)
+
+    def stop(self, **values):
+        return self.call("stop", **values)
+
+    def observe(self, **values):
+        return self.call("observe", **values)
+
+    def file(self, suffix, run="r", rank=0):
+        folder = "logs" if suffix.startswith("log") else "run_state"
+        return os.path.join(self.artifacts, folder, f"{run}_node{rank}.{suffix}")
+
+    def read(self, suffix, **which):
+        with open(self.file(suffix, **which), "rb") as f:
+            return f.read()
+
+    def state(self, **which):
+        lines = self.read("state", **which).decode().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+    def wait_ended(self, seconds=15, **values):
+        return wait_for(lambda: (o := self.observe(**values))["life"] == "exited" and o, seconds, "the end")
+
+
+@pytest.fixture(params=["dash", "bash", "busybox"])
+def shell(request):
+    if shutil.which(request.param, path="/usr/bin:/bin") is None:
+        pytest.skip(f"{request.param} is not installed")
+    if request.param != "dash" and not can_mount():
+        pytest.skip("mounting another shell over /bin/sh needs root")
+    return request.param
+
+
+@pytest.fixture
+def node(shell, tmp_path):
+    node = Node(shell, tmp_path)
+    yield node
+    node.close()
+
+
+@pytest.fixture
+def dash(tmp_path):
+    """For what does not depend on the shell."""
+    node = Node("dash", tmp_path)
+    yield node
+    node.close()
+
+
+@pytest.fixture
+def spawned():
+    """Processes of the test itself, ended with it."""
+    started = []
+    yield started
+    for process in started:
+        process.send_signal(signal.SIGKILL)
+        process.wait()

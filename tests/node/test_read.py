@@ -1,0 +1,331 @@
+"""Tail, probe, remove."""
+import os
+import socket
+import subprocess
+import time
+
+import pytest
+
+from conftest import NONCE, PYTHON, alive, wait_for
+
+
+def tail(node, **values):
+    out, _, _ = node.raw("tail", **values)
+    return node.parse("tail", out)
+
+
+def with_log(node, body):
+    node.start("/bin/true")
+    node.wait_ended()
+    with open(node.file("log"), "wb") as f:
+        f.write(body)
+
+
+def test_a_missing_log(node):
+    header, body = tail(node)
+    assert header["missing"] and body == b""
+
+
+BODY = b"".join(b"line %d \xff\x00\r@@%s end=ok\n" % (i, NONCE.encode()) for i in range(3000)) + b"no end"
+
+
+@pytest.mark.parametrize("values, begin", [
+    ({}, 0),
+    ({"lines": 0}, len(BODY)),
+    ({"lines": 1}, BODY.rindex(b"\n") + 1),
+    ({"lines": 3}, BODY.index(b"line 2998 ")),
+    ({"lines": 2500}, BODY.index(b"line 501 ")),
+    ({"lines": 100000}, 0),
+    ({"offset": 0}, 0),
+    ({"offset": 70001}, 70001),
+    ({"offset": len(BODY)}, len(BODY)),
+    ({"offset": len(BODY) + 5}, len(BODY)),
+])
+def test_exact_bytes(node, values, begin):
+    with_log(node, BODY)
+    header, body = tail(node, **values)
+    assert body == BODY[begin:]
+    assert (header["offset"], header["size"]) == (begin, len(BODY))
+    assert header["log"] == node.file("log")
+
+
+def test_a_line_longer_than_any_window(dash):
+    body = b"first\n" + b"x" * 3_000_000 + b"\nlast\n"
+    with_log(dash, body)
+    assert tail(dash, lines=2)[1] == body[6:]
+    assert tail(dash, lines=1)[1] == b"last\n"
+
+
+def test_the_end_of_a_huge_log_is_found_quickly(dash):
+    with_log(dash, b"")
+    with open(dash.file("log"), "wb") as f:
+        f.truncate(20 << 30)
+        f.seek(20 << 30)
+        f.write(b"\nlast\n")
+    began = time.monotonic()
+    header, body = tail(dash, lines=1)
+    assert body == b"last\n" and header["size"] == (20 << 30) + 6
+    assert time.monotonic() - began < 10
+
+
+def test_follow_sends_all_and_ends_with_the_job(node):
+    go = os.path.join(node.folder, "go")
+    node.start("/bin/sh", "-c", 'echo one; while [ ! -e "$0" ]; do sleep 0.1; done; echo two; printf three', go)
+    process = node.popen("tail", follow=1)
+    got = b""
+    while b"one\n" not in got:
+        got += os.read(process.stdout.fileno(), 65536)
+    assert process.poll() is None
+    open(go, "w").close()
+    rest, _ = process.communicate(timeout=20)
+    assert node.parse("tail", got + rest)[1] == b"one\ntwo\nthree"
+
+
+def test_follow_keeps_to_a_log_that_is_renamed(dash):
+    dash.start("/bin/sh", "-c", "echo one; sleep 2; echo two")
+    process = dash.popen("tail", follow=1)
+    time.sleep(0.5)
+    os.rename(dash.file("log"), dash.file("log.9"))
+    out, _ = process.communicate(timeout=20)
+    assert dash.parse("tail", out)[1] == b"one\ntwo\n"
+
+
+def test_follow_ends_when_nothing_lives(dash):
+    answer = dash.start("/bin/sleep", "100")
+    process = dash.popen("tail", follow=1)
+    time.sleep(0.3)
+    os.kill(int(dash.state()["keeper"]), 9)
+    os.kill(answer["pid"], 9)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_follow_ends_when_nobody_reads(node):
+    node.start("/bin/sh", "-c", "while :; do echo tick; sleep 0.1; done")
+    process = node.popen("tail", follow=1)
+    os.read(process.stdout.fileno(), 100)
+    process.stdout.close()
+    process.wait(timeout=15)
+
+
+def test_follow_ends_when_its_parent_is_gone(dash):
+    dash.start("/bin/sleep", "100")
+    with open(os.path.join(dash.folder, "input"), "wb") as f:
+        f.write(dash.build("tail", follow=1))
+    pid_file = os.path.join(dash.folder, "pid")
+    remote = dash.command()[-1]
+    parent = subprocess.Popen([PYTHON, "-c",
+                               "import subprocess,sys,time\n"
+                               "p = subprocess.Popen(['/bin/sh','-c',sys.argv[1]], stdin=open(sys.argv[2]),"
+                               " stdout=open('/dev/null','w'))\n"
+                               "open(sys.argv[3],'w').write(str(p.pid))\ntime.sleep(100)",
+                               remote, f.name, pid_file], env=dash.environment())
+    wait_for(lambda: os.path.exists(pid_file) and os.path.getsize(pid_file), what="the follower")
+    time.sleep(0.5)
+    with open(pid_file) as f:
+        follower = int(f.read())
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: not alive(follower), what="the follower's end")
+
+
+def probe(node, **values):
+    return node.call("probe", look_job=1, **values)
+
+
+def test_a_probe_of_a_good_node(node):
+    answer = probe(node, interpreter="sh", setup=["export PATH=/x:$PATH"])
+    assert answer["home"] == node.home and answer["host"] == os.uname().nodename
+    assert answer["artifacts"] == node.artifacts and answer["writable"] and answer["problem"] is None
+    assert answer["uid"] == os.getuid() and answer["cores"] >= 1
+    assert answer["interpreter_found"] and answer["interpreter"].endswith("/sh")
+    assert answer["path"] == "/x:" + node.path
+    assert not answer["setup_failed"] and answer["workdir"] == node.home
+    assert answer["live"]["total"] == 0 and answer["foreign"]["run_id"] is None
+    assert answer["python"] == (node.shell != "busybox")
+    assert os.listdir(os.path.join(node.artifacts, "run_state")) == []
+
+
+def test_a_probe_leaves_no_temporary_file(dash):
+    before = set(os.listdir("/tmp"))
+    probe(dash, setup=["sleep 3 &"])
+    assert {n for n in set(os.listdir("/tmp")) - before if n.startswith("tmp.")} == set()
+
+
+@pytest.mark.parametrize("program, exists", [("train.py", True), ("no.py", False), ("a b'/x.py", True), ("..", False)])
+def test_the_program(node, program, exists):
+    os.makedirs(os.path.join(node.home, "work/a b'"))
+    for name in ("train.py", "a b'/x.py"):
+        open(os.path.join(node.home, "work", name), "w").close()
+    assert probe(node, workdir="work", program=program)["program_exists"] == exists
+
+
+def test_the_interpreter_is_that_of_the_environment_after_setup(node):
+    os.makedirs(os.path.join(node.home, "env/bin"))
+    path = os.path.join(node.home, "env/bin/python9")
+    with open(path, "w") as f:
+        f.write("#!/bin/sh\n")
+    os.chmod(path, 0o755)
+    missing = probe(node, interpreter="python9")
+    assert not missing["interpreter_found"] and missing["interpreter"] is None and missing["path"] == node.path
+    found = probe(node, interpreter="python9", setup=["PATH=$HOME/env/bin:$PATH"])
+    assert found["interpreter_found"] and found["interpreter"] == path
+
+
+def test_a_setup_line_that_fails_in_the_probe(node):
+    answer = probe(node, setup=["true", "echo because; exit 5"])
+    assert (answer["setup_failed"], answer["setup_line"], answer["setup_status"]) == (True, 2, 5)
+    assert answer["setup_output"] == "because"
+
+
+def test_a_setup_line_that_never_ends_in_the_probe(node):
+    began = time.monotonic()
+    answer = probe(node, setup=["sleep 234"], setup_timeout=1)
+    assert (answer["setup_failed"], answer["setup_line"], answer["setup_status"]) == (True, 1, -1)
+    assert time.monotonic() - began < 10
+    out = subprocess.run(["ps", "-eo", "args"], stdout=subprocess.PIPE, text=True).stdout
+    assert "sleep 234" not in out
+
+
+def test_a_missing_working_folder(node):
+    answer = probe(node, workdir="/no/such")
+    assert not answer["workdir_exists"] and answer["workdir"] == "/no/such"
+
+
+def test_artifacts_that_cannot_be_written(node):
+    with open(os.path.join(node.home, "file"), "w"):
+        pass
+    answer = probe(node, artifacts="file")
+    assert not answer["writable"] and "ile" in answer["problem"]
+
+
+def test_default_artifacts(node):
+    assert probe(node, artifacts="")["artifacts"] == node.home + "/.mtlaunch"
+    assert probe(node, artifacts="~/x")["artifacts"] == node.home + "/x"
+
+
+def fake_gpus(node, script):
+    folder = os.path.join(node.home, "bin")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "nvidia-smi"), "w") as f:
+        f.write("#!/bin/sh\n" + script)
+    os.chmod(f.name, 0o755)
+    node.path = folder + ":" + node.path
+
+
+GPUS = 'for i in 0 1 2 3; do echo "GPU $i: NVIDIA H200 (UUID: GPU-$i)"; done\n'
+
+
+@pytest.mark.parametrize("visible, count", [(None, 4), ("0,2", 2), ("", 0), ("3", 1), ("0,9,1", 1), ("-1", 0), ("GPU-1,GPU-2", 2)])
+def test_gpus_within_what_is_visible(node, visible, count):
+    fake_gpus(node, GPUS)
+    values = {} if visible is None else {"values": [f"CUDA_VISIBLE_DEVICES={visible}"]}
+    assert node.call("probe", look_gpus=1, **values)["gpus"] == count
+    if visible is not None:
+        assert node.call("probe", {"CUDA_VISIBLE_DEVICES": visible}, look_gpus=1)["gpus"] == count
+        assert probe(node, look_gpus=1, setup=[f"export CUDA_VISIBLE_DEVICES={visible}"])["gpus"] == count
+
+
+def test_no_gpus(node):
+    answer = node.call("probe", look_gpus=1)
+    assert (answer["gpus"], answer["gpus_unknown"]) == (0, False)
+
+
+def listener():
+    server = socket.socket()
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    return server
+
+
+def test_ports(node):
+    server = listener()
+    port = server.getsockname()[1]
+    taken = node.call("probe", look_port=1, master_port=port)
+    assert (taken["port"], taken["port_taken"], taken["port_pid"]) == (port, True, os.getpid())
+    assert "pytest" in taken["port_command"]
+    server.close()
+    free = node.call("probe", look_port=1, master_port=port)
+    assert (free["port"], free["port_taken"]) == (port, False)
+    assert 29500 <= node.call("probe", look_port=1)["port"] <= 29999
+
+
+def test_the_port_of_a_run_that_does_not_listen_yet(node):
+    port = node.call("probe", look_port=1)["port"]
+    node.start("/bin/sleep", "100", run="other", run_id="other-1", master_port=port)
+    assert node.call("probe", look_port=1)["port"] > port
+    taken = node.call("probe", look_port=1, master_port=port)
+    assert taken["port_taken"] and taken["port_command"] == "run other-1"
+    answer = node.start("/bin/sleep", "100", master_port=port)
+    assert answer["stage"] == "port" and "other-1" in answer["problem"]
+    assert not os.path.exists(node.file("state"))
+    node.stop(run="other", run_id="other-1")
+    assert node.start("/bin/sleep", "100", master_port=port)["stage"] == "started"
+
+
+def test_interfaces(node):
+    assert node.call("probe", master_addr="127.0.0.5")["interface"] == "lo"
+    assert node.call("probe", master_addr="::1", is_master=1)["interface"] == "lo"
+    assert node.call("probe", master_addr="no-such-name.invalid")["interface"] is None
+    assert node.call("probe")["interface"] is None
+
+
+def route():
+    out = subprocess.run(["ip", "-o", "-4", "addr", "show", "scope", "global"], stdout=subprocess.PIPE, text=True).stdout
+    for line in out.splitlines():
+        words = line.split()
+        return words[1], words[3].split("/")[0]
+    pytest.skip("this machine has no address but loopback's")
+
+
+@pytest.mark.parametrize("with_ip", [True, False])
+def test_the_interface_that_holds_the_address(node, with_ip):
+    name, address = route()
+    if not with_ip:
+        if node.shell != "busybox":
+            pytest.skip("only the busybox node can do without ip")
+        os.unlink(os.path.join(node.path, "ip"))
+    assert node.call("probe", master_addr=address, is_master=1)["interface"] == name
+    parts = address.split(".")
+    neighbour = ".".join(parts[:3] + [str((int(parts[3]) ^ 1))])
+    assert node.call("probe", master_addr=neighbour)["interface"] == name
+
+
+def test_processes_of_an_earlier_attempt(node):
+    answer = node.start("/bin/sleep", "100")
+    seen = node.call("probe", attempt=2)
+    assert [item["pid"] for item in seen["live"]["items"]] == [answer["pid"]]
+    assert node.call("probe", run_id="r-other")["foreign"]["run_id"] == "r-00000000"
+
+
+def test_a_node_without_a_tool(dash, tmp_path):
+    path = tmp_path / "few"
+    path.mkdir()
+    for name in os.listdir("/usr/bin"):
+        if name not in ("setsid", "awk"):
+            (path / name).symlink_to("/usr/bin/" + name)
+    dash.path = str(path)
+    answer = dash.observe()
+    assert answer["error"] == "node-unsupported" and "setsid awk" in answer["text"]
+
+
+def test_remove(node):
+    for attempt in (1, 2):
+        node.start("/bin/sh", "-c", "echo x", attempt=attempt)
+        node.wait_ended(attempt=attempt)
+    node.start("/bin/true", run="r_node0", run_id="r_node0-1")
+    open(node.file("log.1_node0.log"), "w").close()
+    assert node.call("remove", attempt=2)["removed"]
+    assert sorted(os.listdir(os.path.join(node.artifacts, "logs"))) == [
+        "r_node0.log", "r_node0.log.1", "r_node0.log.1_node0.log", "r_node0_node0.log"]
+    assert not any(name.startswith("r_node0.") for name in os.listdir(os.path.join(node.artifacts, "run_state")))
+    assert node.call("remove", attempt=2, logs=1)["removed"]
+    assert sorted(os.listdir(os.path.join(node.artifacts, "logs"))) == ["r_node0.log.1_node0.log", "r_node0_node0.log"]
+
+
+def test_remove_refuses_what_lives(node):
+    answer = node.start("/bin/sleep", "100")
+    removal = node.call("remove", logs=1)
+    assert not removal["removed"] and removal["live"]["items"][0]["pid"] == answer["pid"]
+    assert os.path.exists(node.file("state"))
+    assert not node.call("remove", run_id="r-other", logs=1)["removed"]
