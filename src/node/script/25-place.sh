@@ -26,8 +26,8 @@ mt_look_around() {
 mt_absolute() { # PATH, "~/…" or relative to the login folder -> mt_path
     case $1 in
     /*) mt_path=$1 ;;
-    "~") mt_path=$mt_home ;;
-    '~/'*) mt_path=${mt_home%/}/${1#'~/'} ;;
+    [~]) mt_path=$mt_home ;;
+    [~]/*) mt_path=${mt_home%/}/${1#??} ;;
     *) mt_path=${mt_home%/}/$1 ;;
     esac
 }
