@@ -40,6 +40,7 @@ static int look(struct session *session, const char *name, bool *live, struct er
         return runs_print(session, true, err);
     }
     run_init(&run);
+    session->context.want_gpus = true;
     int result = run_status(&session->context, name, &run, err);
     if (result == 0)
         result = session_answer(session, &run, NULL, result, err);

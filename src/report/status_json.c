@@ -36,6 +36,23 @@ static void add_common(json_t *object, const struct report_run *view)
     json_object_set_new(object, "supervisor", supervisor_object(view));
 }
 
+static json_t *gpus_value(const struct run_node *node)
+{
+    if (!node->gpus_known)
+        return json_null();
+    json_t *array = json_array();
+    for (size_t i = 0; i < node->gpus_len; i++) {
+        const struct run_gpu *gpu = &node->gpus[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "index", json_integer(gpu->index));
+        json_object_set_new(object, "utilization", js_integer(gpu->utilization, -1));
+        json_object_set_new(object, "memory_used", js_integer(gpu->memory_used, -1));
+        json_object_set_new(object, "memory_total", js_integer(gpu->memory_total, -1));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *node_object(const struct run_node *node)
 {
     json_t *object = json_object();
@@ -50,7 +67,7 @@ static json_t *node_object(const struct run_node *node)
     json_object_set_new(object, "started", js_time(node->started_ms));
     json_object_set_new(object, "ended", js_time(node->ended_ms));
     json_object_set_new(object, "log", js_text(node->log));
-    json_object_set_new(object, "gpus", json_null());
+    json_object_set_new(object, "gpus", gpus_value(node));
     return object;
 }
 

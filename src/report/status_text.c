@@ -8,6 +8,8 @@
 #include "report/status.h"
 #include "report/table.h"
 
+#define GIB (1024.0 * 1024 * 1024)
+
 /* What usually lies behind a training process that a signal ended. */
 static const struct {
     const char *signal;
@@ -70,6 +72,33 @@ static void add_local_time(struct table *table, int64_t time_ms)
     table_add(table, time_ms ? clock_format_local(time_ms, buffer) : NULL, TONE_PLAIN);
 }
 
+/* "8: 97% 61.2G/140G": how many, their mean utilisation, the memory of the fullest. */
+static char *gpus_text(const struct run_node *node)
+{
+    int64_t sum = 0, known = 0;
+    const struct run_gpu *fullest = NULL;
+    AUTO_STR struct str text = STR_INIT;
+    for (size_t i = 0; i < node->gpus_len; i++) {
+        const struct run_gpu *gpu = &node->gpus[i];
+        if (gpu->utilization >= 0) {
+            sum += gpu->utilization;
+            known++;
+        }
+        if (gpu->memory_used >= 0 && (!fullest || gpu->memory_used > fullest->memory_used))
+            fullest = gpu;
+    }
+    if (!node->gpus_len)
+        return NULL;
+    str_addf(&text, "%zu:", node->gpus_len);
+    if (known)
+        str_addf(&text, " %lld%%", (long long)(sum / known));
+    if (fullest)
+        str_addf(&text, " %.1fG", (double)fullest->memory_used / GIB);
+    if (fullest && fullest->memory_total > 0)
+        str_addf(&text, "/%.0fG", (double)fullest->memory_total / GIB);
+    return str_detach(&text);
+}
+
 static void add_node_row(struct table *table, const struct run_node *node, int64_t now_ms)
 {
     AUTO_FREE char *ended = node->state == NODE_FAILED ? report_exit_text(node) : NULL;
@@ -89,6 +118,8 @@ static void add_node_row(struct table *table, const struct run_node *node, int64
         add_span(table, node->started_ms, node->ended_ms, now_ms);
     else
         table_add(table, NULL, TONE_PLAIN);
+    AUTO_FREE char *gpus = gpus_text(node);
+    table_add(table, gpus, TONE_PLAIN);
     table_add(table, node->reason ? node->reason : ended, TONE_PLAIN);
 }
 
@@ -101,6 +132,7 @@ static void add_nodes(const struct run *run, const struct report_style *style, s
         {.title = "PID", .right = true},
         {.title = "EXIT", .right = true},
         {.title = "TIME", .right = true},
+        {.title = "GPUS", .hide_empty = true},
         {.title = "REASON", .flexible = true, .hide_empty = true},
     };
     struct table table;

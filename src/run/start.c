@@ -213,6 +213,7 @@ static int attempt(struct start *start, struct error *err)
     if (start_make_plan(start, true, err) != 0) {
         return -1;
     }
+    start_warn_unmounted(start);
     start_complete_record(start);
     if (run_keep(start->context, run, err) != 0) {
         return -1;

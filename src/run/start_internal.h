@@ -30,6 +30,9 @@ void start_complete_record(struct start *start);
 /* The job part of a question to a node. Borrows from start->plan. */
 struct node_job start_node_job(const struct start *start, size_t node);
 
+/* Tell where the artifacts folder is lost with the container. */
+void start_warn_unmounted(const struct start *start);
+
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);
 

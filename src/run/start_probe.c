@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "judge_internal.h"
+#include "model/hostlist.h"
 #include "model/kind.h"
 #include "start_internal.h"
 
@@ -186,6 +187,39 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
         start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
     node_failures_set(&start->failures, node, error);
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+void start_warn_unmounted(const struct start *start)
+{
+    const struct run *run = start->run;
+    AUTO_FREE bool *told = xcalloc(run->nodes_len, sizeof(bool));
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct node_probe *probe = &start->probes[i];
+        if (probe->artifacts_unmounted == NULL || told[i]) {
+            continue;
+        }
+        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+        AUTO_STR struct str folded = STR_INIT;
+        for (size_t other = i; other < run->nodes_len; other++) {
+            const struct node_probe *same = &start->probes[other];
+            if (same_text(same->artifacts_unmounted, probe->artifacts_unmounted) &&
+                same_text(same->artifacts, probe->artifacts)) {
+                told[other] = true;
+                strlist_add(&hosts, run->nodes[other].label);
+            }
+        }
+        hostlist_fold_names(hosts.items, hosts.len, &folded);
+        tell_warn(
+            start->context,
+            "%s: artifacts '%s' lie on %s of container '%s': logs and whatever is written there end with "
+            "it (name a folder of a volume with 'artifacts')",
+            str_text(&folded), probe->artifacts, probe->artifacts_unmounted, run->container_name);
+    }
 }
 
 int start_probe_nodes(struct start *start)
