@@ -751,7 +751,7 @@ def main():
     parser.add_argument("--mtlaunch", help="program to install on the head")
     parser.add_argument("--loopback", action="store_true", help="sshd on 127.10.0.x, without namespaces")
     parser.add_argument("--shared-home", action="store_true")
-    options = parser.parse_args(words)
+    options = parser.parse_intermixed_args(words)
     try:
         return act(options, rest)
     except LabError as error:

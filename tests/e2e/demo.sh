@@ -53,7 +53,7 @@ head_run() { # show a command of the head, run it, say how long it took; the dem
     printf '  (%s s)\n' "$(seconds "$start")"
 }
 run() { # the same for a command of this machine
-    printf '\n$ %s\n' "$*"
+    printf '\n$ %s\n' "$(printf '%s' "$*" | sed "s|^cluster|python3 tests/e2e/cluster.py --dir $lab|")"
     "$@" || fail "'$*' ended with $?"
 }
 expect() { # WHAT WANTED GOT
