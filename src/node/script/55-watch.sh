@@ -1,0 +1,88 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The watch: how the run is here, said at once, again whenever that changes, and in between, every mt_beat seconds,
+# that it lives and how long its log is. A look costs no process but the pause before it. The watch ends when the
+# run's end here has been said, when its reader is gone, and when it could not write for mt_patience seconds.
+
+# What would be told apart without an observation -> mt_phase
+mt_watch_phase() {
+    mt_phase=other
+    mt_is_here && mt_alive "$mt_s_pid" "$mt_s_start_ticks" || return 0
+    mt_phase=running
+    [ ! -s "$mt_base.stage" ] || mt_phase=starting
+    mt_alive "$mt_s_keeper" "$mt_s_keeper_ticks" || mt_phase=$mt_phase.alone
+}
+
+# Has the last message been taken? mt_writer is empty then. Fails when nobody will take it any more.
+mt_watch_written() {
+    [ -n "$mt_writer" ] || return 0
+    if mt_stat "$mt_writer" && [ "$mt_st_state" != Z ]; then
+        mt_read_clock
+        [ "$mt_clock" -lt "$mt_write_by" ] && return 0
+        kill -KILL "$mt_writer"
+        return 1
+    fi
+    wait "$mt_writer" || return 1
+    mt_writer=
+}
+
+# Write what is to be said in a process of its own: this shell must not hang on a reader that has stopped.
+mt_watch_write() {
+    mt_watch_written || exit 0
+    [ -z "$mt_writer" ] || return 0
+    [ -n "$mt_unsaid" ] || return 0
+    mt_read_clock
+    mt_write_by=$((mt_clock + mt_patience * 100))
+    printf '%s\n' "$mt_unsaid" &
+    mt_writer=$!
+    mt_unsaid=
+}
+
+mt_watch_say() { # TEXT
+    mt_unsaid="$mt_unsaid
+$1"
+}
+
+mt_watch_beat() {
+    mt_size=0
+    # shellcheck disable=SC2012,SC2046 # the length is the fifth word, whatever the name holds
+    [ ! -f "$mt_log" ] || set -- $(ls -ln "$mt_log" 2>/dev/null)
+    [ $# -lt 5 ] || mt_size=$5
+    mt_watch_say "@@$mt_nonce beat=$mt_size"
+}
+
+# Say how the run is -> mt_over: nothing will change any more
+mt_watch_observe() {
+    mt_text=$(mt_verb_observe)
+    mt_watch_say "$mt_text"
+    case $mt_text in
+    *"@@$mt_nonce life=running"* | *"@@$mt_nonce life=starting"*) ;;
+    *) mt_over=1 ;;
+    esac
+}
+
+mt_verb_watch() {
+    mt_set_paths
+    mt_stat "$$"
+    mt_parent=$mt_st_ppid
+    mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0
+    while :; do
+        mt_read_clock
+        if [ "$mt_clock" -ge "$mt_next_beat" ]; then
+            mt_still_ours || mt_s_pid=''
+            [ "$mt_next_beat" = 0 ] || [ -n "$mt_over" ] || mt_watch_beat
+            mt_next_beat=$((mt_clock + mt_beat * 100))
+        fi
+        mt_watch_phase
+        if [ -z "$mt_over" ] && { [ "$mt_phase" != "$mt_said" ] || [ "$mt_phase" = other ]; }; then
+            mt_still_ours
+            mt_watch_phase
+            mt_said=$mt_phase
+            mt_watch_observe
+        fi
+        mt_watch_write
+        [ -z "$mt_over" ] || [ -n "$mt_writer$mt_unsaid" ] || break
+        mt_pause "$mt_look_every"
+        mt_stat "$$"
+        [ "$mt_st_ppid" = "$mt_parent" ] || exit 0
+    done
+}
