@@ -35,7 +35,9 @@ MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP
 MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c))
-LIB_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out src/cmd/main.c,$(SOURCES))) $(BUILD)/node/script_text.o
+MAINS    := src/cmd/main.c src/cmd/man_main.c
+LIB_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(MAINS),$(SOURCES))) $(BUILD)/node/script_text.o \
+               $(BUILD)/cmd/completion_text.o
 LIBRARY  := $(BUILD)/libmtlaunch.a
 
 UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
@@ -48,7 +50,7 @@ FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/fuzz_%,$(FUZZ_SOURC
 
 .DEFAULT_GOAL := all
 .PHONY: all
-all: mtlaunch ## build ./mtlaunch
+all: mtlaunch $(BUILD)/mtlaunch.1 ## build ./mtlaunch and its man page
 
 mtlaunch: $(BUILD)/cmd/main.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $@ $^ $(MT_LIBS)
@@ -69,6 +71,19 @@ $(BUILD)/node/script_text.c: $(NODE_SCRIPT) src/node/embed.sh
 
 $(BUILD)/node/script_text.o: $(BUILD)/node/script_text.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+# The completion scripts, embedded; the man page, written by a program that knows the tables.
+COMPLETIONS := $(addprefix src/cmd/completion/mtlaunch.,bash zsh fish)
+$(BUILD)/cmd/completion_text.c: $(COMPLETIONS) src/cmd/completion/embed.sh
+	@mkdir -p $(@D)
+	sh src/cmd/completion/embed.sh $(COMPLETIONS) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/cmd/completion_text.o: $(BUILD)/cmd/completion_text.c
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/mtlaunch.1: $(BUILD)/cmd/man_main.o $(LIBRARY)
+	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $(BUILD)/mtlaunch-man $^ $(MT_LIBS)
+	$(BUILD)/mtlaunch-man >$@.tmp && mv $@.tmp $@
 
 # --- tests ---------------------------------------------------------------------------------------
 
@@ -110,6 +125,10 @@ $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 notify-test: $(BUILD)/tests/notify/notify_drive ## notifications against real receivers
 	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify
 
+.PHONY: cli-test
+cli-test: all ## the binary alone: completion, manual, init, install
+	@BUILD='$(BUILD)' $(PYTEST) tests/cli
+
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
 	@$(PYTEST) tests/e2e $(E2E)
 
@@ -124,7 +143,7 @@ PYTEST = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
 deps: ## install what building, demo and tests need (apt-get)
 	@sh tests/deps.sh build demo test
 
-test: all unit contract fuzz-replay node-test notify-test ## the quick tests: all but lint and e2e
+test: all unit contract fuzz-replay node-test notify-test cli-test ## the quick tests: all but lint and e2e
 
 check: ## everything that has to pass: lint, tests, sanitizers, end to end
 	@sh tests/deps.sh build demo test
@@ -168,13 +187,24 @@ bench: mtlaunch ## start latency and client CPU a host beside pdsh
 
 # --- install, format, clean -------------------------------------------------------------------------
 
+SHARE := $(PREFIX)/share
+COMPLETION_BASH := bash-completion/completions/mtlaunch
+COMPLETION_ZSH  := zsh/site-functions/_mtlaunch
+COMPLETION_FISH := fish/vendor_completions.d/mtlaunch.fish
+
 .PHONY: install uninstall format
 install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 mtlaunch $(DESTDIR)$(PREFIX)/bin/mtlaunch
+	install -d $(addprefix $(DESTDIR)$(SHARE)/,man/man1 $(dir $(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
+	install -m 644 $(BUILD)/mtlaunch.1 $(DESTDIR)$(SHARE)/man/man1/mtlaunch.1
+	install -m 644 src/cmd/completion/mtlaunch.bash $(DESTDIR)$(SHARE)/$(COMPLETION_BASH)
+	install -m 644 src/cmd/completion/mtlaunch.zsh $(DESTDIR)$(SHARE)/$(COMPLETION_ZSH)
+	install -m 644 src/cmd/completion/mtlaunch.fish $(DESTDIR)$(SHARE)/$(COMPLETION_FISH)
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/mtlaunch
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mtlaunch share/man/man1/mtlaunch.1 \
+	    $(addprefix share/,$(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
 
 format: ## reformat the C files in place
 	clang-format -i $$(find src include tests -name '*.[ch]')

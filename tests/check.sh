@@ -23,6 +23,7 @@ stage unit run_make -j"$cores" unit
 stage contract run_make -j"$cores" contract
 stage node-test run_make node-test
 stage notify-test run_make notify-test
+stage cli-test run_make cli-test
 stage fuzz-replay run_make -j"$cores" fuzz-replay
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage

@@ -59,6 +59,8 @@ needs_test() {
     need tcsh have tcsh
     need pdsh have pdsh
     need openssl have openssl
+    need groff have groff
+    need man-db have man
     need munge have munged
     need slurm-wlm have slurmctld
 }

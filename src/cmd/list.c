@@ -113,9 +113,8 @@ static const struct option own_options[] = {
      .help = "only runs of this job"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "STATE is starting, running, degraded, stopping, lost, failed, stopped or finished,\n"
-    "as last recorded; live: any of the first five; ended: any of the others.\n";
+static const char notes[] = "STATE is starting, running, degraded, stopping, lost, failed, stopped or\n"
+                            "finished, as last recorded; live: any of the first five; ended: any other.\n";
 const struct command command_list = {
     .name = "list",
     .summary = "print the runs started from this machine, without asking a node",

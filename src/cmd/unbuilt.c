@@ -66,11 +66,3 @@ const struct command command_init = {
     .summary = "write a first job file",
     .usage = init_usage,
 };
-
-static const char *const completion_usage[] = {"completion bash|zsh|fish", NULL};
-const struct command command_completion = {
-    .name = "completion",
-    .summary = "print the completion script of a shell",
-    .usage = completion_usage,
-    .no_json = true,
-};

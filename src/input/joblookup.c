@@ -82,6 +82,24 @@ static const char *nearest(const char *word, struct strlist *names)
     return text_nearest(word, (const char *const *)names->items, names->len);
 }
 
+void joblookup_names(const char *jobs_path, const char *home, struct strlist *names)
+{
+    AUTO_STRLIST struct strlist folders = STRLIST_INIT;
+    AUTO_STRLIST struct strlist all = STRLIST_INIT;
+    list_folders(jobs_path, home, &folders);
+    for (size_t i = 0; i < folders.len; i++) {
+        add_candidates(folders.items[i], false, &all);
+    }
+    if (all.len > 0) {
+        qsort(all.items, all.len, sizeof(all.items[0]), compare_texts);
+    }
+    for (size_t i = 0; i < all.len; i++) {
+        if (i == 0 || strcmp(all.items[i], all.items[i - 1]) != 0) {
+            strlist_add(names, all.items[i]);
+        }
+    }
+}
+
 static char *fail_path(const char *job, struct error *err)
 {
     error_set(err, &kind_job_not_found, "no job file '%s'", job);

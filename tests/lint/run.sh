@@ -18,7 +18,7 @@ step() {
 
 sources() { find src -name '*.c' | sort; }
 c_files() { find src include tests -name '*.[ch]' | sort; }
-scripts() { { find src tests examples -name '*.sh'; echo .ci/run; } | sort; }
+scripts() { { find src tests examples -name '*.sh' -o -name '*.bash'; echo .ci/run; } | sort; }
 
 # Only the names: make format does the rest.
 format() {

@@ -1,0 +1,213 @@
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cmd/commands_internal.h"
+#include "cmd/complete_internal.h"
+
+struct completing {
+    const struct command *command;
+    const struct option_group *groups[CMD_GROUPS_MAX];
+    const char *word;   /* the last one, of an "--option=" what stands behind it */
+    const char *before; /* "--option=" or "" */
+    const struct strlist *runs, *jobs;
+    struct str *out;
+};
+
+static void offer(struct completing *at, const char *candidate, const char *what)
+{
+    if (!text_starts(candidate, at->word))
+        return;
+    str_addf(at->out, "%s%s", at->before, candidate);
+    if (what)
+        str_addf(at->out, "\t%s", what);
+    str_add_char(at->out, '\n');
+}
+
+static void offer_list(struct completing *at, const struct strlist *names)
+{
+    for (size_t i = 0; i < names->len; i++)
+        offer(at, names->items[i], NULL);
+}
+
+static void offer_files(struct completing *at)
+{
+    str_add(at->out, ":files\n");
+}
+
+static void offer_commands(struct completing *at)
+{
+    for (size_t i = 0; i < commands_count; i++) {
+        if (commands[i]->run)
+            offer(at, commands[i]->name, commands[i]->summary);
+    }
+}
+
+/* --- options ------------------------------------------------------------------------------------------ */
+
+/* The option that word (its first len bytes) names, as in --name, -n or joined flags that end in one. */
+static const struct option *find_option(const struct completing *at, const char *word, size_t len)
+{
+    bool is_long = len > 2 && word[1] == '-';
+    for (size_t g = 0; at->groups[g]; g++) {
+        for (size_t i = 0; i < at->groups[g]->count; i++) {
+            const struct option *option = &at->groups[g]->options[i];
+            bool same = is_long
+                            ? strlen(option->name) == len - 2 && strncmp(option->name, word + 2, len - 2) == 0
+                            : option->letter && len > 1 && word[len - 1] == option->letter;
+            if (same && option->type != OPTION_UNBUILT)
+                return option;
+        }
+    }
+    return NULL;
+}
+
+/* The option whose value the word behind this one is, or NULL. */
+static const struct option *expects_value(const struct completing *at, const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0 || (word[1] == '-' && strchr(word, '=')))
+        return NULL;
+    const struct option *option = find_option(at, word, strlen(word));
+    return option && option->type != OPTION_FLAG ? option : NULL;
+}
+
+static void offer_value(struct completing *at, const struct option *option)
+{
+    if (option->type == OPTION_CHOICE) {
+        for (size_t i = 0; option->choices[i]; i++)
+            offer(at, option->choices[i], NULL);
+    } else if (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DIR") == 0) {
+        offer_files(at);
+    }
+}
+
+static void offer_options(struct completing *at)
+{
+    for (size_t g = 0; at->groups[g]; g++) {
+        for (size_t i = 0; i < at->groups[g]->count; i++) {
+            const struct option *option = &at->groups[g]->options[i];
+            AUTO_FREE char *name = xasprintf("--%s", option->name);
+            if (option->type != OPTION_UNBUILT)
+                offer(at, name, option->help);
+        }
+    }
+}
+
+/* --- operands, as the command's usage names them ---------------------------------------------------------
+ */
+
+/*
+ * The number-th operand of a usage line such as "logs RUN [--node N|HOST]... [-f]": copied into out without
+ * brackets. What stands in brackets with a dash or "OPTION" is an option; "--" ends the operands; the last
+ * one stands for all that follow when "..." is behind it.
+ */
+static bool find_operand(const char *usage, size_t number, struct str *out)
+{
+    bool in_option = false;
+    const char *at = usage + strcspn(usage, " ");
+    while (*(at += strspn(at, " ")) != '\0') {
+        size_t len = strcspn(at, " ");
+        const char *word = at;
+        at += len;
+        if (strncmp(word, "--", len) == 0 && len == 2)
+            return false;
+        bool is_option = word[0] == '-' || text_starts(word, "[-") || text_starts(word, "[HOST OPTION") ||
+                         text_starts(word, "[JOB OPTION");
+        bool closes = memchr(word, ']', len) != NULL;
+        if (in_option || is_option) {
+            in_option = word[0] == '-' ? false : !closes;
+            continue;
+        }
+        bool repeats = len > 3 && strncmp(word + len - 3, "...", 3) == 0;
+        if (number > 0 && !repeats) {
+            number--;
+            continue;
+        }
+        for (size_t i = 0; i < len - (repeats ? 3 : 0); i++) {
+            if (word[i] != '[' && word[i] != ']')
+                str_add_char(out, word[i]);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void offer_operand(struct completing *at, size_t number)
+{
+    AUTO_STR struct str kind = STR_INIT;
+    if (!find_operand(at->command->usage[0], number, &kind))
+        return;
+    const char *name = str_text(&kind);
+    if (strcmp(name, "RUN") == 0) {
+        offer_list(at, at->runs);
+    } else if (strcmp(name, "JOB") == 0) {
+        offer_list(at, at->jobs);
+        offer_files(at);
+    } else if (strcmp(name, "COMMAND") == 0) {
+        offer_commands(at);
+    } else if (strcmp(name, "FILE") == 0) {
+        offer_files(at);
+    } else if (strchr(name, '|')) {
+        char *rest = NULL;
+        for (char *word = strtok_r(kind.data, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+            offer(at, word, NULL);
+    }
+}
+
+/* --- the whole line
+ * ----------------------------------------------------------------------------------------- */
+
+static void complete_arguments(struct completing *at, char *const *words, size_t count)
+{
+    const struct option *option = NULL;
+    size_t operands = 0;
+    for (size_t i = 1; i + 1 < count; i++) {
+        if (option) {
+            option = NULL; /* this word was its value */
+        } else if (strcmp(words[i], "--") == 0) {
+            offer_files(at);
+            return;
+        } else if (words[i][0] == '-' && words[i][1] != '\0') {
+            option = expects_value(at, words[i]);
+        } else {
+            operands++;
+        }
+    }
+    const char *equals = strchr(at->word, '=');
+    if (option) {
+        offer_value(at, option);
+    } else if (text_starts(at->word, "--") && equals) {
+        AUTO_FREE char *before = xstrndup(at->word, (size_t)(equals - at->word) + 1);
+        option = find_option(at, before, strlen(before) - 1);
+        at->word = equals + 1;
+        at->before = before;
+        if (option && option->type != OPTION_FLAG)
+            offer_value(at, option);
+        at->before = "";
+    } else if (at->word[0] == '-') {
+        offer_options(at);
+    } else {
+        offer_operand(at, operands);
+    }
+}
+
+void complete_words(char *const *words, size_t count, const struct strlist *runs, const struct strlist *jobs,
+                    struct str *out)
+{
+    struct completing at = {
+        .word = words[count - 1],
+        .before = "",
+        .runs = runs,
+        .jobs = jobs,
+        .out = out,
+    };
+    if (count == 1) {
+        offer_commands(&at);
+        return;
+    }
+    at.command = command_find(words[0], NULL);
+    if (!at.command || !at.command->run)
+        return;
+    command_groups(at.command, at.groups);
+    complete_arguments(&at, words, count);
+}

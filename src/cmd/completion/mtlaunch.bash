@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# Completion of mtlaunch for bash: mtlaunch itself says what may stand at the cursor.
+_mtlaunch() {
+    local i word line files='' join='' cur=${COMP_WORDS[COMP_CWORD]}
+    local -a words=()
+    COMPREPLY=()
+    # bash takes --color=auto for three words
+    for ((i = 1; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $word == = && ${#words[@]} -gt 0 ]]; then
+            words[${#words[@]} - 1]+='='
+            join=1
+        elif [[ -n $join ]]; then
+            words[${#words[@]} - 1]+=$word
+            join=''
+        else
+            words+=("$word")
+        fi
+    done
+    [[ $cur != = ]] || cur=''
+    while IFS= read -r line; do
+        if [[ $line == :files ]]; then
+            files=1
+            continue
+        fi
+        line=${line%%$'\t'*}
+        [[ ${words[${#words[@]} - 1]} != --*=* ]] || line=${line#*=}
+        COMPREPLY+=("$line")
+    done < <("${COMP_WORDS[0]/#\~/$HOME}" completion candidates -- "${words[@]}" 2>/dev/null)
+    if [[ -n $files ]]; then
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r line; do
+            COMPREPLY+=("$line")
+        done < <(compgen -f -- "$cur")
+    fi
+}
+complete -F _mtlaunch mtlaunch

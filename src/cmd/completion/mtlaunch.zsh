@@ -1,0 +1,31 @@
+#compdef mtlaunch
+# Completion of mtlaunch for zsh: mtlaunch itself says what may stand at the cursor.
+_mtlaunch() {
+    local line word files=0 cut=0
+    local -a found before
+    before=("${(@Q)words[2,CURRENT-1]}")
+    [[ $PREFIX == --*=* ]] && cut=1
+    for line in "${(@f)$(${(Q)~words[1]} completion candidates -- "${before[@]}" "$PREFIX" 2>/dev/null)}"; do
+        if [[ $line == :files ]]; then
+            files=1
+            continue
+        fi
+        [[ -n $line ]] || continue
+        word=${line%%$'\t'*}
+        (( cut )) && word=${word#*=}
+        if [[ $line == *$'\t'* ]]; then
+            found+=("${word//:/\\:}:${line#*$'\t'}")
+        else
+            found+=("${word//:/\\:}")
+        fi
+    done
+    (( cut )) && compset -P '*='
+    (( $#found )) && _describe -V mtlaunch found
+    (( files )) && _files
+    return 0
+}
+if [[ $funcstack[1] == _mtlaunch ]]; then
+    _mtlaunch "$@"
+elif (( $+functions[compdef] )); then
+    compdef _mtlaunch mtlaunch
+fi

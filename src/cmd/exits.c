@@ -1,0 +1,17 @@
+#include "base/alloc.h"
+#include "cmd/exits_internal.h"
+
+const struct exit_meaning exit_meanings[] = {
+    {0, "done; status RUN: starting, running, stopping, finished, stopped; wait and start --wait: finished"},
+    {1, "the training failed, or was stopped while waited for; status RUN: degraded, failed"},
+    {2, "usage, spec or host list is wrong; no node was touched"},
+    {3, "a host could not be reached, authenticated or trusted; status RUN: lost"},
+    {4, "the check before the start failed: folder, program, interpreter, port and such"},
+    {5, "a time limit passed"},
+    {6, "no such run here, or its state does not allow it"},
+    {7, "it is not proven that everything is gone; to repeat is safe"},
+    {8, "local trouble: state folder, disk, memory, or a record written by a newer version"},
+    {130, "interrupted by Ctrl-C"},
+    {143, "terminated by SIGTERM"},
+};
+const size_t exit_meanings_count = ARRAY_LEN(exit_meanings);
