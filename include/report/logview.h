@@ -31,7 +31,8 @@ struct logview {
     size_t len, cap;
     bool json; /* one object a line {host, rank, text} */
     bool color;
-    bool raw; /* bytes as they are, without prefix */
+    bool raw;  /* bytes as they are, without prefix */
+    bool bare; /* lines as they are shown, without prefix; where one has no end none is added */
     bool has_grep;
     regex_t grep;
     struct str out; /* finished lines; the caller takes and empties it */

@@ -5,6 +5,7 @@
 #ifndef MTLAUNCH_REPORT_OUTPUT_H
 #define MTLAUNCH_REPORT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -18,6 +19,14 @@ extern const struct error_kind kind_output_closed;
  * must be ignored by the program.
  */
 int output_write(int fd, const void *bytes, size_t len, struct error *err);
+
+/*
+ * Write what fd takes without waiting, and drop it from text; all of it to a file. Errors: as output_write.
+ */
+int output_write_some(int fd, struct str *text, struct error *err);
+
+/* A pipe or socket whose reader has gone says so even while there is nothing to write. */
+bool output_reader_is_gone(int fd);
 
 /* Write text to standard output and empty it. */
 int output_print(struct str *text, struct error *err);

@@ -71,6 +71,14 @@ struct cmd_options {
     /* hosts */
     bool fold;
 
+    /* container */
+    bool replace;
+
+    /* exec; also timeout */
+    bool label;
+    bool gather;
+    bool stdin_;
+
     /* list */
     const char *state; /* one of the states' names */
     const char *job;

@@ -1,17 +1,6 @@
 /* Commands that users may rely on to come: known by name and usage, refused until they are built. */
 #include "cmd/commands_internal.h"
 
-static const char *const exec_usage[] = {
-    "exec [HOST OPTION]... [--container NAME] [--label|--gather] [--stdin] [--timeout DURATION] "
-    "-- COMMAND [ARG]...",
-    NULL,
-};
-const struct command command_exec = {
-    .name = "exec",
-    .summary = "run a command on every host",
-    .usage = exec_usage,
-};
-
 static const char *const check_usage[] = {
     "check JOB [HOST OPTION]... [JOB OPTION]... [--only IDS] [--skip IDS] [--comm]",
     NULL,

@@ -63,7 +63,7 @@ static void add_escaping_controls(struct str *out, const char *text)
 
 void js_add_line(struct str *out, json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     if (!text)
         abort(); /* values made by the functions above always encode */
     add_escaping_controls(out, text);

@@ -73,7 +73,9 @@ static void add_json(struct logview *view, const struct logview_node *node, cons
     js_add_line(&view->out, line);
 }
 
-static void show_line(struct logview *view, const struct logview_node *node, const char *bytes, size_t len)
+/* ends: it is a line, not only a part of one. */
+static void show_line(struct logview *view, const struct logview_node *node, const char *bytes, size_t len,
+                      bool ends)
 {
     AUTO_STR struct str text = STR_INIT;
     add_visible(&text, bytes, len);
@@ -81,6 +83,12 @@ static void show_line(struct logview *view, const struct logview_node *node, con
         return;
     if (view->json) {
         add_json(view, node, &text);
+        return;
+    }
+    if (view->bare) {
+        str_add_mem(&view->out, str_text(&text), text.len);
+        if (ends)
+            str_add_char(&view->out, '\n');
         return;
     }
     AUTO_STR struct str prefix = STR_INIT;
@@ -112,7 +120,7 @@ static void show_part(struct logview *view, struct logview_node *node, int64_t n
     node->line_since_ms = now_ms;
     if (len == 0)
         return;
-    show_line(view, node, node->line.data, len);
+    show_line(view, node, node->line.data, len, false);
     str_consume(&node->line, len);
     node->continued = true;
 }
@@ -121,8 +129,8 @@ static void show_part(struct logview *view, struct logview_node *node, int64_t n
 static void finish_line(struct logview *view, struct logview_node *node)
 {
     bool only_end = node->line.len == 0 || (node->line.len == 1 && node->line.data[0] == '\r');
-    if (!node->continued || !only_end)
-        show_line(view, node, str_text(&node->line), node->line.len);
+    if (view->bare || !node->continued || !only_end)
+        show_line(view, node, str_text(&node->line), node->line.len, true);
     str_reset(&node->line);
     node->continued = false;
 }
@@ -189,7 +197,11 @@ int64_t logview_wait_ms(const struct logview *view, int64_t now_ms)
 void logview_end(struct logview *view, size_t index)
 {
     struct logview_node *node = &view->nodes[index];
-    if (node->line.len > 0)
+    if (node->line.len > 0 && view->bare) {
+        show_line(view, node, node->line.data, node->line.len, false);
+        str_reset(&node->line);
+    } else if (node->line.len > 0) {
         finish_line(view, node);
+    }
     node->continued = false;
 }

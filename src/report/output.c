@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct error_kind kind_output_closed = {"output-closed", 8};
@@ -35,6 +36,49 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err)
         }
     }
     return 0;
+}
+
+/* A pipe that is ready takes this much at once, whatever its reader does (POSIX, PIPE_BUF). */
+#define READY_BYTES 4096
+
+static bool is_ready(int fd)
+{
+    struct pollfd output = {.fd = fd, .events = POLLOUT};
+
+    return poll(&output, 1, 0) == 1;
+}
+
+int output_write_some(int fd, struct str *text, struct error *err)
+{
+    struct stat what;
+    bool waits = fstat(fd, &what) != 0 || !S_ISREG(what.st_mode);
+    size_t done = 0;
+    int result = 0;
+
+    if (!waits) {
+        result = output_write(fd, text->data, text->len, err);
+        str_reset(text);
+        return result;
+    }
+    while (done < text->len && result == 0 && is_ready(fd)) {
+        size_t piece = text->len - done < READY_BYTES ? text->len - done : READY_BYTES;
+        ssize_t written = write(fd, text->data + done, piece);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            result = output_failed(errno, err);
+    }
+    str_consume(text, done);
+    return result;
+}
+
+bool output_reader_is_gone(int fd)
+{
+    struct pollfd output = {.fd = fd};
+
+    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
 int output_print(struct str *text, struct error *err)

@@ -1,6 +1,5 @@
 #include "report/watch.h"
 
-#include <poll.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -75,19 +74,12 @@ static void on_log_end(void *ctx, size_t rank, const char *label)
     flush_logs(watch);
 }
 
-/* A pipe whose reader has gone says so even while there is nothing to write. */
-static bool reader_is_gone(int fd)
-{
-    struct pollfd output = {.fd = fd};
-    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
-}
-
 static void on_tick(void *ctx)
 {
     struct report_watch *watch = ctx;
     logview_tick(&watch->logs, clock_mono_ms());
     flush_logs(watch);
-    if (watch->output_failed && !watch->output_error.kind && reader_is_gone(watch->log_fd)) {
+    if (watch->output_failed && !watch->output_error.kind && output_reader_is_gone(watch->log_fd)) {
         error_set(&watch->output_error, &kind_output_closed, "the reader of the output is gone");
         watch->output_failed(watch->output_ctx, &watch->output_error);
     }

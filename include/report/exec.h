@@ -1,0 +1,85 @@
+/*
+ * The output of `exec`, the observer of its use case: labelled lines as they come, the same outputs together
+ * at the end, or one JSON object. What hosts say on stdout goes to stdout, stderr to stderr. Control
+ * characters are replaced, of a line only the text after its last carriage return is shown. Failures of hosts
+ * are folded.
+ */
+#ifndef MTLAUNCH_REPORT_EXEC_H
+#define MTLAUNCH_REPORT_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+#include "report/failure.h"
+#include "report/logview.h"
+#include "report/style.h"
+#include "run/exec.h"
+
+#define REPORT_EXEC_KEEP (1u << 20) /* bytes of a stream that are kept of a host, gathered or for JSON */
+
+enum report_exec_mode {
+    REPORT_EXEC_PLAIN, /* without labels: one host */
+    REPORT_EXEC_LABEL,
+    REPORT_EXEC_GATHER,
+    REPORT_EXEC_JSON
+};
+
+struct report_exec_host {
+    struct str kept[2]; /* stdout, stderr; gather, json */
+    bool truncated;
+    struct error *error; /* json; NULL: it ran to its end */
+    int exit_status;
+    char signal[16];
+    unsigned elapsed_ms;
+};
+
+/* Hosts whose stream holds the same. */
+struct report_exec_group {
+    struct str text;
+    bool truncated;
+    size_t *hosts; /* indices, in the order they ended */
+    size_t len, cap;
+};
+
+struct report_exec {
+    enum report_exec_mode mode;
+    const struct report_style *style; /* borrowed */
+    const struct strlist *labels;     /* borrowed; one a host */
+    struct failures *failures;        /* borrowed; gains what happened on hosts */
+    bool quiet;
+    struct report_exec_host *hosts;
+    struct logview views[2]; /* stdout, stderr; their out waits to be written */
+    struct {
+        struct report_exec_group *items;
+        size_t len, cap;
+    } groups[2];
+    struct failures unshown; /* not told yet: the same of other hosts may still come */
+    int64_t unshown_since_ms;
+    struct failures statuses; /* exit statuses other than 0, told at the end */
+    int worst_status;
+    struct error output_error; /* kind NULL: none */
+    struct run_exec_observer observer;
+};
+
+void report_exec_init(struct report_exec *report, enum report_exec_mode mode,
+                      const struct report_style *style, const struct strlist *labels,
+                      struct failures *failures, bool quiet);
+void report_exec_release(struct report_exec *report);
+
+/*
+ * Print what has waited for the end. Returns the exit code: that of the failures when there are some, else
+ * the largest exit status; -1 with err when the output cannot be written.
+ */
+int report_exec_finish(struct report_exec *report, struct error *err);
+
+/* Pure: append what is printed of a stream's groups; hosts in the order of the list. */
+void report_exec_gathered(struct report_exec *report, int stream, struct str *out);
+
+/* Pure: append the object of a host, without line end, as of `hosts` in README's "JSON". */
+void report_exec_host_json(const struct report_exec *report, size_t host, struct str *out);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The use case behind `exec`: one command on many hosts, not of any run. Nothing is recorded, no lock is
+ * taken. Memory stays bounded however much the hosts say: output is handed on as it comes, and not read while
+ * the observer can take no more; standard input is read piece by piece, the next one when every host has
+ * taken the last.
+ */
+#ifndef MTLAUNCH_RUN_EXEC_H
+#define MTLAUNCH_RUN_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "transport/endpoint.h"
+
+/* How the command ended on a host. */
+struct run_exec_end {
+    /* kind NULL: it ran to its end. Else time_limit, interrupted, terminated, or why the host was not reached
+     * or lost (exit code 3). */
+    const struct error *error;
+    int exit_status;     /* 0..255, 128 + n when a signal ended it; -1 with an error */
+    const char *signal;  /* name without SIG, "" when none */
+    unsigned elapsed_ms; /* 0: it never ran */
+};
+
+/* Hosts are named by their index. None may be NULL. */
+struct run_exec_observer {
+    void *ctx;
+    /* Bytes of stream 1 or 2. false: nobody takes output any more, end everything. */
+    bool (*output)(void *ctx, size_t host, int stream, const char *bytes, size_t len);
+    /* Exactly once for each host, and no output of it after that. */
+    void (*ended)(void *ctx, size_t host, const struct run_exec_end *end);
+    /* The descriptor that has to become writable before more output can be taken; -1: more can be taken now.
+     */
+    int (*full)(void *ctx);
+    bool (*writable)(void *ctx); /* it is now. false: as output */
+    bool (*tick)(void *ctx);     /* about once a second. false: as output */
+};
+
+/* All borrowed. */
+struct run_exec_request {
+    const struct endpoint *endpoints;
+    size_t count;
+    const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
+    int input_fd;                  /* every host gets what can be read here; -1: /dev/null */
+    unsigned long timeout_s;       /* a host, from its start there; 0: none */
+    unsigned fanout;               /* hosts at once; with an input all of them */
+    unsigned connect_timeout_ms;
+    const struct run_exec_observer *observer;
+};
+
+/*
+ * Run it and wait until it has ended on every host. A command that has to end (the time is up, SIGINT,
+ * SIGTERM, no output) is ended on its node with all that descends from it: TERM, two seconds later KILL.
+ * Returns 0, or -1 with err: interrupted or terminated (a second signal leaves at once), local (no loop can
+ * be made; no host was told).
+ */
+int run_exec(const struct run_exec_request *request, struct error *err);
+
+#endif

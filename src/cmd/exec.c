@@ -1,0 +1,125 @@
+#include "run/exec.h"
+
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cmd/commands_internal.h"
+#include "cmd/setup_internal.h"
+#include "report/exec.h"
+
+static int check_words(const struct cmd_call *call, struct error *err)
+{
+    const struct cmd_options *options = &call->options;
+
+    if (call->rest.len == 0) {
+        error_set(err, &kind_usage, "'exec' needs a command behind '--'");
+        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' -- nvidia-smi -L");
+    }
+    if (call->rest.items[0][0] == '\0')
+        return error_set(err, &kind_usage, "the command is empty");
+    if (options->label && options->gather) {
+        error_set(err, &kind_usage, "'--label' and '--gather' exclude each other");
+        return error_hint(err, "--label prints lines as they come, --gather the same outputs together");
+    }
+    if (options->timeout.given && options->timeout.value == 0)
+        return error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
+    return 0;
+}
+
+static enum report_exec_mode choose_mode(const struct cmd_call *call, size_t hosts)
+{
+    if (call->style.json)
+        return REPORT_EXEC_JSON;
+    if (call->options.gather)
+        return REPORT_EXEC_GATHER;
+    return call->options.label || hosts > 1 ? REPORT_EXEC_LABEL : REPORT_EXEC_PLAIN;
+}
+
+static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct error *err)
+{
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    const struct cmd_options *options = &call->options;
+    struct report_exec report;
+    int result, code;
+
+    hostlist_labels(&setup->hosts, &labels);
+    report_exec_init(&report, choose_mode(call, setup->hosts.len), &call->style, &labels, &call->failures,
+                     options->quiet);
+    const struct run_exec_request request = {
+        .endpoints = setup->endpoints,
+        .count = setup->hosts.len,
+        .command = &call->rest,
+        .input_fd = options->stdin_ ? STDIN_FILENO : -1,
+        .timeout_s = options->timeout.given ? options->timeout.value : 0,
+        .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
+        .connect_timeout_ms =
+            1000 * (options->connect_timeout.given ? (unsigned)options->connect_timeout.value
+                                                   : CMD_CONNECT_TIMEOUT_S_DEFAULT),
+        .observer = &report.observer,
+    };
+    result = run_exec(&request, err);
+    if (result == 0 || err->kind->exit_code > 128) { /* hosts have been told: they are the answer */
+        struct error output = ERROR_INIT;
+        code = report_exec_finish(&report, &output);
+        call->answered = true;
+        if (result == 0 && code < 0)
+            *err = output;
+        result = result == 0 ? code : result;
+    }
+    report_exec_release(&report);
+    return result;
+}
+
+static int run_exec_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SETUP struct setup setup = {0};
+
+    if (check_words(call, err) != 0 || setup_load(&setup, call, NULL, err) != 0 ||
+        setup_endpoints(&setup, NULL, err) != 0)
+        return -1;
+    return run_on_hosts(call, &setup, err);
+}
+
+static const char *const usage[] = {
+    "exec [HOST OPTION]... [--label|--gather] [--stdin] [--timeout DURATION] -- COMMAND [ARG]...",
+    NULL,
+};
+static const char notes[] = "One word after -- is a line for /bin/sh; several are a command and its\n"
+                            "arguments, passed on byte for byte. The exit code is the largest exit status\n"
+                            "of a host (128+n for a signal), 3 when a host never ran the command, 5 when\n"
+                            "one ran out of time. Ctrl-C and --timeout end the command on its host, with\n"
+                            "all it started.\n";
+static const struct option own_options[] = {
+    {.name = "label",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, label),
+     .help = "put the host before each line (with several hosts always, but for --gather)"},
+    {.name = "gather",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, gather),
+     .help = "print at the end, the same output of several hosts once"},
+    {.name = "stdin",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, stdin_),
+     .help = "pass standard input on to every host (without it there is none)"},
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .offset = offsetof(struct cmd_options, timeout),
+     .value = "DURATION",
+     .help = "end the command on each host that takes longer"},
+    {.name = "container",
+     .type = OPTION_UNBUILT,
+     .value = "NAME",
+     .help = "run in this container of each host"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_exec = {
+    .name = "exec",
+    .summary = "run a command on every host",
+    .usage = usage,
+    .notes = notes,
+    .own = &own,
+    .takes_hosts = true,
+    .takes_rest = true,
+    .run = run_exec_command,
+};

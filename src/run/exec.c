@@ -1,0 +1,301 @@
+#include "run/exec.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "crew_internal.h"
+#include "exec_internal.h"
+#include "model/kind.h"
+
+#define TICK_MS       1000
+#define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
+#define NODE_LATER_S  5 /* the node's own limit comes behind ours, for when the connection is dead by then */
+#define TIMEOUT_MAX_S (UINT32_MAX / 1000 - NODE_LATER_S)
+
+static void ask_more(struct exec *exec);
+
+bool exec_wants_end(const struct exec *exec)
+{
+    return exec->signals > 0 || exec->deaf;
+}
+
+static void tell_end(struct exec_entry *entry, const struct error *error, const struct exec_result *result)
+{
+    const struct run_exec_observer *observer = entry->exec->request->observer;
+    const struct run_exec_end end = {
+        .error = error,
+        .exit_status = error->kind == NULL ? result->exit_status : -1,
+        .signal = error->kind == NULL ? result->signal : "",
+        .elapsed_ms = result != NULL ? result->elapsed_ms : 0,
+    };
+
+    entry->done = true;
+    observer->ended(observer->ctx, (size_t)(entry - entry->exec->entries), &end);
+    node_exec_stream_release(&entry->out);
+    node_exec_stream_release(&entry->err);
+}
+
+static void set_interrupted(const struct exec *exec, struct error *err)
+{
+    if (exec->signal_number == SIGTERM)
+        error_set(err, &kind_terminated, "terminated by SIGTERM");
+    else
+        error_set(err, &kind_interrupted, "interrupted");
+}
+
+/* --- ending --- */
+
+/* It did not end, or nothing came back: leave it to the guard there. */
+static void on_overdue(void *ctx)
+{
+    struct exec_entry *entry = ctx;
+
+    entry->timer = 0;
+    entry->overdue = true;
+    fleet_cancel(entry->exec->fleet, entry->id);
+}
+
+static void end_entry(struct exec_entry *entry)
+{
+    struct exec *exec = entry->exec;
+
+    if (entry->done || entry->ending)
+        return;
+    entry->ending = true;
+    fleet_timer_cancel(exec->fleet, entry->timer);
+    entry->timer = 0;
+    if (!entry->started || exec->request->input_fd >= 0) {
+        fleet_cancel(exec->fleet, entry->id);
+        return;
+    }
+    fleet_input_end(exec->fleet, entry->id); /* the guard sees it */
+    entry->timer = fleet_timer(exec->fleet, END_MS, on_overdue, entry);
+}
+
+static void end_all(struct exec *exec)
+{
+    for (size_t i = 0; i < exec->next; i++)
+        end_entry(&exec->entries[i]);
+}
+
+static void on_time_limit(void *ctx)
+{
+    struct exec_entry *entry = ctx;
+
+    entry->timer = 0;
+    entry->timed_out = true;
+    end_entry(entry);
+}
+
+static void on_signal(void *ctx, int signal_number)
+{
+    struct exec *exec = ctx;
+
+    exec->signal_number = signal_number;
+    if (exec->signals++ == 0)
+        end_all(exec);
+    else
+        fleet_stop(exec->fleet);
+}
+
+/* --- output --- */
+
+static void on_writable(void *ctx);
+
+static void go_deaf(struct exec *exec)
+{
+    if (exec->deaf)
+        return;
+    exec->deaf = true;
+    end_all(exec);
+}
+
+/* Read on, or let it wait until what is there has been written. */
+static void look_at_room(struct exec *exec)
+{
+    const struct run_exec_observer *observer = exec->request->observer;
+    int fd = exec->deaf ? -1 : observer->full(observer->ctx);
+
+    if (fd >= 0 && exec->output_await == 0)
+        exec->output_await = fleet_await(exec->fleet, fd, true, on_writable, exec);
+    fleet_pause_output(exec->fleet, fd >= 0);
+}
+
+static void on_writable(void *ctx)
+{
+    struct exec *exec = ctx;
+    const struct run_exec_observer *observer = exec->request->observer;
+
+    exec->output_await = 0;
+    if (!observer->writable(observer->ctx))
+        go_deaf(exec);
+    look_at_room(exec);
+}
+
+static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct exec_entry *entry = ctx;
+    struct exec *exec = entry->exec;
+    const struct run_exec_observer *observer = exec->request->observer;
+
+    node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
+    if (len == 0 || exec->deaf)
+        return;
+    if (!observer->output(observer->ctx, host, stream, bytes, len))
+        go_deaf(exec);
+    look_at_room(exec);
+}
+
+static void on_tick(void *ctx)
+{
+    struct exec *exec = ctx;
+    const struct run_exec_observer *observer = exec->request->observer;
+
+    exec->tick = fleet_timer(exec->fleet, TICK_MS, on_tick, exec);
+    if (!exec->deaf && !observer->tick(observer->ctx))
+        go_deaf(exec);
+    look_at_room(exec);
+}
+
+/* --- one host --- */
+
+static void on_started(void *ctx, size_t host)
+{
+    struct exec_entry *entry = ctx;
+    unsigned long timeout_s = entry->exec->request->timeout_s;
+
+    (void)host;
+    entry->started = true;
+    if (timeout_s != 0 && !entry->ending)
+        entry->timer = fleet_timer(entry->exec->fleet, (unsigned)(timeout_s * 1000), on_time_limit, entry);
+}
+
+static void set_timed_out(const struct exec_entry *entry, struct error *err)
+{
+    error_set(err, &kind_time_limit, "the command ran longer than %lus%s", entry->exec->request->timeout_s,
+              entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended");
+    error_hint(err, "--timeout gives it more time");
+}
+
+static void on_done(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct exec_entry *entry = ctx;
+    struct exec *exec = entry->exec;
+    struct error error = result->error;
+
+    (void)host;
+    fleet_timer_cancel(exec->fleet, entry->timer);
+    if (entry->timed_out)
+        set_timed_out(entry, &error);
+    else if (entry->ending && exec->signals > 0)
+        set_interrupted(exec, &error);
+    else if (error.kind == NULL && !entry->out.begun)
+        node_exec_error(&entry->out, result->exit_status, &error);
+    tell_end(entry, &error, result);
+    exec->open--;
+    exec_input_forget(entry);
+    ask_more(exec);
+    look_at_room(exec);
+}
+
+static void on_drained(void *ctx, size_t host)
+{
+    (void)host;
+    exec_input_drained(ctx);
+}
+
+static void ask(struct exec_entry *entry, size_t host)
+{
+    static const struct exec_handler handler = {
+        .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
+    struct exec *exec = entry->exec;
+    const struct run_exec_request *request = exec->request;
+    const struct node_exec_wish wish = {
+        .command = request->command,
+        .input = request->input_fd >= 0,
+        .limit_s = request->timeout_s != 0 ? request->timeout_s + NODE_LATER_S : 0,
+    };
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+
+    crew_make_nonce(entry->nonce);
+    entry->out.nonce = entry->err.nonce = entry->nonce;
+    node_request_exec(&wish, entry->nonce, &call);
+    const struct exec_request question = {
+        .command = call.command,
+        .input = call.input.data,
+        .input_len = call.input.len,
+        .hold_input = true,
+        .follow = wish.input, /* all run at once: the slowest sets the pace of the input */
+    };
+    exec->open++;
+    entry->id = fleet_exec(exec->fleet, host, &question, &handler, entry);
+}
+
+/* As many as the fan-out allows: no call is built before its turn. */
+static void ask_more(struct exec *exec)
+{
+    const struct run_exec_request *request = exec->request;
+
+    while (!exec_wants_end(exec) && exec->next < request->count &&
+           (request->input_fd >= 0 || exec->open < request->fanout)) {
+        ask(&exec->entries[exec->next], exec->next);
+        exec->next++;
+    }
+    if (exec->open > 0)
+        return;
+    fleet_timer_cancel(exec->fleet, exec->tick);
+    exec->tick = 0;
+    exec_input_close(exec);
+}
+
+/* Hosts that were never asked, or that a second signal left. */
+static void tell_rest(struct exec *exec)
+{
+    for (size_t i = 0; i < exec->request->count; i++) {
+        struct exec_entry *entry = &exec->entries[i];
+        struct error error = ERROR_INIT;
+        if (entry->done)
+            continue;
+        if (entry->started)
+            error_set(&error, exec->signal_number == SIGTERM ? &kind_terminated : &kind_interrupted,
+                      "left while the command was being ended: it may still run");
+        else if (exec->signals > 0)
+            set_interrupted(exec, &error);
+        else
+            error_set(&error, &kind_interrupted, "not run: nobody takes the output");
+        tell_end(entry, &error, NULL);
+    }
+}
+
+int run_exec(const struct run_exec_request *request, struct error *err)
+{
+    const struct fleet_options options = {.fanout = request->fanout,
+                                          .connect_timeout_ms = request->connect_timeout_ms};
+    struct exec exec = {.request = request};
+
+    if (request->timeout_s > TIMEOUT_MAX_S)
+        return error_set(err, &kind_usage, "'%lus' for --timeout is above the %lus that can be counted",
+                         request->timeout_s, (unsigned long)TIMEOUT_MAX_S);
+    exec.fleet = fleet_new(&options, err);
+    if (exec.fleet == NULL)
+        return -1;
+    exec.entries = xcalloc(request->count, sizeof(*exec.entries));
+    for (size_t i = 0; i < request->count; i++) {
+        exec.entries[i].exec = &exec;
+        fleet_add_host(exec.fleet, &request->endpoints[i]);
+    }
+    fleet_on_signal(exec.fleet, on_signal, &exec);
+    exec.tick = fleet_timer(exec.fleet, TICK_MS, on_tick, &exec);
+    exec_input_open(&exec);
+    ask_more(&exec);
+    fleet_run(exec.fleet);
+    tell_rest(&exec);
+    fleet_free(exec.fleet);
+    exec_input_release(&exec);
+    free(exec.entries);
+    if (exec.signals > 0)
+        set_interrupted(&exec, err);
+    return exec.signals > 0 ? -1 : 0;
+}
