@@ -1,0 +1,152 @@
+/* A tail's answer in whatever pieces it comes. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <string.h>
+
+#include "base/str.h"
+#include "model/kind.h"
+#include "node/answer.h"
+
+#define N     "0123456789abcdef0123456789abcdef"
+#define FRAME "\n@@" N " "
+
+static const char answer[] =
+    "noise\n@@nothing" FRAME "log=/a/r_node0.log\n" FRAME "offset=10\n" FRAME "size=31\n" FRAME "body=1\n"
+    "\nbody\0with " FRAME "end=ok\n";
+
+static void test_pieces_of_any_size(void **state)
+{
+    (void)state;
+    const size_t len = sizeof(answer) - 1;
+    const char *body_begin = strstr(answer, "body=1\n") + 7;
+    size_t want = len - (size_t)(body_begin - answer);
+
+    for (size_t piece = 1; piece <= len; piece++) {
+        AUTO_STR struct str got = STR_INIT;
+        struct node_tail tail;
+        struct error err = ERROR_INIT;
+        node_tail_init(&tail, N);
+        for (size_t at = 0; at < len; at += piece) {
+            const char *body = NULL;
+            size_t body_len = 0;
+            assert_int_equal(node_tail_feed(&tail, answer + at, len - at < piece ? len - at : piece, &body,
+                                            &body_len, &err),
+                             0);
+            str_add_mem(&got, body, body_len);
+        }
+        assert_true(tail.header);
+        assert_string_equal(tail.log, "/a/r_node0.log");
+        assert_int_equal(tail.offset, 10);
+        assert_int_equal(tail.size, 31);
+        assert_int_equal(got.len, want);
+        assert_memory_equal(got.data, body_begin, want);
+        assert_int_equal(tail.body_len, want);
+        assert_int_equal(node_tail_end(&tail, false, &err), 0);
+        node_tail_release(&tail);
+    }
+}
+
+/* Feed one text: 0, or -1 with err. */
+static int feed(struct node_tail *tail, const char *text, struct error *err)
+{
+    const char *body = NULL;
+    size_t body_len = 0;
+
+    return node_tail_feed(tail, text, strlen(text), &body, &body_len, err);
+}
+
+static void test_a_missing_log(void **state)
+{
+    (void)state;
+    struct node_tail tail;
+    struct error err = ERROR_INIT;
+
+    node_tail_init(&tail, N);
+    assert_int_equal(feed(&tail, FRAME "missing=1\n" FRAME "end=ok\n", &err), 0);
+    assert_true(tail.header && tail.missing);
+    assert_int_equal(feed(&tail, "logout\n", &err), 0);
+    assert_int_equal(tail.body_len, 0);
+    assert_int_equal(node_tail_end(&tail, false, &err), 0);
+    node_tail_release(&tail);
+}
+
+static void test_a_cut_answer(void **state)
+{
+    (void)state;
+    struct node_tail tail;
+    struct error err = ERROR_INIT;
+
+    node_tail_init(&tail, N);
+    assert_int_equal(feed(&tail, FRAME "log=/l\n" FRAME "offset=0\n", &err), 0);
+    assert_int_equal(node_tail_end(&tail, true, &err), -1);
+    assert_true(error_is(&err, &kind_node_answer));
+    assert_int_equal(feed(&tail, FRAME "size=10\n" FRAME "body=1\nabc", &err), 0);
+    assert_int_equal(node_tail_end(&tail, true, &err), 0);
+    assert_int_equal(node_tail_end(&tail, false, &err), -1);
+    assert_string_equal(err.text, "the log was cut off after 3 of 10 bytes");
+    node_tail_release(&tail);
+}
+
+static void test_headers_that_cannot_be(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        FRAME "offset=0\n" FRAME "size=1\n" FRAME "body=1\n",
+        FRAME "log=/l\n" FRAME "offset=2\n" FRAME "size=1\n" FRAME "body=1\n",
+        FRAME "log=/l\n" FRAME "offset=x\n" FRAME "size=1\n" FRAME "body=1\n",
+        FRAME "log=%\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct node_tail tail;
+        struct error err = ERROR_INIT;
+        node_tail_init(&tail, N);
+        assert_int_equal(feed(&tail, texts[i], &err), -1);
+        assert_true(error_is(&err, &kind_node_answer));
+        node_tail_release(&tail);
+    }
+}
+
+static void test_a_refusal(void **state)
+{
+    (void)state;
+    struct node_tail tail;
+    struct error err = ERROR_INIT;
+
+    node_tail_init(&tail, N);
+    assert_int_equal(feed(&tail, FRAME "error=place\n" FRAME "detail=link\n" FRAME "end=ok\n", &err), -1);
+    assert_true(error_is(&err, &kind_artifacts_unwritable));
+    node_tail_release(&tail);
+}
+
+static void test_endless_noise(void **state)
+{
+    (void)state;
+    static char noise[1024];
+    struct node_tail tail;
+    struct error err = ERROR_INIT;
+    int result = 0;
+
+    memset(noise, 'x', sizeof(noise) - 1);
+    node_tail_init(&tail, N);
+    for (int i = 0; i < 70 && result == 0; i++)
+        result = feed(&tail, noise, &err);
+    assert_int_equal(result, -1);
+    assert_string_equal(err.text, "the node printed more than 65536 bytes before its answer");
+    node_tail_release(&tail);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pieces_of_any_size), cmocka_unit_test(test_a_missing_log),
+        cmocka_unit_test(test_a_cut_answer),       cmocka_unit_test(test_headers_that_cannot_be),
+        cmocka_unit_test(test_a_refusal),          cmocka_unit_test(test_endless_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
