@@ -112,6 +112,7 @@ void node_request_probe(const struct node_target *target, const struct node_job 
     set_job(out, job, wish);
     set_text(&out->input, "program", wish->program);
     set_text(&out->input, "interpreter", wish->interpreter);
+    set_text(&out->input, "module", wish->interpreter != NULL ? wish->module : NULL);
     set_flag(&out->input, "want_job", wish->job);
     set_flag(&out->input, "want_gpus", wish->gpus);
     set_flag(&out->input, "want_port", wish->port);
@@ -171,6 +172,7 @@ void node_request_watch(const struct node_target *target, const struct node_watc
 
     begin(out, target, "watch", nonce);
     set_flag(&out->input, "want_leftovers", false);
+    set_flag(&out->input, "want_gpus", false);
     set_number(&out->input, "beat", wish->beat_s != 0 ? wish->beat_s : 10);
     set_number(&out->input, "patience", wish->patience_s != 0 ? wish->patience_s : 300);
     set_number(&out->input, "look_every", 1);

@@ -135,7 +135,7 @@ mt_answer_gone() {
     mt_frame container_lost "$mt_lost: $mt_why"
     mt_frame host "$(uname -n)"
     case $mt_verb in
-    observe)
+    observe | watch)
         mt_frame life gone
         mt_frame found_run_id "$mt_run_id"
         mt_frame found_attempt "$mt_attempt"
@@ -181,7 +181,7 @@ mt_gate() { # WORD…: what runs inside
     mt_find_container
     if [ -n "$mt_lost" ]; then
         case $mt_verb in
-        observe | stop) mt_answer_gone ;;
+        observe | watch | stop) mt_answer_gone ;;
         tail | remove) ;; # files may be read, and looked through, in what stands there now
         *) mt_fail "$mt_lost" "$mt_why" ;;
         esac

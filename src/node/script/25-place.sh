@@ -130,3 +130,16 @@ mt_frame_foreign() {
     mt_frame foreign_user "${mt_s_user:-uid $mt_s_uid}"
     mt_frame foreign_pid "${mt_s_pid:-0}"
 }
+
+# In a container the client's parent is not to be seen: the reader holds standard input open as long as it reads.
+mt_watch_reader() {
+    [ -n "$mt_inside" ] || return 0
+    exec 3<&0
+    (
+        while IFS= read -r mt_line; do :; done
+        kill -TERM "$$"
+    ) <&3 >/dev/null 2>&1 &
+    mt_watcher=$!
+    exec 3<&-
+    trap 'kill "$mt_watcher" 2>/dev/null' EXIT
+}

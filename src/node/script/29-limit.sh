@@ -45,7 +45,6 @@ mt_kill_sessions_below() { # PID of a child of this shell: the sessions its chil
 
 # The facts of a status: own files go with the script, no answer in time is no answer.
 mt_observe_gpus() {
-    [ -n "$mt_want_gpus" ] || return 0
     command -v nvidia-smi >/dev/null || return 0
     mt_tmp=$(mktemp -d 2>/dev/null) || return 0
     trap 'rm -rf "$mt_tmp"' EXIT

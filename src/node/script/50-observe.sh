@@ -23,7 +23,7 @@ mt_verb_observe() {
         fi
     fi
     mt_observe_leftovers
-    mt_observe_gpus
+    [ -z "$mt_want_gpus" ] || mt_observe_gpus
     # last, so that nothing above ended later than now
     mt_frame now "$(date +%s)"
     IFS=' ' read -r mt_up mt_rest </proc/uptime

@@ -62,6 +62,7 @@ mt_watch_observe() {
 
 mt_verb_watch() {
     mt_set_paths
+    mt_watch_reader
     mt_stat "$$"
     mt_parent=$mt_st_ppid
     mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0

@@ -58,19 +58,6 @@ mt_tail_over() {
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"
 }
 
-# In a container the client's parent is not to be seen: the reader holds standard input open as long as it reads.
-mt_watch_reader() {
-    [ -n "$mt_inside" ] || return 0
-    exec 3<&0
-    (
-        while IFS= read -r mt_line; do :; done
-        kill -TERM "$$"
-    ) <&3 >/dev/null 2>&1 &
-    mt_watcher=$!
-    exec 3<&-
-    trap 'kill "$mt_watcher" 2>/dev/null' EXIT
-}
-
 # The reader is gone when this shell's parent is (sshd's session, the head): with nothing to write it would not
 # be noticed otherwise.
 mt_follow() {
