@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "model/env.h"
+#include "model/notify.h"
 #include "model/policy.h"
 
 enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
@@ -97,6 +98,7 @@ struct job {
     struct job_container container;
 
     unsigned long start_timeout_s; /* 120 */
+    struct notify_targets notify; /* who is told; URLs are secrets */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
     char *stop_signal;             /* without SIG: "TERM" */
     unsigned long stop_grace_s;    /* 40 */

@@ -120,7 +120,7 @@ static const struct field top_fields[] = {
     {.key = "stall", .type = FIELD_CUSTOM, .handle = read_stall},
     {.key = "on_stall", .type = FIELD_CHOICE, JOB(policy.on_stall), CHOICES(on_stall)},
     {.key = "progress", .type = FIELD_UNBUILT},
-    {.key = "notify", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "notify", .type = FIELD_CUSTOM, .handle = read_notify},
     {.key = "profiles", .type = FIELD_DONE},
 };
 const struct field_table job_fields = TABLE(top_fields);

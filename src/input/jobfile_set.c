@@ -110,7 +110,8 @@ static char *name_of_set(const struct job_reader *reader, const char *option, co
 {
     const char *last = keys->items[keys->len - 1];
     const struct strlist *secrets = &reader->docs[0]->secrets;
-    bool secret = strcmp(keys->items[0], "env") == 0 || text_matches_any(last, secrets->items, secrets->len);
+    bool secret = strcmp(keys->items[0], "env") == 0 || strcmp(keys->items[0], "notify") == 0 ||
+                  text_matches_any(last, secrets->items, secrets->len);
     if (secret || strlen(option) > SHOWN_MAX) {
         return xasprintf("--set %.*s", path_len > SHOWN_MAX ? SHOWN_MAX : (int)path_len, option);
     }

@@ -75,6 +75,7 @@ void job_release(struct job *job)
         free(texts[i]);
     }
     policy_release(&job->policy);
+    notify_targets_release(&job->notify);
     strlist_release(&job->setup);
     strlist_release(&job->program);
     job_args_release(&job->args);

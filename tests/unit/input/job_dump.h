@@ -54,6 +54,9 @@ static inline char *dump_job(const struct job *job)
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
              job->zero_stage, (int)job->megatron_sharding, job->ssh_port, job->start_timeout_s,
              (int)job->policy.on_failure, job->policy.lost_after_s, job->stop_grace_s);
+    for (size_t i = 0; i < job->notify.len; i++)
+        str_addf(&out, "notify %s %u %d %d\n", job->notify.items[i].url, job->notify.items[i].on,
+                 (int)job->notify.items[i].format, job->notify.items[i].allow_http);
     str_addf(&out, "policy %d %d %lu %u %lu\n", (int)job->policy.on_lost, (int)job->policy.on_stall,
              job->policy.stall_s, job->policy.restart_max, job->policy.backoff_s);
     dump_list(&out, "no_restart_on", &job->policy.no_restart_on);

@@ -87,7 +87,7 @@ static const struct {
     {"stall", "stall: 10m", CHANGES},
     {"on_stall", "on_stall: stop", CHANGES},
     {"progress", "progress: {pattern: x}", UNBUILT},
-    {"notify", "notify: [{url: x}]", UNBUILT},
+    {"notify", "notify: [{url: \"https://h/x\"}]", CHANGES},
     {"profiles", "profiles: {}", ONLY_DEFAULT},
 };
 
