@@ -18,16 +18,6 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
-static const char *const container_usage[] = {
-    "container up|status|down JOB [HOST OPTION]... [JOB OPTION]... [--replace]",
-    NULL,
-};
-const struct command command_container = {
-    .name = "container",
-    .summary = "make, look at and remove the containers of a job",
-    .usage = container_usage,
-};
-
 static const char *const supervise_usage[] = {"supervise RUN", NULL};
 const struct command command_supervise = {
     .name = "supervise",

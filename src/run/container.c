@@ -1,0 +1,353 @@
+/* The containers of a job: look at all, then make, start, replace or remove what has to be. */
+#include "run/container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "common_internal.h"
+#include "model/kind.h"
+#include "node/container.h"
+
+#define LOOK_TIMEOUT_MS 60000
+#define MAKE_TIMEOUT_MS (30u * 60 * 1000) /* the engine may pull the image first */
+
+struct deed {
+    char *old_id;  /* to be removed first */
+    char *idle_id; /* to be started only */
+    const char *action;
+};
+
+struct containers {
+    const struct run_container_request *request;
+    struct run_containers *out;
+    struct run run; /* no run: the hosts as crew and failures know them */
+    struct crew crew;
+    struct node_failures failures;
+    struct deed *deeds; /* one a host; action NULL: nothing to do */
+};
+
+void run_containers_release(struct run_containers *containers)
+{
+    for (size_t i = 0; i < containers->len; i++) {
+        struct run_container *item = &containers->items[i];
+        char *texts[] = {item->label, item->status, item->id, item->image, item->job, item->runs};
+        for (size_t t = 0; t < ARRAY_LEN(texts); t++) {
+            free(texts[t]);
+        }
+        strlist_release(&item->differences);
+    }
+    free(containers->items);
+    *containers = (struct run_containers){0};
+}
+
+/* --- the hosts ----------------------------------------------------------------------------------- */
+
+static void fill_hosts(struct containers *all)
+{
+    const struct job *job = all->request->job;
+    const struct hostlist *hosts = all->request->hosts;
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    struct run *run = &all->run;
+    run_init(run);
+    run->name = xstrdup(job->name);
+    run->container_name = xstrdup(job->container.name);
+    run->container_engine = xstrdup(job->container.engine);
+    run->container_sudo = job->container.sudo;
+    run->ssh_user = xstrdup(job->ssh_user);
+    run->ssh_port = job->ssh_port;
+    run->ssh_identity = xstrdup(job->ssh_identity);
+    run->ssh_config = xstrdup(job->ssh_config);
+    run->ssh_known_hosts = xstrdup(job->ssh_known_hosts);
+    run_nodes_alloc(run, hosts->len);
+    hostlist_labels(hosts, &labels);
+    all->out->items = xcalloc(hosts->len, sizeof(*all->out->items));
+    all->out->len = hosts->len;
+    all->deeds = xcalloc(hosts->len, sizeof(*all->deeds));
+    for (size_t i = 0; i < hosts->len; i++) {
+        host_copy(&run->nodes[i].host, &hosts->items[i]);
+        run->nodes[i].label = xstrdup(labels.items[i]);
+        all->out->items[i].label = xstrdup(labels.items[i]);
+    }
+}
+
+static void release(struct containers *all)
+{
+    crew_close(&all->crew);
+    for (size_t i = 0; all->deeds != NULL && i < all->out->len; i++) {
+        free(all->deeds[i].old_id);
+        free(all->deeds[i].idle_id);
+    }
+    free(all->deeds);
+    node_failures_release(&all->failures);
+    run_release(&all->run);
+}
+
+static struct node_container the_container(const struct containers *all)
+{
+    return (struct node_container){
+        .name = all->run.container_name,
+        .engine = all->run.container_engine,
+        .sudo = all->run.container_sudo,
+    };
+}
+
+static void failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct containers *all = ctx;
+    (void)started;
+    node_failures_set(&all->failures, node, error);
+}
+
+/* Tell what failed and make one error of it. 0 when nothing did. */
+static int conclude(struct containers *all, const char *what, struct error *err)
+{
+    struct error worst = ERROR_INIT;
+    if (all->failures.count == 0) {
+        return 0;
+    }
+    node_failures_tell(&all->failures, all->crew.context, &all->run, &worst);
+    if (all->out->len == 1) {
+        *err = worst;
+        return -1;
+    }
+    return error_set(err, worst.kind, "%zu of %zu hosts failed %s", all->failures.count, all->out->len, what);
+}
+
+/* --- looking ------------------------------------------------------------------------------------- */
+
+static bool look_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct containers *all = ctx;
+    const struct node_container container = the_container(all);
+    (void)node;
+    node_request_container_look(&container, all->request->job->container.run.image, nonce, call);
+    return true;
+}
+
+static void keep_facts(struct run_container *item, struct node_container_facts *facts)
+{
+    free(item->status);
+    free(item->id);
+    item->status = facts->status;
+    item->id = facts->id;
+    facts->status = facts->id = NULL;
+    if (facts->runs != NULL) {
+        free(item->runs);
+        item->runs = facts->runs;
+        facts->runs = NULL;
+    }
+}
+
+static int look_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                     struct error *err)
+{
+    struct containers *all = ctx;
+    struct run_container *item = &all->out->items[node];
+    struct node_container_facts facts;
+    int result = node_answer_container(bytes, len, nonce, &facts, err);
+    if (result == 0 && facts.id != NULL && facts.inspect != NULL) {
+        result = container_compare(all->request->job, facts.inspect, facts.image_id, item, err);
+    }
+    if (result == 0) {
+        keep_facts(item, &facts);
+    }
+    node_container_facts_release(&facts);
+    return result;
+}
+
+static int look(struct containers *all, struct error *err)
+{
+    const struct crew_question question = {
+        .what = "looking",
+        .ctx = all,
+        .timeout_ms = LOOK_TIMEOUT_MS,
+        .build = look_build,
+        .take = look_take,
+        .failed = failed,
+    };
+    return crew_ask(&all->crew, &question) == 0 ? 0 : crew_interrupted_error(&all->crew, err);
+}
+
+/* --- deciding ------------------------------------------------------------------------------------ */
+
+static int refuse_removal(const struct containers *all, const struct run_container *item, struct error *err)
+{
+    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->run.container_name, item->runs);
+    return error_hint(err, "`mtlaunch stop %s` ends it", item->runs);
+}
+
+static int decide_up(struct containers *all, size_t node, struct error *err)
+{
+    struct run_container *item = &all->out->items[node];
+    struct deed *deed = &all->deeds[node];
+    if (item->id == NULL) {
+        deed->action = "made";
+    } else if (item->differences.len > 0) {
+        if (!all->request->replace) {
+            AUTO_FREE char *text = strlist_join(&item->differences, "; ");
+            error_set(err, &kind_container_differs, "container '%s' differs from the spec: %s",
+                      all->run.container_name, text);
+            return error_hint(err, "--replace removes it and makes it anew");
+        }
+        if (item->runs != NULL) {
+            return refuse_removal(all, item, err);
+        }
+        deed->action = "replaced";
+        deed->old_id = xstrdup(item->id);
+    } else if (strcmp(item->status, "running") == 0) {
+        item->action = "kept";
+    } else {
+        deed->action = "started";
+        deed->idle_id = xstrdup(item->id);
+    }
+    return 0;
+}
+
+static int decide_down(struct containers *all, size_t node, struct error *err)
+{
+    struct run_container *item = &all->out->items[node];
+    const char *job = all->request->job->name;
+    if (item->id == NULL) {
+        item->action = "kept";
+        return 0;
+    }
+    if (!all->request->replace && (item->job == NULL || strcmp(item->job, job) != 0)) {
+        if (item->job == NULL) {
+            error_set(err, &kind_container_foreign, "container '%s' was not made by `mtlaunch container up`",
+                      all->run.container_name);
+        } else {
+            error_set(err, &kind_container_foreign, "container '%s' was made for job '%s', not for '%s'",
+                      all->run.container_name, item->job, job);
+        }
+        return error_hint(err, "--replace removes it all the same");
+    }
+    if (item->runs != NULL) {
+        return refuse_removal(all, item, err);
+    }
+    all->deeds[node].action = "removed";
+    all->deeds[node].old_id = xstrdup(item->id);
+    return 0;
+}
+
+static void decide(struct containers *all)
+{
+    for (size_t i = 0; i < all->out->len; i++) {
+        struct error err = ERROR_INIT;
+        int result = 0;
+        if (all->failures.errors[i].kind != NULL || all->request->verb == RUN_CONTAINER_STATUS) {
+            continue;
+        }
+        result = all->request->verb == RUN_CONTAINER_UP ? decide_up(all, i, &err) : decide_down(all, i, &err);
+        if (result != 0) {
+            node_failures_set(&all->failures, i, &err);
+        }
+    }
+}
+
+/* --- acting -------------------------------------------------------------------------------------- */
+
+static bool act_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct containers *all = ctx;
+    const struct deed *deed = &all->deeds[node];
+    const struct job *job = all->request->job;
+    const struct node_container container = the_container(all);
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    if (deed->action == NULL) {
+        return false;
+    }
+    if (all->request->verb == RUN_CONTAINER_DOWN) {
+        node_request_container_down(&container, deed->old_id, nonce, call);
+        return true;
+    }
+    container_run_words(job, &words);
+    const struct node_container_wish wish = {
+        .old_id = deed->old_id,
+        .idle_id = deed->idle_id,
+        .image = job->container.run.image,
+        .words = &words,
+        .env = &job->container.run.env,
+    };
+    node_request_container_up(&container, &wish, nonce, call);
+    return true;
+}
+
+static int act_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                    struct error *err)
+{
+    struct containers *all = ctx;
+    struct run_container *item = &all->out->items[node];
+    struct node_container_facts facts;
+    int result = node_answer_container(bytes, len, nonce, &facts, err);
+    if (result == 0) {
+        keep_facts(item, &facts);
+        item->action = all->deeds[node].action;
+        if (all->request->verb == RUN_CONTAINER_UP && strcmp(item->action, "started") != 0) {
+            strlist_release(&item->differences);
+            free(item->image);
+            free(item->job);
+            item->image = xstrdup(all->request->job->container.run.image);
+            item->job = xstrdup(all->request->job->name);
+        }
+    }
+    node_container_facts_release(&facts);
+    return result;
+}
+
+static int act(struct containers *all, struct error *err)
+{
+    const struct crew_question question = {
+        .what = all->request->verb == RUN_CONTAINER_UP ? "making" : "removing",
+        .ctx = all,
+        .timeout_ms = MAKE_TIMEOUT_MS,
+        .build = act_build,
+        .take = act_take,
+        .failed = failed,
+    };
+    return crew_ask(&all->crew, &question) == 0 ? 0 : crew_interrupted_error(&all->crew, err);
+}
+
+/* --- the command --------------------------------------------------------------------------------- */
+
+static int check_job(const struct run_container_request *request, struct error *err)
+{
+    const struct job_container *container = &request->job->container;
+    if (container->name == NULL) {
+        error_set(err, &kind_plan, "job '%s' names no container", request->job->name);
+        return error_hint(err, "set 'container.name' in the spec, or --container");
+    }
+    if (request->verb == RUN_CONTAINER_UP && container->run.image == NULL) {
+        error_set(err, &kind_plan, "job '%s' does not say how its container is made", request->job->name);
+        return error_hint(err, "set 'container.run' in the spec: at least its image");
+    }
+    return 0;
+}
+
+int run_container(struct run_context *context, const struct run_container_request *request,
+                  struct run_containers *containers, struct error *err)
+{
+    struct containers all = {.request = request, .out = containers};
+    *containers = (struct run_containers){0};
+    if (check_job(request, err) != 0) {
+        return -1;
+    }
+    fill_hosts(&all);
+    node_failures_init(&all.failures, &all.run);
+    int result = crew_open(&all.crew, context, &all.run, err);
+    if (result == 0) {
+        result = look(&all, err);
+    }
+    if (result == 0) {
+        decide(&all);
+        result = conclude(&all, "before anything was touched", err);
+    }
+    if (result == 0 && request->verb != RUN_CONTAINER_STATUS) {
+        result = act(&all, err);
+    }
+    if (result == 0 && request->verb != RUN_CONTAINER_STATUS) {
+        result = conclude(&all, "in the middle", err);
+    }
+    release(&all);
+    return result;
+}
