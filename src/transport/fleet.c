@@ -27,6 +27,7 @@ static int begin_transports(struct fleet *fleet, struct error *err)
     struct transport_setup setup = {.loop = &fleet->loop,
                                     .deadlines = &fleet->deadlines,
                                     .connect_timeout_ms = fleet->connect_timeout_ms,
+                                    .keepalive_ms = fleet->keepalive_ms,
                                     .paused = &fleet->paused};
 
     fleet->shared = xcalloc(transports_all_count, sizeof(*fleet->shared));
@@ -52,7 +53,11 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
     fleet->fanout = options != NULL && options->fanout != 0 ? options->fanout : FLEET_FANOUT;
     fleet->connect_timeout_ms =
         options != NULL && options->connect_timeout_ms != 0 ? options->connect_timeout_ms : FLEET_CONNECT_MS;
+    fleet->keepalive_ms =
+        options != NULL && options->keepalive_ms != 0 ? options->keepalive_ms : FLEET_KEEPALIVE_MS;
     deadlines_init(&fleet->deadlines, &fleet->loop);
+    uv_prepare_init(&fleet->loop, &fleet->prepare);
+    fleet->prepare.data = fleet;
     fleet->pump.fire = on_pump;
     fleet->pump.ctx = fleet;
     if (begin_transports(fleet, err) != 0) {
@@ -258,11 +263,28 @@ int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), v
     return 0;
 }
 
+/* Does fleet_run have to go on? */
+static bool has_work(const struct fleet *fleet)
+{
+    return !fleet->stopped && (fleet->pending > 0 || fleet->timers != NULL || fleet->awaits != NULL);
+}
+
+/* Before the loop waits: what came to its end in this turn must not wait for somebody else's event. */
+static void on_prepare(uv_prepare_t *handle)
+{
+    struct fleet *fleet = handle->data;
+
+    if (!has_work(fleet))
+        uv_stop(&fleet->loop);
+}
+
 int fleet_run(struct fleet *fleet)
 {
     fleet->stopped = false;
-    while (!fleet->stopped && (fleet->pending > 0 || fleet->timers != NULL || fleet->awaits != NULL))
+    uv_prepare_start(&fleet->prepare, on_prepare);
+    while (has_work(fleet))
         uv_run(&fleet->loop, UV_RUN_ONCE);
+    uv_prepare_stop(&fleet->prepare);
     return fleet->stopped ? 1 : 0;
 }
 
@@ -328,5 +350,6 @@ void fleet_free(struct fleet *fleet)
         uv_close((uv_handle_t *)&fleet->signals[i], NULL);
     free(fleet->hosts);
     free(fleet->shared);
+    uv_close((uv_handle_t *)&fleet->prepare, NULL);
     close_loop(fleet);
 }

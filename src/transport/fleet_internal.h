@@ -87,6 +87,7 @@ struct fleet {
     uv_loop_t loop;
     struct deadlines deadlines;
     struct deadline pump;
+    uv_prepare_t prepare; /* ends the run in time */
     unsigned fanout, slots_used;
     unsigned connect_timeout_ms, keepalive_ms;
     void **shared; /* of each transport of the table */

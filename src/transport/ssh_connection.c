@@ -13,7 +13,6 @@
 #include "transport/ssh_internal.h"
 
 #define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
-#define KEEPALIVE_MS    15000 /* of silence before the server is asked */
 #define MAX_SILENT      3     /* ticks without a byte */
 #define LINGER_MS       200   /* for a kill to arrive: a reset at once would throw it away */
 
@@ -164,7 +163,7 @@ static void enter_open(struct ssh_connection *connection)
 {
     connection->stage = SSH_STAGE_OPEN;
     connection->heard = connection->bytes.in_bytes;
-    deadline_set(connection->deadlines, &connection->keepalive, KEEPALIVE_MS);
+    deadline_set(connection->deadlines, &connection->keepalive, connection->link->shared->setup.keepalive_ms);
     ssh_link_on_open(connection->link);
 }
 
@@ -243,8 +242,8 @@ static void on_keepalive(void *ctx)
     if (connection->bytes.in_bytes != connection->heard || is_paused(connection)) {
         connection->silent_ticks = 0;
     } else if (++connection->silent_ticks >= MAX_SILENT) {
-        error_set(&err, &kind_connection_lost, "connection lost: no sign of life for %u s",
-                  connection->silent_ticks * KEEPALIVE_MS / 1000);
+        error_set(&err, &kind_connection_lost, "connection lost: no sign of life for %g s",
+                  connection->silent_ticks * (connection->link->shared->setup.keepalive_ms / 1000.0));
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
         return;
     }
@@ -254,7 +253,7 @@ static void on_keepalive(void *ctx)
         ssh_send_keepalive(connection->session);
         ssh_send_keepalive(connection->session);
     }
-    deadline_set(connection->deadlines, &connection->keepalive, KEEPALIVE_MS);
+    deadline_set(connection->deadlines, &connection->keepalive, connection->link->shared->setup.keepalive_ms);
     ssh_connection_step(connection);
 }
 

@@ -174,13 +174,22 @@ static int fail_refused(struct ssh_connection *connection)
     return -1;
 }
 
+static void add_tried(struct ssh_connection *connection)
+{
+    str_addf(&connection->tried, "%s'%s'", connection->tried.len > 0 ? ", " : "",
+             connection->link->endpoint->identities.items[connection->identity]);
+}
+
 static int fail_login(struct ssh_connection *connection)
 {
     AUTO_STR struct str reason = STR_INIT;
     struct error err = ERROR_INIT;
 
     ssh_connection_reason(connection, &reason);
-    if (connection->tried.len > 0) /* "Too many authentication failures" ends the connection */
+    if (strstr(str_text(&reason), "authentication failures") !=
+        NULL) /* MaxAuthTries: the last one's answer */
+        add_tried(connection);
+    if (connection->tried.len > 0)
         error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s: %s",
                   connection->link->endpoint->user, str_text(&connection->tried), str_text(&reason));
     else
@@ -220,8 +229,6 @@ static ssh_key current_key(struct ssh_connection *connection)
 
 int ssh_login_authenticate(struct ssh_connection *connection)
 {
-    const struct strlist *identities = &connection->link->endpoint->identities;
-
     for (;;) {
         ssh_key key = current_key(connection);
         int answer;
@@ -237,8 +244,7 @@ int ssh_login_authenticate(struct ssh_connection *connection)
             return 0;
         if (answer != SSH_AUTH_DENIED)
             return fail_login(connection);
-        str_addf(&connection->tried, "%s'%s'", connection->tried.len > 0 ? ", " : "",
-                 identities->items[connection->identity]);
+        add_tried(connection);
         connection->identity++;
     }
 }
