@@ -61,6 +61,7 @@ needs_test() {
     need openssl have openssl
     need groff have groff
     need man-db have man
+    need mandoc have mandoc
     need munge have munged
     need slurm-wlm have slurmctld
 }

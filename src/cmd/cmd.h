@@ -85,6 +85,11 @@ struct cmd_options {
 
     /* remove */
     bool remove_artifacts;
+
+    /* init */
+    const char *launcher;
+    const char *program;
+    bool force;
 };
 
 #define CMD_FANOUT_DEFAULT            64

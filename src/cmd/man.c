@@ -3,6 +3,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/exits_internal.h"
+
+#define PAGE_DATE "2026-11-29" /* of the words that stand here: the same sources make the same page */
 #include "cmd/man_internal.h"
 
 /* Text as roff prints it unchanged: a minus is no hyphen, and nothing at a line's start is a request. */
@@ -165,7 +167,7 @@ static void add_tagged(struct str *out, const char *tag, const char *meaning)
 static void add_head(struct str *out)
 {
     str_add(out, ".\\\" Written by the build from the tables of commands and options.\n"
-                 ".TH MTLAUNCH 1 \"\" \"mtlaunch " MTLAUNCH_VERSION "\" \"User Commands\"\n"
+                 ".TH MTLAUNCH 1 \"" PAGE_DATE "\" \"mtlaunch " MTLAUNCH_VERSION "\" \"User Commands\"\n"
                  ".SH NAME\nmtlaunch \\- start, watch and stop multi\\-node training over plain SSH\n"
                  ".SH SYNOPSIS\n\\fBmtlaunch\\fR \\fICOMMAND\\fR [\\fIWORD\\fR]... [\\fIOPTION\\fR]...\n"
                  ".SH DESCRIPTION\n");

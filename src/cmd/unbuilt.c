@@ -38,10 +38,3 @@ const struct command command_report = {
     .summary = "write a report of a run",
     .usage = report_usage,
 };
-
-static const char *const init_usage[] = {"init", NULL};
-const struct command command_init = {
-    .name = "init",
-    .summary = "write a first job file",
-    .usage = init_usage,
-};

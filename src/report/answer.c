@@ -16,3 +16,10 @@ void report_removed_json(const char *run, struct str *out)
     json_object_set_new(answer, "removed", json_true());
     js_add_line(out, answer);
 }
+
+void report_init_json(const char *path, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "path", js_text(path));
+    js_add_line(out, answer);
+}

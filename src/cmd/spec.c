@@ -1,0 +1,162 @@
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cmd/spec_internal.h"
+
+/* What differs between launchers; one that has no row gets the first. To add one: a row. */
+static const struct spec_launcher {
+    const char *name, *program, *words, *settings;
+} launchers[] = {
+    {"torchrun", "train.py",
+     "# A script, or a module: \"-m pkg.train\". It runs as PYTHON -m torch.distributed.run ... PROGRAM "
+     "ARGS.\n",
+     "#python: python3                # none: the program is no Python\n"
+     "#rendezvous: static             # static | c10d\n"},
+    {"megatron", "pretrain_gpt.py",
+     "# Megatron-LM's script, in workdir: the clone of Megatron-LM on the nodes.\n",
+     "#zero_stage: 0                  # 0..3, said to Megatron-LM by its own options\n"
+     "#megatron: {sharding: megatron-fsdp}     # megatron-fsdp | custom-fsdp | flags-only\n"},
+    {"script", "./train.sh", "# A line for /bin/sh on every node; a list is an exact argv.\n", ""},
+    {"swift", "sft", "# The verb of ms-swift: pt, sft ...\n", ""},
+    {"megatron-swift", "sft", "# The verb of ms-swift's megatron: pt, sft ...\n", ""},
+};
+
+static const struct spec_launcher *find_launcher(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(launchers); i++) {
+        if (strcmp(launchers[i].name, name) == 0)
+            return &launchers[i];
+    }
+    return &launchers[0];
+}
+
+const char *spec_example_program(const char *launcher)
+{
+    return find_launcher(launcher)->program;
+}
+
+/* --- scalars -------------------------------------------------------------------------------------------- */
+
+/* No character of YAML's at its start or within, and no word that is not a text. */
+static bool is_plain(const char *text)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_";
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(text, words[i]) == 0)
+            return false;
+    }
+    if (!*text || !strchr(first, *text) || text_ends(text, " "))
+        return false;
+    for (const char *at = text; *at; at++) {
+        if (!strchr(first, *at) && !strchr("-+=@% ", *at))
+            return false;
+    }
+    return true;
+}
+
+static bool has_control(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+void spec_add_scalar(struct str *out, const char *text)
+{
+    bool escapes = has_control(text);
+    if (is_plain(text)) {
+        str_add(out, text);
+        return;
+    }
+    str_add_char(out, escapes ? '"' : '\'');
+    for (; *text; text++) {
+        if (!escapes && *text == '\'')
+            str_add(out, "''");
+        else if (escapes && (*text == '"' || *text == '\\'))
+            str_addf(out, "\\%c", *text);
+        else if (escapes && ((unsigned char)*text < ' ' || *text == 0x7f))
+            str_addf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+        else
+            str_add_char(out, *text);
+    }
+    str_add_char(out, escapes ? '"' : '\'');
+}
+
+static void add_setting(struct str *out, const char *key, const char *value)
+{
+    str_addf(out, "%s: ", key);
+    spec_add_scalar(out, value);
+    str_add_char(out, '\n');
+}
+
+/* --- the file ----------------------------------------------------------------------------------------------
+ */
+
+static void add_hosts(const struct spec_answers *answers, struct str *out)
+{
+    str_add(
+        out,
+        "\n# Where it runs: one host an entry, in rank order, as in g[0033-0036] or train@10.0.0.7:2222.\n");
+    if (answers->hostfile)
+        add_setting(out, "hostfile", answers->hostfile);
+    else if (answers->hosts)
+        add_setting(out, "hosts", answers->hosts);
+    else
+        str_add(out, "# Not said here: --hosts, --hostfile, $MTLAUNCH_HOSTFILE or a Slurm allocation say it, "
+                     "else it is "
+                     "this\n# machine alone.\n#hosts: g[0033-0036]\n");
+}
+
+static const char tail[] =
+    "\n# What the program is given: key: value becomes --key value; true --key; a list --key v1 v2. Here and "
+    "in env\n"
+    "# ${{name}} stands for run, node_rank, nnodes, artifacts and others.\n"
+    "#args:\n"
+    "#  lr: 1e-4\n"
+    "#  save: \"${{artifacts}}/checkpoints/${{run}}\"\n"
+    "\n# Variables of the program. Those that match pass_env come from your shell.\n"
+    "#env: {NCCL_DEBUG: INFO}\n"
+    "#pass_env: [\"NCCL_*\", \"GLOO_*\", \"UCX_*\", \"TORCH_NCCL_*\"]\n"
+    "\n# On the nodes: where it starts, where logs and records go, what is done before it (each line must "
+    "end with 0).\n"
+    "#workdir: /data/code\n"
+    "#artifacts: ~/.mtlaunch\n"
+    "#setup:\n"
+    "#  - . /opt/conda/etc/profile.d/conda.sh\n"
+    "#  - conda activate train\n"
+    "#nproc_per_node: auto            # slots or gpus of the host list, else the GPUs found, else 1\n"
+    "#master: {addr: auto, port: auto, interface: auto}\n"
+    "\n# How nodes are reached, beside your ssh_config.\n"
+    "#ssh: {user: train, port: 22}\n"
+    "\n# When things go wrong, and how it ends.\n"
+    "#on_failure: stop                # a node failed: stop | keep\n"
+    "#start_timeout: 2m\n"
+    "#lost_after: 5m\n"
+    "#stop: {signal: TERM, grace: 40s}\n"
+    "\n# Who is told: a webhook that takes json, slack or feishu.\n"
+    "#notify: [{url: \"https://hooks.example.org/XXXX\", on: [failed, finished, stalled], format: json}]\n"
+    "\n# Variants: start JOB RUN --profile smoke\n"
+    "#profiles:\n"
+    "#  smoke: {env: {NCCL_DEBUG: WARN}, nproc_per_node: 1}\n";
+
+void spec_render(const struct spec_answers *answers, struct str *out)
+{
+    const struct spec_launcher *launcher = find_launcher(answers->launcher);
+    str_addf(out,
+             "# A job for mtlaunch. `mtlaunch start %s RUN --dry-run` shows what it would run, and where.\n"
+             "# Lines that begin with '#' and no blank are settings with the values they have anyway, or "
+             "examples:\n"
+             "# take the '#' away and change them.\n",
+             answers->job);
+    add_hosts(answers, out);
+    str_add(out, "\n# What is run.\n");
+    add_setting(out, "launcher", answers->launcher);
+    str_add(out, launcher->words);
+    add_setting(out, "program", answers->program ? answers->program : launcher->program);
+    str_add(out, launcher->settings);
+    str_add(out, tail);
+}
