@@ -126,17 +126,16 @@ static bool is_paused(const struct ssh_connection *connection)
     return connection->stage == SSH_STAGE_OPEN && *connection->link->shared->setup.paused;
 }
 
-/* Watch for what libssh waits for. */
-static void watch(struct ssh_connection *connection)
+/* For what libssh waits for. In a pause for nothing: to go on writing it would read as well. */
+void ssh_connection_watch(struct ssh_connection *connection)
 {
-    int events;
+    int events = UV_READABLE;
 
     if (connection->failed)
         return;
-    events = is_paused(connection) ? 0 : UV_READABLE;
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
         events |= UV_WRITABLE;
-    uv_poll_start(&connection->poll, events, on_ready);
+    uv_poll_start(&connection->poll, is_paused(connection) ? 0 : events, on_ready);
 }
 
 static void finish_connect(struct ssh_connection *connection)
@@ -194,7 +193,7 @@ void ssh_connection_step(struct ssh_connection *connection)
         enter_open(connection);
     if (!connection->failed && connection->stage == SSH_STAGE_OPEN)
         step_open(connection);
-    watch(connection);
+    ssh_connection_watch(connection);
 }
 
 static void release(struct ssh_connection *connection);
@@ -202,7 +201,7 @@ static void release(struct ssh_connection *connection);
 static void go_on_closing(struct ssh_connection *connection)
 {
     if (ssh_connection_is_alive(connection))
-        watch(connection);
+        ssh_connection_watch(connection);
     else
         release(connection);
 }
@@ -288,7 +287,7 @@ void ssh_connection_close(struct ssh_connection *connection)
         ssh_connection_is_alive(connection)) {
         connection->stage = SSH_STAGE_CLOSING;
         deadline_set(connection->deadlines, &connection->keepalive, LINGER_MS);
-        watch(connection);
+        ssh_connection_watch(connection);
     } else {
         release(connection);
     }

@@ -102,6 +102,8 @@ struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct a
 void ssh_connection_close(struct ssh_connection *connection); /* no event after this; freed by the loop */
 /* Go as far as possible without waiting; called whenever something may have changed. */
 void ssh_connection_step(struct ssh_connection *connection);
+/* Wait for what can be done next; a pause has begun or ended. */
+void ssh_connection_watch(struct ssh_connection *connection);
 bool ssh_connection_is_alive(const struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);

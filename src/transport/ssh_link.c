@@ -306,7 +306,7 @@ static void ssh_pause(void *arg)
     struct ssh_link *link = arg;
 
     if (link->connection != NULL)
-        ssh_connection_step(link->connection);
+        ssh_connection_watch(link->connection);
 }
 
 static void ssh_cancel(void *arg, struct transport_job *job)
