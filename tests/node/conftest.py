@@ -6,6 +6,7 @@ busybox alone in its PATH: no bash for setup lines, no perl or python for a subr
 import json
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -61,7 +62,10 @@ class Node:
         self.user = user
         os.makedirs(self.home, exist_ok=True)
         self.path = PATH
-        self.runs = [("r", "r-00000000", 1)]
+        # marks of processes are looked for on the whole machine: no two tests may share an id
+        self.hex = secrets.token_hex(4)
+        self.run_id = f"r-{self.hex}"
+        self.runs = [("r", self.run_id, 0)]
         self.reaper = True
         self.hide_perl = False
         if shell == "busybox":
@@ -77,7 +81,7 @@ class Node:
 
     def close(self):
         for run, run_id, rank in self.runs:
-            self.stop(run=run, run_id=run_id, rank=rank - 1, grace=0)
+            self.stop(run=run, run_id=run_id, rank=rank, grace=0)
 
     def environment(self, extra=None):
         env = {"HOME": self.home, "PATH": self.path, "USER": self.user or "root", "LOGNAME": self.user or "root"}
@@ -88,6 +92,7 @@ class Node:
         """values holds what the job's environment sets ("env" is the caller's own)."""
         words = []
         values.setdefault("artifacts", self.artifacts)
+        values.setdefault("run_id", self.id_of(values.get("run", "r")))
         for key, value in values.items():
             key = "env" if key == "values" else key
             for one in value if isinstance(value, list) else [value]:
@@ -139,9 +144,13 @@ class Node:
         assert "not found" not in err and "bad" not in err.lower(), err
         return self.parse(verb, out)
 
-    def start(self, *argv, run="r", run_id="r-00000000", rank=0, attempt=1, **values):
-        if (run, run_id, rank + 1) not in self.runs:
-            self.runs.append((run, run_id, rank + 1))
+    def id_of(self, run):
+        return f"{run}-{self.hex}"
+
+    def start(self, *argv, run="r", run_id=None, rank=0, attempt=1, **values):
+        run_id = run_id or self.id_of(run)
+        if (run, run_id, rank) not in self.runs:
+            self.runs.append((run, run_id, rank))
         computed = [f"MTLAUNCH_MARK={run_id}.{attempt}.{rank}", *values.pop("computed", [])]
         return self.call("start", arg=list(argv), run=run, run_id=run_id, rank=rank, attempt=attempt,
                          computed=computed, env=values.pop("caller", None), **values)

@@ -172,6 +172,14 @@ def test_the_interpreter_is_that_of_the_environment_after_setup(node):
     assert found["interpreter_found"] and found["interpreter"] == path
 
 
+def test_a_module_is_looked_for_where_the_interpreter_does(node):
+    os.makedirs(os.path.join(node.home, "lib/my_module"))
+    assert probe(node, interpreter="/usr/bin/python3", module="json")["module_found"]
+    assert not probe(node, interpreter="/usr/bin/python3", module="my_module")["module_found"]
+    assert probe(node, interpreter="/usr/bin/python3", module="my_module",
+                 setup=["export PYTHONPATH=$HOME/lib"])["module_found"]
+
+
 def test_a_setup_line_that_fails_in_the_probe(node):
     answer = probe(node, setup=["true", "echo because; exit 5"])
     assert (answer["setup_failed"], answer["setup_line"], answer["setup_status"]) == (True, 2, 5)
@@ -252,14 +260,14 @@ def test_ports(node):
 
 def test_the_port_of_a_run_that_does_not_listen_yet(node):
     port = node.call("probe", look_port=1)["port"]
-    node.start("/bin/sleep", "100", run="other", run_id="other-1", master_port=port)
+    node.start("/bin/sleep", "100", run="other", master_port=port)
     assert node.call("probe", look_port=1)["port"] > port
     taken = node.call("probe", look_port=1, master_port=port)
-    assert taken["port_taken"] and taken["port_command"] == "run other-1"
+    assert taken["port_taken"] and taken["port_command"] == "run " + node.id_of("other")
     answer = node.start("/bin/sleep", "100", master_port=port)
-    assert answer["stage"] == "port" and "other-1" in answer["problem"]
+    assert answer["stage"] == "port" and node.id_of("other") in answer["problem"]
     assert not os.path.exists(node.file("state"))
-    node.stop(run="other", run_id="other-1")
+    node.stop(run="other")
     assert node.start("/bin/sleep", "100", master_port=port)["stage"] == "started"
 
 
@@ -295,7 +303,7 @@ def test_processes_of_an_earlier_attempt(node):
     answer = node.start("/bin/sleep", "100")
     seen = node.call("probe", attempt=2)
     assert [item["pid"] for item in seen["live"]["items"]] == [answer["pid"]]
-    assert node.call("probe", run_id="r-other")["foreign"]["run_id"] == "r-00000000"
+    assert node.call("probe", run_id="r-other")["foreign"]["run_id"] == node.run_id
 
 
 def test_a_node_without_a_tool(dash, tmp_path):
@@ -313,7 +321,7 @@ def test_remove(node):
     for attempt in (1, 2):
         node.start("/bin/sh", "-c", "echo x", attempt=attempt)
         node.wait_ended(attempt=attempt)
-    node.start("/bin/true", run="r_node0", run_id="r_node0-1")
+    node.start("/bin/true", run="r_node0")
     open(node.file("log.1_node0.log"), "w").close()
     assert node.call("remove", attempt=2)["removed"]
     assert sorted(os.listdir(os.path.join(node.artifacts, "logs"))) == [

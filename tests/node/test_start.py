@@ -18,7 +18,7 @@ def test_start_runs_the_command_and_records_its_end(node):
     assert answer["log"] == node.file("log")
     state = node.state()
     assert state["pid"] == state["pgid"] == str(answer["pid"])
-    assert (state["format"], state["run_id"], state["attempt"], state["host"]) == ("1", "r-00000000", "1",
+    assert (state["format"], state["run_id"], state["attempt"], state["host"]) == ("1", node.run_id, "1",
                                                                                   os.uname().nodename)
     assert node.read("pid") == b"%d\n" % answer["pid"]
     seen = node.observe()
@@ -111,7 +111,7 @@ def test_a_named_shell(dash):
     dash.start(SH, "-c", "echo $X", setup=["export X=${BASH_VERSION:+bash}"], shell="sh")
     dash.wait_ended()
     assert dash.read("log") == b"\n"
-    answer = dash.start("/bin/true", run="s", run_id="s-1", shell="no-such-shell")
+    answer = dash.start("/bin/true", run="s", shell="no-such-shell")
     assert answer["stage"] == "setup" and "no-such-shell" in answer["problem"]
 
 
@@ -126,8 +126,8 @@ def test_the_working_folder(node):
     for index, (workdir, where) in enumerate([(None, node.home), ("a 'b", node.home + "/a 'b"),
                                               ("~/a 'b", node.home + "/a 'b"), ("/usr", "/usr")]):
         values = {} if workdir is None else {"workdir": workdir}
-        node.start(SH, "-c", "pwd", run=f"w{index}", run_id=f"w{index}-1", **values)
-        node.wait_ended(run=f"w{index}", run_id=f"w{index}-1")
+        node.start(SH, "-c", "pwd", run=f"w{index}", **values)
+        node.wait_ended(run=f"w{index}")
         assert node.read("log", run=f"w{index}").decode() == where + "\n"
 
 
@@ -191,7 +191,7 @@ def test_modes_of_a_local_node(node, mode):
     assert node.start("/usr/bin/env", "-0", caller=caller, mode=mode)["stage"] == "started"
     node.wait_ended()
     names = {pair.partition(b"=")[0].decode() for pair in node.read("log").split(b"\0")}
-    assert b"MTLAUNCH_MARK=r-00000000.1.0" in node.read("log").split(b"\0")
+    assert f"MTLAUNCH_MARK={node.run_id}.1.0".encode() in node.read("log").split(b"\0")
     names -= {"PWD", "OLDPWD", "SHLVL", "_", "", "MTLAUNCH_MARK"}
     if mode == "keep":
         assert names == {"HOME", "PATH", "USER", "LOGNAME", "RANKED", "MINE", "SHELL"}
@@ -229,11 +229,11 @@ def test_logs_are_renamed_to_their_attempts(node):
     assert [node.read(s) for s in ("log.1", "log.2", "log")] == [b"1\n", b"2\n", b"3\n"]
     # another run of the name counts on, and finds its own by its attempt
     for attempt in (1, 2):
-        node.start(SH, "-c", f"echo new {attempt}", run_id="r-11111111", attempt=attempt)
-        node.wait_ended(run_id="r-11111111", attempt=attempt)
+        node.start(SH, "-c", f"echo new {attempt}", run_id=node.run_id + "1", attempt=attempt)
+        node.wait_ended(run_id=node.run_id + "1", attempt=attempt)
     assert [node.read(s) for s in ("log.3", "log.4", "log")] == [b"3\n", b"new 1\n", b"new 2\n"]
     for attempt in (1, 2):
-        out, _, _ = node.raw("tail", run_id="r-11111111", tail_attempt=attempt)
+        out, _, _ = node.raw("tail", run_id=node.run_id + "1", tail_attempt=attempt)
         assert node.parse("tail", out)[1] == b"new %d\n" % attempt
 
 
@@ -256,11 +256,11 @@ def test_a_second_start_of_the_same_run_is_refused(node):
 
 def test_a_live_run_of_another_id_is_refused_and_named(node):
     first = node.start("/bin/sleep", "100")
-    answer = node.start("/bin/true", run_id="r-22222222")
+    answer = node.start("/bin/true", run_id=node.run_id + "2")
     assert answer["stage"] == "foreign"
     foreign = answer["foreign"]
     assert (foreign["run_id"], foreign["host"], foreign["pid"], foreign["lives"]) == (
-        "r-00000000", os.uname().nodename, first["pid"], True)
+        node.run_id, os.uname().nodename, first["pid"], True)
     assert foreign["user"] and alive(first["pid"])
 
 
@@ -268,7 +268,7 @@ def write_state(node, **changed):
     os.makedirs(os.path.join(node.artifacts, "run_state"), mode=0o700, exist_ok=True)
     with open("/proc/sys/kernel/random/boot_id") as f:
         boot_id = f.read().strip()
-    fields = {"format": 1, "run_id": "r-99999999", "host": os.uname().nodename, "uid": os.getuid(), "user": "root",
+    fields = {"format": 1, "run_id": node.run_id + "9", "host": os.uname().nodename, "uid": os.getuid(), "user": "root",
               "boot_id": boot_id, "pid": os.getpid(), "start_ticks": 1, "pgid": os.getpid(), "attempt": 1, "started": 1,
               **changed}
     with open(node.file("state"), "w") as f:
@@ -292,7 +292,7 @@ def test_states_that_are_dead_and_states_that_cannot_be_shown_dead(node, changed
 def test_a_state_of_another_host_that_wrote_its_end_is_dead(dash):
     write_state(dash, host="elsewhere")
     with open(dash.file("exit"), "w") as f:
-        f.write("status=0\nsignal=\nended=5\nuptime=1.00\nrun_id=r-99999999\nattempt=1\n")
+        f.write(f"status=0\nsignal=\nended=5\nuptime=1.00\nrun_id={dash.run_id}9\nattempt=1\n")
     assert dash.start("/bin/true")["stage"] == "started"
 
 
@@ -336,15 +336,17 @@ def test_four_nodes_on_one_folder(dash):
 
 
 def test_two_starts_at_one_moment_give_one_job(node):
-    calls = [node.popen("start", arg=["/bin/sleep", "50"], run_id=f"r-{i}", computed=[f"MTLAUNCH_MARK=r-{i}.1.0"])
+    calls = [node.popen("start", arg=["/bin/sleep", "50"], run_id=f"{node.run_id}{i}",
+                        computed=[f"MTLAUNCH_MARK={node.run_id}{i}.1.0"])
              for i in range(4)]
-    node.runs += [("r", f"r-{i}", 1) for i in range(4)]
+    node.runs += [("r", f"{node.run_id}{i}", 0) for i in range(4)]
     stages = [node.parse("start", call.communicate(timeout=60)[0])["stage"] for call in calls]
     assert sorted(stages) == ["foreign", "foreign", "foreign", "started"]
 
 
 def test_a_killed_starter_leaves_a_true_state(node):
-    process = node.popen("start", arg=["/bin/sleep", "50"], setup=["sleep 2"], computed=["MTLAUNCH_MARK=r-00000000.1.0"])
+    process = node.popen("start", arg=["/bin/sleep", "50"], setup=["sleep 2"],
+                         computed=[f"MTLAUNCH_MARK={node.run_id}.1.0"])
     wait_for(lambda: os.path.exists(node.file("pid")), what="the pid")
     process.kill()
     process.communicate()

@@ -74,8 +74,8 @@ def test_the_subreaper_is_perl_or_python(dash):
     for run, path in (("perl", dash.path), ("python", folder)):
         dash.path = path
         dash.hide_perl = run == "python"
-        pids = start_tricks(dash, ESCAPE, run=run, run_id=f"{run}-1")
-        assert dash.stop(run=run, run_id=f"{run}-1", grace=1)["survivors"]["total"] == 0
+        pids = start_tricks(dash, ESCAPE, run=run)
+        assert dash.stop(run=run, grace=1)["survivors"]["total"] == 0
         assert gone(pids)
 
 
@@ -107,7 +107,8 @@ def test_another_run_here_is_untouched(node, spawned):
     bystander = subprocess.Popen(["/bin/sleep", "300"], start_new_session=True)
     spawned.append(bystander)
     # names that one could take for the first run's
-    others = [("r_node0", "r_node0-1"), ("r.1", "r-00000000.1"), ("r-0", "r-000000000")]
+    others = [("r_node0", node.id_of("r_node0")), ("r.1", node.run_id + ".1"), ("r-0", node.run_id + "0"),
+              ("R", node.run_id.upper())]
     before = {}
     for run, run_id in others:
         before[run] = start_tricks(node, ["setsid", "term"], run=run, run_id=run_id)
@@ -160,9 +161,9 @@ def test_a_record_of_another_boot_signals_nothing(node, spawned):
 
 
 def test_a_mark_in_a_value_is_no_mark(node, spawned):
-    bystanders = [{"X": "MTLAUNCH_MARK=r-00000000.1.0"}, {"MTLAUNCH_MARK": "r-00000000.1.0x"},
-                  {"MTLAUNCH_MARK": "xr-00000000.1.0"}, {"MTLAUNCH_MARK": "r-00000000.1"},
-                  {"X": "a\nMTLAUNCH_MARK=r-00000000.1.0\n"}]
+    mark = f"{node.run_id}.1.0"
+    bystanders = [{"X": f"MTLAUNCH_MARK={mark}"}, {"MTLAUNCH_MARK": mark + "x"}, {"MTLAUNCH_MARK": "x" + mark},
+                  {"MTLAUNCH_MARK": node.run_id + ".1"}, {"X": f"a\nMTLAUNCH_MARK={mark}\n"}]
     for env in bystanders:
         spawned.append(subprocess.Popen(["/bin/sleep", "300"], env=env, start_new_session=True))
     node.start("/bin/sleep", "100")
@@ -171,8 +172,9 @@ def test_a_mark_in_a_value_is_no_mark(node, spawned):
 
 
 def test_marks_of_every_attempt_and_rank_are_the_runs(node, spawned):
-    for mark in ("r-00000000.1.0", "r-00000000.7.0", "r-00000000.2.3"):
-        spawned.append(subprocess.Popen(["/bin/sleep", "300"], env={"MTLAUNCH_MARK": mark}, start_new_session=True))
+    for mark in ("1.0", "7.0", "2.3"):
+        spawned.append(subprocess.Popen(["/bin/sleep", "300"], env={"MTLAUNCH_MARK": f"{node.run_id}.{mark}"},
+                                        start_new_session=True))
     answer = node.stop(attempt=3, grace=0)
     assert answer["leftovers"]["total"] == 3 and answer["survivors"]["total"] == 0
     assert sorted(item["command"] for item in answer["leftovers"]["items"]) == ["/bin/sleep 300 "] * 3
@@ -301,7 +303,7 @@ def test_another_users_process_is_a_survivor(tmp_path):
 
 
 def test_zombies_count_as_gone(dash, spawned):
-    zombie = subprocess.Popen(["/bin/true"], env={"MTLAUNCH_MARK": "r-00000000.1.0"}, start_new_session=True)
+    zombie = subprocess.Popen(["/bin/true"], env={"MTLAUNCH_MARK": f"{dash.run_id}.1.0"}, start_new_session=True)
     spawned.append(zombie)
     wait_for(lambda: not alive(zombie.pid), what="the zombie")
     assert dash.stop(grace=0)["survivors"]["total"] == 0
