@@ -31,7 +31,8 @@ enum report_exec_mode {
 struct report_exec_host {
     struct str kept[2]; /* stdout, stderr; gather, json */
     bool truncated;
-    struct error *error; /* json; NULL: it ran to its end */
+    struct error *error; /* NULL: it ran to its end */
+    bool told;           /* the error has been shown */
     int exit_status;
     char signal[16];
     unsigned elapsed_ms;
@@ -57,9 +58,7 @@ struct report_exec {
         struct report_exec_group *items;
         size_t len, cap;
     } groups[2];
-    struct failures unshown; /* not told yet: the same of other hosts may still come */
-    int64_t unshown_since_ms;
-    struct failures statuses; /* exit statuses other than 0, told at the end */
+    int64_t untold_since_ms; /* failures wait to be shown: the same may still come from others; 0: none */
     int worst_status;
     struct error output_error; /* kind NULL: none */
     struct run_exec_observer observer;

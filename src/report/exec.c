@@ -12,7 +12,7 @@
 #include "report/output.h"
 
 #define WAITING_MAX (256 * 1024) /* bytes to be written; above that no more is taken from the hosts */
-#define UNSHOWN_MS  15000        /* by then the same has come from all hosts that share it, as a rule */
+#define UNTOLD_MS   15000        /* by then the same has come from all hosts that share it, as a rule */
 
 static const int fds[2] = {STDOUT_FILENO, STDERR_FILENO};
 
@@ -87,13 +87,44 @@ static bool on_output(void *ctx, size_t host, int stream, const char *bytes, siz
     return write_some(report);
 }
 
-static void show_failures(struct report_exec *report)
+static void print_failures(const struct report_exec *report, const struct failures *failures)
 {
-    for (size_t i = 0; i < report->unshown.len; i++) {
-        const struct failure *failure = &report->unshown.items[i];
-        failure_print(&failure->error, &failure->hosts, report->style->color_err);
+    for (size_t i = 0; i < failures->len; i++)
+        failure_print(&failures->items[i].error, &failures->items[i].hosts, report->style->color_err);
+}
+
+/* In the order of the list, whatever the order they came in. */
+static void tell_failures(struct report_exec *report)
+{
+    AUTO_FAILURES struct failures failures = FAILURES_INIT;
+
+    for (size_t i = 0; i < report->labels->len; i++) {
+        struct report_exec_host *host = &report->hosts[i];
+        if (host->error == NULL || host->told)
+            continue;
+        failures_add(&failures, report->labels->items[i], host->error);
+        host->told = true;
     }
-    failures_release(&report->unshown);
+    print_failures(report, &failures);
+    report->untold_since_ms = 0;
+}
+
+static void tell_statuses(const struct report_exec *report)
+{
+    AUTO_FAILURES struct failures statuses = FAILURES_INIT;
+
+    for (size_t i = 0; i < report->labels->len; i++) {
+        const struct report_exec_host *host = &report->hosts[i];
+        struct error status = ERROR_INIT;
+        if (host->error != NULL || host->exit_status == 0)
+            continue;
+        if (host->signal[0] != '\0')
+            error_set(&status, NULL, "ended by signal %s", host->signal);
+        else
+            error_set(&status, NULL, "exit status %d", host->exit_status);
+        failures_add(&statuses, report->labels->items[i], &status);
+    }
+    print_failures(report, &statuses);
 }
 
 static bool on_tick(void *ctx)
@@ -103,34 +134,11 @@ static bool on_tick(void *ctx)
 
     for (int i = 0; i < 2; i++)
         logview_tick(&report->views[i], now);
-    if (report->unshown.len > 0 && now - report->unshown_since_ms >= UNSHOWN_MS)
-        show_failures(report);
+    if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS)
+        tell_failures(report);
     if (report->output_error.kind == NULL && output_reader_is_gone(STDOUT_FILENO))
         error_set(&report->output_error, &kind_output_closed, "the reader of the output is gone");
     return write_some(report);
-}
-
-static void take_failure(struct report_exec *report, const char *label, const struct error *error)
-{
-    if (report->unshown.len == 0)
-        report->unshown_since_ms = clock_mono_ms();
-    failures_add(&report->unshown, label, error);
-    failures_add(report->failures, label, error);
-}
-
-static void take_status(struct report_exec *report, const char *label, const struct run_exec_end *end)
-{
-    struct error status = ERROR_INIT;
-
-    if (end->exit_status > report->worst_status)
-        report->worst_status = end->exit_status;
-    if (end->exit_status == 0)
-        return;
-    if (end->signal[0] != '\0')
-        error_set(&status, NULL, "ended by signal %s", end->signal);
-    else
-        error_set(&status, NULL, "exit status %d", end->exit_status);
-    failures_add(&report->statuses, label, &status);
 }
 
 /* A host's stream is compared when it is whole, so that equal ones are held once. */
@@ -170,13 +178,14 @@ static void on_ended(void *ctx, size_t index, const struct run_exec_end *end)
     host->exit_status = end->exit_status;
     host->elapsed_ms = end->elapsed_ms;
     strncpy(host->signal, end->signal, sizeof(host->signal) - 1);
-    if (end->error->kind != NULL)
-        take_failure(report, label, end->error);
-    else
-        take_status(report, label, end);
-    if (report->mode == REPORT_EXEC_JSON && end->error->kind != NULL) {
+    if (end->error->kind != NULL) {
         host->error = xcalloc(1, sizeof(*host->error));
         *host->error = *end->error;
+        failures_add(report->failures, label, end->error);
+        if (report->untold_since_ms == 0)
+            report->untold_since_ms = clock_mono_ms();
+    } else if (end->exit_status > report->worst_status) {
+        report->worst_status = end->exit_status;
     }
     for (int stream = 1; stream <= 2; stream++) {
         struct logview *view = &report->views[stream - 1];
@@ -310,11 +319,9 @@ int report_exec_finish(struct report_exec *report, struct error *err)
     if (report->mode == REPORT_EXEC_JSON)
         print_json(report);
     write_all(report);
-    show_failures(report);
-    bool tells = (report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet;
-    for (size_t i = 0; i < report->statuses.len && tells; i++)
-        failure_print(&report->statuses.items[i].error, &report->statuses.items[i].hosts,
-                      report->style->color_err);
+    tell_failures(report);
+    if ((report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet)
+        tell_statuses(report);
     if (report->output_error.kind != NULL) {
         *err = report->output_error;
         return -1;
@@ -360,7 +367,5 @@ void report_exec_release(struct report_exec *report)
         free(report->groups[i].items);
         logview_release(&report->views[i]);
     }
-    failures_release(&report->unshown);
-    failures_release(&report->statuses);
     *report = (struct report_exec){0};
 }

@@ -89,17 +89,6 @@ static void on_time_limit(void *ctx)
     end_entry(entry);
 }
 
-static void on_signal(void *ctx, int signal_number)
-{
-    struct exec *exec = ctx;
-
-    exec->signal_number = signal_number;
-    if (exec->signals++ == 0)
-        end_all(exec);
-    else
-        fleet_stop(exec->fleet);
-}
-
 /* --- output --- */
 
 static void on_writable(void *ctx);
@@ -116,11 +105,24 @@ static void go_deaf(struct exec *exec)
 static void look_at_room(struct exec *exec)
 {
     const struct run_exec_observer *observer = exec->request->observer;
-    int fd = exec->deaf ? -1 : observer->full(observer->ctx);
+    int fd = exec_wants_end(exec) ? -1 : observer->full(observer->ctx);
 
     if (fd >= 0 && exec->output_await == 0)
         exec->output_await = fleet_await(exec->fleet, fd, true, on_writable, exec);
     fleet_pause_output(exec->fleet, fd >= 0);
+}
+
+static void on_signal(void *ctx, int signal_number)
+{
+    struct exec *exec = ctx;
+
+    exec->signal_number = signal_number;
+    if (exec->signals++ == 0) {
+        end_all(exec);
+        look_at_room(exec);
+    } else {
+        fleet_stop(exec->fleet);
+    }
 }
 
 static void on_writable(void *ctx)
@@ -141,7 +143,8 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     const struct run_exec_observer *observer = exec->request->observer;
 
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
-    if (len == 0 || exec->deaf)
+    /* Whoever interrupts does not wait for a reader that stands still. */
+    if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0))
         return;
     if (!observer->output(observer->ctx, host, stream, bytes, len))
         go_deaf(exec);

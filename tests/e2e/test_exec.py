@@ -1,0 +1,321 @@
+"""exec: exact words, exit codes, what is printed how, bounded memory, and nothing left whatever happens."""
+import hashlib
+import json
+import os
+import signal
+import threading
+import time
+
+import pytest
+from cluster import wait_for
+
+# Size of the big output, in MiB; the long check asks for more.
+BIG_MIB = int(os.environ.get("MTLAUNCH_EXEC_MIB", "64"))
+RSS_MAX_KIB = 32 * 1024
+
+NASTY = [
+    "", " ", "a b", "  two  blanks  ", "tab\there", "new\nline", "\n", "trailing\n", "cr\rhere", "'", "''", "it's",
+    '"', "\\", "\\\\", "\\n", "back\\", "$HOME", "${PATH}", "$(id)", "`id`", "*", "?[a-z]*", "~", "~root", "!", "!!",
+    "a!b", "#c", "a#b", ";", "&", "|", "a;b&c|d", "<", ">", ">&2", "(x)", "{a,b}", "=ls", "a=b", "--", "-n", "-e",
+    "%s%n%d", "%", "^x^y", "é", "日本語", "\udcff", "\udcfe\udc80x", "\udce4", "\udce4\n", "\x01\x02\x1b[31m", "\x7f",
+    "x" * 5000, "@@frame x=1",
+]
+SHOW = "import os,sys;print([os.fsencode(a).hex() for a in sys.argv[1:]])"
+
+
+def hexed(words):
+    return str([os.fsencode(w).hex() for w in words]) + "\n"
+
+
+def nodes(count):
+    return f"node[1-{count}]" if count > 1 else "node1"
+
+
+LINE = "a line of output that is neither long nor short"
+
+
+def big_command(mib):
+    return f"yes '{LINE}' | head -c {mib * 1024 * 1024}"
+
+
+def start_endless(lab, *options, line="sleep 1000", count=4, stdin=None):
+    """Start exec on all nodes and wait until sleep runs on each; the process is returned."""
+    process = lab.cluster.popen("mtlaunch", "exec", "-H", nodes(count), *options, "--", line,
+                                **({"stdin": stdin} if stdin else {}))
+    wait_for(lambda: all(any(p.name == "sleep" for p in lab.cluster.user_ps(n)) for n in lab.names[:count]),
+             "the command on all nodes")
+    return process
+
+
+def finish(process, limit=20):
+    out, err = process.communicate(timeout=limit)
+    return process.returncode, out.decode(), err.decode()
+
+
+# --- words ---
+
+def test_words_arrive_byte_for_byte(lab):
+    answer = lab.mt("exec", "-H", "node1", "--", "python3", "-c", SHOW, *NASTY)
+    assert answer.out == hexed(NASTY)
+    assert answer.err == ""
+
+
+def test_words_through_every_login_shell(make_lab):
+    shells = {"node1": "/bin/sh", "node2": "/bin/bash", "node3": "/usr/bin/zsh", "node4": "/usr/bin/tcsh",
+              "node5": "/usr/bin/fish"}
+    lab = make_lab(5, shells=shells)
+    noise = {"node2": (".bashrc", "echo noise; echo noise >&2"), "node3": (".zshenv", "echo noise; echo noise >&2"),
+             "node4": (".cshrc", "echo noise"), "node5": (".config/fish/config.fish", "echo noise; echo noise >&2")}
+    for node, (name, text) in noise.items():
+        file = lab.node_file(node, *name.split("/"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + "\n")
+    answer = lab.mt("exec", "-H", nodes(5), "--gather", "--", "python3", "-c", SHOW, *NASTY)
+    assert answer.out == "-" * 15 + "\nnode[1-5] (5)\n" + "-" * 15 + "\n" + hexed(NASTY)
+    assert answer.err == ""
+    # A line is for /bin/sh, whatever the login shell.
+    answer = lab.mt("exec", "-H", nodes(5), "--gather", "--", "for i in 1 2; do printf '%s ' \"$i\"; done; echo !\\!")
+    assert answer.out.splitlines()[1:] == ["node[1-5] (5)", "-" * 15, "1 2 !!"]
+    # Status, and standard input that is not eaten.
+    assert lab.mt("exec", "-H", nodes(5), "--", "exit 9", code=9).out == ""
+    answer = lab.mt("exec", "-H", nodes(5), "--stdin", "--gather", "--", "md5sum", input="x\n" * 50000)
+    assert answer.out.splitlines()[1] == "node[1-5] (5)"
+    assert answer.out.splitlines()[3] == hashlib.md5(b"x\n" * 50000).hexdigest() + "  -"
+
+
+def test_a_startup_file_that_reads_or_ends(make_lab):
+    lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
+    lab.node_file("node1", ".bashrc").write_text("read -r x\n")
+    lab.node_file("node2", ".bashrc").write_text("echo go away; exit 0\n")
+    answer = lab.mt("exec", "-H", nodes(2), "--json", "--", "echo ran", code=3)
+    first, second = answer.json["hosts"]
+    assert first["error"]["kind"] == second["error"]["kind"] == "node-answer"
+    assert (first["stdout"], second["stdout"]) == ("", "")
+    assert "go away" in second["error"]["hint"]
+
+
+# --- exit codes ---
+
+def test_the_largest_status(lab):
+    answer = lab.mt("exec", "-H", nodes(4), "--", "exit $(uname -n | tr -dc 34)", code=4)
+    assert answer.err.splitlines() == ["mtlaunch: node3: exit status 3", "mtlaunch: node4: exit status 4"]
+    answer = lab.mt("exec", "-H", nodes(4), "-q", "--", "kill -KILL $$", code=137)
+    assert answer.out == answer.err == ""
+    assert lab.mt("exec", "-H", "node1", "--", "no-such-command", code=127).err.count("not found") == 1
+    assert lab.mt("exec", "-H", nodes(4), "--", "true").err == ""
+
+
+def test_an_unreachable_host_beside_good_ones(lab):
+    lab.cluster.stop_sshd("node2")
+    lab.cluster.stop_sshd("node3")
+    answer = lab.mt("exec", "-H", nodes(4), "--", "uname -n; exit 7", code=3)
+    assert sorted(answer.lines) == ["node1: node1", "node4: node4"]
+    assert "mtlaunch: node[2-3]: connection to port 22 is refused" in answer.err
+    assert "mtlaunch: node[1,4]: exit status 7" in answer.err
+    hosts = lab.mt("exec", "-H", nodes(4), "--json", "--", "uname -n; exit 7", code=3).json["hosts"]
+    assert [h["error"] and h["error"]["kind"] for h in hosts] == [None, "refused", "refused", None]
+    assert [h["exit_status"] for h in hosts] == [7, None, None, 7]
+    assert hosts[1]["seconds"] is None and hosts[0]["seconds"] >= 0
+
+
+def test_usage(lab):
+    for words, text in [
+            ([], "'exec' needs a command behind '--'"),
+            (["--"], "'exec' needs a command behind '--'"),
+            (["--", ""], "the command is empty"),
+            (["--label", "--gather", "--", "x"], "'--label' and '--gather' exclude each other"),
+            (["--timeout", "0", "--", "x"], "'0' for --timeout is no time to run in"),
+            (["--container", "c", "--", "x"], "'--container' is not supported by this version"),
+            (["--timeout", "100d", "--", "x"], "'8640000s' for --timeout is above"),
+    ]:
+        assert text in lab.mt("exec", "-H", "node1", *words, code=2).err
+
+
+# --- what is printed ---
+
+def test_labels(lab):
+    line = "printf 'one\\ntwo'; echo err >&2"
+    answer = lab.mt("exec", "-H", "node[1-2]", "--", line)
+    assert sorted(answer.lines) == ["node1: one", "node1: two", "node2: one", "node2: two"]
+    assert sorted(answer.err.splitlines()) == ["node1: err", "node2: err"]
+    answer = lab.mt("exec", "-H", "node1", "--", line)
+    assert (answer.out, answer.err) == ("one\ntwo", "err\n")
+    assert lab.mt("exec", "-H", "node1", "--label", "--", line).out == "node1: one\nnode1: two\n"
+
+
+def test_gather_folds_the_same(lab):
+    answer = lab.mt("exec", "-H", nodes(4), "--gather", "--",
+                    "case $(uname -n) in node2) echo other; echo bad >&2; exit 2;; *) echo same; echo; esac", code=2)
+    rule = "-" * 15
+    assert answer.lines == [rule, "node[1,3-4] (3)", rule, "same", "", rule, "node2", rule, "other"]
+    assert answer.err.splitlines() == [rule, "node2", rule, "bad", "mtlaunch: node2: exit status 2"]
+
+
+def test_controls_and_bytes(lab):
+    line = "printf 'a\\033[31mb\\302\\233c\\377d\\nold\\rnew\\n'"
+    assert lab.mt("exec", "-H", "node1", "--", line).out == "a?[31mb?c\ufffdd\nnew\n"
+    assert lab.mt("exec", "-H", "node1", "--gather", "--", line).lines[3:] == ["a?[31mb?c\ufffdd", "new"]
+    host = lab.mt("exec", "-H", "node1", "--json", "--", line + "; printf 'x\\000y' >&2").json["hosts"][0]
+    assert host["stdout"] == "a\033[31mb\x9bc\ufffdd\nold\rnew\n"
+    assert host["stderr"] == "x\0y"
+
+
+def test_json(lab):
+    answer = lab.mt("exec", "-H", "node[1-2]", "--json", "--",
+                    "case $(uname -n) in node1) head -c 3000000 /dev/zero | tr '\\0' x; echo e >&2;; *) kill -TERM $$; esac",
+                    code=143)
+    assert len(answer.lines) == 1
+    assert list(answer.json) == ["schema", "hosts"]
+    first, second = answer.json["hosts"]
+    assert list(first) == ["host", "exit_status", "signal", "error", "stdout", "stderr", "truncated", "seconds"]
+    assert (first["host"], first["exit_status"], first["signal"], first["error"]) == ("node1", 0, None, None)
+    assert first["stdout"] == "x" * 1048576 and first["truncated"] is True and first["stderr"] == "e\n"
+    assert (second["exit_status"], second["signal"], second["truncated"]) == (143, "TERM", False)
+
+
+# --- standard input ---
+
+def test_without_stdin_there_is_none(lab):
+    assert lab.mt("exec", "-H", "node[1-2]", "--", "cat; echo end", input="ours").lines.count("node1: end") == 1
+
+
+def test_stdin_goes_to_every_host(lab):
+    data = "".join(f"{i:07d}\n" for i in range(500000))
+    # node2 leaves at once, node3 does not read for a while: neither harms the others.
+    line = "case $(uname -n) in node2) exit 0;; node3) sleep 1;; esac; sha256sum"
+    answer = lab.mt("exec", "-H", nodes(4), "--stdin", "--gather", "--fanout", "2", "--", line, input=data)
+    assert answer.lines[1] == "node[1,3-4] (3)"
+    assert answer.lines[3] == hashlib.sha256(data.encode()).hexdigest() + "  -"
+    lab.assert_nothing_left()
+
+
+# --- ends ---
+
+TREE = "sleep 1001 & setsid sleep 1002 & (trap '' TERM; sleep 1003; sleep 1004); sleep 1000"
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_the_remote_side(lab, number, code):
+    process = start_endless(lab, line=TREE)
+    begin = time.monotonic()
+    process.send_signal(number)
+    got, _, err = finish(process)
+    assert got == code, err
+    assert time.monotonic() - begin < 6
+    assert err.count("mtlaunch: node[1-4]: ") == 1
+    lab.assert_nothing_left()
+
+
+def test_an_interrupt_in_json(lab):
+    process = start_endless(lab, "--json", count=2)
+    process.send_signal(signal.SIGINT)
+    code, out, _ = finish(process)
+    assert code == 130
+    assert [h["error"]["kind"] for h in json.loads(out)["hosts"]] == ["interrupted"] * 2
+    lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("stdin", [False, True], ids=["plain", "stdin"])
+def test_a_killed_head_leaves_nothing(lab, stdin):
+    reading, writing = os.pipe()
+    process = start_endless(lab, *["--stdin"] * stdin, line="sleep 1000 & setsid sleep 1001 & wait",
+                            stdin=reading if stdin else None)
+    process.kill()
+    finish(process)
+    os.close(reading)
+    os.close(writing)
+    lab.assert_nothing_left()
+
+
+def test_an_interrupt_with_stdin(lab):
+    reading, writing = os.pipe()
+    process = start_endless(lab, "--stdin", stdin=reading)
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[0] == 130
+    os.close(reading)
+    os.close(writing)
+    lab.assert_nothing_left()
+
+
+def test_a_time_limit(lab):
+    line = f"case $(uname -n) in node4) echo quick;; *) {TREE}; esac"
+    answer = lab.mt("exec", "-H", nodes(4), "--timeout", "1s", "--", line, code=5)
+    assert answer.out == "node4: quick\n"
+    assert answer.err.count("mtlaunch: node[1-3]: the command ran longer than 1s and was ended") == 1
+    assert answer.seconds < 7
+    lab.assert_nothing_left()
+    hosts = lab.mt("exec", "-H", "node1", "--timeout", "1", "--json", "--stdin", "--", "sleep 1000", code=5,
+                   input="").json["hosts"]
+    assert hosts[0]["error"]["kind"] == "time-limit" and hosts[0]["exit_status"] is None
+    lab.assert_nothing_left()
+
+
+def test_a_time_limit_on_a_host_that_is_cut_off(lab):
+    lab.write("note", "")
+    process = start_endless(lab, "--timeout", "2", count=2)
+    lab.cluster.cut("node1")
+    code, _, err = finish(process)
+    assert code == 5, err
+    assert "node1: the command ran longer than 2s and may still run" in err
+    wait_for(lambda: not lab.left("node1"), "the node's own limit", 12)
+
+
+def test_what_is_left_in_the_background_stays(lab):
+    lab.mt("exec", "-H", "node1", "--", "sleep 1000 >/dev/null 2>&1 </dev/null & echo started")
+    time.sleep(0.5)  # the guard would have acted by now
+    assert [p.argv for p in lab.cluster.user_ps("node1")] == [["sleep", "1000"]]
+
+
+def test_a_reader_that_leaves(lab):
+    process = start_endless(lab, line="echo x; sleep 0.2; while echo y; do sleep 0.1; done")
+    process.stdout.read(1)
+    process.stdout.close()
+    process.stdout = None
+    assert process.wait(20) == 8
+    process.stderr.close()
+    lab.assert_nothing_left()
+
+
+# --- memory ---
+
+def peak_kib(pid):
+    """The most memory the process itself has had, and what it has now."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return int(fields["VmHWM"].split()[0])
+
+
+def test_memory_is_bounded_with_a_big_output(lab):
+    line = f"case $(uname -n) in node1) {big_command(BIG_MIB)};; *) for i in 1 2 3; do echo $i; sleep 0.2; done; esac"
+    process = lab.cluster.popen("mtlaunch", "exec", "-H", nodes(4), "--", line)
+    sizes, errors = {}, []
+    thread = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    thread.start()
+    tail = b""
+    peak = 0
+    while True:
+        piece = process.stdout.read(1 << 20)
+        if not piece:
+            break
+        peak = max(peak, peak_kib(process.pid)) if process.poll() is None else peak
+        lines = (tail + piece).split(b"\n")
+        tail = lines.pop()
+        for text in lines:
+            sizes[text[:5]] = sizes.get(text[:5], 0) + len(text) - len(b"nodeN: ")
+    assert process.wait(60) == 0, errors
+    thread.join()
+    whole, part = divmod(BIG_MIB * 1024 * 1024, len(LINE) + 1)
+    assert sizes[b"node1"] == whole * len(LINE) + part
+    assert {sizes[n] for n in (b"node2", b"node3", b"node4")} == {3}
+    assert 0 < peak < RSS_MAX_KIB
+
+
+def test_a_reader_that_stands_still(lab):
+    process = lab.cluster.popen("mtlaunch", "exec", "-H", nodes(4), "--", "yes")
+    process.stdout.read(1000)
+    time.sleep(2)  # time in which memory would grow
+    assert peak_kib(process.pid) < RSS_MAX_KIB
+    process.send_signal(signal.SIGINT)
+    wait_for(lambda: not lab.left(), "yes to be ended while nobody reads", 5)
+    _, _, err = finish(process)
+    assert process.returncode == 130 and "mtlaunch: node[1-4]: interrupted" in err
