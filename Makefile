@@ -130,7 +130,7 @@ cli-test: all ## the binary alone: completion, manual, init, install
 	@BUILD='$(BUILD)' $(PYTEST) tests/cli
 
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
-	@$(PYTEST) tests/e2e $(E2E)
+	@$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E)
 
 lint: ## layers, sizes, format, clang-tidy, cppcheck, shellcheck, the lint rules' own tests
 	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/lint/run.sh
