@@ -64,6 +64,7 @@ struct node_probe {
     bool program_exists;    /* true when not asked */
     bool interpreter_found; /* true when not asked */
     char *interpreter;      /* what it resolves to; NULL */
+    bool module_found;      /* true when not asked */
     char *path;             /* PATH after setup; NULL when not looked at */
     unsigned
         port; /* asked for: the port looked at, or the free one that was found; 0: none free, or not asked */

@@ -200,6 +200,7 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->program_exists = !node_field_is_set(fields, "program_missing");
     out->interpreter_found = !node_field_is_set(fields, "interpreter_missing");
     out->interpreter = node_field_copy(fields, "interpreter");
+    out->module_found = !node_field_is_set(fields, "module_missing");
     out->path = node_field_copy(fields, "path");
     out->port_taken = node_field_is_set(fields, "port_taken");
     out->port_command = node_field_copy(fields, "port_command");

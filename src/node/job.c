@@ -54,7 +54,7 @@ static void add_setup(struct str *out, const struct strlist *setup)
     }
 }
 
-/* Only builtins: the setup lines may have left a PATH that finds nothing. */
+/* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
 static void add_findings(struct str *out, const struct node_probe_wish *wish)
 {
     str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
@@ -64,6 +64,14 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
         str_add(out, "command -v ");
         quote_sh(out, wish->interpreter);
         str_add(out, " >|\"$mt_found.interpreter\"\n");
+    }
+    if (wish->interpreter != NULL && wish->module != NULL) {
+        /* find_spec does not import: torch would take seconds */
+        quote_sh(out, wish->interpreter);
+        str_add(out,
+                " -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' ");
+        quote_sh(out, wish->module);
+        str_add(out, " </dev/null >/dev/null 2>&1 && : >|\"$mt_found.module\"\n");
     }
     if (wish->program != NULL) {
         str_add(out, "[ ! -f ");

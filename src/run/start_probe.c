@@ -58,6 +58,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
     const struct node_probe_wish wish = {
         .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
         .interpreter = is_command ? probe->program : probe->interpreter,
+        .module = probe->module,
         .job = !start->request->no_check,
         .gpus = job->nproc_per_node == 0,
         .port = node == 0,
@@ -157,6 +158,12 @@ static int judge_program(const struct start *start, size_t node, const struct no
                   path);
         return error_hint(err, "activate its environment in 'setup', or name it by its whole path%s",
                           is_command ? "" : " with 'python'");
+    }
+    if (!probe->module_found) {
+        error_set(err, &kind_interpreter_missing, "'%s' has no module '%s' (PATH=%s)",
+                  probe->interpreter == NULL ? plan->probe.interpreter : probe->interpreter,
+                  plan->probe.module, path);
+        return error_hint(err, "activate the right environment in 'setup', or name its python with 'python'");
     }
     if (!probe->program_exists) {
         error_set(err, &kind_program_missing, "%s: no such file (in %s)", plan->probe.program,

@@ -75,6 +75,8 @@ static bool take_probe(struct wishes *w, const char *key, const char *value)
         w->probe.program = value;
     else if (strcmp(key, "interpreter") == 0)
         w->probe.interpreter = value;
+    else if (strcmp(key, "module") == 0)
+        w->probe.module = value;
     else if (strcmp(key, "look_job") == 0)
         w->probe.job = true;
     else if (strcmp(key, "look_gpus") == 0)
@@ -161,7 +163,8 @@ static int build(const char *verb, int argc, char **argv)
     else if (strcmp(verb, "start") == 0)
         node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
     else if (strcmp(verb, "observe") == 0)
-        node_request_observe(&w.target, &(struct node_observe_wish){.leftovers = w.leftovers}, w.nonce, &call);
+        node_request_observe(&w.target, &(struct node_observe_wish){.leftovers = w.leftovers}, w.nonce,
+                             &call);
     else if (strcmp(verb, "watch") == 0)
         node_request_watch(&w.target, &w.watch, w.nonce, &call);
     else if (strcmp(verb, "stop") == 0)
@@ -241,12 +244,13 @@ static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, str
             json_pack("{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:b}", "home", text(p.home), "host", text(p.host),
                       "user", text(p.user), "boot_id", text(p.boot_id), "uid", (json_int_t)p.uid, "cores",
                       (int)p.cores, "gpus", (int)p.gpus, "gpus_unknown", p.gpus_unknown);
-        json_object_update_new(out, json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:o, s:o}", "artifacts",
-                                              text(p.artifacts), "writable", p.artifacts_writable, "problem",
-                                              text(p.artifacts_problem), "workdir_exists", p.workdir_exists,
-                                              "workdir", text(p.workdir), "program_exists", p.program_exists,
-                                              "interpreter_found", p.interpreter_found, "interpreter",
-                                              text(p.interpreter), "path", text(p.path)));
+        json_object_update_new(out, json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o}",
+                                              "artifacts", text(p.artifacts), "writable",
+                                              p.artifacts_writable, "problem", text(p.artifacts_problem),
+                                              "workdir_exists", p.workdir_exists, "workdir", text(p.workdir),
+                                              "program_exists", p.program_exists, "interpreter_found",
+                                              p.interpreter_found, "module_found", p.module_found,
+                                              "interpreter", text(p.interpreter), "path", text(p.path)));
         json_object_update_new(out, json_pack("{s:b, s:i, s:i, s:o}", "setup_failed", p.setup.failed,
                                               "setup_line", (int)p.setup.line, "setup_status", p.setup.status,
                                               "setup_output", text(p.setup.output)));

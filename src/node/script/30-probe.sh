@@ -61,6 +61,7 @@ mt_probe_job() {
         mt_where=$(cat "$mt_tmp/found.interpreter" 2>/dev/null)
         mt_frame interpreter "$mt_where"
         [ -n "$mt_where" ] || mt_frame interpreter_missing 1
+        [ -z "$mt_module" ] || [ -f "$mt_tmp/found.module" ] || mt_frame module_missing 1
     fi
     if [ -f "$mt_tmp/found.visible" ]; then
         mt_visible_set=1
