@@ -8,11 +8,14 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "model/run.h"
 #include "report/failure.h"
 #include "report/logview.h"
 #include "report/progress.h"
 #include "report/style.h"
 #include "run/observer.h"
+
+struct notifier;
 
 struct report_watch {
     const struct report_style *style; /* borrowed */
@@ -23,12 +26,20 @@ struct report_watch {
     /* Logs can no longer be written; called once. NULL: they are dropped from then on. */
     void (*output_failed)(void *ctx, const struct error *err);
     void *output_ctx;
-    struct error output_error; /* kind NULL: none */
+    struct error output_error;      /* kind NULL: none */
+    struct notifier *notifier;      /* borrowed; NULL: nobody is told */
+    char told_of[RUN_ID_SIZE + 16]; /* run and attempt whose end has been told */
+    /* What the observer did with events before the notifier came, and still does. */
+    void (*event_before)(void *ctx, const struct run *run, const char *event, const char *host,
+                         const char *text);
     struct run_observer observer;
 };
 
 void report_watch_init(struct report_watch *watch, const struct report_style *style,
                        struct failures *failures, int log_fd);
+
+/* Post the run's events by notifier from now on; NULL: no more. */
+void report_watch_notify(struct report_watch *watch, struct notifier *notifier);
 
 /* Take the bar away and write what is left of the logs. */
 void report_watch_release(struct report_watch *watch);

@@ -5,6 +5,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cmd/session_internal.h"
+#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
@@ -53,6 +54,7 @@ void session_close(struct session *session)
         return;
     if (session->context.die_armed)
         msg_verbose("steps passed: %lu", session->context.steps);
+    session_tell_end(session);
     report_watch_release(&session->watch);
     run_store_release(&session->store);
     machine_release(&session->machine);

@@ -6,6 +6,7 @@
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/setup_internal.h"
+#include "cmd/tell_internal.h"
 #include "report/dryrun.h"
 #include "report/output.h"
 
@@ -74,6 +75,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         .no_check = call->options.no_check,
     };
     run_init(&run);
+    session_tell_job(&session, &setup->job);
     int result = run_start(&session.context, &request, &run, err);
     if (result == 0 && call->options.wait)
         result = wait_for_it(&session, &run, err);

@@ -8,6 +8,7 @@
 #include "base/term.h"
 #include "cmd/commands_internal.h"
 #include "cmd/runs_internal.h"
+#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
 
@@ -97,6 +98,8 @@ static int run_status_command(struct cmd_call *call, struct error *err)
     bool live;
     if ((name && job_check_run_name(name, err) != 0) || session_open(&session, call, STDOUT_FILENO, err) != 0)
         return -1;
+    if (name)
+        session_tell_run(&session, name);
     return call->options.watch ? watch(&session, name, err) : look(&session, name, &live, err);
 }
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
+#include "cmd/tell_internal.h"
 
 static int make_request(const struct cmd_options *options, struct run_stop_request *request,
                         struct error *err)
@@ -32,6 +33,7 @@ static int run_stop_command(struct cmd_call *call, struct error *err)
     struct run run;
     struct run_stop_result stopped = {0};
     run_init(&run);
+    session_tell_run(&session, name);
     int result = run_stop(&session.context, name, &request, &run, &stopped, err);
     if (run.name)
         result = session_answer(&session, &run, &stopped, result, err);

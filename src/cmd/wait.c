@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
+#include "cmd/tell_internal.h"
 
 static int run_wait_command(struct cmd_call *call, struct error *err)
 {
@@ -16,6 +17,7 @@ static int run_wait_command(struct cmd_call *call, struct error *err)
         return -1;
     struct run run;
     run_init(&run);
+    session_tell_run(&session, name);
     int result = run_wait(&session.context, name, &request, &run, err);
     if (run.name)
         result = session_answer(&session, &run, NULL, result, err);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "model/kind.h"
+#include "run/notify_store.h"
 #include "start_internal.h"
 #include "step_internal.h"
 
@@ -222,6 +223,9 @@ static int attempt(struct start *start, struct error *err)
     plan_node_env(&start->plan.nodes[0], &env);
     int kept = run_store_save_secrets(start->context->store, run->name, &env, err);
     env_release(&env);
+    if (kept == 0) {
+        kept = run_store_save_notify(start->context->store, run->name, &start->request->job->notify, err);
+    }
     if (kept != 0) {
         return -1;
     }
@@ -232,12 +236,10 @@ static int attempt(struct start *start, struct error *err)
         return nodes_failed(start, "to start", err);
     }
     run->starting = false;
-    if (run_settle(start->context, run, err) != 0) {
-        return -1;
-    }
+    /* Before the record: a run that has ended by now says so after it. */
     run_note_event(start->context, run, "started", NULL, "attempt %u on %zu nodes, master %s port %u",
                    run->attempt, run->nodes_len, run->master_addr, run->master_port);
-    return 0;
+    return run_settle(start->context, run, err);
 }
 
 static void forget_probes(struct start *start)

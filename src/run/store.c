@@ -155,7 +155,9 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
 void run_store_drop_secrets(const struct run_store *store, const char *name)
 {
     AUTO_FREE char *path = run_file(store, name, "secrets");
+    AUTO_FREE char *notify = run_file(store, name, "notify"); /* whose URLs carry tokens */
     unlink(path);
+    unlink(notify);
 }
 
 /* --- events ------------------------------------------------------------------------------------- */

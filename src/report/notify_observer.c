@@ -1,0 +1,90 @@
+/* Events of runs on their way to the notifier. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/run.h"
+#include "report/notify.h"
+#include "report/watch.h"
+
+/* Events that nobody can ask to be told of have no kind. */
+static bool find_kind(const char *event, enum notify_event_kind *kind)
+{
+    for (unsigned i = 0; i < NOTIFY_EVENTS; i++) {
+        if (strcmp(notify_event_names[i], event) == 0) {
+            *kind = (enum notify_event_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those the event is about: the one it names, of a failure the first one, of a silence all that are lost. */
+static void add_hosts(const struct run *run, enum notify_event_kind kind, const char *host,
+                      struct strlist *hosts)
+{
+    if (host) {
+        strlist_add(hosts, host);
+        return;
+    }
+    long first = kind == NOTIFY_FAILED ? run_first_failure(run) : -1;
+    if (first >= 0)
+        strlist_add(hosts, run->nodes[first].label);
+    for (size_t i = 0; kind == NOTIFY_LOST && i < run->nodes_len; i++) {
+        if (run->nodes[i].state == NODE_LOST)
+            strlist_add(hosts, run->nodes[i].label);
+    }
+}
+
+/*
+ * A failure is noted when it is seen, and again when the run has ended by it: an attempt's end is told once,
+ * as soon as it is known.
+ */
+static bool is_told(struct report_watch *watch, const struct run *run, enum notify_event_kind kind)
+{
+    char attempt[sizeof(watch->told_of)];
+    if (kind != NOTIFY_FAILED && kind != NOTIFY_FINISHED && kind != NOTIFY_STOPPED)
+        return false;
+    snprintf(attempt, sizeof(attempt), "%s.%u", run->id, run->attempt);
+    if (strcmp(attempt, watch->told_of) == 0)
+        return true;
+    memcpy(watch->told_of, attempt, sizeof(attempt));
+    return false;
+}
+
+static void on_event(void *ctx, const struct run *run, const char *event, const char *host, const char *text)
+{
+    struct report_watch *watch = ctx;
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    struct notify_event told = {
+        .time_ms = clock_real_ms(),
+        .run = run->name,
+        .job = run->job,
+        .run_id = run->id,
+        .attempt = run->attempt,
+        .reason = text,
+        .exit_status = run->exit_status,
+        .head = run->head_host,
+        .hosts = &hosts,
+    };
+    if (watch->event_before)
+        watch->event_before(ctx, run, event, host, text);
+    if (!find_kind(event, &told.kind) || is_told(watch, run, told.kind))
+        return;
+    add_hosts(run, told.kind, host, &hosts);
+    notifier_send(watch->notifier, &told);
+}
+
+void report_watch_notify(struct report_watch *watch, struct notifier *notifier)
+{
+    if (notifier && !watch->notifier) {
+        watch->event_before = watch->observer.event;
+        watch->observer.event = on_event;
+    } else if (!notifier && watch->notifier) {
+        watch->observer.event = watch->event_before;
+    }
+    watch->notifier = notifier;
+    watch->observer.work = notifier ? notifier_ready : NULL;
+    watch->observer.work_ctx = notifier;
+    watch->observer.work_fd = notifier ? notifier_fd(notifier) : -1;
+}
