@@ -106,10 +106,10 @@ static const struct option own_options[] = {
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "up makes the container that the spec's container.run describes on every host. One\n"
-    "that is there and equal is left, or started; one that differs is named with what\n"
-    "differs. Nothing is removed while a run lives in it. status ends with 0 when all\n"
-    "run and are as the spec wants them, else with 4.\n";
+    "up makes the container that the spec's container.run describes on every host.\n"
+    "One that is there and equal is left, or started; one that differs is named with\n"
+    "what differs. Nothing is removed while a run lives in it. status ends with 0\n"
+    "when all run and are as the spec wants them, else with 4.\n";
 const struct command command_container = {
     .name = "container",
     .summary = "make, look at and remove the containers of a job",

@@ -48,7 +48,12 @@ static int read_shm_size(struct job_reader *reader, const struct yaml_node *node
     if (node->type != YAML_TEXT) {
         return reader_fail_type(reader, node, path, "a size");
     }
-    if (!text_to_size(node->text, &bytes) || bytes == 0) {
+    AUTO_FREE char *text = xstrdup(node->text);
+    size_t len = strlen(text);
+    if (len > 0 && strchr("kmgt", text[len - 1]) != NULL) {
+        text[len - 1] = (char)(text[len - 1] - 'a' + 'A'); /* as docker writes it: 64g */
+    }
+    if (!text_to_size(text, &bytes) || bytes == 0) {
         return reader_fail_value(reader, node, path, "whole bytes, or a whole number with K, M, G or T");
     }
     reader->job->container.run.shm_size_bytes = bytes;

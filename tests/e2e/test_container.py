@@ -252,7 +252,7 @@ def test_gpus_are_those_inside_and_a_hanging_tool_holds_nobody_up(two):
 
 
 def spec(**keys):
-    run = {"image": TREE, "command": ["sleep", "infinity"], "network": "host", "ipc": "host", "shm_size": "1G",
+    run = {"image": TREE, "command": ["sleep", "infinity"], "network": "host", "ipc": "host", "shm_size": "1g",
            "cap_add": ["IPC_LOCK"], "ulimit": ["nofile=4096"], "devices": ["/dev/null:/dev/lab"],
            "volumes": [PROGRAMS[1], PROGRAMS[3], "/home/lab:/home/lab"], "env": {"LAB_KEY": "geheim 88"},
            "user": "lab", "workdir": "/work"}

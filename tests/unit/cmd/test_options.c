@@ -96,7 +96,6 @@ static void test_known_but_not_built(void **state)
         const char *command, *words, *option;
     } cases[] = {
         {"hosts", "--trust", "--trust"},
-        {"start", "j r --container c", "--container"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct parsed parsed;

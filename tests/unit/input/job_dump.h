@@ -23,6 +23,25 @@ static inline void dump_env(struct str *out, const char *name, const struct env 
     }
 }
 
+static inline void dump_container(struct str *out, const struct job_container *container)
+{
+    const struct job_container_run *run = &container->run;
+    const char *texts[] = {container->name, container->engine, container->user, container->workdir,
+                           run->image,      run->gpus,         run->network,    run->ipc,
+                           run->user,       run->workdir};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        str_addf(out, "container %s\n", texts[i] != NULL ? texts[i] : "-");
+    }
+    str_addf(out, "container %d %llu %d\n", container->sudo, run->shm_size_bytes, run->privileged);
+    dump_list(out, "command", &run->command);
+    dump_list(out, "cap_add", &run->cap_add);
+    dump_list(out, "ulimit", &run->ulimit);
+    dump_list(out, "devices", &run->devices);
+    dump_list(out, "volumes", &run->volumes);
+    dump_list(out, "container env", &run->env);
+    dump_list(out, "container extra", &run->extra);
+}
+
 static inline char *dump_job(const struct job *job)
 {
     struct str out = STR_INIT;
@@ -61,6 +80,7 @@ static inline char *dump_job(const struct job *job)
              job->policy.stall_s, job->policy.restart_max, job->policy.backoff_s);
     dump_list(&out, "no_restart_on", &job->policy.no_restart_on);
     dump_list(&out, "spares", &job->policy.spares);
+    dump_container(&out, &job->container);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
     for (size_t i = 0; i < job->args.len; i++) {

@@ -119,8 +119,9 @@ static void test_set_refusals(void **state)
          "put quotes around the value", &kind_usage},
         {"launcher=deepspeed", "--set launcher=deepspeed",
          "'launcher: deepspeed' is not supported by this version", "leave it out", &kind_not_supported},
-        {"container.name=c", "--set container.name=c", "'container' is not supported by this version",
-         "leave it out", &kind_not_supported},
+        {"container.name=-c", "--set container.name=-c",
+         "'container.name' is '-c', allowed: letters, digits, '_', '.' and '-', the first a letter or digit",
+         "", &kind_usage},
         /* a value that may be a secret is never repeated */
         {"env.A=null", "--set env.A", "'env.A' is null, expected a text",
          "write \"\" for an empty value, or leave the name out", &kind_usage},
@@ -176,18 +177,20 @@ static void test_variables_act_as_options(void **state)
                                "ARTIFACT_ROOT=/r of the environment acts as --artifacts");
 }
 
-static void test_container_is_refused_whoever_asks(void **state)
+static void test_container_whoever_asks(void **state)
 {
     (void)state;
     const char *const environ_[] = {"CONTAINER_NAME=c", NULL};
     const struct job_request variable = {.environ_ = environ_};
     AUTO_OUTCOME struct outcome got = read_spec(SPEC, &variable);
-    const struct refusal want = {"container", 0, 0, "'container' is not supported by this version",
-                                 "leave it out"};
-    assert_refused(&got, &kind_not_supported, "CONTAINER_NAME of the environment", &want);
-    const struct job_request option = {.container = "c"};
+    assert_read(&got);
+    assert_string_equal(got.job.container.name, "c");
+    assert_string_equal(got.notes.items[0], "CONTAINER_NAME=c of the environment acts as --container");
+    const struct job_request option = {.container = "d", .environ_ = environ_};
     AUTO_OUTCOME struct outcome again = read_spec(SPEC, &option);
-    assert_refused(&again, &kind_not_supported, "--container", &want);
+    assert_read(&again);
+    assert_string_equal(again.job.container.name, "d");
+    assert_int_equal(again.notes.len, 0);
 }
 
 static void test_later_wins(void **state)
@@ -342,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_set_refusals),
         cmocka_unit_test(test_long_sets_are_named_by_their_key),
         cmocka_unit_test(test_variables_act_as_options),
-        cmocka_unit_test(test_container_is_refused_whoever_asks),
+        cmocka_unit_test(test_container_whoever_asks),
         cmocka_unit_test(test_later_wins),
         cmocka_unit_test(test_options_and_variables_are_checked),
         cmocka_unit_test(test_env_options),
