@@ -116,8 +116,7 @@ def test_version_remove_and_errors(lab):
     (["start", "job.yaml", "r", "--nodes", "9"], 2), (["start", "job.yaml", "r", "--exclude", "zzz"], 2),
     (["start", "job.yaml", "r", "-H", "a", "--hostfile", "hosts.txt"], 2), (["hosts", "--hostfile", "nofile"], 2),
     (["status", "never"], 6), (["stop", "never"], 6), (["logs", "never"], 6), (["wait", "never"], 6), (["remove", "never"], 6),
-    (["check", "job.yaml"], 2), (["diagnose", "r"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "r"], 2),
-    (["start", "job.yaml", "r", "--container", "c"], 2), (["start", "job.yaml", "r", "--set", "container.name=c"], 2),
+    (["check", "job.yaml"], 2), (["diagnose", "r"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "never"], 6),
     (["start", "job.yaml", "r", "--set", "on_failure=restart"], 2), (["start", "job.yaml", "r", "--timeout", "5x"], 2),
 ])
 def test_exit_codes(lab, words, code):
