@@ -33,16 +33,16 @@ struct job_args {
 
 /* What `container up` makes; NULL, 0 and empty lists: not said, the engine's default. */
 struct job_container_run {
-    char *image;               /* NULL: there is no container.run */
+    char *image; /* NULL: there is no container.run */
     struct strlist command;
-    char *gpus;                /* "all", "none", a count, or "device=0,2" */
+    char *gpus; /* "all", "none", a count, or "device=0,2" */
     char *network, *ipc;
     unsigned long long shm_size_bytes; /* 0: not said */
     bool privileged;
     struct strlist cap_add, ulimit, devices, volumes;
-    struct strlist env;        /* NAME=VALUE, no line ends; values are never shown */
+    struct strlist env; /* NAME=VALUE, no line ends; values are never shown */
     char *user, *workdir;
-    struct strlist extra;      /* words for `ENGINE run`, as they are */
+    struct strlist extra; /* words for `ENGINE run`, as they are */
 };
 
 /* Where everything of a job happens on each node; name NULL: on the node itself. */
@@ -98,7 +98,7 @@ struct job {
     struct job_container container;
 
     unsigned long start_timeout_s; /* 120 */
-    struct notify_targets notify; /* who is told; URLs are secrets */
+    struct notify_targets notify;  /* who is told; URLs are secrets */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
     char *stop_signal;             /* without SIG: "TERM" */
     unsigned long stop_grace_s;    /* 40 */
@@ -112,6 +112,9 @@ void job_args_add_word(struct job_args *args, const char *word);
 
 /* RUN: [A-Za-z0-9][A-Za-z0-9._-]{0,63}. Errors: kind_usage. */
 int job_check_run_name(const char *run, struct error *err);
+
+/* A container: letters, digits, '_', '.', '-', the first a letter or digit. Errors: kind_usage. */
+int job_check_container_name(const char *name, struct error *err);
 
 /* A signal name with or without SIG to its canonical name ("TERM"), NULL when unknown. Static text. */
 const char *job_signal_name(const char *text);

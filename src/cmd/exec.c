@@ -21,6 +21,8 @@ static int check_words(const struct cmd_call *call, struct error *err)
         error_set(err, &kind_usage, "'--label' and '--gather' exclude each other");
         return error_hint(err, "--label prints lines as they come, --gather the same outputs together");
     }
+    if (options->container && job_check_container_name(options->container, err) != 0)
+        return error_at(err, "--container", 0, 0);
     if (options->timeout.given && options->timeout.value == 0)
         return error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
     return 0;
@@ -42,6 +44,8 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     struct report_exec report;
     int result, code;
 
+    const struct node_container container = {.name = options->container, .engine = "docker"};
+
     hostlist_labels(&setup->hosts, &labels);
     report_exec_init(&report, choose_mode(call, setup->hosts.len), &call->style, &labels, &call->failures,
                      options->quiet);
@@ -49,6 +53,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .endpoints = setup->endpoints,
         .count = setup->hosts.len,
         .command = &call->rest,
+        .container = options->container ? &container : NULL,
         .input_fd = options->stdin_ ? STDIN_FILENO : -1,
         .timeout_s = options->timeout.given ? options->timeout.value : 0,
         .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
@@ -81,7 +86,8 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
 }
 
 static const char *const usage[] = {
-    "exec [HOST OPTION]... [--label|--gather] [--stdin] [--timeout DURATION] -- COMMAND [ARG]...",
+    "exec [HOST OPTION]... [--container NAME] [--label|--gather] [--stdin] [--timeout DURATION] -- COMMAND "
+    "[ARG]...",
     NULL,
 };
 static const char notes[] = "One word after -- is a line for /bin/sh; several are a command and its\n"
@@ -108,7 +114,8 @@ static const struct option own_options[] = {
      .value = "DURATION",
      .help = "end the command on each host that takes longer"},
     {.name = "container",
-     .type = OPTION_UNBUILT,
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, container),
      .value = "NAME",
      .help = "run in this container of each host"},
 };

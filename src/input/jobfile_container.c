@@ -13,16 +13,10 @@
 /* What docker takes for a name (daemon/names of moby): also a short id. Never an option. */
 static int check_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
-    const char *text = node->text;
-    bool good = text[0] != '-' && text[0] != '.' && text[0] != '_';
-    for (const char *at = text; *at != '\0'; at++) {
-        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
-                     strchr("_.-", *at) != NULL;
-        good = good && plain;
-    }
-    return good ? 0
-                : reader_fail_value(reader, node, path,
-                                    "letters, digits, '_', '.' and '-', the first a letter or digit");
+    return job_check_container_name(node->text, NULL) == 0
+               ? 0
+               : reader_fail_value(reader, node, path,
+                                   "letters, digits, '_', '.' and '-', the first a letter or digit");
 }
 
 /* A word that stands on the engine's command line where it must not be taken for an option. */

@@ -136,6 +136,22 @@ int job_check_run_name(const char *run, struct error *err)
     return error_hint(err, "choose a name such as 'run1'");
 }
 
+int job_check_container_name(const char *name, struct error *err)
+{
+    bool good = is_alnum_ascii(name[0]);
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        good = good && (is_alnum_ascii(name[i]) || strchr("._-", name[i]) != NULL);
+    }
+    if (good) {
+        return 0;
+    }
+    return error_set(
+        err, &kind_usage,
+        "'%.80s' is no container name, allowed: letters, digits, '_', '.' and '-', the first a letter or "
+        "digit",
+        name);
+}
+
 const char *job_signal_name(const char *text)
 {
     const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
