@@ -107,6 +107,8 @@ void fleet_await_cancel(struct fleet *fleet, uint64_t id)
 
 void fleet_await_cancel_all(struct fleet *fleet)
 {
-    while (fleet->awaits != NULL)
-        remove_await(fleet->awaits);
+    for (struct fleet_await *await = fleet->awaits, *next; await != NULL; await = next) {
+        next = await->next;
+        remove_await(await);
+    }
 }

@@ -497,6 +497,8 @@ void fleet_host_close(struct fleet_host *host)
     deadline_clear(&host->fleet->deadlines, &host->pause);
     for (struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next)
         leave_link(exec);
-    while (host->links != NULL)
-        drop_link(host->links);
+    for (struct fleet_link *link = host->links, *next; link != NULL; link = next) {
+        next = link->next;
+        drop_link(link);
+    }
 }

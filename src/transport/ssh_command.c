@@ -346,8 +346,10 @@ void ssh_command_lose_all(struct ssh_connection *connection, const struct error 
 
 void ssh_command_drop_all(struct ssh_connection *connection)
 {
-    while (connection->commands != NULL) {
-        struct ssh_command *command = connection->commands;
+    struct ssh_command *next;
+
+    for (struct ssh_command *command = connection->commands; command != NULL; command = next) {
+        next = command->next;
         if (command->job != NULL)
             command->job->running = NULL;
         command->job = NULL;
