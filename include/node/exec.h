@@ -7,8 +7,8 @@
  * that holds the nonce; what stands before it was said by the login's start-up files.
  *
  * A guard on the node ends the command's process group, and all that descends from it, when the call's
- * standard input ends (with input: when the connection does) or the limit passes. So the caller keeps
- * standard input open until it wants the command to end.
+ * standard input ends or the limit passes. So the caller keeps standard input open until it wants the command
+ * to end. With input, the guard acts when the connection ends or another call tells it to.
  */
 #ifndef MTLAUNCH_NODE_EXEC_H
 #define MTLAUNCH_NODE_EXEC_H
@@ -29,6 +29,9 @@ struct node_exec_wish {
 
 /* As the requests of node/request.h. */
 void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out);
+
+/* A call that tells the guard of the call with nonce target (one with input) to end its command. */
+void node_request_exec_end(const char *target, const char *nonce, struct node_call *out);
 
 #define NODE_EXEC_NOISE_MAX 2048
 

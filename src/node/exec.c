@@ -58,21 +58,37 @@ static void add_command(struct str *out, const struct strlist *command)
     str_add_char(out, '\n');
 }
 
-void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out)
+static void begin(struct node_call *out, const char *nonce)
 {
-    static const char *const parts[] = {"15-stat", "85-exec", NULL};
-
     *out = (struct node_call)NODE_CALL_INIT;
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
         out->nonce[i] = nonce[i];
     out->command = xasprintf(COMMAND, out->nonce, out->nonce);
-    str_addf(&out->input, "%s\nmt_nonce=%s\nmt_input=%s\n", out->nonce, out->nonce, wish->input ? "1" : "");
+    str_addf(&out->input, "%s\nmt_nonce=%s\n", out->nonce, out->nonce);
+}
+
+void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"15-stat", "85-exec", NULL};
+
+    begin(out, nonce);
+    str_addf(&out->input, "mt_input=%s\n", wish->input ? "1" : "");
     if (wish->limit_s != 0)
         str_addf(&out->input, "mt_limit=%lu\n", wish->limit_s);
     else
         str_add(&out->input, "mt_limit=\n");
     add_guard(&out->input);
     add_command(&out->input, wish->command);
+    node_script_add(&out->input, parts);
+    str_addf(&out->input, "%s\n", out->nonce);
+}
+
+void node_request_exec_end(const char *target, const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"87-end", NULL};
+
+    begin(out, nonce);
+    str_addf(&out->input, "mt_pattern='[%c]%s'\n", target[0], target + 1);
     node_script_add(&out->input, parts);
     str_addf(&out->input, "%s\n", out->nonce);
 }
@@ -126,7 +142,15 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
     const char *mark = find_mark(out), *text = str_text(&out->noise);
     size_t end = out->noise.len, begin;
     AUTO_STR struct str shown = STR_INIT;
+    struct node_fields fields = {0};
+    size_t used = 0;
 
+    /* the way into a container answers in frames */
+    bool refused = node_fields_parse(&fields, text, out->noise.len, out->nonce, "end", &used, NULL) == 1 &&
+                   node_fields_check(&fields, err) != 0;
+    node_fields_release(&fields);
+    if (refused)
+        return -1;
     if (mark != NULL) {
         AUTO_FREE char *word = xstrndup(strchr(mark + 1, ' ') + 1, 40);
         word[strcspn(word, "\n")] = '\0';

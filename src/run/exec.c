@@ -8,6 +8,7 @@
 #include "crew_internal.h"
 #include "exec_internal.h"
 #include "model/kind.h"
+#include "node/container.h"
 
 #define TICK_MS       1000
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
@@ -57,6 +58,35 @@ static void on_overdue(void *ctx)
     fleet_cancel(entry->exec->fleet, entry->id);
 }
 
+static void on_told(void *ctx, size_t host, const struct exec_result *result)
+{
+    (void)ctx;
+    (void)host;
+    (void)result; /* the end of the command itself is what counts */
+}
+
+/* Tell the guard. Where it cannot be seen by the end of the input, which is the command's own, a call does.
+ */
+static void tell_guard(const struct exec_entry *entry)
+{
+    static const struct exec_handler handler = {.done = on_told};
+    const struct exec *exec = entry->exec;
+    char nonce[NODE_NONCE_LEN + 1];
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+
+    if (exec->request->input_fd < 0) {
+        fleet_input_end(exec->fleet, entry->id);
+        return;
+    }
+    crew_make_nonce(nonce);
+    node_request_exec_end(entry->nonce, nonce, &call);
+    if (exec->request->container != NULL)
+        node_call_enter(&call, exec->request->container);
+    const struct exec_request question = {
+        .command = call.command, .input = call.input.data, .input_len = call.input.len, .timeout_ms = END_MS};
+    fleet_exec(exec->fleet, (size_t)(entry - exec->entries), &question, &handler, NULL);
+}
+
 static void end_entry(struct exec_entry *entry)
 {
     struct exec *exec = entry->exec;
@@ -66,11 +96,11 @@ static void end_entry(struct exec_entry *entry)
     entry->ending = true;
     fleet_timer_cancel(exec->fleet, entry->timer);
     entry->timer = 0;
-    if (!entry->started || exec->request->input_fd >= 0) {
+    if (!entry->started) {
         fleet_cancel(exec->fleet, entry->id);
         return;
     }
-    fleet_input_end(exec->fleet, entry->id); /* the guard sees it */
+    tell_guard(entry);
     entry->timer = fleet_timer(exec->fleet, END_MS, on_overdue, entry);
 }
 
@@ -225,6 +255,8 @@ static void ask(struct exec_entry *entry, size_t host)
     crew_make_nonce(entry->nonce);
     entry->out.nonce = entry->err.nonce = entry->nonce;
     node_request_exec(&wish, entry->nonce, &call);
+    if (request->container != NULL)
+        node_call_enter(&call, request->container);
     const struct exec_request question = {
         .command = call.command,
         .input = call.input.data,

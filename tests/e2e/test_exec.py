@@ -2,12 +2,16 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
+import subprocess
 import threading
 import time
 
 import pytest
 from cluster import wait_for
+from conftest import BINARY, needs_namespaces
+from lab_process import processes_where
 
 # Size of the big output, in MiB; the long check asks for more.
 BIG_MIB = int(os.environ.get("MTLAUNCH_EXEC_MIB", "64"))
@@ -229,7 +233,7 @@ def test_a_killed_head_leaves_nothing(lab, stdin):
 
 def test_an_interrupt_with_stdin(lab):
     reading, writing = os.pipe()
-    process = start_endless(lab, "--stdin", stdin=reading)
+    process = start_endless(lab, "--stdin", stdin=reading, line=TREE)
     process.send_signal(signal.SIGINT)
     assert finish(process)[0] == 130
     os.close(reading)
@@ -319,3 +323,52 @@ def test_a_reader_that_stands_still(lab):
     wait_for(lambda: not lab.left(), "yes to be ended while nobody reads", 5)
     _, _, err = finish(process)
     assert process.returncode == 130 and "mtlaunch: node[1-4]: interrupted" in err
+
+
+# --- the node's /bin/sh ---
+
+@pytest.fixture(params=["dash", "bash", "busybox"])
+def own_sh(request, tmp_path):
+    """A function that runs mtlaunch on this machine alone, where /bin/sh is that shell."""
+    needs_namespaces()
+    if not shutil.which(request.param):
+        pytest.skip(f"{request.param} is not installed")
+    path = "/usr/bin:/bin"
+    if request.param == "busybox":
+        path = str(tmp_path / "applets")
+        os.mkdir(path)
+        for applet in subprocess.check_output(["busybox", "--list"], text=True).split():
+            os.symlink(shutil.which("busybox"), os.path.join(path, applet))
+    home = tmp_path / "home"
+    home.mkdir()
+
+    def run(*words, stdin=""):
+        return subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "/bin/bash", "-c",
+             'mount --bind "$0" "$(readlink -f /bin/sh)" && exec "$@"', shutil.which(request.param), str(BINARY), *words],
+            input=stdin, capture_output=True, text=True, errors="surrogateescape", timeout=60, check=False,
+            env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"})
+    return run
+
+
+def test_every_shell_of_a_node(own_sh):
+    python = shutil.which("python3", path="/usr/bin")
+    answer = own_sh("exec", "-q", "--", python, "-c", SHOW, *NASTY)
+    assert (answer.stdout, answer.stderr, answer.returncode) == (hexed(NASTY), "", 0)
+    answer = own_sh("exec", "-q", "--json", "--stdin", "--", "cat; kill -USR1 $$", stdin="x\n" * 3000)
+    host = json.loads(answer.stdout)["hosts"][0]
+    assert (host["stdout"], host["signal"], host["stderr"]) == ("x\n" * 3000, "USR1", "")
+    mark = f"MARK={os.getpid()}"
+    for options in ([], ["--stdin"]):
+        line = "sleep 1000 & setsid sleep 1001 & (trap '' TERM; sleep 1002; sleep 1003); sleep 1004"
+        answer = own_sh("exec", "-q", "--timeout", "1", *options, "--", "env", mark, "sh", "-c", line)
+        assert answer.returncode == 5, answer
+        wait_for(lambda: not marked(mark), f"no process, but: {marked(mark)}", 5)
+    answer = own_sh("exec", "-q", "--", "no-such-command", "x")
+    assert answer.returncode == 127 and "not found" in answer.stderr
+
+
+def marked(text):
+    """Processes of this machine with text in their environment."""
+    return [p for p in processes_where("ns/pid", os.readlink("/proc/self/ns/pid"))
+            if text in (f"{k}={v}" for k, v in p.environ.items())]

@@ -3,9 +3,10 @@
 # the command and all that descends from it when the connection is gone or the time is up. When the command ends by
 # itself the guard ends too, and what it left in the background stays.
 #
-# Arguments: PID TICKS PARENT LIMIT. Without PARENT the connection is this shell's standard input, on which nothing
-# comes but its end; with it (the input is the command's own) the command's parent tells: the server's process for
-# the connection, which takes no other parent while it lives.
+# Arguments: PID TICKS PARENT LIMIT NONCE. Without PARENT the connection is this shell's standard input, on which
+# nothing comes but its end; with it (the input is the command's own) the command's parent tells: the server's process
+# for the connection, in whose place another comes when it dies. Then a call of its own (87-end.sh) may also send this
+# shell TERM; it finds it by NONCE.
 
 mt_watch_input() { # until it ends, or LIMIT seconds
     if [ -z "$mt_limit" ]; then
@@ -24,9 +25,11 @@ mt_watch_input() { # until it ends, or LIMIT seconds
     kill "$mt_reader"
 }
 
-mt_watch_parent() { # until it is another one, or LIMIT seconds
+mt_watch_parent() { # until it is another one, or TERM came, or LIMIT seconds
+    mt_told=
+    trap 'mt_told=1' TERM
     mt_left=$mt_limit
-    while mt_alive "$mt_command" "$mt_ticks" && [ "$mt_st_ppid" = "$mt_parent" ]; do
+    while [ -z "$mt_told" ] && mt_alive "$mt_command" "$mt_ticks" && [ "$mt_st_ppid" = "$mt_parent" ]; do
         if [ -n "$mt_limit" ]; then
             mt_left=$((mt_left - 1))
             [ "$mt_left" -ge 0 ] || return

@@ -45,6 +45,16 @@ static void test_request(void **state)
     assert_non_null(strstr(str_text(&two.input), "\nmt_input=1\nmt_limit=90\n"));
 }
 
+static void test_end_request(void **state)
+{
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+
+    (void)state;
+    node_request_exec_end("abc", NONCE, &call);
+    assert_non_null(strstr(str_text(&call.input), "\nmt_pattern='[a]bc'\n"));
+    assert_string_equal(call.input.data + call.input.len - sizeof(NONCE), NONCE "\n");
+}
+
 /* Feed text in pieces of a size; what comes through is appended to own. */
 static void feed(struct node_exec_stream *stream, const char *text, size_t len, size_t piece, struct str *own)
 {
@@ -122,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_request),
+        cmocka_unit_test(test_end_request),
         cmocka_unit_test(test_stream_begins_behind_the_mark),
         cmocka_unit_test(test_much_noise_is_not_kept),
         cmocka_unit_test(test_errors),
