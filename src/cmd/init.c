@@ -309,10 +309,9 @@ static const struct option own_options[] = {
      .help = "overwrite a file that is there already"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "Writes NAME.yaml (train.yaml) here; a NAME that ends in .yaml is a path. On a\n"
-    "terminal it asks for what the options do not say; elsewhere examples stand\n"
-    "for it.\n";
+static const char notes[] = "Writes NAME.yaml (train.yaml) here; a NAME that ends in .yaml is a path. On a\n"
+                            "terminal it asks for what the options do not say; elsewhere examples stand\n"
+                            "for it.\n";
 const struct command command_init = {
     .name = "init",
     .summary = "write a first job file, with comments",
