@@ -20,6 +20,10 @@ for target in "$@"; do
     "$target" -seed="$seed" -max_total_time="$share" -print_final_stats=1 -artifact_prefix="$found/" \
         "$found" "tests/fuzz/corpus/$name" || exit 1
 done
+echo "== 512 MiB of output through exec"
+# PYTEST holds a command and its options.
+# shellcheck disable=SC2086
+MTLAUNCH_EXEC_MIB=512 $PYTEST tests/e2e/test_exec.py -k big_output || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do
     echo "== kill matrix, seed $seed"
     # PYTEST holds a command and its options.

@@ -129,7 +129,6 @@ def test_usage(lab):
             (["--", ""], "the command is empty"),
             (["--label", "--gather", "--", "x"], "'--label' and '--gather' exclude each other"),
             (["--timeout", "0", "--", "x"], "'0' for --timeout is no time to run in"),
-            (["--container", "c", "--", "x"], "'--container' is not supported by this version"),
             (["--timeout", "100d", "--", "x"], "'8640000s' for --timeout is above"),
     ]:
         assert text in lab.mt("exec", "-H", "node1", *words, code=2).err
