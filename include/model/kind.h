@@ -64,6 +64,8 @@
     X(run_exists, "run-exists", 6)                                                                  \
     X(run_live, "run-live", 6)                                                                      \
     X(run_foreign, "run-foreign", 6)                                                                \
+    X(run_over, "run-over", 6)                                                                      \
+    X(supervised, "supervised", 6)                                                                  \
     X(not_proven, "not-proven", 7)                                                                  \
     X(record_newer, "record-newer", 8)                                                              \
     X(record_damaged, "record-damaged", 8)                                                          \

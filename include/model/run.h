@@ -101,6 +101,7 @@ struct run {
     enum run_state state;
     bool starting;   /* a start has begun and not come to its end */
     bool stopping;   /* a stop runs, or the last one ended unproven */
+    bool restarting; /* with stopping: what comes when the attempt is proven gone is another one */
     char *reason;    /* NULL */
     int exit_status; /* of the node that failed first; -1: none */
     int64_t started_ms, ended_ms;

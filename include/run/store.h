@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/strlist.h"
 #include "model/env.h"
 #include "model/run.h"
@@ -46,6 +47,9 @@ int run_store_names(const struct run_store *store, struct strlist *names, struct
 int run_store_load(const struct run_store *store, const char *name, struct run *run, struct error *err);
 int run_store_save(const struct run_store *store, const struct run *run, struct error *err);
 
+/* Changes whenever the record is written, by whomever; 0: there is none. */
+int64_t run_store_mark(const struct run_store *store, const char *name);
+
 /*
  * Take the run's lock: a descriptor (close releases it), -1 on error, -2 when another command holds it
  * after wait_ms. The lock ends with the process that holds it.
@@ -55,6 +59,12 @@ int run_store_lock(const struct run_store *store, const char *name, unsigned wai
 /* Secret values of a run, for commands that start it again; removed when it has ended. */
 int run_store_save_secrets(const struct run_store *store, const char *name, const struct env *env,
                            struct error *err);
+/* What it takes to start the run again, as text; it goes with the secrets. */
+int run_store_save_again(const struct run_store *store, const char *name, const char *text,
+                         struct error *err);
+bool run_store_has_again(const struct run_store *store, const char *name);
+int run_store_load_again(const struct run_store *store, const char *name, size_t max_bytes, struct str *text,
+                         struct error *err);
 void run_store_drop_secrets(const struct run_store *store, const char *name);
 
 /* Append one event; a failure to write is an error the caller may pass over. */

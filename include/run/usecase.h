@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "input/jobfile.h"
 #include "model/hostlist.h"
 #include "model/job.h"
 #include "model/run.h"
@@ -44,6 +45,8 @@ struct run_start_request {
     const struct hostlist *hosts;
     const struct plan_host *host_facts; /* per host, as for the plan */
     bool no_check;
+    const struct job_request *asked; /* how the job was made, for restarts; NULL: there can be none */
+    bool again;                      /* for run_start_again: the next attempt of a run that goes on */
 };
 
 /*
@@ -121,10 +124,17 @@ struct run_wait_request {
 };
 
 /*
- * Look at the nodes once a second and act on on_failure until the run has ended. 0: finished. Errors:
- * run_failed or run_stopped (1), run_lost (3: lost for lost_after), time_limit (5), not_proven (7).
+ * Wait for the run's end: watch its nodes and do what the spec says about failures, silence and stalls, or
+ * watch its record alone while another process does that. 0: finished. Errors: run_failed or run_stopped (1),
+ * run_lost (3: lost for lost_after, and nobody else waits for it), time_limit (5), not_proven (7).
  */
 int run_wait(struct run_context *context, const char *name, const struct run_wait_request *request,
              struct run *run, struct error *err);
+
+/*
+ * Be the supervisor of a run until it has ended and nothing of it may be left anywhere. Errors as for
+ * run_wait; run_over, supervised (6).
+ */
+int run_supervise(struct run_context *context, const char *name, struct run *run, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
+#include "run/supervisor.h"
 
 static int load_run(struct session *session, const char *name, bool ask, struct run *run, struct error *err)
 {
@@ -61,14 +62,22 @@ static int print_runs(struct session *session, const struct run *runs, size_t co
 {
     AUTO_STR struct str text = STR_INIT;
     AUTO_FREE struct report_run *views = xcalloc(count + 1, sizeof(views[0]));
-    for (size_t i = 0; i < count; i++)
+    AUTO_FREE struct run_supervisor *supervisors = xcalloc(count + 1, sizeof(supervisors[0]));
+    for (size_t i = 0; i < count; i++) {
+        run_supervisor_find(&session->store, runs[i].name, &supervisors[i]);
         views[i].run = &runs[i];
+        views[i].supervisor_host = supervisors[i].host;
+        views[i].supervisor_pid = supervisors[i].pid;
+        views[i].supervisor_alive = supervisors[i].alive;
+    }
     if (session->call->style.json)
         report_runs_json(views, count, &text);
     else if (count)
         report_runs_text(views, count, &session->call->style, &text);
     else if (session->call->failures.len == 0)
         msg_info(session->call->options.state || session->call->options.job ? "no such runs" : "no runs");
+    for (size_t i = 0; i < count; i++)
+        run_supervisor_release(&supervisors[i]);
     msg_make_room();
     return output_print(&text, err);
 }

@@ -9,6 +9,7 @@
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
+#include "run/supervisor.h"
 
 #define EVENTS_SHOWN_MAX 1000
 
@@ -96,6 +97,11 @@ int session_answer(struct session *session, const struct run *run, const struct 
     struct error ignored = ERROR_INIT; /* a history that cannot be read does not hide the run */
     if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &events, &ignored) == 0)
         view.events = &events;
+    struct run_supervisor supervisor;
+    run_supervisor_find(&session->store, run->name, &supervisor);
+    view.supervisor_host = supervisor.host;
+    view.supervisor_pid = supervisor.pid;
+    view.supervisor_alive = supervisor.alive;
     if (stop) {
         view.with_survivors = true;
         view.survivors = stop->survivors;
@@ -104,6 +110,7 @@ int session_answer(struct session *session, const struct run *run, const struct 
     const struct error *failure = result == 0 || is_in_the_picture(err, stop != NULL) ? NULL : err;
     render(session, &view, stop, failure, &text);
     run_events_release(&events);
+    run_supervisor_release(&supervisor);
     msg_make_room();
     if (output_print(&text, &output) == 0 || result != 0)
         return result;

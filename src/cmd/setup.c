@@ -33,7 +33,7 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
     const struct cmd_options *options = &call->options;
-    struct job_request request = {
+    setup->asked = (struct job_request){
         .job = job,
         .profiles = &options->profiles,
         .sets = &options->set,
@@ -48,7 +48,7 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
         .environ_ = (const char *const *)environ,
         .home = setup->machine.home,
     };
-    int result = jobfile_load(&setup->job, &request, &notes, &warnings, err);
+    int result = jobfile_load(&setup->job, &setup->asked, &notes, &warnings, err);
     setup->has_job = result == 0;
     say_warnings(&warnings);
     for (size_t i = 0; i < notes.len; i++)

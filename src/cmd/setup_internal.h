@@ -6,6 +6,7 @@
 #define MTLAUNCH_CMD_SETUP_INTERNAL_H
 
 #include "cmd/cmd.h"
+#include "input/jobfile.h"
 #include "model/hostlist.h"
 #include "model/job.h"
 #include "run/plan.h"
@@ -13,6 +14,7 @@
 
 struct setup {
     struct machine machine;
+    struct job_request asked; /* what job was made from; borrows from the call */
     struct job job;
     bool has_job;
     struct hostlist hosts;

@@ -6,6 +6,7 @@
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/setup_internal.h"
+#include "cmd/supervise_internal.h"
 #include "cmd/tell_internal.h"
 #include "report/dryrun.h"
 #include "report/output.h"
@@ -73,14 +74,19 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         .hosts = &setup->hosts,
         .host_facts = setup->facts,
         .no_check = call->options.no_check,
+        .asked = &setup->asked,
     };
     run_init(&run);
     session_tell_job(&session, &setup->job);
     int result = run_start(&session.context, &request, &run, err);
-    if (result == 0 && call->options.wait)
+    if (result == 0 && call->options.wait) {
         result = wait_for_it(&session, &run, err);
-    else if (run.name && (result == 0 || call->style.json))
-        result = session_answer(&session, &run, NULL, result, err);
+    } else {
+        if (result == 0 && !call->options.no_supervise && run_state_is_live(run.state))
+            supervise_leave_behind(&session, name);
+        if (run.name && (result == 0 || call->style.json))
+            result = session_answer(&session, &run, NULL, result, err);
+    }
     run_release(&run);
     return result;
 }

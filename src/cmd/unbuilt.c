@@ -18,13 +18,6 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
-static const char *const supervise_usage[] = {"supervise RUN", NULL};
-const struct command command_supervise = {
-    .name = "supervise",
-    .summary = "watch a run and act on its failures",
-    .usage = supervise_usage,
-};
-
 static const char *const compare_usage[] = {"compare RUN...", NULL};
 const struct command command_compare = {
     .name = "compare",

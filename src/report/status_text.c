@@ -248,7 +248,7 @@ void report_run_text(const struct report_run *view, const struct report_style *s
     const struct run *run = view->run;
     add_heading(run, style, out);
     if (run_state_is_live(run->state) && !view->supervisor_alive)
-        str_add(out, "supervisor: none (what the spec says on failure acts while 'mtlaunch wait' looks)\n");
+        str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
     add_nodes(run, style, out);
     add_first_failure(run, out);
     add_logs(run, out);

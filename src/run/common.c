@@ -138,6 +138,13 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     if (run_store_add_event(context->store, run->name, clock_real_ms(), event, host, text, &err) != 0) {
         tell_warn(context, "%s", err.text);
     }
+    if (context->observer->verbose != NULL) {
+        char now[CLOCK_TEXT_SIZE];
+        AUTO_FREE char *line =
+            xasprintf("%s %s%s%s: %s", clock_format_utc(clock_real_ms(), now), event,
+                      host == NULL ? "" : " ", host == NULL ? "" : host, text);
+        context->observer->verbose(context->observer->ctx, line);
+    }
     if (context->observer->event != NULL) {
         context->observer->event(context->observer->ctx, run, event, host, text);
     }
@@ -205,6 +212,7 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
     struct node_observation seen;
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     if (result == 0) {
+        policy_note_clock(&round->run->nodes[node], seen.uptime_ms, clock_real_ms(), seen.rebooted);
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
         judge_gpus(&round->run->nodes[node], &seen.gpus);
         round->answered = true;

@@ -56,6 +56,12 @@ struct node_target run_node_target(const struct run *run, size_t node);
 int run_observe(struct crew *crew, struct run *run, const char *what);
 
 /*
+ * The caller holds the lock, so the command that was starting the run does not live any more: what it began
+ * is judged by what the nodes say.
+ */
+void run_note_dead_start(struct run_context *context, struct run *run);
+
+/*
  * Look at a live run: ask its nodes without keeping other commands waiting, then take the lock and see that
  * the record is still the one that was read (else read it anew and ask again). run is loaded and crew was
  * opened for it. *lock on return: held (>= 0; the caller settles and closes), or -2: another command is at
@@ -69,7 +75,10 @@ struct stop_orders {
     unsigned long grace_s;
     bool again;        /* see judge_stop */
     bool sweep;        /* the run has ended: states stay */
+    bool quiet;        /* do not tell failures */
     const bool *nodes; /* one a node: ask it; NULL: all */
+    void (*conclude)(void *ctx); /* all have answered; before the record is settled. NULL: nothing */
+    void *ctx;
 };
 
 /*
@@ -90,6 +99,16 @@ int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders,
 /* The error for nodes on which something may still live (7). Returns -1. */
 int run_unproven_error(const struct run *run, const struct run_stop_result *result, size_t unproven,
                        struct error *err);
+
+/*
+ * Nodes of earlier attempts that did not answer (run.debts). Owe one of the current attempt; end what is left
+ * on those that answer now, with the lock held or taking it. 0, or -1 with err (also interrupted); debts that
+ * are still there were not proven.
+ */
+void run_owe_node(struct run *run, size_t index);
+int run_pay_debts_held(struct run_context *context, struct run *run, struct run_stop_result *result,
+                       struct error *err);
+int run_pay_debts(struct run_context *context, struct run *run, struct error *err);
 
 /* The run has ended or changed: state, outcome, event, secrets, record. */
 int run_settle(struct run_context *context, struct run *run, struct error *err);

@@ -34,7 +34,7 @@ static json_t *list_to_json(const struct strlist *list)
     return array;
 }
 
-static json_t *host_to_json(const struct host *host)
+json_t *run_host_to_json(const struct host *host)
 {
     json_t *object = json_object();
     put_text(object, "name", host->name);
@@ -53,7 +53,7 @@ static json_t *host_to_json(const struct host *host)
 static json_t *node_to_json(const struct run_node *node)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "host", host_to_json(&node->host));
+    json_object_set_new(object, "host", run_host_to_json(&node->host));
     put_text(object, "label", node->label);
     put_text(object, "addr", node->addr);
     put_flag(object, "local", node->local);
@@ -78,7 +78,7 @@ static json_t *node_to_json(const struct run_node *node)
 static json_t *debt_to_json(const struct run_debt *debt)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "host", host_to_json(&debt->host));
+    json_object_set_new(object, "host", run_host_to_json(&debt->host));
     put_text(object, "label", debt->label);
     put_flag(object, "local", debt->local);
     put_text(object, "artifacts", debt->artifacts);
@@ -142,6 +142,7 @@ char *run_record_write(const struct run *run)
     put_text(object, "state", run_state_name(run->state));
     put_flag(object, "starting", run->starting);
     put_flag(object, "stopping", run->stopping);
+    put_flag(object, "restarting", run->restarting);
     put_text(object, "reason", run->reason);
     put_number(object, "exit_status", run->exit_status);
     put_number(object, "started_ms", run->started_ms);
@@ -197,7 +198,7 @@ static bool get_flag(const json_t *object, const char *key)
     return json_is_true(json_object_get(object, key));
 }
 
-static void host_from_json(const json_t *object, struct host *host)
+void run_host_from_json(const json_t *object, struct host *host)
 {
     *host = (struct host){
         .name = get_text(object, "name"),
@@ -215,7 +216,7 @@ static void host_from_json(const json_t *object, struct host *host)
 
 static bool node_from_json(const json_t *object, struct run_node *node)
 {
-    host_from_json(json_object_get(object, "host"), &node->host);
+    run_host_from_json(json_object_get(object, "host"), &node->host);
     node->label = get_text(object, "label");
     node->addr = get_text(object, "addr");
     node->local = get_flag(object, "local");
@@ -240,7 +241,7 @@ static bool node_from_json(const json_t *object, struct run_node *node)
 
 static bool debt_from_json(const json_t *object, struct run_debt *debt)
 {
-    host_from_json(json_object_get(object, "host"), &debt->host);
+    run_host_from_json(json_object_get(object, "host"), &debt->host);
     debt->label = get_text(object, "label");
     debt->local = get_flag(object, "local");
     debt->artifacts = get_text(object, "artifacts");
@@ -344,6 +345,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->revision = get_number(object, "revision", 0);
     run->starting = get_flag(object, "starting");
     run->stopping = get_flag(object, "stopping");
+    run->restarting = get_flag(object, "restarting");
     run->reason = get_text(object, "reason");
     run->exit_status = (int)get_number(object, "exit_status", -1);
     run->started_ms = get_number(object, "started_ms", 0);

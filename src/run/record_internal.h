@@ -2,10 +2,15 @@
 #ifndef MTLAUNCH_RUN_RECORD_INTERNAL_H
 #define MTLAUNCH_RUN_RECORD_INTERNAL_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "base/error.h"
 #include "model/run.h"
+
+/* A host as an object and back; its env is left out (it may hold secrets). host is uninitialised. */
+json_t *run_host_to_json(const struct host *host);
+void run_host_from_json(const json_t *object, struct host *host);
 
 /* The record's text; the caller frees it. */
 char *run_record_write(const struct run *run);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "again_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
@@ -182,6 +183,12 @@ static int fail(struct start *start, struct error *err)
     if (anything_touched(start) && roll_back(start, &worse) != 0) {
         *err = worse;
     }
+    if (start->request->again) {
+        run->stopping = true; /* whoever restarts it says what becomes of it */
+        judge_run(run, clock_real_ms());
+        run_keep(start->context, run, NULL);
+        return -1;
+    }
     run_settle(start->context, run, NULL); /* the failure itself is what the caller must hear of */
     return -1;
 }
@@ -200,6 +207,13 @@ static int nodes_failed(struct start *start, const char *step, struct error *err
 }
 
 /* --- the way there ------------------------------------------------------------------------------ */
+
+static bool wants_restarts(const struct start *start)
+{
+    const struct policy *policy = &start->request->job->policy;
+    return start->request->asked != NULL && !start->request->again &&
+           (policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART);
+}
 
 /* One attempt, from the probe to the proof. */
 static int attempt(struct start *start, struct error *err)
@@ -229,6 +243,9 @@ static int attempt(struct start *start, struct error *err)
     if (kept != 0) {
         return -1;
     }
+    if (wants_restarts(start) && run_again_keep(start->context, start->request, err) != 0) {
+        return -1;
+    }
     if (start_nodes(start) != 0) {
         return crew_interrupted_error(&start->crew, err);
     }
@@ -236,6 +253,7 @@ static int attempt(struct start *start, struct error *err)
         return nodes_failed(start, "to start", err);
     }
     run->starting = false;
+    run->restarting = false;
     /* Before the record: a run that has ended by now says so after it. */
     run_note_event(start->context, run, "started", NULL, "attempt %u on %zu nodes, master %s port %u",
                    run->attempt, run->nodes_len, run->master_addr, run->master_port);
@@ -275,6 +293,22 @@ static int try_once(struct start *start, struct error *err)
     }
     crew_close(&start->crew);
     forget_probes(start);
+    return result;
+}
+
+/* Another run may take a port that was found free. */
+static int try_ports(struct start *start, struct error *err)
+{
+    const struct run *run = start->run;
+    run_step(start->context);
+    int result = try_once(start, err);
+    for (unsigned i = 1; i < PORT_TRIES && result != 0 && start->port_lost &&
+                         start->request->job->master_port == 0 &&
+                         (run->state == RUN_FAILED || start->request->again);
+         i++) {
+        tell_info(start->context, "trying again with another master port");
+        result = try_once(start, err);
+    }
     return result;
 }
 
@@ -326,14 +360,19 @@ int run_start(struct run_context *context, const struct run_start_request *reque
         run->name = xstrdup(request->run);
     }
     if (result == 0) {
-        run_step(context);
-        result = try_once(&start, err);
-        for (unsigned i = 1; i < PORT_TRIES && result != 0 && start.port_lost &&
-                             request->job->master_port == 0 && run->state == RUN_FAILED;
-             i++) {
-            tell_info(context, "trying again with another master port");
-            result = try_once(&start, err);
-        }
+        result = try_ports(&start, err);
+    }
+    plan_release(&start.plan);
+    return result;
+}
+
+int run_start_again(struct run_context *context, const struct run_start_request *request, struct run *run,
+                    struct error *err)
+{
+    struct start start = {.context = context, .request = request, .run = run};
+    int result = start_make_plan(&start, false, err);
+    if (result == 0) {
+        result = try_ports(&start, err);
     }
     plan_release(&start.plan);
     return result;

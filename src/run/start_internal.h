@@ -18,6 +18,14 @@ struct start {
     bool port_lost; /* another run took the master port between probe and start */
 };
 
+/*
+ * The next attempt of a run that was restarted (request.again). The lock is held, run is loaded, its attempt
+ * before is proven gone. Errors as for run_start; the run is `stopping` then, nothing of the attempt is left
+ * but what not_proven names.
+ */
+int run_start_again(struct run_context *context, const struct run_start_request *request, struct run *run,
+                    struct error *err);
+
 /* Make (or make again) the plan with the facts known so far. Warnings are told at the last making. */
 int start_make_plan(struct start *start, bool probed, struct error *err);
 

@@ -138,7 +138,13 @@ void start_fill_record(struct start *start)
     run->started_ms = clock_real_ms();
     run->ended_ms = 0;
     run->master_port = 0;
-    policy_copy(&run->policy, &job->policy);
+    if (start->request->again) {
+        run->restarts++; /* the record's policy goes on: spares may have been taken */
+    } else {
+        policy_copy(&run->policy, &job->policy);
+        run->restarts = 0;
+        run->restarting = false;
+    }
     replace(&run->stop_signal, job->stop_signal);
     run->stop_grace_s = job->stop_grace_s;
     replace(&run->ssh_user, job->ssh_user);

@@ -8,11 +8,7 @@
 
 #define LOOK_TRIES 3
 
-/*
- * The caller holds the lock, so the command that was starting the run does not live any more: what it began
- * is judged by what the nodes say.
- */
-static void note_dead_start(struct run_context *context, struct run *run)
+void run_note_dead_start(struct run_context *context, struct run *run)
 {
     if (run->starting) {
         run->starting = false;
@@ -56,7 +52,7 @@ int run_look(struct crew *crew, struct run *run, int *lock, struct error *err)
         }
         int changed = reload_if_changed(context, run, err);
         if (changed == 0) {
-            note_dead_start(context, run);
+            run_note_dead_start(context, run);
             return 0;
         }
         close(*lock);

@@ -139,7 +139,7 @@ int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *
     *unproven = 0;
     node_failures_init(&round.failures, run);
     int interrupted = crew_ask(crew, &question);
-    if (interrupted == 0) {
+    if (interrupted == 0 && !orders->quiet) {
         node_failures_tell(&round.failures, crew->context, run, NULL);
     }
     node_failures_release(&round.failures);
@@ -168,7 +168,10 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
 static void write_off(struct run *run, const bool *silent)
 {
     for (size_t i = 0; i < run->nodes_len; i++) {
-        run->nodes[i].written_off = run->nodes[i].written_off || silent[i];
+        if (silent[i] && !run->nodes[i].written_off) {
+            run->nodes[i].written_off = true;
+            run_owe_node(run, i);
+        }
     }
 }
 
@@ -178,6 +181,9 @@ static int stop_conclude(struct run_context *context, struct run *run, const str
                          const bool *silent, struct error *err)
 {
     give_up = give_up && result->survivors_len == 0;
+    if (orders->conclude != NULL) {
+        orders->conclude(orders->ctx);
+    }
     if (!orders->sweep) {
         if (give_up) {
             write_off(run, silent);
@@ -206,6 +212,7 @@ int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders,
     if (!orders.sweep) {
         run->stopping = true;
         run->starting = false;
+        run->restarting = false;
         run->state = RUN_STOPPING;
         if (run_keep(context, run, err) != 0) {
             return -1;

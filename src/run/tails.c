@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/alloc.h"
 #include "model/kind.h"
@@ -9,8 +10,7 @@
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
 #define AHEAD_BYTES                                                                                          \
     ((size_t)256 << 10) /* of each of them; a longer one is asked for again when its turn comes */
-#define RETRY_MS    2000
-#define RETRIES_MAX 5 /* in a row without a byte */
+#define RETRIES_MAX 5   /* in a row without a byte, of a run that has ended or a log that never began */
 
 struct tail {
     struct tails *tails;
@@ -66,6 +66,13 @@ static void flush(struct tail *tail)
 
 static void take_body(struct tail *tail, const char *body, size_t len)
 {
+    if (tail->answer.header && tail->retries > 0) {
+        if (tail->placed) {
+            tell_info(tail->tails->crew->context, "%s: its log goes on",
+                      tail->tails->crew->run->nodes[tail->node].label);
+        }
+        tail->retries = 0;
+    }
     if (tail->answer.header && !tail->answer.missing && !tail->placed) {
         tail->placed = true;
         tail->next = tail->answer.offset;
@@ -74,7 +81,6 @@ static void take_body(struct tail *tail, const char *body, size_t len)
         return;
     }
     tail->next += len;
-    tail->retries = 0;
     if (has_turn(tail)) {
         emit(tail, body, len);
         return;
@@ -121,24 +127,49 @@ static void tail_end(struct tail *tail, const struct error *error)
     }
 }
 
+static uint32_t chance(void)
+{
+    uint32_t number = 0;
+    return getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number) ? number : UINT32_MAX / 2;
+}
+
 static void on_retry(void *ctx)
 {
     struct tail *tail = ctx;
     tail_ask(tail);
 }
 
-/* The connection broke in mid-log: take it up again a little later, where it broke. */
-static bool retry_later(struct tail *tail, const struct error *error)
+/* Does the run still live, as far as its record says? */
+static bool run_lives(const struct crew *crew)
 {
-    bool network =
-        error->kind->exit_code == kind_connection_lost.exit_code && error->kind != &kind_node_answer;
-    if (!tail->tails->wish.follow || !network || !tail->placed || tail->retries >= RETRIES_MAX ||
-        crew_is_interrupted(tail->tails->crew)) {
+    struct run fresh;
+    if (run_store_load(crew->context->store, crew->run->name, &fresh, NULL) != 0) {
         return false;
     }
-    tail->retries++;
+    bool lives = run_state_is_live(fresh.state) && fresh.attempt == crew->run->attempt;
+    run_release(&fresh);
+    return lives;
+}
+
+/*
+ * The connection broke in mid-log: take it up again a little later, where it broke, as often as it takes
+ * while the run lives.
+ */
+static bool retry_later(struct tail *tail, const struct error *error)
+{
+    struct crew *crew = tail->tails->crew;
+    bool network =
+        error->kind->exit_code == kind_connection_lost.exit_code && error->kind != &kind_node_answer;
+    if (!tail->tails->wish.follow || !network || crew_is_interrupted(crew) ||
+        (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(crew)))) {
+        return false;
+    }
+    if (++tail->retries == 1 && tail->placed) {
+        tell_warn(crew->context, "%s: %s; its log goes on where it broke once it is reached again",
+                  crew->run->nodes[tail->node].label, error->text);
+    }
     tail->state = TAIL_WAITING;
-    fleet_timer(tail->tails->crew->fleet, RETRY_MS, on_retry, tail);
+    fleet_timer(crew->fleet, policy_retry_ms(tail->retries, chance()), on_retry, tail);
     return true;
 }
 

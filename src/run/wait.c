@@ -1,195 +1,64 @@
-/* Waiting for a run's end: a look at the nodes once a second, and what the spec says about failures. */
+/* Waiting for a run's end: as its guard, or, while another process guards it, by its record alone. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "common_internal.h"
-#include "judge_internal.h"
+#include "guard_internal.h"
 #include "model/kind.h"
-#include "record_internal.h"
-#include "tails_internal.h"
+#include "run/supervisor.h"
 
-#define LOOK_MS  1000
-#define DRAIN_MS 10000 /* the run has ended: time for the last bytes of its logs */
+#define TICK_MS     1000
+#define DRAIN_MS    10000 /* the run has ended: time for the last bytes of its logs */
+#define BEAT_MS     60000 /* of the supervisor's file */
+#define DEBT_MS     30000 /* between two tries to reach a node of an earlier attempt */
+#define DEBT_MAX_MS (24 * 3600 * INT64_C(1000))
 
-struct wait {
-    struct run_context *context;
-    const struct run_wait_request *request;
-    struct run *run;
-    struct crew crew;
-    bool crew_open;
-    struct tails *tails; /* NULL: without logs */
-    int64_t began_ms;
-    int64_t lost_since_ms; /* 0: not lost */
-    char *kept;            /* the record as it was written last */
-};
-
-/* --- the crew of the current attempt ------------------------------------------------------------ */
-
-static int wait_open(struct wait *wait, struct error *err)
+static void tick(struct guard *guard, unsigned ms)
 {
-    if (crew_open(&wait->crew, wait->context, wait->run, err) != 0) {
-        crew_close(&wait->crew);
-        return -1;
-    }
-    wait->crew_open = true;
-    if (wait->request->with_logs) {
-        const struct node_tail_wish wish = {.from = NODE_TAIL_ALL, .follow = true};
-        AUTO_FREE bool *all = xcalloc(wait->run->nodes_len, sizeof(bool));
-        for (size_t i = 0; i < wait->run->nodes_len; i++) {
-            all[i] = true;
-        }
-        wait->tails = tails_open(&wait->crew, all, &wish);
-    }
-    return 0;
-}
-
-static void wait_close(struct wait *wait)
-{
-    if (wait->crew_open) {
-        crew_close(&wait->crew);
-    }
-    wait->crew_open = false;
-    tails_free(wait->tails);
-    wait->tails = NULL;
-}
-
-static void wait_tick(struct wait *wait, unsigned ms)
-{
-    const struct run_observer *observer = wait->context->observer;
-    crew_pause(&wait->crew, ms);
+    const struct run_observer *observer = guard->context->observer;
+    crew_pause(&guard->crew, ms);
     if (observer->tick != NULL) {
         observer->tick(observer->ctx);
     }
 }
 
-static void drain_logs(struct wait *wait)
+static void drain_logs(struct guard *guard)
 {
     int64_t until = clock_mono_ms() + DRAIN_MS;
-    while (wait->tails != NULL && tails_left(wait->tails) > 0 && clock_mono_ms() < until &&
-           !crew_is_interrupted(&wait->crew)) {
-        wait_tick(wait, 100);
+    while (guard->tails != NULL && tails_left(guard->tails) > 0 && clock_mono_ms() < until &&
+           !crew_is_interrupted(&guard->crew)) {
+        tick(guard, 100);
     }
 }
 
-/* --- acting ------------------------------------------------------------------------------------- */
+/* --- limits ------------------------------------------------------------------------------------- */
 
-/* Stop the run while its lock is held. */
-static int stop_now(struct wait *wait, const char *why, struct error *err)
-{
-    struct run *run = wait->run;
-    struct run_stop_result result;
-    const struct stop_orders orders = {.signal = run->stop_signal, .grace_s = run->stop_grace_s};
-    result = (struct run_stop_result){0};
-    int code = run_stop_held(&wait->crew, run, orders, false, why, &result, err);
-    run_stop_result_release(&result);
-    return code;
-}
-
-/* Take the lock, read the record anew and stop the run unless it has ended meanwhile. */
-static int stop_for(struct wait *wait, const char *why, struct error *err)
-{
-    struct run *run = wait->run;
-    struct run fresh;
-    AUTO_CLOSE int lock = run_take_turn(wait->context, run->name, true, err);
-    if (lock < 0 || run_store_load(wait->context->store, run->name, &fresh, err) != 0) {
-        return -1;
-    }
-    bool same = fresh.attempt == run->attempt;
-    if (same) {
-        run_release(run);
-        *run = fresh;
-    } else {
-        run_release(&fresh);
-    }
-    return same && run_state_is_live(run->state) ? stop_now(wait, why, err) : 0;
-}
-
-static bool has_node(const struct run *run, enum node_state state)
+static bool has_lost_node(const struct run *run)
 {
     for (size_t i = 0; i < run->nodes_len; i++) {
-        if (run->nodes[i].state == state) {
+        if (run->nodes[i].state == NODE_LOST) {
             return true;
         }
     }
     return false;
 }
 
-/* A node has failed and others go on: the spec may want them stopped. The lock is held. */
-static int act_on_failure(struct wait *wait, struct error *err)
+/* Nobody but the supervisor waits for nodes that do not come back. */
+static int check_lost(struct guard *guard, struct error *err)
 {
-    struct run *run = wait->run;
-    long first = run_first_failure(run);
-    bool others = has_node(run, NODE_RUNNING) || has_node(run, NODE_LOST);
-    if (first < 0 || !others || run->stopping || run->policy.on_failure != POLICY_STOP) {
-        return 0;
-    }
-    const struct run_node *node = &run->nodes[first];
-    free(run->reason);
-    run->reason = xasprintf("%s (rank %u): %s", node->label, node->rank,
-                            node->reason == NULL ? "failed" : node->reason);
-    tell_warn(wait->context, "%s; stopping the other nodes", run->reason);
-    return stop_now(wait, run->reason, err);
-}
-
-/* Write the record when it says something new. */
-static int keep_if_changed(struct wait *wait, struct error *err)
-{
-    enum run_state before = wait->run->state;
-    enum run_state now = judge_run(wait->run, clock_real_ms());
-    AUTO_FREE char *text = run_record_write(wait->run);
-    if (wait->kept != NULL && text != NULL && before == now && strcmp(wait->kept, text) == 0) {
-        return 0;
-    }
-    if (run_settle(wait->context, wait->run, err) != 0) {
-        return -1;
-    }
-    free(wait->kept);
-    wait->kept = run_record_write(wait->run);
-    return 0;
-}
-
-/* One look and what follows from it. */
-static int look(struct wait *wait, struct error *err)
-{
-    AUTO_CLOSE int lock = -2;
-    const unsigned attempt = wait->run->attempt;
-    if (run_look(&wait->crew, wait->run, &lock, err) != 0) {
-        return -1;
-    }
-    if (wait->run->attempt != attempt) {
-        wait_close(wait); /* it was started again: other nodes, other logs */
-        return wait_open(wait, err);
-    }
-    if (lock < 0) {
-        return 0;
-    }
-    if (wait->run->stopping) {
-        error_set(err, &kind_not_proven, "the last stop of run '%s' did not prove that everything is gone",
-                  wait->run->name);
-        return error_hint(err, "`mtlaunch stop %s` again is safe", wait->run->name);
-    }
-    if (act_on_failure(wait, err) != 0) {
-        return -1;
-    }
-    return keep_if_changed(wait, err);
-}
-
-static int check_lost(struct wait *wait, struct error *err)
-{
-    const struct run *run = wait->run;
+    const struct run *run = guard->run;
     int64_t now = clock_mono_ms();
-    if (!has_node(run, NODE_LOST)) {
-        wait->lost_since_ms = 0;
+    if (guard->stays || !has_lost_node(run)) {
+        guard->lost_since_ms = 0;
         return 0;
     }
-    if (wait->lost_since_ms == 0) {
-        wait->lost_since_ms = now;
-        tell_warn(wait->context, "run '%s' has nodes that do not answer", run->name);
+    if (guard->lost_since_ms == 0) {
+        guard->lost_since_ms = now;
+        tell_warn(guard->context, "run '%s' has nodes that do not answer", run->name);
     }
-    if (now - wait->lost_since_ms < (int64_t)run->policy.lost_after_s * 1000) {
+    if (now - guard->lost_since_ms < (int64_t)run->policy.lost_after_s * 1000) {
         return 0;
     }
     error_set(err, &kind_run_lost, "run '%s' is %s: nodes have not answered for %lu s", run->name,
@@ -197,19 +66,27 @@ static int check_lost(struct wait *wait, struct error *err)
     return error_hint(err, "`mtlaunch status %s` names them; the run itself was not touched", run->name);
 }
 
-static int check_time(struct wait *wait, struct error *err)
+static int time_is_up(const struct run_wait_request *request, const struct run *run, struct error *err)
 {
-    const struct run_wait_request *request = wait->request;
-    struct run *run = wait->run;
-    if (!request->timeout_given || clock_mono_ms() - wait->began_ms < (int64_t)request->timeout_s * 1000) {
-        return 0;
-    }
-    if (request->stop_at_timeout && stop_for(wait, "the time limit passed", err) != 0) {
-        return -1;
-    }
     return error_set(err, &kind_time_limit, "run '%s' %s %lu s", run->name,
                      request->stop_at_timeout ? "was stopped: its time limit passed after" : "goes on after",
                      request->timeout_s);
+}
+
+static bool is_time_up(const struct run_wait_request *request, int64_t began_ms)
+{
+    return request->timeout_given && clock_mono_ms() - began_ms >= (int64_t)request->timeout_s * 1000;
+}
+
+static int check_time(struct guard *guard, struct error *err)
+{
+    if (!is_time_up(guard->request, guard->began_ms)) {
+        return 0;
+    }
+    if (guard->request->stop_at_timeout && guard_stop(guard, "the time limit passed", err) != 0) {
+        return -1;
+    }
+    return time_is_up(guard->request, guard->run, err);
 }
 
 /* --- the end ------------------------------------------------------------------------------------ */
@@ -234,19 +111,20 @@ static int outcome(const struct run *run, struct error *err)
 }
 
 /* Ctrl-C or TERM: with stop_on_signal the run ends too. err holds the interruption, or what outweighs it. */
-static int interrupted(struct wait *wait, struct error *err)
+static int interrupted(struct guard *guard, struct error *err)
 {
     struct error worse = ERROR_INIT;
-    if (!wait->request->stop_on_signal) {
-        crew_interrupted_error(&wait->crew, err);
+    if (!guard->request->stop_on_signal) {
+        crew_interrupted_error(&guard->crew, err);
         return error_hint(err, "the run was not touched");
     }
-    wait->crew.patience = wait->crew.signals;
-    crew_interrupted_error(&wait->crew, err);
-    if (stop_for(wait, err->text, &worse) != 0) {
-        for (size_t i = 0; i < wait->run->nodes_len && crew_is_interrupted(&wait->crew); i++) {
-            if (wait->run->nodes[i].state == NODE_RUNNING || wait->run->nodes[i].state == NODE_LOST) {
-                tell_warn(wait->context, "%s: may still run", wait->run->nodes[i].label);
+    guard->crew.patience = guard->crew.signals;
+    crew_interrupted_error(&guard->crew, err);
+    if (guard_stop(guard, err->text, &worse) != 0) {
+        for (size_t i = 0; i < guard->run->nodes_len && crew_is_interrupted(&guard->crew); i++) {
+            const struct run_node *node = &guard->run->nodes[i];
+            if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
+                tell_warn(guard->context, "%s: may still run", node->label);
             }
         }
         *err = worse;
@@ -254,51 +132,215 @@ static int interrupted(struct wait *wait, struct error *err)
     return -1;
 }
 
-static int watch(struct wait *wait, struct error *err)
+/* --- guarding ----------------------------------------------------------------------------------- */
+
+static void beat(struct guard *guard)
 {
-    while (run_state_is_live(wait->run->state)) {
-        int result = look(wait, err);
-        if (result == 0 && run_state_is_live(wait->run->state)) {
-            result = check_lost(wait, err);
+    if (clock_mono_ms() - guard->beat_ms >= BEAT_MS) {
+        guard->beat_ms = clock_mono_ms();
+        run_supervisor_beat(guard->context->store, guard->run->name, NULL);
+    }
+}
+
+/* Trouble of this machine's (a full disk) passes, or it does not: the supervisor stays at its post. */
+static bool outlasts(struct guard *guard, struct error *err)
+{
+    if (!guard->stays || err->kind->exit_code != kind_local.exit_code) {
+        return false;
+    }
+    tell_warn(guard->context, "%s", err->text);
+    err->kind = NULL;
+    guard->due = true;
+    return true;
+}
+
+static int guard_on(struct guard *guard, struct error *err)
+{
+    while (run_state_is_live(guard->run->state)) {
+        int result = guard_turn(guard, err);
+        if (result != 0 && outlasts(guard, err)) {
+            result = 0;
         }
-        if (result == 0 && run_state_is_live(wait->run->state)) {
-            result = check_time(wait, err);
+        if (result == 0 && run_state_is_live(guard->run->state)) {
+            result = check_lost(guard, err);
         }
-        if (result == 0 && run_state_is_live(wait->run->state)) {
-            wait_tick(wait, LOOK_MS);
+        if (result == 0 && run_state_is_live(guard->run->state)) {
+            result = check_time(guard, err);
         }
-        if (wait->crew_open && crew_is_interrupted(&wait->crew)) {
-            return interrupted(wait, err);
+        if (result == 0 && run_state_is_live(guard->run->state)) {
+            tick(guard, TICK_MS);
+        }
+        if (guard->crew_open && crew_is_interrupted(&guard->crew)) {
+            return interrupted(guard, err);
         }
         if (result != 0) {
             return -1;
+        }
+        beat(guard);
+    }
+    return 0;
+}
+
+/* Nodes of earlier attempts that did not answer: their processes are ended when they do. */
+static int collect_debts(struct guard *guard, struct error *err)
+{
+    int64_t until = clock_mono_ms() + DEBT_MAX_MS;
+    while (guard->stays && guard->run->debts_len > 0 && clock_mono_ms() < until) {
+        if (run_pay_debts(guard->context, guard->run, err) != 0) {
+            return -1;
+        }
+        for (int i = 0; guard->run->debts_len > 0 && i < DEBT_MS / TICK_MS; i++) {
+            tick(guard, TICK_MS);
+            beat(guard);
+            if (crew_is_interrupted(&guard->crew)) {
+                return crew_interrupted_error(&guard->crew, err);
+            }
+            if (run_store_mark(guard->context->store, guard->run->name) != guard->record_mark) {
+                return 0; /* somebody has started it again, stopped it or removed it */
+            }
         }
     }
     return 0;
 }
 
+static int guard_run(struct guard *guard, struct error *err)
+{
+    /* With logs also an ended run is opened: a job may be over before its waiting begins. */
+    int result = 0;
+    if (run_state_is_live(guard->run->state) || guard->request->with_logs) {
+        result = guard_open(guard, err);
+    }
+    if (result == 0) {
+        result = guard_on(guard, err);
+        drain_logs(guard);
+    }
+    if (result == 0 && guard->crew_open) {
+        guard->record_mark = run_store_mark(guard->context->store, guard->run->name);
+        result = collect_debts(guard, err);
+    }
+    guard_close(guard);
+    free(guard->kept);
+    return result == 0 ? outcome(guard->run, err) : -1;
+}
+
+/* --- by the record ------------------------------------------------------------------------------ */
+
+/* While another process guards the run. Returns 1 when it does no longer. */
+static int watch_record(struct run_context *context, const struct run_wait_request *request, struct run *run,
+                        int64_t began_ms, struct error *err)
+{
+    struct crew crew;
+    int result = crew_open(&crew, context, run, err); /* for its signals and pauses: no node is asked */
+    int64_t mark = 0;
+    struct run_supervisor other;
+    while (result == 0 && run_state_is_live(run->state)) {
+        int64_t now = run_store_mark(context->store, run->name);
+        if (now != mark) {
+            struct run fresh;
+            mark = now;
+            result = run_store_load(context->store, run->name, &fresh, err);
+            if (result == 0) {
+                run_release(run);
+                *run = fresh;
+                continue;
+            }
+        }
+        if (result == 0 && is_time_up(request, began_ms)) {
+            result = time_is_up(request, run, err);
+        }
+        if (result == 0) {
+            run_supervisor_find(context->store, run->name, &other);
+            result = other.alive ? 0 : 1;
+            run_supervisor_release(&other);
+        }
+        if (result == 0) {
+            crew_pause(&crew, TICK_MS / 2);
+            if (crew_is_interrupted(&crew)) {
+                crew_interrupted_error(&crew, err);
+                result = error_hint(err, "the run was not touched");
+            }
+        }
+    }
+    crew_close(&crew);
+    return result;
+}
+
 int run_wait(struct run_context *context, const char *name, const struct run_wait_request *request,
              struct run *run, struct error *err)
 {
-    struct wait wait = {
-        .context = context,
-        .request = request,
-        .run = run,
-        .began_ms = clock_mono_ms(),
-    };
+    int64_t began_ms = clock_mono_ms();
     if (run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }
-    /* With logs also an ended run is opened: a job may be over before its waiting begins. */
-    int result = 0;
-    if (run_state_is_live(run->state) || request->with_logs) {
-        result = wait_open(&wait, err);
+    for (;;) {
+        struct run_supervisor other = {0};
+        int lock = run_state_is_live(run->state) || request->with_logs
+                       ? run_supervisor_enter(context->store, name, &other, err)
+                       : -3;
+        run_supervisor_release(&other);
+        if (lock == -1) {
+            return -1;
+        }
+        if (lock == -3) {
+            return outcome(run, err);
+        }
+        if (lock >= 0) {
+            struct guard guard = {.context = context, .request = request, .run = run, .began_ms = began_ms};
+            guard.beat_ms = began_ms;
+            int result = guard_run(&guard, err);
+            run_supervisor_leave(context->store, name, lock);
+            return result;
+        }
+        int result = watch_record(context, request, run, began_ms, err);
+        if (result <= 0) {
+            return result == 0 ? outcome(run, err) : -1;
+        }
     }
-    if (result == 0) {
-        result = watch(&wait, err);
-        drain_logs(&wait);
+}
+
+/* --- the supervisor ----------------------------------------------------------------------------- */
+
+static int supervised_elsewhere(const char *name, struct run_supervisor *other, struct error *err)
+{
+    if (other->host == NULL) {
+        error_set(err, &kind_supervised, "run '%s' is supervised by another process", name);
+    } else {
+        error_set(err, &kind_supervised, "run '%s' is supervised on '%s' by pid %lld", name, other->host,
+                  (long long)other->pid);
     }
-    wait_close(&wait);
-    free(wait.kept);
-    return result == 0 ? outcome(run, err) : -1;
+    run_supervisor_release(other);
+    return error_hint(err, "one is enough; `kill PID` there ends it, the run goes on");
+}
+
+int run_supervise(struct run_context *context, const char *name, struct run *run, struct error *err)
+{
+    static const struct run_wait_request request = {0};
+    struct run_supervisor other = {0};
+    if (run_store_load(context->store, name, run, err) != 0) {
+        return -1;
+    }
+    if (!run_state_is_live(run->state) && run->debts_len == 0) {
+        error_set(err, &kind_run_over, "run '%s' is %s: there is nothing to supervise", name,
+                  run_state_name(run->state));
+        return error_hint(err, "`mtlaunch start` begins a new attempt");
+    }
+    int lock = run_supervisor_enter(context->store, name, &other, err);
+    if (lock == -2) {
+        return supervised_elsewhere(name, &other, err);
+    }
+    if (lock < 0) {
+        return -1;
+    }
+    struct guard guard = {
+        .context = context,
+        .request = &request,
+        .stays = true,
+        .run = run,
+        .began_ms = clock_mono_ms(),
+        .beat_ms = clock_mono_ms(),
+    };
+    run_note_event(context, run, "supervised", NULL, "by pid %lld", (long long)getpid());
+    int result = guard_run(&guard, err);
+    run_supervisor_leave(context->store, name, lock);
+    return result;
 }

@@ -1,0 +1,37 @@
+/*
+ * Who supervises a run: a lock of its own, so that there is one at a time, and a file in the run's folder
+ * that says where it is. The lock ends with its process; the file of one that crashed stays and is not
+ * believed.
+ */
+#ifndef MTLAUNCH_RUN_SUPERVISOR_H
+#define MTLAUNCH_RUN_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "run/store.h"
+
+struct run_supervisor {
+    char *host; /* uname -n; NULL: there is none */
+    int64_t pid;
+    bool here;  /* on this machine, since it was booted */
+    bool alive; /* elsewhere: it has said so within the last three minutes */
+};
+
+/* Look for it; what cannot be read counts as none. Release with run_supervisor_release. */
+void run_supervisor_find(const struct run_store *store, const char *name, struct run_supervisor *out);
+void run_supervisor_release(struct run_supervisor *supervisor);
+
+/*
+ * Become the supervisor: a descriptor to hold (run_supervisor_leave closes it), -2 when there is one already
+ * (other says which, when not NULL), -1 with err.
+ */
+int run_supervisor_enter(const struct run_store *store, const char *name, struct run_supervisor *other,
+                         struct error *err);
+
+/* Say that it still lives: about once a minute. */
+int run_supervisor_beat(const struct run_store *store, const char *name, struct error *err);
+void run_supervisor_leave(const struct run_store *store, const char *name, int lock);
+
+#endif

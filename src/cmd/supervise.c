@@ -1,0 +1,116 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/msg.h"
+#include "cmd/commands_internal.h"
+#include "cmd/supervise_internal.h"
+#include "cmd/tell_internal.h"
+#include "model/kind.h"
+#include "run/supervisor.h"
+
+#define COME_UP_MS 10000 /* for a supervisor that was started to say that it is there */
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+static int run_supervise_command(struct cmd_call *call, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    const char *name = call->operands.items[0];
+    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    signal(SIGHUP, SIG_IGN); /* the terminal it was called from may go */
+    session_tell_run(&session, name);
+    struct run run;
+    run_init(&run);
+    int result = run_supervise(&session.context, name, &run, err);
+    if (run.name && call->style.json)
+        result = session_answer(&session, &run, NULL, result, err);
+    run_release(&run);
+    return result;
+}
+
+static const char *const usage[] = {"supervise RUN", NULL};
+static const char notes[] = "'start' leaves a supervisor on this machine; this is for a run that has none,\n"
+                            "after a crash or a reboot. It stays until the run has ended. There is one at a\n"
+                            "time; when it ends by a signal, the run goes on.\n";
+const struct command command_supervise = {
+    .name = "supervise",
+    .summary = "watch a run and act on its failures",
+    .usage = usage,
+    .notes = notes,
+    .min_operands = 1,
+    .max_operands = 1,
+    .operands = "RUN",
+    .run = run_supervise_command,
+};
+
+/* --- leaving one behind ------------------------------------------------------------------------- */
+
+/* In the child: a session of its own, nothing of the terminal, and become `mtlaunch supervise RUN`. */
+static void become_supervisor(const struct session *session, const char *name, const char *log)
+{
+    AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
+    AUTO_FREE char *connect = xasprintf("%u", session->context.connect_timeout_ms / 1000);
+    const char *argv[] = {"mtlaunch", "supervise",         name,    "-v", "--fanout",
+                          fanout,     "--connect-timeout", connect, NULL};
+    const char *die_at = getenv("MTLAUNCH_TEST_SUPERVISOR_DIE_AT");
+    sigset_t none;
+    int null = open("/dev/null", O_RDONLY);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (null < 0 || out < 0 || setsid() < 0)
+        _exit(kind_local.exit_code);
+    dup2(null, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+        close(fd);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    unsetenv("MTLAUNCH_TEST_DIE_AT");
+    if (die_at)
+        setenv("MTLAUNCH_TEST_DIE_AT", die_at, 1);
+    execv("/proc/self/exe", (char *const *)(const void *)argv);
+    _exit(kind_local.exit_code);
+}
+
+/* Has it come up? A run that ended meanwhile needs none. */
+static bool is_there(const struct session *session, const char *name, pid_t child)
+{
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    int64_t until = clock_mono_ms() + COME_UP_MS;
+    while (clock_mono_ms() < until) {
+        struct run_supervisor found;
+        int status;
+        run_supervisor_find(&session->store, name, &found);
+        bool up = found.alive && found.pid == child;
+        run_supervisor_release(&found);
+        if (up)
+            return true;
+        if (waitpid(child, &status, WNOHANG) == child)
+            return WIFEXITED(status) && WEXITSTATUS(status) != kind_local.exit_code;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void supervise_leave_behind(const struct session *session, const char *name)
+{
+    AUTO_FREE char *log = xasprintf("%s/%s/supervisor.log", session->store.root, name);
+    pid_t child = fork();
+    if (child == 0)
+        become_supervisor(session, name, log);
+    if (child < 0)
+        msg_warn("no supervisor can be started: %s; `mtlaunch supervise %s` does it", strerror(errno), name);
+    else if (!is_there(session, name, child))
+        msg_warn("no supervisor came up (see '%s'); `mtlaunch supervise %s` starts one", log, name);
+}

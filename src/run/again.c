@@ -1,0 +1,363 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "again_internal.h"
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "input/jobfile.h"
+#include "model/kind.h"
+#include "plan_internal.h"
+#include "record_internal.h"
+
+#define AGAIN_MAX_BYTES ((size_t)64 << 20)
+
+/* --- bytes as JSON: text where it is UTF-8, else its bytes in hexadecimal ---------------------------------
+ */
+
+static json_t *bytes_json(const char *text)
+{
+    if (text == NULL) {
+        return json_null();
+    }
+    json_t *string = json_string(text);
+    if (string != NULL) {
+        return string;
+    }
+    AUTO_STR struct str hex = STR_INIT;
+    for (const char *at = text; *at != '\0'; at++) {
+        str_addf(&hex, "%02x", (unsigned)(unsigned char)*at);
+    }
+    return json_pack("{s:s}", "hex", str_text(&hex));
+}
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 15U;
+}
+
+static char *json_bytes(const json_t *value)
+{
+    if (json_is_string(value)) {
+        return xstrdup(json_string_value(value));
+    }
+    const char *hex = json_string_value(json_object_get(value, "hex"));
+    if (hex == NULL) {
+        return NULL;
+    }
+    AUTO_STR struct str out = STR_INIT;
+    for (; hex[0] != '\0' && hex[1] != '\0'; hex += 2) {
+        str_add_char(&out, (char)(digit(hex[0]) * 16 + digit(hex[1])));
+    }
+    return str_detach(&out);
+}
+
+static json_t *list_json(const struct strlist *list)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; list != NULL && i < list->len; i++) {
+        json_array_append_new(array, bytes_json(list->items[i]));
+    }
+    return array;
+}
+
+static void json_list(const json_t *array, struct strlist *list)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        AUTO_FREE char *text = json_bytes(json_array_get(array, i));
+        strlist_add(list, text == NULL ? "" : text);
+    }
+}
+
+/* --- out ---------------------------------------------------------------------------------------- */
+
+static json_t *host_json(const struct host *host)
+{
+    json_t *object = run_host_to_json(host);
+    json_t *env = json_array();
+    for (size_t i = 0; i < host->env.len; i++) {
+        json_array_append_new(env, json_pack("[o, o]", bytes_json(host->env.items[i].name),
+                                             bytes_json(host->env.items[i].value)));
+    }
+    json_object_set_new(object, "env", env);
+    return object;
+}
+
+static const char *environ_value(const char *const *environ_, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; environ_ != NULL && environ_[i] != NULL; i++) {
+        if (strncmp(environ_[i], name, len) == 0 && environ_[i][len] == '=') {
+            return environ_[i] + len + 1;
+        }
+    }
+    return NULL;
+}
+
+static void add_variable(json_t *array, const char *const *environ_, const char *name)
+{
+    const char *value = environ_value(environ_, name);
+    if (value != NULL) {
+        AUTO_FREE char *both = xasprintf("%s=%s", name, value);
+        json_array_append_new(array, bytes_json(both));
+    }
+}
+
+/* Of the caller's environment what the job was made with: shortcuts, -e NAME, pass_env. */
+static json_t *environ_json(const struct run_start_request *request, const char *const *environ_)
+{
+    static const char *const shortcuts[] = {"CONTAINER_NAME", "ZERO_STAGE",  "NPROC_PER_NODE",
+                                            "MASTER_ADDR",    "MASTER_PORT", "ARTIFACT_ROOT"};
+    json_t *array = json_array();
+    struct env passed = ENV_INIT;
+    for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++) {
+        add_variable(array, environ_, shortcuts[i]);
+    }
+    for (size_t i = 0; request->asked->env != NULL && i < request->asked->env->len; i++) {
+        if (strchr(request->asked->env->items[i], '=') == NULL) {
+            add_variable(array, environ_, request->asked->env->items[i]);
+        }
+    }
+    plan_env_pass(request->job, environ_, &passed);
+    for (size_t i = 0; i < passed.len; i++) {
+        add_variable(array, environ_, passed.items[i].name);
+    }
+    env_release(&passed);
+    return array;
+}
+
+static int save(const struct run_context *context, const char *name, const json_t *object, struct error *err)
+{
+    AUTO_FREE char *text = json_dumps(object, JSON_INDENT(1));
+    if (text == NULL) {
+        return error_set(err, &kind_local, "what a restart needs can't be written as JSON");
+    }
+    return run_store_save_again(context->store, name, text, err);
+}
+
+static char *absolute(const char *path)
+{
+    AUTO_FREE char *folder = getcwd(NULL, 0);
+    return folder == NULL ? xstrdup(path) : path_join(folder, path);
+}
+
+int run_again_keep(const struct run_context *context, const struct run_start_request *request,
+                   struct error *err)
+{
+    const struct job_request *asked = request->asked;
+    AUTO_STR struct str text = STR_INIT;
+    AUTO_FREE char *path = absolute(request->job->file);
+    if (file_read(path, AGAIN_MAX_BYTES, &text, err) != 0) {
+        return -1;
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "file", bytes_json(path));
+    json_object_set_new(object, "text", bytes_json(str_text(&text)));
+    json_object_set_new(object, "profiles", list_json(asked->profiles));
+    json_object_set_new(object, "sets", list_json(asked->sets));
+    json_object_set_new(object, "env", list_json(asked->env));
+    json_object_set_new(object, "rest", list_json(asked->rest));
+    json_object_set_new(object, "container", bytes_json(asked->container));
+    json_object_set_new(object, "zero_stage", bytes_json(asked->zero_stage));
+    json_object_set_new(object, "nproc_per_node", bytes_json(asked->nproc_per_node));
+    json_object_set_new(object, "master_addr", bytes_json(asked->master_addr));
+    json_object_set_new(object, "master_port", bytes_json(asked->master_port));
+    json_object_set_new(object, "artifacts", bytes_json(asked->artifacts));
+    json_object_set_new(object, "environ", environ_json(request, context->environ_));
+    json_object_set_new(object, "no_check", json_boolean(request->no_check));
+    json_t *hosts = json_array();
+    for (size_t i = 0; i < request->hosts->len; i++) {
+        json_array_append_new(hosts, host_json(&request->hosts->items[i]));
+    }
+    json_object_set_new(object, "hosts", hosts);
+    int result = save(context, request->run, object, err);
+    json_decref(object);
+    return result;
+}
+
+bool run_again_has(const struct run_store *store, const char *name)
+{
+    return run_store_has_again(store, name);
+}
+
+/* --- in ----------------------------------------------------------------------------------------- */
+
+static int damaged(const char *name, struct error *err)
+{
+    return error_set(err, &kind_local, "what a restart of run '%s' needs is not there or damaged", name);
+}
+
+static void read_host(const json_t *object, struct host *host)
+{
+    const json_t *env = json_object_get(object, "env");
+    run_host_from_json(object, host);
+    for (size_t i = 0; i < json_array_size(env); i++) {
+        AUTO_FREE char *name = json_bytes(json_array_get(json_array_get(env, i), 0));
+        AUTO_FREE char *value = json_bytes(json_array_get(json_array_get(env, i), 1));
+        if (name != NULL) {
+            env_set(&host->env, name, value, "host list");
+        }
+    }
+}
+
+static void read_environ(struct run_again *again)
+{
+    const json_t *array = json_object_get(again->object, "environ");
+    again->environ_ = xcalloc(json_array_size(array) + 1, sizeof(*again->environ_));
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        char *both = json_bytes(json_array_get(array, i));
+        again->environ_[i] = both != NULL ? both : xstrdup("");
+    }
+}
+
+static int read_job(struct run_again *again, const char *home, struct error *err)
+{
+    AUTO_STRLIST struct strlist profiles = STRLIST_INIT;
+    AUTO_STRLIST struct strlist sets = STRLIST_INIT;
+    AUTO_STRLIST struct strlist env = STRLIST_INIT;
+    AUTO_STRLIST struct strlist rest = STRLIST_INIT;
+    static const char *const keys[] = {"file",           "text",        "container",   "zero_stage",
+                                       "nproc_per_node", "master_addr", "master_port", "artifacts"};
+    char *texts[ARRAY_LEN(keys)];
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        texts[i] = json_bytes(json_object_get(again->object, keys[i]));
+    }
+    json_list(json_object_get(again->object, "profiles"), &profiles);
+    json_list(json_object_get(again->object, "sets"), &sets);
+    json_list(json_object_get(again->object, "env"), &env);
+    json_list(json_object_get(again->object, "rest"), &rest);
+    const struct job_request request = {
+        .job = texts[0],
+        .profiles = &profiles,
+        .sets = &sets,
+        .env = &env,
+        .rest = &rest,
+        .container = texts[2],
+        .zero_stage = texts[3],
+        .nproc_per_node = texts[4],
+        .master_addr = texts[5],
+        .master_port = texts[6],
+        .artifacts = texts[7],
+        .environ_ = (const char *const *)(const void *)again->environ_,
+        .home = home,
+    };
+    int result = -1;
+    if (texts[0] != NULL && texts[1] != NULL) {
+        result =
+            jobfile_parse_text(&again->job, texts[0], texts[1], strlen(texts[1]), &request, NULL, NULL, err);
+        again->has_job = result == 0;
+    } else {
+        damaged("?", err);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        free(texts[i]);
+    }
+    return result;
+}
+
+static int resolve_hosts(struct run_again *again, const char *home, struct error *err)
+{
+    struct machine machine;
+    const struct job *job = &again->job;
+    const struct ssh_options options = {
+        .user = job->ssh_user,
+        .port = job->ssh_port,
+        .identity = job->ssh_identity,
+        .known_hosts = job->ssh_known_hosts,
+    };
+    size_t count = again->hosts.len;
+    again->endpoints = xcalloc(count + 1, sizeof(*again->endpoints));
+    again->facts = xcalloc(count + 1, sizeof(*again->facts));
+    if (machine_read(&machine, home, err) != 0) {
+        return -1;
+    }
+    again->config = ssh_config_load(job->ssh_config, machine.home, NULL, NULL, err);
+    int result = again->config == NULL ? -1 : 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct endpoint *endpoint = &again->endpoints[i];
+        result =
+            endpoint_resolve(&again->hosts.items[i], &options, &machine, again->config, endpoint, NULL, err);
+        if (result == 0) {
+            bool renamed = endpoint->hostname != NULL && strcmp(endpoint->hostname, endpoint->name) != 0;
+            again->facts[i] = (struct plan_host){
+                .local = endpoint->local,
+                .hostname = renamed ? endpoint->hostname : NULL,
+                .user = endpoint->local ? NULL : endpoint->user,
+                .port = endpoint->local ? 0 : endpoint->port,
+            };
+        }
+    }
+    machine_release(&machine);
+    return result;
+}
+
+static int load_object(const struct run_context *context, const char *name, struct run_again *again,
+                       struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    if (run_store_load_again(context->store, name, AGAIN_MAX_BYTES, &text, err) != 0) {
+        return -1;
+    }
+    again->object = json_loadb(str_text(&text), text.len, 0, NULL);
+    return json_array_size(json_object_get(again->object, "hosts")) > 0 ? 0 : damaged(name, err);
+}
+
+int run_again_load(const struct run_context *context, const char *name, struct run_again *again,
+                   struct error *err)
+{
+    if (load_object(context, name, again, err) != 0) {
+        return -1;
+    }
+    const json_t *hosts = json_object_get(again->object, "hosts");
+    size_t count = json_array_size(hosts);
+    again->hosts.items = xcalloc(count, sizeof(*again->hosts.items));
+    again->hosts.cap = count;
+    for (; again->hosts.len < count; again->hosts.len++) {
+        read_host(json_array_get(hosts, again->hosts.len), &again->hosts.items[again->hosts.len]);
+    }
+    again->hosts.source = xstrdup("the run's record");
+    read_environ(again);
+    return read_job(again, context->home, err) != 0 ? -1 : resolve_hosts(again, context->home, err);
+}
+
+void run_again_release(struct run_again *again)
+{
+    for (size_t i = 0; again->endpoints != NULL && i < again->hosts.len; i++) {
+        endpoint_release(&again->endpoints[i]);
+    }
+    free(again->endpoints);
+    free(again->facts);
+    ssh_config_free(again->config);
+    hostlist_release(&again->hosts);
+    if (again->has_job) {
+        job_release(&again->job);
+    }
+    for (size_t i = 0; again->environ_ != NULL && again->environ_[i] != NULL; i++) {
+        free(again->environ_[i]);
+    }
+    free(again->environ_);
+    json_decref(again->object);
+    *again = (struct run_again){0};
+}
+
+int run_again_replace_host(const struct run_context *context, const char *name, size_t index,
+                           const char *entry, struct error *err)
+{
+    struct run_again again = {0};
+    struct hostlist list = HOSTLIST_INIT;
+    AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
+    int result = load_object(context, name, &again, err);
+    if (result == 0) {
+        result =
+            hostlist_parse(&list, entry, strlen(entry), HOSTLIST_COMMAS, "restart.spares", 0, &warnings, err);
+    }
+    if (result == 0) {
+        json_array_set_new(json_object_get(again.object, "hosts"), index, host_json(&list.items[0]));
+        result = save(context, name, again.object, err);
+    }
+    hostlist_release(&list);
+    run_again_release(&again);
+    return result;
+}

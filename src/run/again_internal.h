@@ -1,0 +1,43 @@
+/*
+ * What it takes to start a run again, also after the head has crashed: the spec's text, the options it was
+ * called with, the variables it used, the hosts. Kept in the run's folder (0600: values may be secret) while
+ * the run lives and may be restarted; the spec is read from it as it was.
+ */
+#ifndef MTLAUNCH_RUN_AGAIN_INTERNAL_H
+#define MTLAUNCH_RUN_AGAIN_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "model/hostlist.h"
+#include "model/job.h"
+#include "run/usecase.h"
+#include "transport/endpoint.h"
+
+struct run_again {
+    json_t *object; /* as kept */
+    struct job job;
+    bool has_job;
+    struct hostlist hosts;
+    struct ssh_config *config;
+    struct endpoint *endpoints; /* one a host */
+    struct plan_host *facts;    /* the same for the planner */
+    char **environ_;            /* NAME=VALUE, NULL-terminated */
+};
+
+/* Keep it for the run of that request. Errors: kind_local. */
+int run_again_keep(const struct run_context *context, const struct run_start_request *request,
+                   struct error *err);
+
+bool run_again_has(const struct run_store *store, const char *name);
+
+/* again is zero; release it in any case. Errors: kind_local, and those of reading a job. */
+int run_again_load(const struct run_context *context, const char *name, struct run_again *again,
+                   struct error *err);
+void run_again_release(struct run_again *again);
+
+/* Put another host (an entry of a host list) in the place of one, and keep that. */
+int run_again_replace_host(const struct run_context *context, const char *name, size_t index,
+                           const char *entry, struct error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* Debts: nodes of earlier attempts that did not answer when the run went on without them. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "common_internal.h"
+
+/* A run of that one node, to ask it with. */
+static void make_run(const struct run *run, const struct run_debt *debt, struct run *out)
+{
+    run_init(out);
+    out->name = xstrdup(run->name);
+    memcpy(out->id, run->id, sizeof(out->id));
+    out->attempt = debt->attempt;
+    out->state = RUN_STOPPED;
+    out->ssh_user = xstrdup(run->ssh_user);
+    out->ssh_port = run->ssh_port;
+    out->ssh_identity = xstrdup(run->ssh_identity);
+    out->ssh_config = xstrdup(run->ssh_config);
+    out->ssh_known_hosts = xstrdup(run->ssh_known_hosts);
+    run_nodes_alloc(out, 1);
+    struct run_node *node = &out->nodes[0];
+    host_copy(&node->host, &debt->host);
+    node->rank = debt->rank;
+    node->label = xstrdup(debt->label);
+    node->local = debt->local;
+    node->artifacts = xstrdup(debt->artifacts);
+}
+
+/* Ask the node of one debt. 1: nothing is left there, 0: not proven, -1: interrupted. */
+static int pay(struct run_context *context, const struct run *run, const struct run_debt *debt,
+               struct run_stop_result *result, struct error *err)
+{
+    struct run one;
+    struct crew crew;
+    size_t unproven = 1;
+    const struct stop_orders orders = {
+        .signal = run->stop_signal, .grace_s = run->stop_grace_s, .sweep = true, .quiet = true};
+    make_run(run, debt, &one);
+    int code = crew_open(&crew, context, &one, err);
+    if (code == 0 && run_end_nodes(&crew, &one, &orders, result, &unproven, NULL) != 0) {
+        code = crew_interrupted_error(&crew, err);
+    }
+    crew_close(&crew);
+    run_release(&one);
+    return code != 0 ? -1 : unproven == 0;
+}
+
+void run_owe_node(struct run *run, size_t index)
+{
+    const struct run_node *node = &run->nodes[index];
+    struct run_debt *debt = run_add_debt(run);
+    host_copy(&debt->host, &node->host);
+    debt->label = xstrdup(node->label);
+    debt->local = node->local;
+    debt->artifacts = xstrdup(node->artifacts);
+    debt->rank = node->rank;
+    debt->attempt = run->attempt;
+}
+
+int run_pay_debts_held(struct run_context *context, struct run *run, struct run_stop_result *result,
+                       struct error *err)
+{
+    const size_t before = run->debts_len;
+    for (size_t i = run->debts_len; i-- > 0;) {
+        int paid = pay(context, run, &run->debts[i], result, err);
+        if (paid < 0) {
+            return -1;
+        }
+        if (paid > 0) {
+            run_note_event(context, run, "cleaned", run->debts[i].label,
+                           "it answers again: nothing of attempt %u is left there", run->debts[i].attempt);
+            run_drop_debt(run, i);
+        }
+    }
+    return run->debts_len == before ? 0 : run_keep(context, run, err);
+}
+
+int run_pay_debts(struct run_context *context, struct run *run, struct error *err)
+{
+    struct run fresh;
+    struct run_stop_result result = {0};
+    AUTO_CLOSE int lock = run_take_turn(context, run->name, false, err);
+    if (lock < 0) {
+        return lock == -2 ? 0 : -1;
+    }
+    if (run_store_load(context->store, run->name, &fresh, err) != 0) {
+        return -1;
+    }
+    run_release(run);
+    *run = fresh;
+    int code = run_pay_debts_held(context, run, &result, err);
+    run_stop_result_release(&result);
+    return code;
+}

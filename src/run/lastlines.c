@@ -1,0 +1,103 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "common_internal.h"
+#include "lastlines_internal.h"
+#include "node/answer.h"
+
+#define FETCH_TIMEOUT_MS 10000
+#define TEXT_MAX         4000 /* bytes kept of a node's lines */
+#define QUOTE_MAX        600  /* bytes that go into a reason */
+
+struct fetch {
+    struct crew *crew;
+    const bool *wanted;
+    unsigned lines;
+    char **texts;
+};
+
+static bool fetch_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct fetch *fetch = ctx;
+    if (!fetch->wanted[node]) {
+        return false;
+    }
+    const struct node_target target = run_node_target(fetch->crew->run, node);
+    const struct node_tail_wish wish = {.from = NODE_TAIL_LINES, .count = fetch->lines};
+    node_request_tail(&target, &wish, nonce, call);
+    return true;
+}
+
+static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                      struct error *err)
+{
+    struct fetch *fetch = ctx;
+    struct node_tail tail;
+    const char *body = NULL;
+    size_t body_len = 0;
+    node_tail_init(&tail, nonce);
+    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
+    if (result == 0 && tail.header && !tail.missing) {
+        AUTO_STR struct str text = STR_INIT;
+        size_t skip = body_len > TEXT_MAX ? body_len - TEXT_MAX : 0;
+        text_add_safe(&text, body + skip, body_len - skip);
+        while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1]) != NULL) {
+            str_truncate(&text, text.len - 1);
+        }
+        free(fetch->texts[node]);
+        fetch->texts[node] = xstrdup(str_text(&text));
+    }
+    node_tail_release(&tail);
+    return result;
+}
+
+static void fetch_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    (void)ctx; /* what cannot be read is not quoted */
+    (void)node;
+    (void)error;
+    (void)started;
+}
+
+int run_fetch_lines(struct crew *crew, const bool *wanted, unsigned lines, char **texts)
+{
+    struct fetch fetch = {.crew = crew, .wanted = wanted, .lines = lines, .texts = texts};
+    const struct crew_question question = {
+        .ctx = &fetch,
+        .timeout_ms = FETCH_TIMEOUT_MS,
+        .build = fetch_build,
+        .take = fetch_take,
+        .failed = fetch_failed,
+    };
+    return crew_ask(crew, &question);
+}
+
+char *run_quote_lines(const char *head, const char *text, unsigned lines)
+{
+    AUTO_STR struct str out = STR_INIT;
+    str_add(&out, head);
+    if (text == NULL || text[0] == '\0') {
+        return str_detach(&out);
+    }
+    const char *from = text + strlen(text);
+    for (unsigned found = 0; from > text; from--) {
+        if (from[-1] == '\n' && ++found == lines) {
+            break;
+        }
+    }
+    size_t len = strlen(from);
+    from += len > QUOTE_MAX ? len - QUOTE_MAX : 0;
+    while (((unsigned char)*from & 0xC0) == 0x80) {
+        from++; /* not in the middle of a character */
+    }
+    str_add(&out, ":\n    ");
+    for (; *from != '\0'; from++) {
+        str_add_char(&out, *from);
+        if (*from == '\n') {
+            str_add(&out, "    ");
+        }
+    }
+    return str_detach(&out);
+}

@@ -1,0 +1,19 @@
+/* The last lines of nodes' logs, for reasons and events. */
+#ifndef MTLAUNCH_RUN_LASTLINES_INTERNAL_H
+#define MTLAUNCH_RUN_LASTLINES_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "crew_internal.h"
+
+/*
+ * Ask the wanted nodes (one flag a node) for the last lines of their logs of this attempt. texts: one a node,
+ * made safe to show, without a line end behind the last one; NULL where none came. The caller frees them. 0,
+ * or -1 when interrupted.
+ */
+int run_fetch_lines(struct crew *crew, const bool *wanted, unsigned lines, char **texts);
+
+/* "HEAD:\n    line\n    line" with the last lines of text; HEAD alone when there are none. Caller frees. */
+char *run_quote_lines(const char *head, const char *text, unsigned lines);
+
+#endif

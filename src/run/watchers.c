@@ -1,0 +1,289 @@
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "common_internal.h"
+#include "judge_internal.h"
+#include "model/kind.h"
+#include "node/answer.h"
+#include "step_internal.h"
+#include "watchers_internal.h"
+
+#define MISSED_BEATS 3
+#define MISSED_MS    5000 /* beyond the beats: a busy node, a slow line */
+
+struct watcher {
+    struct watchers *watchers;
+    size_t node;
+    enum { WATCH_NONE, WATCH_OPEN, WATCH_WAITING } state;
+    uint64_t exec;     /* WATCH_OPEN */
+    uint64_t timer;    /* WATCH_WAITING */
+    unsigned failures; /* in a row */
+    int64_t heard_ms;  /* monotonic; when it was asked, at first */
+    bool mute;         /* cancelled because nothing came */
+    bool over;         /* what it said last cannot change any more */
+    bool has_news;
+    bool has_seen;
+    struct node_watch answer;
+    struct node_observation seen; /* the last one, when has_seen */
+    int64_t seen_real_ms;         /* when it came, epoch */
+    struct error why;             /* of the silence */
+};
+
+struct watchers {
+    struct crew *crew;
+    unsigned beat_s;
+    struct watcher *items; /* one a node */
+    size_t len;
+    int64_t *silent_since_ms, *grown_ms;
+    uint64_t *log_size;
+};
+
+static void watch_ask(struct watcher *watcher);
+
+static void tell_news(struct watcher *watcher)
+{
+    watcher->has_news = true;
+    fleet_stop(watcher->watchers->crew->fleet);
+}
+
+/* --- what comes ---------------------------------------------------------------------------------- */
+
+static void note_log(struct watcher *watcher, uint64_t size)
+{
+    struct watchers *watchers = watcher->watchers;
+    if (watchers->grown_ms[watcher->node] == 0 || size != watchers->log_size[watcher->node]) {
+        watchers->grown_ms[watcher->node] = clock_mono_ms();
+        watchers->log_size[watcher->node] = size;
+    }
+}
+
+static void take_observation(struct watcher *watcher, struct node_observation *seen)
+{
+    if (watcher->has_seen) {
+        node_observation_release(&watcher->seen);
+    }
+    watcher->seen = *seen;
+    watcher->has_seen = true;
+    watcher->seen_real_ms = clock_real_ms();
+    watcher->over = seen->life != NODE_LIFE_RUNNING && seen->life != NODE_LIFE_STARTING;
+    watcher->failures = 0;
+    watcher->watchers->silent_since_ms[watcher->node] = 0;
+    note_log(watcher, seen->log_size);
+    run_step(watcher->watchers->crew->context);
+    tell_news(watcher);
+}
+
+static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct watcher *watcher = ctx;
+    struct node_observation seen;
+    bool is_beat = false;
+    int result;
+    (void)host;
+    if (stream != 1 || watcher->mute || watcher->why.kind != NULL) {
+        return;
+    }
+    node_watch_feed(&watcher->answer, bytes, len);
+    while ((result = node_watch_next(&watcher->answer, &seen, &is_beat, &watcher->why)) == 1) {
+        watcher->heard_ms = clock_mono_ms();
+        if (is_beat) {
+            note_log(watcher, seen.log_size);
+        } else {
+            take_observation(watcher, &seen);
+        }
+    }
+    if (result < 0) {
+        fleet_cancel(watcher->watchers->crew->fleet, watcher->exec);
+    }
+}
+
+static void on_retry(void *ctx)
+{
+    watch_ask(ctx);
+}
+
+static uint32_t chance(void)
+{
+    uint32_t number = 0;
+    return getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number) ? number : UINT32_MAX / 2;
+}
+
+static void on_done(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct watcher *watcher = ctx;
+    struct watchers *watchers = watcher->watchers;
+    (void)host;
+    watcher->state = WATCH_NONE;
+    if ((watcher->over && watcher->why.kind == NULL && result->error.kind == NULL) ||
+        crew_is_interrupted(watchers->crew)) {
+        return;
+    }
+    if (watcher->why.kind == NULL) {
+        watcher->why = result->error;
+    }
+    if (watcher->why.kind == NULL) {
+        error_set(&watcher->why, &kind_connection_lost, "the watch there ended");
+    }
+    int64_t *since = &watchers->silent_since_ms[watcher->node];
+    /* A watch that was heard a moment ago is first taken up again: a connection may break, the node lives. */
+    watcher->failures++;
+    if (*since == 0 && (watcher->failures > 1 || result->error.kind != &kind_connection_lost)) {
+        *since = clock_mono_ms();
+        tell_news(watcher);
+    }
+    watcher->state = WATCH_WAITING;
+    unsigned pause_ms = watcher->failures == 1 ? 200 : policy_retry_ms(watcher->failures - 1, chance());
+    watcher->timer = fleet_timer(watchers->crew->fleet, pause_ms, on_retry, watcher);
+}
+
+static void watch_ask(struct watcher *watcher)
+{
+    static const struct exec_handler handler = {.data = on_data, .done = on_done};
+    struct watchers *watchers = watcher->watchers;
+    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
+    const struct node_target target = run_node_target(watchers->crew->run, watcher->node);
+    const struct node_watch_wish wish = {.beat_s = watchers->beat_s};
+    char nonce[NODE_NONCE_LEN + 1];
+    crew_make_nonce(nonce);
+    node_watch_release(&watcher->answer);
+    node_watch_init(&watcher->answer, nonce);
+    node_request_watch(&target, &wish, nonce, &call);
+    run_step(watchers->crew->context);
+    const struct exec_request request = {
+        .command = call.command,
+        .input = call.input.data,
+        .input_len = call.input.len,
+        .follow = true,
+    };
+    watcher->why.kind = NULL;
+    watcher->mute = false;
+    watcher->over = false;
+    watcher->heard_ms = clock_mono_ms();
+    watcher->state = WATCH_OPEN;
+    watcher->exec = fleet_exec(watchers->crew->fleet, watcher->node, &request, &handler, watcher);
+}
+
+/* --- all of them -------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct run_node *node)
+{
+    return node->state == NODE_EXITED || node->state == NODE_FAILED || node->state == NODE_STOPPED;
+}
+
+struct watchers *watchers_open(struct crew *crew, unsigned beat_s)
+{
+    struct watchers *watchers = xcalloc(1, sizeof(*watchers));
+    size_t count = crew->run->nodes_len;
+    *watchers = (struct watchers){
+        .crew = crew,
+        .beat_s = beat_s,
+        .len = count,
+        .items = xcalloc(count, sizeof(struct watcher)),
+        .silent_since_ms = xcalloc(count, sizeof(int64_t)),
+        .grown_ms = xcalloc(count, sizeof(int64_t)),
+        .log_size = xcalloc(count, sizeof(uint64_t)),
+    };
+    for (size_t i = 0; i < count; i++) {
+        watchers->items[i].watchers = watchers;
+        watchers->items[i].node = i;
+        if (!has_ended(&crew->run->nodes[i])) {
+            watch_ask(&watchers->items[i]);
+        }
+    }
+    return watchers;
+}
+
+void watchers_free(struct watchers *watchers)
+{
+    if (watchers == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < watchers->len; i++) {
+        node_watch_release(&watchers->items[i].answer);
+        if (watchers->items[i].has_seen) {
+            node_observation_release(&watchers->items[i].seen);
+        }
+    }
+    free(watchers->items);
+    free(watchers->silent_since_ms);
+    free(watchers->grown_ms);
+    free(watchers->log_size);
+    free(watchers);
+}
+
+void watchers_check(struct watchers *watchers)
+{
+    int64_t now = clock_mono_ms();
+    int64_t limit = (int64_t)watchers->beat_s * 1000 * MISSED_BEATS + MISSED_MS;
+    for (size_t i = 0; i < watchers->len; i++) {
+        struct watcher *watcher = &watchers->items[i];
+        if (watcher->state == WATCH_OPEN && !watcher->mute && now - watcher->heard_ms > limit) {
+            watcher->mute = true;
+            error_set(&watcher->why, &kind_timed_out, "nothing was heard of it for %lld s",
+                      (long long)(now - watcher->heard_ms) / 1000);
+            fleet_cancel(watchers->crew->fleet, watcher->exec);
+        }
+    }
+}
+
+void watchers_begin_anew(struct watchers *watchers)
+{
+    int64_t now = clock_mono_ms();
+    for (size_t i = 0; i < watchers->len; i++) {
+        struct watcher *watcher = &watchers->items[i];
+        if (watchers->silent_since_ms[i] == 0) {
+            continue;
+        }
+        watchers->silent_since_ms[i] = now;
+        watcher->failures = 1;
+        if (watcher->state == WATCH_WAITING) {
+            fleet_timer_cancel(watchers->crew->fleet, watcher->timer);
+            watch_ask(watcher);
+        }
+    }
+}
+
+bool watchers_have_news(const struct watchers *watchers)
+{
+    for (size_t i = 0; i < watchers->len; i++) {
+        if (watchers->items[i].has_news) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void apply(struct watcher *watcher, struct run *run)
+{
+    struct run_node *node = &run->nodes[watcher->node];
+    watcher->has_news = false;
+    if (has_ended(node)) {
+        return;
+    }
+    if (watcher->watchers->silent_since_ms[watcher->node] != 0) {
+        judge_silence(node, &watcher->why);
+    } else if (watcher->has_seen) {
+        policy_note_clock(node, watcher->seen.uptime_ms, watcher->seen_real_ms, watcher->seen.rebooted);
+        judge_observation(node, &watcher->seen, run->id, run->attempt);
+    }
+}
+
+/* All of them, not only news: run may have been read anew from a record that another command wrote. */
+void watchers_apply(struct watchers *watchers, struct run *run)
+{
+    for (size_t i = 0; i < watchers->len; i++) {
+        apply(&watchers->items[i], run);
+    }
+}
+
+const int64_t *watchers_silent_since(const struct watchers *watchers)
+{
+    return watchers->silent_since_ms;
+}
+
+const int64_t *watchers_grown(const struct watchers *watchers)
+{
+    return watchers->grown_ms;
+}

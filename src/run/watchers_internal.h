@@ -1,0 +1,41 @@
+/*
+ * One watch a node: what the nodes of a run say of themselves, as they say it. A broken watch is taken up
+ * again with growing pauses. Nothing is put into the run before watchers_apply.
+ */
+#ifndef MTLAUNCH_RUN_WATCHERS_INTERNAL_H
+#define MTLAUNCH_RUN_WATCHERS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crew_internal.h"
+
+struct watchers;
+
+/* Watch every node of the crew's run that has not ended, with a beat every beat_s seconds. */
+struct watchers *watchers_open(struct crew *crew, unsigned beat_s);
+
+/* Release all, after crew_close. NULL accepted. */
+void watchers_free(struct watchers *watchers);
+
+/* Give up watches that have been silent for too long (they begin anew). */
+void watchers_check(struct watchers *watchers);
+
+/*
+ * The network is back: count the silence of those who have not answered yet from now on, and ask them at once.
+ */
+void watchers_begin_anew(struct watchers *watchers);
+
+/* Has anything come that watchers_apply would put into the run? The fleet's loop is stopped when it does. */
+bool watchers_have_news(const struct watchers *watchers);
+
+/* Put what has come into run, of which the crew's nodes are. */
+void watchers_apply(struct watchers *watchers, struct run *run);
+
+/* One a node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know. */
+const int64_t *watchers_silent_since(const struct watchers *watchers);
+/* The log: when it was last seen to have grown; 0: nothing is known. */
+const int64_t *watchers_grown(const struct watchers *watchers);
+
+#endif

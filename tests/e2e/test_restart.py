@@ -1,0 +1,128 @@
+"""Restarts: a new attempt once the old one is proven gone, spares, limits, and what the head's death leaves."""
+import time
+
+from cluster import wait_for
+from test_supervise import events, kill_job, kill_supervisor, record, wait_record
+
+RESTART = {"on_failure": "restart", "stop": {"grace": "1s"}}
+
+
+def wait_attempt(lab, run, attempt, state="running", limit=40):
+    return wait_for(lambda: (lambda r: r if (r["attempt"], r["state"]) == (attempt, state) else None)(record(lab, run)),
+                    f"attempt {attempt} to be {state}", limit, 0.1)
+
+
+def marks(lab, run):
+    """Attempts of which processes live."""
+    return {p.environ["MTLAUNCH_ATTEMPT"] for n in lab.names for p in lab.marked(run, n)
+            if "MTLAUNCH_ATTEMPT" in p.environ}
+
+
+def test_a_failure_begins_the_next_attempt(lab):
+    lab.job(hosts="node1,node2", restart={"max": 2, "backoff": "1s"}, env={"A_TOKEN": "hidden"}, **RESTART)
+    lab.mt("start", "job.yaml", "r", "-e", "FROM_HERE", env={"FROM_HERE": "here it is", "NCCL_DEBUG": "WARN"})
+    first = record(lab, "r")
+    kill_job(lab, "r", 1)
+    wait_attempt(lab, "r", 2)
+    assert marks(lab, "r") == {"2"}
+    status = lab.status("r")
+    assert status["run_id"] == first["run_id"]
+    assert [a["attempt"] for a in status["attempts"]] == [1, 2]
+    assert any(e[0] == "restarted" and "restart 1 of 2" in e[2] for e in events(lab, "r"))
+    environ = [p for p in lab.marked("r", "node2") if p.argv[:1] == ["sleep"]][0].environ
+    assert environ["FROM_HERE"] == "here it is" and environ["NCCL_DEBUG"] == "WARN"
+    assert environ["A_TOKEN"] == "hidden" and environ["MTLAUNCH_ATTEMPT"] == "2"
+    assert environ["MTLAUNCH_MARK"] == f"{first['run_id']}.2.1"
+    folder = lab.home / ".local/state/mtlaunch/runs/r"
+    assert (folder / "again").stat().st_mode & 0o777 == 0o600
+    assert "hidden" not in (folder / "run.json").read_text() + (folder / "supervisor.log").read_text()
+    lab.mt("stop", "r")
+    assert not (folder / "again").exists()
+    lab.assert_nothing_left()
+
+
+def test_restart_max_ends_it(lab):
+    lab.job(hosts="node1,node2", program="sleep 1.5; exit 5", restart={"max": 1, "backoff": "0s"}, **RESTART)
+    lab.mt("start", "job.yaml", "r")
+    assert lab.mt("wait", "r", code=1, timeout=60)
+    status = lab.status("r")
+    assert status["state"] == "failed" and status["exit_status"] == 5 and status["attempt"] == 2
+    lab.assert_nothing_left()
+
+
+def test_no_restart_on(lab):
+    lab.job(hosts="node1", program="sleep 1.5; echo RuntimeError: CUDA out of memory. Tried to allocate; exit 1",
+            restart={"max": 3, "backoff": "0s", "no_restart_on": ["CUDA out of memory"]}, **RESTART)
+    lab.mt("start", "job.yaml", "r")
+    wait_record(lab, "r", "failed")
+    assert lab.status("r")["attempt"] == 1
+    assert any(e[0] == "not-restarted" for e in events(lab, "r"))
+
+
+def test_a_spare_takes_the_rank_and_the_lost_node_is_cleaned(lab):
+    lab.job(hosts="node1,node2", on_lost="restart", lost_after="2s", stop={"grace": "1s"},
+            restart={"max": 2, "backoff": "1s", "spares": ["node4"]})
+    lab.mt("start", "job.yaml", "r")
+    lab.cluster.stop_sshd("node2")
+    wait_attempt(lab, "r", 2, limit=60)
+    assert [n["host"] for n in lab.status("r")["nodes"]] == ["node1", "node4"]
+    assert any(e[0] == "spare" and "'node4' takes rank 1" in e[2] for e in events(lab, "r"))
+    assert lab.marked("r", "node2"), "nobody could reach it"
+    assert len(lab.marked("r", "node4")) > 0
+    lab.cluster.start_sshd("node2")
+    wait_for(lambda: not lab.marked("r", "node2"), "the old attempt to be ended", 60)
+    assert record(lab, "r")["state"] == "running"
+    wait_for(lambda: any(e[0] == "cleaned" for e in events(lab, "r")), "the event", 10)
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()
+
+
+def test_without_a_spare_it_waits_for_the_node(lab):
+    lab.job(hosts="node1,node2", on_lost="restart", lost_after="2s", stop={"grace": "1s"},
+            restart={"max": 2, "backoff": "0s"})
+    lab.mt("start", "job.yaml", "r")
+    lab.cluster.stop_sshd("node2")
+    wait_for(lambda: not lab.marked("r", "node1"), "the others to be ended", 60)
+    time.sleep(2)  # nothing may begin while the old attempt is not proven gone
+    assert record(lab, "r")["attempt"] == 1 and record(lab, "r")["state"] == "stopping"
+    lab.cluster.start_sshd("node2")
+    wait_attempt(lab, "r", 2, limit=60)
+    assert marks(lab, "r") == {"2"}
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()
+
+
+def test_a_stop_ends_the_backoff(lab):
+    lab.job(hosts="node1,node2", restart={"max": 2, "backoff": "1h"}, **RESTART)
+    lab.mt("start", "job.yaml", "r")
+    kill_job(lab, "r", 0)
+    wait_for(lambda: any(e[0] == "backoff" for e in events(lab, "r")), "the backoff", 20)
+    assert lab.status("r")["state"] == "stopping"
+    lab.mt("stop", "r")
+    status = lab.status("r")
+    assert status["state"] == "failed" and status["reason"].startswith("node1 (rank 0): killed by SIGKILL")
+    wait_for(lambda: not [p for p in lab.cluster.ps("head") if "supervise" in p.argv], "the supervisor to end", 10)
+
+
+def test_a_new_supervisor_goes_on_with_a_restart(lab):
+    lab.job(hosts="node1,node2", restart={"max": 2, "backoff": "3s"}, **RESTART)
+    lab.mt("start", "job.yaml", "r", env={"NCCL_DEBUG": "WARN"})
+    kill_job(lab, "r", 0)
+    wait_for(lambda: any(e[0] == "backoff" for e in events(lab, "r")), "the backoff", 20)
+    kill_supervisor(lab, "r")
+    (lab.home / "job.yaml").unlink()
+    begun = lab.spawn("supervise", "r")
+    wait_attempt(lab, "r", 2)
+    environ = [p for p in lab.marked("r", "node2") if p.argv[:1] == ["sleep"]][0].environ
+    assert environ["NCCL_DEBUG"] == "WARN"
+    lab.mt("stop", "r")
+    begun.wait(timeout=10)
+    lab.assert_nothing_left()
+
+
+def test_start_wait_restarts_too(lab):
+    lab.job(hosts="node1,node2", restart={"max": 1, "backoff": "0s"},
+            program="echo attempt $MTLAUNCH_ATTEMPT; sleep 1.5; [ $MTLAUNCH_ATTEMPT = 2 ]", **RESTART)
+    answer = lab.mt("start", "job.yaml", "r", "--wait", timeout=60)
+    assert "node1: attempt 1" in answer.lines and "node1: attempt 2" in answer.lines
+    assert lab.status("r")["state"] == "finished"
