@@ -53,6 +53,8 @@ needs_test() {
     need python3-setproctitle /usr/bin/python3 -c 'import setproctitle'
     need procps have ps
     need busybox have busybox
+    need docker.io have dockerd
+    need docker.io have docker
     need dash have dash
     need zsh have zsh
     need fish have fish

@@ -148,6 +148,9 @@ class Engines:
             self.cluster.kill(name, self.pid(name), signum)
         except Exception:  # pylint: disable=broad-except
             return
+        if signum == signal.SIGKILL:  # what it has started stays behind then
+            for process in self.served(name):
+                kill_quietly(process.host_pid, signum)
         end = time.monotonic() + 20
         while time.monotonic() < end and self.served(name):
             time.sleep(0.05)

@@ -1,0 +1,107 @@
+"""What no machine of the tests has: podman, sudo, engines that misbehave. Stand-ins on the head's PATH check how they
+are called; the head itself is the only node."""
+import json
+
+import pytest
+
+# An engine that "enters" by running the words here. It notes every call, and does what ~/engine.MODE says.
+ENGINE = r"""#!/bin/sh
+printf '%s %s\n' "${0##*/}" "$*" >>"$HOME/calls"
+mode=$(cat "$HOME/mode" 2>/dev/null)
+case $1.$mode in
+inspect.denied) echo 'permission denied while trying to connect to the Docker daemon socket' >&2; exit 1 ;;
+inspect.down) echo 'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?' >&2; exit 1 ;;
+inspect.odd) echo 'what?'; exit 0 ;;
+inspect.*)
+    [ "$2" = -f ] || exit 64
+    [ "$4" = c1 ] || [ "$4" = id1 ] || { echo "Error: no such object: \"$4\"" >&2; exit 125; }
+    echo 'WARNING: something that does not matter' >&2
+    echo 'mt:id1|running|2026-01-01 10:00:00.1 +0000 UTC' ;;
+exec.oci) echo 'OCI runtime exec failed: exec failed: "/bin/sh": no such file' >&2; exit 126 ;;
+exec.workdir) echo 'OCI runtime exec failed: chdir to cwd ("/x") set in config.json failed: no such file' >&2; exit 126 ;;
+exec.*)
+    shift
+    while [ "${1#/bin/sh}" = "$1" ]; do
+        case $1 in -t | -it | -ti | --tty) exit 64 ;; esac
+        shift
+    done
+    exec "$@" ;;
+ps.*) echo c1 ;;
+*) exit 64 ;;
+esac
+"""
+SUDO = r"""#!/bin/sh
+printf 'sudo %s\n' "$*" >>"$HOME/calls"
+[ "$1" = -n ] || exit 64
+[ ! -e "$HOME/password" ] || { echo 'sudo: a password is required' >&2; exit 1; }
+shift
+exec "$@"
+"""
+
+
+@pytest.fixture
+def standins(lab):
+    for name, text in (("docker", ENGINE), ("podman", ENGINE), ("sudo", SUDO)):
+        lab.write("fake/" + name, text).chmod(0o755)
+    lab.path = {"PATH": f"{lab.home}/fake:{lab.cluster.dir}/bin:/usr/bin:/bin"}
+    return lab
+
+
+def start(lab, code=0, **container):
+    lab.job(hosts="localhost", container={"name": "c1", **container}, program=["sh", "-c", "echo in; exec sleep 600"])
+    return lab.mt("start", "job.yaml", "r", "--json", code=code, env=lab.path)
+
+
+def calls(lab):
+    return (lab.home / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize("container, entered", [
+    ({"engine": "docker"}, "docker exec -i c1 /bin/sh -s"),
+    ({"engine": "podman", "user": "lab"}, "podman exec -i -u lab c1 /bin/sh -s"),
+    ({"sudo": True}, "sudo -n docker exec -i c1 /bin/sh -s")])
+def test_how_engines_are_called(standins, container, entered):
+    assert start(standins, **container).json["state"] == "running"
+    assert standins.mt("logs", "r", env=standins.path).out == "localhost: in\n"
+    standins.mt("stop", "r", env=standins.path)
+    assert entered in calls(standins)
+    assert {line for line in calls(standins) if " exec " in line and not line.startswith("sudo")} == {
+        entered.removeprefix("sudo -n ")}
+    assert not [line for line in calls(standins) if "MTLAUNCH" in line]
+
+
+def test_a_plan_shows_ssh_and_engine(standins):
+    standins.job(hosts="node1", container={"name": "c1", "user": "u", "sudo": True}, program=["true"])
+    node = standins.mt("start", "job.yaml", "r", "--dry-run", "--json").json["nodes"][0]
+    assert node["container"] == "c1" and node["command"] == ["true"]
+    assert "ssh " in node["shell"] and "sudo -n docker exec -i -u u c1 /bin/sh -c " in node["shell"]
+    assert standins.mt("start", "job.yaml", "r", "--dry-run", "--json", "--set", "container=null").json["nodes"][0][
+        "container"] is None
+    answer = standins.mt("start", "job.yaml", "r", "--dry-run", "--json", env={"CONTAINER_NAME": "other"})
+    assert answer.json["nodes"][0]["container"] == "other" and "CONTAINER_NAME=other" in answer.err
+
+
+@pytest.mark.parametrize("mode, kind", [
+    ("denied", "docker-permission"), ("down", "engine-missing"), ("odd", "container-failed"),
+    ("oci", "container-failed"), ("workdir", "workdir-missing")])
+def test_what_an_engine_says(standins, mode, kind):
+    standins.write("mode", mode)
+    answer = start(standins, code=4)
+    assert answer.error["kind"] == kind and answer.error["hint"]
+
+
+def test_sudo_that_wants_a_password(standins):
+    standins.write("password", "")
+    answer = start(standins, code=4, sudo=True)
+    assert answer.error["kind"] == "sudo-needs-password"
+    assert answer.seconds < 20
+
+
+def test_an_engine_that_goes_away_leaves_a_stop_unproven(standins):
+    assert start(standins).json["state"] == "running"
+    standins.write("mode", "down")
+    status = json.loads(standins.mt("status", "r", "--json", code=3, env=standins.path).out)
+    assert status["nodes"][0]["state"] == "lost"
+    standins.mt("stop", "r", code=7, env=standins.path)
+    standins.write("mode", "")
+    standins.mt("stop", "r", code=0, env=standins.path)
