@@ -188,11 +188,12 @@ def test_a_setup_line_that_fails_in_the_probe(node):
 
 def test_a_setup_line_that_never_ends_in_the_probe(node):
     began = time.monotonic()
-    answer = probe(node, setup=["sleep 234"], setup_timeout=1)
+    sleep = f"sleep {100000 + int(node.hex, 16)}"
+    answer = probe(node, setup=[sleep], setup_timeout=1)
     assert (answer["setup_failed"], answer["setup_line"], answer["setup_status"]) == (True, 1, -1)
     assert time.monotonic() - began < 10
     out = subprocess.run(["ps", "-eo", "args"], stdout=subprocess.PIPE, text=True).stdout
-    assert "sleep 234" not in out
+    assert sleep not in out
 
 
 def test_a_missing_working_folder(node):

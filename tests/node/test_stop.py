@@ -317,3 +317,21 @@ def test_a_leader_that_is_gone_while_its_threads_run(dash):
     assert dash.observe()["life"] == "running"
     stopped = dash.stop(grace=5)
     assert stopped["was_alive"] and stopped["survivors"]["total"] == 0
+
+
+def test_the_keeper_reaps_the_orphans_it_adopts(node):
+    node.start("/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do (setsid sh -c 'sleep 0.3' &); done; sleep 100")
+    keeper = node.state()["keeper"].encode()
+
+    def zombies():
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                fields = stat_fields(pid)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if fields[0] == b"Z" and fields[1] == keeper:
+                found.append(pid)
+        return found
+    time.sleep(1)  # they have all ended by then, whoever their parent is
+    wait_for(lambda: not zombies(), 5, "the zombies' end")
