@@ -364,7 +364,9 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
     node->user = xstrdup(user);
     node->port = first_port(known ? known->port : 0, host->port, in->job->ssh_port);
     node->nproc = work->nproc[node->host];
-    node->env_mode = !node->local || plan->container.name ? PLAN_ENV_LOGIN : plan->nnodes == 1 ? PLAN_ENV_KEEP : PLAN_ENV_CLEAN;
+    node->env_mode = !node->local || plan->container.name ? PLAN_ENV_LOGIN
+                     : plan->nnodes == 1                  ? PLAN_ENV_KEEP
+                                                          : PLAN_ENV_CLEAN;
 
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, node, &values);
