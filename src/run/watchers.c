@@ -156,6 +156,7 @@ static void watch_ask(struct watcher *watcher)
         .input = call.input.data,
         .input_len = call.input.len,
         .follow = true,
+        .hold_input = target.container.name != NULL, /* its end ends the watch inside */
     };
     watcher->why.kind = NULL;
     watcher->mute = false;
