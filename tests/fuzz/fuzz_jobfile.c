@@ -22,7 +22,7 @@ static void check_job(const struct job *job)
     CHECK(job->zero_stage <= 3 && job->nproc_per_node <= 1024 && job->master_port <= 65535 &&
           job->ssh_port <= 65535);
     CHECK(job->hosts == NULL || job->hostfile == NULL);
-    CHECK(job->start_timeout_s >= 1 && job->lost_after_s >= 1);
+    CHECK(job->start_timeout_s >= 1 && job->policy.lost_after_s >= 1);
     CHECK(job_signal_name(job->stop_signal) != NULL);
     for (size_t i = 0; i < job->args.len; i++) {
         const struct job_arg *arg = &job->args.items[i];
