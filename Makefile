@@ -181,9 +181,10 @@ demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left
 	@$(MAKE) --no-print-directory all
 	@sh tests/e2e/demo.sh ./mtlaunch
 
-bench: mtlaunch ## start latency and client CPU a host beside pdsh
+bench: mtlaunch ## start latency and client CPU a host beside pdsh; a fault to its proven end beside torchrun
 	@sh tests/deps.sh build test
 	@$(PYTHON) tests/bench/launch.py ./mtlaunch $(BENCH)
+	@$(PYTHON) tests/bench/fault.py
 
 # --- install, format, clean -------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ echo "== 512 MiB of output through exec"
 # PYTEST holds a command and its options.
 # shellcheck disable=SC2086
 MTLAUNCH_EXEC_MIB=512 $PYTEST tests/e2e/test_exec.py -k big_output || exit 1
+echo "== chaos, seed $seed"
+python3 tests/e2e/chaos.py --cycles "${CYCLES:-500}" --seed "$seed" || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do
     echo "== kill matrix, seed $seed"
     # PYTEST holds a command and its options.

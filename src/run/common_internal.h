@@ -110,6 +110,10 @@ int run_pay_debts_held(struct run_context *context, struct run *run, struct run_
                        struct error *err);
 int run_pay_debts(struct run_context *context, struct run *run, struct error *err);
 
+/* The same as a part of a stop (the lock is held): debts that stay are not_proven (7). */
+int run_settle_debts(struct run_context *context, struct run *run, struct run_stop_result *result,
+                     struct error *err);
+
 /* The run has ended or changed: state, outcome, event, secrets, record. */
 int run_settle(struct run_context *context, struct run *run, struct error *err);
 

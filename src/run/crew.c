@@ -54,6 +54,14 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
         fleet_add_host(crew->fleet, &endpoint);
         endpoint_release(&endpoint);
     }
+    for (size_t i = 0; i < run->debts_len; i++) {
+        struct endpoint endpoint;
+        if (endpoint_resolve(&run->debts[i].host, &options, machine, config, &endpoint, NULL, err) != 0) {
+            return error_prefix(err, "%s", run->debts[i].label);
+        }
+        fleet_add_host(crew->fleet, &endpoint);
+        endpoint_release(&endpoint);
+    }
     return 0;
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "common_internal.h"
+#include "debtors_internal.h"
+#include "model/kind.h"
 
 /* A run of that one node, to ask it with. */
 static void make_run(const struct run *run, const struct run_debt *debt, struct run *out)
@@ -93,4 +95,127 @@ int run_pay_debts(struct run_context *context, struct run *run, struct error *er
     int code = run_pay_debts_held(context, run, &result, err);
     run_stop_result_release(&result);
     return code;
+}
+
+int run_settle_debts(struct run_context *context, struct run *run, struct run_stop_result *result,
+                     struct error *err)
+{
+    if (run->debts_len == 0) {
+        return 0;
+    }
+    if (run_pay_debts_held(context, run, result, err) != 0) {
+        return -1;
+    }
+    if (run->debts_len == 0) {
+        return 0;
+    }
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    for (size_t i = 0; i < run->debts_len; i++) {
+        strlist_add(&names, run->debts[i].label);
+    }
+    AUTO_FREE char *joined = strlist_join(&names, ", ");
+    error_set(err, &kind_not_proven,
+              "it is not proven that run '%s' is gone from %s, which did not answer before", run->name,
+              joined);
+    return error_hint(err, "`mtlaunch stop %s` again is safe", run->name);
+}
+
+/* --- debtors ------------------------------------------------------------------------------------- */
+
+#define KNOCK_TIMEOUT_MS 30000
+
+struct debtor {
+    struct debtors *debtors;
+    size_t host;            /* in the crew's fleet */
+    unsigned rank, attempt; /* of the debt */
+    unsigned tries;
+    bool answered;
+};
+
+struct debtors {
+    struct crew *crew;
+    struct debtor *items;
+    size_t len;
+    bool answers;
+};
+
+static void knock(void *ctx);
+
+static void on_answer(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct debtor *debtor = ctx;
+    struct crew *crew = debtor->debtors->crew;
+    (void)host;
+    if (crew_is_interrupted(crew)) {
+        return;
+    }
+    if (result->error.kind == NULL) {
+        debtor->answered = true;
+        debtor->debtors->answers = true;
+        fleet_stop(crew->fleet);
+        return;
+    }
+    fleet_timer(crew->fleet, policy_retry_ms(++debtor->tries, UINT32_MAX / 2), knock, debtor);
+}
+
+static void knock(void *ctx)
+{
+    static const struct exec_handler handler = {.done = on_answer};
+    static const struct exec_request request = {.command = "true", .timeout_ms = KNOCK_TIMEOUT_MS};
+    struct debtor *debtor = ctx;
+    fleet_exec(debtor->debtors->crew->fleet, debtor->host, &request, &handler, debtor);
+}
+
+struct debtors *debtors_open(struct crew *crew)
+{
+    struct debtors *debtors = xcalloc(1, sizeof(*debtors));
+    debtors->crew = crew;
+    debtors->len = crew->run->debts_len;
+    debtors->items = xcalloc(debtors->len + 1, sizeof(*debtors->items));
+    for (size_t i = 0; i < debtors->len; i++) {
+        debtors->items[i] = (struct debtor){
+            .debtors = debtors,
+            .host = crew->run->nodes_len + i,
+            .rank = crew->run->debts[i].rank,
+            .attempt = crew->run->debts[i].attempt,
+        };
+        knock(&debtors->items[i]);
+    }
+    return debtors;
+}
+
+static bool still_owed(const struct debtor *debtor, const struct run *run)
+{
+    for (size_t i = 0; i < run->debts_len; i++) {
+        if (run->debts[i].rank == debtor->rank && run->debts[i].attempt == debtor->attempt) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void debtors_go_on(struct debtors *debtors)
+{
+    debtors->answers = false;
+    for (size_t i = 0; i < debtors->len; i++) {
+        struct debtor *debtor = &debtors->items[i];
+        if (debtor->answered && still_owed(debtor, debtors->crew->run)) {
+            debtor->answered = false;
+            fleet_timer(debtors->crew->fleet, policy_retry_ms(++debtor->tries, UINT32_MAX / 2), knock,
+                        debtor);
+        }
+    }
+}
+
+void debtors_free(struct debtors *debtors)
+{
+    if (debtors != NULL) {
+        free(debtors->items);
+        free(debtors);
+    }
+}
+
+bool debtors_answer(const struct debtors *debtors)
+{
+    return debtors->answers;
 }

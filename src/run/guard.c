@@ -24,6 +24,7 @@ int guard_open(struct guard *guard, struct error *err)
         return -1;
     }
     guard->crew_open = true;
+    guard->debtors = debtors_open(&guard->crew);
     guard->watchers = watchers_open(&guard->crew, policy_beat_s(&run->policy));
     if (guard->request->with_logs) {
         const struct node_tail_wish wish = {.from = NODE_TAIL_ALL, .follow = true};
@@ -45,6 +46,8 @@ void guard_close(struct guard *guard)
     guard->crew_open = false;
     watchers_free(guard->watchers);
     guard->watchers = NULL;
+    debtors_free(guard->debtors);
+    guard->debtors = NULL;
     tails_free(guard->tails);
     guard->tails = NULL;
     guard->explained = guard->no_restart = guard->stalled = false;
@@ -342,6 +345,17 @@ static bool anything_open(const struct run *run)
     return false;
 }
 
+/* A node of an earlier attempt is back: end what is left of it there. */
+static int pay_debts(struct guard *guard, struct error *err)
+{
+    struct run_stop_result result = {0};
+    int code = run_pay_debts_held(guard->context, guard->run, &result, err);
+    run_stop_result_release(&result);
+    debtors_go_on(guard->debtors);
+    guard->due = true;
+    return code;
+}
+
 static int follow_up(struct guard *guard, struct error *err)
 {
     struct run *run = guard->run;
@@ -369,7 +383,8 @@ static int follow_up(struct guard *guard, struct error *err)
 static bool is_due(struct guard *guard)
 {
     int64_t mark = run_store_mark(guard->context->store, guard->run->name);
-    if (guard->due || mark != guard->record_mark || watchers_have_news(guard->watchers)) {
+    if (guard->due || debtors_answer(guard->debtors) || mark != guard->record_mark ||
+        watchers_have_news(guard->watchers)) {
         return true;
     }
     if (guard->run->restarting || guard->run->stopping) {
@@ -399,7 +414,7 @@ int guard_turn(struct guard *guard, struct error *err)
     guard->due = false;
     int result = 0;
     if (run->attempt == attempt && run_state_is_live(run->state)) {
-        result = follow_up(guard, err);
+        result = debtors_answer(guard->debtors) ? pay_debts(guard, err) : follow_up(guard, err);
     }
     guard->record_mark = run_store_mark(guard->context->store, run->name);
     if (run->attempt != attempt && result == 0 && run_state_is_live(run->state)) {

@@ -6,6 +6,7 @@
 #define MTLAUNCH_RUN_GUARD_INTERNAL_H
 
 #include "common_internal.h"
+#include "debtors_internal.h"
 #include "tails_internal.h"
 #include "watchers_internal.h"
 
@@ -17,6 +18,7 @@ struct guard {
     struct crew crew;
     bool crew_open;
     struct watchers *watchers;
+    struct debtors *debtors;
     struct tails *tails; /* NULL: without logs */
     int64_t began_ms;
     int64_t beat_ms;       /* when the supervisor's file was written last */

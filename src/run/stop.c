@@ -255,6 +255,9 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
         };
         code = run_stop_held(&crew, run, orders, request->give_up, "asked for", result, err);
     }
+    if (code == 0) {
+        code = run_settle_debts(context, run, result, err);
+    }
     crew_close(&crew);
     return code;
 }

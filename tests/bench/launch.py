@@ -44,7 +44,7 @@ def bench(count, binary, runs):
             rows["mtlaunch " + name] = []
         for number in range(runs):
             run = f"b{number}"
-            rows["mtlaunch start"].append(measure(cluster, "mtlaunch", "start", "job.yaml", run, "-q"))
+            rows["mtlaunch start"].append(measure(cluster, "mtlaunch", "start", "job.yaml", run, "-q", "--no-supervise"))
             rows["mtlaunch status"].append(measure(cluster, "mtlaunch", "status", run, "-q"))
             rows["mtlaunch stop"].append(measure(cluster, "mtlaunch", "stop", run, "-q"))
     peer = None

@@ -217,10 +217,13 @@ class Cluster(BaseCluster):
 
     def stop_sshd(self, name):
         """End the listener and all connections; the processes started through them live on."""
-        for process in self.ps(name):
-            if process.name == "sshd":
+        def kill_all():  # again: somebody may connect while the listener still forks
+            found = [p for p in self.ps(name) if p.name == "sshd"]
+            for process in found:
                 kill_quietly(process.host_pid, signal.SIGKILL)
-        wait_for(lambda: not [p for p in self.ps(name) if p.name == "sshd"], f"sshd on {name} to end")
+            return not found
+
+        wait_for(kill_all, f"sshd on {name} to end")
 
     def start_sshd(self, name):
         self.exec(name, "/usr/sbin/sshd -f /run/lab/sshd_config -E /run/lab/sshd.log", user=False, check=True)

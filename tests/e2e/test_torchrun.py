@@ -40,7 +40,7 @@ def test_a_job_is_stopped_in_mid_run(torch_lab):
     assert all(len(lab.marked("long", n)) >= 3 for n in lab.names)
     stop = lab.mt("stop", "long", "--json")
     assert stop.json["state"] == "stopped" and stop.json["survivors"] == []
-    assert lab.left() == []
+    lab.assert_nothing_left()
     status = lab.status("long", code=0)
     assert status["state"] == "stopped" and status["exit_status"] is None
     assert {n["state"] for n in status["nodes"]} == {"stopped"}
