@@ -113,7 +113,7 @@ class Engines:
     def make(self, name, container, *options, image=TREE, command=("sleep", "infinity")):
         """A container with the machine's programs and the node's home, in the node's network; its id."""
         programs = PROGRAMS if image == TREE else []
-        return self.docker(name, "run", "-dit", "--name", container, "--network", "host", *programs, "-v",
+        return self.docker(name, "run", "-dit", "--name", container, "--network", "host", "--stop-signal", "KILL", *programs, "-v",
                            "/home/lab:/home/lab", *options, image, *command).stdout.strip()
 
     def clear(self):
@@ -138,6 +138,10 @@ class Engines:
 
     def marked(self, name, run):
         return [p for p in self.inside(name) if p.environ.get("MTLAUNCH_RUN") == run]
+
+    def watchers(self, name):
+        """Shells of mtlaunch that stay inside: a watch, a follower."""
+        return [p for p in self.inside(name) if p.argv == ["/bin/sh", "-s"]]
 
     def pid(self, name):
         return int(self.cluster.exec(name, "cat /run/engine/pid", user=False, check=True).stdout)

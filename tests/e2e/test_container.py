@@ -41,7 +41,8 @@ def start(lab, run="r", hosts="node1,node2", code=0, args=(), **keys):
     keys.setdefault("container", CONTAINER)
     keys.setdefault("program", ["sh", "-c", "echo here; exec sleep 600"])
     lab.job(run + ".yaml", hosts=hosts, **keys)
-    return lab.mt("start", run + ".yaml", run, *args, code=code)
+    # alone: what a supervisor does has a test of its own
+    return lab.mt("start", run + ".yaml", run, "--no-supervise", *args, code=code)
 
 
 def node_of(lab, run, rank=0):
@@ -335,3 +336,19 @@ def test_a_command_in_every_container(two):
     two.mt("exec", "--hosts", "node1", "--container", "train", "--timeout", "1s", "--", "sleep 300", code=5)
     assert time.monotonic() - begin < 10
     assert not [p for p in two.engines.inside("node1") if p.command == "sleep 300"]
+
+
+def test_a_supervised_run_follows_its_container(two):
+    """The supervisor's channel stays open into the container, and tells when that goes."""
+    two.job("r.yaml", hosts="node1,node2", container=CONTAINER, program=["sh", "-c", "echo here; exec sleep 600"])
+    two.mt("start", "r.yaml", "r")
+    wait_for(lambda: two.status("r")["supervisor"]["alive"], "the supervisor")
+    wait_for(lambda: all(two.engines.watchers(n) for n in NODES), "a watch inside both containers")
+    first = {n: [p.pid for p in two.engines.watchers(n)] for n in NODES}
+    time.sleep(1.5)  # a watch that ends is begun anew: it must be the same one
+    assert {n: [p.pid for p in two.engines.watchers(n)] for n in NODES} == first
+    two.engines.docker("node2", "restart", "-t", "0", "train")
+    status = two.wait_state("r", "failed", limit=40)
+    assert status["nodes"][1]["reason"].startswith("container-replaced")
+    assert not two.engines.marked("node1", "r")
+    wait_for(lambda: not two.engines.watchers("node1"), "the watch to end inside")

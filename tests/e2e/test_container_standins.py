@@ -49,7 +49,7 @@ def standins(lab):
 
 def start(lab, code=0, **container):
     lab.job(hosts="localhost", container={"name": "c1", **container}, program=["sh", "-c", "echo in; exec sleep 600"])
-    return lab.mt("start", "job.yaml", "r", "--json", code=code, env=lab.path)
+    return lab.mt("start", "job.yaml", "r", "--no-supervise", "--json", code=code, env=lab.path)
 
 
 def calls(lab):
