@@ -113,8 +113,8 @@ class Engines:
     def make(self, name, container, *options, image=TREE, command=("sleep", "infinity")):
         """A container with the machine's programs and the node's home, in the node's network; its id."""
         programs = PROGRAMS if image == TREE else []
-        return self.docker(name, "run", "-dit", "--name", container, "--network", "host", "--stop-signal", "KILL", *programs, "-v",
-                           "/home/lab:/home/lab", *options, image, *command).stdout.strip()
+        return self.docker(name, "run", "-dit", "--name", container, "--network", "host", "--stop-signal", "KILL",
+                           *programs, "-v", "/home/lab:/home/lab", *options, image, *command).stdout.strip()
 
     def clear(self):
         """No container is left."""
