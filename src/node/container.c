@@ -38,8 +38,6 @@ void node_request_container_look(const struct node_container *container, const c
 void node_request_container_up(const struct node_container *container, const struct node_container_wish *wish,
                                const char *nonce, struct node_call *out)
 {
-    AUTO_STR struct str env = STR_INIT;
-
     begin(out, container, "up", nonce);
     node_gate_add_value(&out->input, "old", wish->old_id);
     node_gate_add_value(&out->input, "idle", wish->idle_id);
