@@ -28,7 +28,7 @@ struct policy {
     unsigned long stall_s; /* 0: off */
     unsigned restart_max;
     unsigned long backoff_s;
-    struct strlist no_restart_on; /* texts, or POSIX extended expressions, looked for in the log's end */
+    struct strlist no_restart_on; /* texts looked for in the log's end */
     struct strlist spares;        /* entries of a host list, in the order they are taken */
 };
 

@@ -1,6 +1,5 @@
 #include "model/policy.h"
 
-#include <regex.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -170,18 +169,8 @@ struct policy_decision policy_decide(const struct run *run, const struct policy_
 const char *policy_forbids_restart(const struct policy *policy, const char *text)
 {
     for (size_t i = 0; i < policy->no_restart_on.len; i++) {
-        const char *entry = policy->no_restart_on.items[i];
-        if (strstr(text, entry) != NULL) {
-            return entry;
-        }
-        regex_t expression;
-        if (regcomp(&expression, entry, REG_EXTENDED | REG_NOSUB | REG_NEWLINE) != 0) {
-            continue; /* it is a text then */
-        }
-        bool found = regexec(&expression, text, 0, NULL, 0) == 0;
-        regfree(&expression);
-        if (found) {
-            return entry;
+        if (strstr(text, policy->no_restart_on.items[i]) != NULL) {
+            return policy->no_restart_on.items[i];
         }
     }
     return NULL;

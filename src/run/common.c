@@ -15,7 +15,8 @@
 
 /* --- the observer ------------------------------------------------------------------------------- */
 
-static void tell(void (*callback)(void *, const char *), void *ctx, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void tell(void (*callback)(void *, const char *), void *ctx,
+                                                       const char *format, va_list args)
 {
     if (callback != NULL) {
         AUTO_FREE char *text = xvasprintf(format, args);

@@ -73,10 +73,10 @@ int run_look(struct crew *crew, struct run *run, int *lock, struct error *err);
 struct stop_orders {
     const char *signal; /* without SIG */
     unsigned long grace_s;
-    bool again;        /* see judge_stop */
-    bool sweep;        /* the run has ended: states stay */
-    bool quiet;        /* do not tell failures */
-    const bool *nodes; /* one a node: ask it; NULL: all */
+    bool again;                  /* see judge_stop */
+    bool sweep;                  /* the run has ended: states stay */
+    bool quiet;                  /* do not tell failures */
+    const bool *nodes;           /* one a node: ask it; NULL: all */
     void (*conclude)(void *ctx); /* all have answered; before the record is settled. NULL: nothing */
     void *ctx;
 };

@@ -98,11 +98,11 @@ def test_killed_at_every_step_of_start(lab):
 
 def test_killed_at_every_step_of_stop(lab):
     write_job(lab)
-    lab.mt("start", "job.yaml", "r")
+    lab.mt("start", "job.yaml", "r", "--no-supervise")
     count = steps(lab.mt("stop", "r", "-v", env=hook(0)))
     for n in order(count):
         run = f"r{n}"
-        lab.mt("start", "job.yaml", run)
+        lab.mt("start", "job.yaml", run, "--no-supervise")
         answer = lab.mt("stop", run, env=hook(n), code=None)
         assert answer.code in (137, -9), f"step {n}: {answer!r}"
         assert check_truth(lab, run)
@@ -112,11 +112,11 @@ def test_killed_at_every_step_of_stop(lab):
 def test_killed_at_every_step_of_wait(lab):
     write_job(lab, "short.yaml", seconds=2)
     write_job(lab)
-    lab.mt("start", "short.yaml", "s")
+    lab.mt("start", "short.yaml", "s", "--no-supervise")
     count = steps(lab.mt("wait", "s", "-v", env=hook(0)))
     for n in order(count):
         run = f"w{n}"
-        lab.mt("start", "short.yaml", run)
+        lab.mt("start", "short.yaml", run, "--no-supervise")
         answer = lab.mt("wait", run, env=hook(n), code=None)
         assert answer.code in (137, -9, 0), f"step {n}: {answer!r}"  # a faster run has fewer looks
         assert check_truth(lab, run)
