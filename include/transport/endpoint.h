@@ -24,10 +24,19 @@ struct machine {
 int machine_read(struct machine *machine, const char *home, struct error *err);
 void machine_release(struct machine *machine);
 
+enum ssh_client {
+    SSH_CLIENT_AUTO,    /* the built-in one where it can do what the host's configuration asks for */
+    SSH_CLIENT_BUILTIN, /* libssh */
+    SSH_CLIENT_OPENSSH  /* the system's ssh, a process for each command */
+};
+
 /* The spec's ssh options; borrowed. "~" may stand at the start of the paths. */
 struct ssh_options {
-    const char *user;        /* NULL: not given */
-    unsigned port;           /* 0: not given */
+    enum ssh_client client;
+    const char *config; /* as ssh_config_load was given it */
+    const char *jump; /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
+    const char *user; /* NULL: not given */
+    unsigned port;    /* 0: not given */
     const char *identity;    /* private key file; NULL: not given */
     const char *known_hosts; /* the only known_hosts file; NULL: not given */
 };
@@ -44,6 +53,10 @@ struct endpoint {
     struct strlist identities;  /* private key files, in the order they are tried; absolute */
     bool identity_explicit;     /* identities holds the one of the spec */
     struct strlist known_hosts; /* files, absolute */
+    /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
+    struct endpoint *jump;
+    bool openssh;                /* through the system's ssh: name is what it is given */
+    struct strlist openssh_args; /* what entry and spec say, as words of its command line */
 };
 
 /*

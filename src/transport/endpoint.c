@@ -248,6 +248,10 @@ void endpoint_release(struct endpoint *endpoint)
     free(endpoint->key_name);
     strlist_release(&endpoint->identities);
     strlist_release(&endpoint->known_hosts);
+    strlist_release(&endpoint->openssh_args);
+    if (endpoint->jump != NULL)
+        endpoint_release(endpoint->jump);
+    free(endpoint->jump);
     *endpoint = (struct endpoint){0};
 }
 
@@ -264,4 +268,10 @@ void endpoint_copy(struct endpoint *to, const struct endpoint *from)
     to->known_hosts = (struct strlist)STRLIST_INIT;
     strlist_copy(&to->identities, &from->identities);
     strlist_copy(&to->known_hosts, &from->known_hosts);
+    to->openssh_args = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->openssh_args, &from->openssh_args);
+    if (from->jump != NULL) {
+        to->jump = xcalloc(1, sizeof(*to->jump));
+        endpoint_copy(to->jump, from->jump);
+    }
 }
