@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tarfile
 import time
+from pathlib import Path
 
 from cluster import UID, kill_quietly, wait_for
 from lab_process import processes_where
@@ -175,6 +176,12 @@ class Engines:
                 kill_quietly(process.host_pid, signal.SIGKILL)
             self.cluster.exec(name, "grep -o '/run/engine/[^ ]*' /proc/self/mounts | sort -r | xargs -r umount -l; "
                               "rm -rf /run/engine " + SOCKET, user=False)
+
+        for folder in Path("/sys/fs/cgroup").glob("**/docker"):  # the engines' own, when no other engine uses it
+            try:
+                folder.rmdir()
+            except OSError:
+                continue
 
     def clear_quietly(self, name):
         ids = self.docker(name, "ps", "-aq", code=None).stdout.split()
