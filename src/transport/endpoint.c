@@ -177,11 +177,6 @@ static void find_known_hosts(struct endpoint *endpoint, const struct ssh_options
         strlist_add(&endpoint->known_hosts, default_global_known_hosts[i]);
 }
 
-static const char *first_given(const char *a, const char *b, const char *c, const char *fallback)
-{
-    return a != NULL ? a : b != NULL ? b : c != NULL ? c : fallback;
-}
-
 /* Name, user, port: entry, spec, ssh_config, default. */
 static void fill_basics(const struct host *host, const struct ssh_options *options,
                         const struct machine *machine, const struct ssh_config_values *values,
@@ -192,8 +187,7 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
     *out = (struct endpoint){0};
     out->name = xstrdup(host->name);
     out->hostname = xstrdup(values->hostname != NULL ? values->hostname : host->name);
-    out->user =
-        xstrdup(first_given(host->user, options != NULL ? options->user : NULL, values->user, machine->user));
+    out->user = xstrdup(values->user != NULL ? values->user : machine->user);
     out->port = host->port != 0 ? host->port : spec_port != 0 ? spec_port : values->port;
     if (out->port == 0)
         out->port = SSH_PORT;
@@ -212,8 +206,8 @@ static int refuse_proxy(const struct endpoint *endpoint, const struct ssh_config
                         struct error *err)
 {
     error_set(err, &kind_not_supported, "'%s', which applies to host '%s', is not supported by this version",
-              values->unsupported, endpoint->name);
-    error_at(err, values->unsupported_file, values->unsupported_line, 0);
+              values->proxy_jump != NULL ? "ProxyJump" : "ProxyCommand", endpoint->name);
+    error_at(err, values->proxy_place.file, values->proxy_place.line, 0);
     return error_hint(err, "use hosts that are reached directly, or a configuration without it (ssh.config)");
 }
 
@@ -221,12 +215,15 @@ int endpoint_resolve(const struct host *host, const struct ssh_options *options,
                      const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
                      struct strlist *notes, struct error *err)
 {
+    const char *spec_user = options != NULL ? options->user : NULL;
+    const struct ssh_config_query query = {
+        .name = host->name, .user = host->user != NULL ? host->user : spec_user, .local_user = machine->user};
     struct ssh_config_values values;
     int failed = 0;
 
-    ssh_config_lookup(config, host->name, &values);
+    ssh_config_lookup(config, &query, &values);
     fill_basics(host, options, machine, &values, out);
-    if (values.unsupported != NULL && !out->local)
+    if ((values.proxy_jump != NULL || values.proxy_command != NULL) && !out->local)
         failed = refuse_proxy(out, &values, err);
     if (failed == 0)
         failed = find_identities(out, options, machine, &values, notes, err);

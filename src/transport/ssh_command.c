@@ -24,7 +24,7 @@ struct ssh_command {
     bool remote_eof, remote_closed;
     int64_t ended_ms;
     struct exec_result result;
-    struct deadline quiet;
+    struct deadline quiet; /* before it runs: until its start has to be confirmed */
 };
 
 static struct deadlines *deadlines_of(const struct ssh_command *command)
@@ -141,11 +141,27 @@ static void finish_with(struct ssh_command *command, const struct error_kind *ki
     finish(command, true);
 }
 
+/* A server that lives and does not answer is as good as lost. */
+static void fail_unanswered(const struct ssh_command *command)
+{
+    struct ssh_connection *connection = command->connection;
+    struct error err = ERROR_INIT;
+
+    error_set(&err, &kind_timed_out, "the ssh server %s within %g s",
+              command->state == COMMAND_OPENING ? "opened no channel" : "did not start the command",
+              connection->link->shared->setup.connect_timeout_ms / 1000.0);
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+}
+
 static void on_quiet(void *ctx)
 {
     struct ssh_command *command = ctx;
     struct ssh_connection *connection = command->connection;
 
+    if (command->state != COMMAND_RUNNING) {
+        fail_unanswered(command);
+        return;
+    }
     if (*connection->link->shared->setup.paused) { /* nobody listened: that is no quiet */
         command->ended_ms = clock_mono_ms();
         wait_for_quiet(command);
@@ -185,27 +201,6 @@ static bool step_opening(struct ssh_command *command)
     return false;
 }
 
-static bool step_requesting(struct ssh_command *command)
-{
-    /* A cancelled job's command was sent by the first call; libssh reads the argument only then. */
-    int answer =
-        ssh_channel_request_exec(command->channel, command->job != NULL ? command->job->command : "true");
-
-    if (answer == SSH_AGAIN || !ssh_connection_is_alive(command->connection))
-        return false;
-    if (command->job == NULL) {
-        command->state = COMMAND_RUNNING;
-        kill_channel(command);
-        return false;
-    }
-    if (answer != SSH_OK) {
-        finish_with(command, &kind_node_unsupported, "the ssh server refuses to run a command");
-        return false;
-    }
-    command->state = COMMAND_RUNNING;
-    return true;
-}
-
 static void send_input(struct ssh_command *command)
 {
     struct transport_job *job = command->job;
@@ -238,6 +233,35 @@ static void send_input(struct ssh_command *command)
         ssh_channel_send_eof(command->channel);
         command->input_ended = true;
     }
+}
+
+static bool step_requesting(struct ssh_command *command)
+{
+    /* A cancelled job's command was sent by the first call; libssh reads the argument only then. */
+    int answer =
+        ssh_channel_request_exec(command->channel, command->job != NULL ? command->job->command : "true");
+
+    if (!ssh_connection_is_alive(command->connection))
+        return false;
+    if (answer == SSH_AGAIN) {
+        /* A server takes requests and data in order: the input need not wait for the answer. */
+        if (command->job != NULL)
+            send_input(command);
+        return false;
+    }
+    if (command->job == NULL) {
+        command->state = COMMAND_RUNNING;
+        kill_channel(command);
+        return false;
+    }
+    if (answer != SSH_OK) {
+        finish_with(command, &kind_node_unsupported, "the ssh server refuses to run a command");
+        return false;
+    }
+    command->state = COMMAND_RUNNING;
+    if (!command->ended)
+        deadline_clear(deadlines_of(command), &command->quiet);
+    return true;
 }
 
 static void step_running(struct ssh_command *command)
@@ -304,6 +328,7 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
         at = &(*at)->next;
     *at = command;
     job->running = command;
+    deadline_set(connection->deadlines, &command->quiet, connection->link->shared->setup.connect_timeout_ms);
     ssh_connection_step(connection);
 }
 

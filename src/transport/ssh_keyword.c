@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "model/kind.h"
 #include "transport/ssh_keyword_internal.h"
@@ -73,15 +75,207 @@ static void apply_global_known_hosts(struct ssh_config_values *values, const str
         strlist_copy(&values->global_known_hosts, &directive->args);
 }
 
-/* The first of ProxyJump and ProxyCommand decides, "none" included. */
-static void apply_proxy(struct ssh_config_values *values, const struct ssh_directive *directive)
+static void apply_certificate_file(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->unsupported_line != 0)
+    if (!strlist_has(&values->certificate_files, directive->args.items[0]))
+        strlist_add(&values->certificate_files, directive->args.items[0]);
+}
+
+static void apply_identity_agent(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    set_first(&values->identity_agent, directive->args.items[0]);
+}
+
+/* --- values out of a fixed set --- */
+
+struct word {
+    const char *text;
+    int value;
+};
+
+static const struct word flags[] = {
+    {"yes", SSH_CONFIG_YES}, {"true", SSH_CONFIG_YES}, {"no", SSH_CONFIG_NO}, {"false", SSH_CONFIG_NO}};
+static const struct word stricts[] = {
+    {"ask", SSH_STRICT_ASK},  {"yes", SSH_STRICT_YES}, {"accept-new", SSH_STRICT_ACCEPT_NEW},
+    {"no", SSH_STRICT_OFF},   {"off", SSH_STRICT_OFF}, {"true", SSH_STRICT_YES},
+    {"false", SSH_STRICT_OFF}};
+static const struct word families[] = {{"any", AF_UNSPEC}, {"inet", AF_INET}, {"inet6", AF_INET6}};
+
+/* -1: none of them. */
+static int find_word(const struct word *words, size_t len, const char *text)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (strcasecmp(words[i].text, text) == 0)
+            return words[i].value;
+    }
+    return -1;
+}
+
+static int check_word(const struct word *words, size_t len, const char *text, struct error *err)
+{
+    AUTO_STR struct str allowed = STR_INIT;
+
+    if (find_word(words, len, text) >= 0)
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        str_addf(&allowed, "%s%s", i > 0 ? ", " : "", words[i].text);
+    return error_set(err, &kind_ssh_config, "value '%s' is not one of: %s", text, str_text(&allowed));
+}
+
+static int check_flag(const struct strlist *args, struct error *err)
+{
+    return check_word(flags, ARRAY_LEN(flags), args->items[0], err);
+}
+
+static int check_strict(const struct strlist *args, struct error *err)
+{
+    return check_word(stricts, ARRAY_LEN(stricts), args->items[0], err);
+}
+
+static int check_family(const struct strlist *args, struct error *err)
+{
+    return check_word(families, ARRAY_LEN(families), args->items[0], err);
+}
+
+static enum ssh_config_flag read_flag(const struct ssh_directive *directive)
+{
+    return (enum ssh_config_flag)find_word(flags, ARRAY_LEN(flags), directive->args.items[0]);
+}
+
+static void apply_identities_only(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->identities_only == SSH_CONFIG_ABSENT)
+        values->identities_only = read_flag(directive);
+}
+
+static void apply_gssapi(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->gssapi == SSH_CONFIG_ABSENT)
+        values->gssapi = read_flag(directive);
+}
+
+static void apply_strict(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->strict == SSH_STRICT_ABSENT)
+        values->strict =
+            (enum ssh_config_strict)find_word(stricts, ARRAY_LEN(stricts), directive->args.items[0]);
+}
+
+static void apply_family(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->address_family < 0)
+        values->address_family = find_word(families, ARRAY_LEN(families), directive->args.items[0]);
+}
+
+/* --- numbers and times --- */
+
+#define MAX_SECONDS 2147483
+
+/* "90", "1m30s", "2h"; -1 when it is none. */
+static int read_time(const char *text)
+{
+    static const struct {
+        char letter;
+        int seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+    int64_t total = 0;
+
+    if (*text == '\0')
+        return -1;
+    while (*text != '\0') {
+        int64_t number = 0, unit = 1;
+        if (*text < '0' || *text > '9')
+            return -1;
+        for (; *text >= '0' && *text <= '9'; text++)
+            number = number <= MAX_SECONDS ? number * 10 + (*text - '0') : number;
+        for (size_t i = 0; *text != '\0' && i < ARRAY_LEN(units); i++) {
+            if ((*text | 0x20) == units[i].letter)
+                unit = units[i].seconds;
+        }
+        if (*text != '\0' && strchr("smhdwSMHDW", *text) == NULL)
+            return -1;
+        text += *text != '\0';
+        total += number * unit;
+        if (total > MAX_SECONDS)
+            return -1;
+    }
+    return (int)total;
+}
+
+static int check_time(const struct strlist *args, struct error *err)
+{
+    if (strcasecmp(args->items[0], "none") == 0 || read_time(args->items[0]) >= 0)
+        return 0;
+    return error_set(err, &kind_ssh_config,
+                     "time '%s' is not none or a time as 30, 90s, 2m, 1h30m, up to %ds", args->items[0],
+                     MAX_SECONDS);
+}
+
+static int check_count(const struct strlist *args, struct error *err)
+{
+    uint64_t count;
+
+    if (text_to_uint(args->items[0], 0, 1000000, &count))
+        return 0;
+    return error_set(err, &kind_ssh_config, "number '%s' is not a number from 0 to 1000000", args->items[0]);
+}
+
+static void apply_connect_timeout(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->connect_timeout_s < 0)
+        values->connect_timeout_s = read_time(directive->args.items[0]);
+}
+
+static void apply_alive_interval(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->alive_interval_s < 0)
+        values->alive_interval_s = read_time(directive->args.items[0]);
+}
+
+static void apply_alive_count(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->alive_count_max < 0)
+        values->alive_count_max = (int)strtol(directive->args.items[0], NULL, 10);
+}
+
+/* --- proxies --- */
+
+static struct ssh_config_place place_of(const struct ssh_directive *directive)
+{
+    return (struct ssh_config_place){directive->file, directive->line};
+}
+
+/* The first of ProxyJump and ProxyCommand decides; a "ProxyJump none" keeps off later jumps alone. */
+static void apply_proxy_jump(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->proxy_jump != NULL || values->proxy_command != NULL)
         return;
-    values->unsupported_line = directive->line;
-    values->unsupported_file = directive->file;
-    if (strcasecmp(directive->args.items[0], "none") != 0)
-        values->unsupported = xstrdup(directive->keyword->name);
+    values->proxy_jump = xstrndup(directive->rest, strcspn(directive->rest, "# \t"));
+    values->proxy_place = place_of(directive);
+}
+
+static void apply_proxy_command(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->proxy_command != NULL ||
+        (values->proxy_jump != NULL && strcasecmp(values->proxy_jump, "none") != 0))
+        return;
+    values->proxy_command = xstrdup(directive->rest);
+    values->proxy_place = place_of(directive);
+}
+
+/* What only OpenSSH's own client can do, unless it is switched off. */
+static void apply_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    static const char *const off[] = {"no", "none", "false"};
+
+    for (size_t i = 0; i < ARRAY_LEN(off); i++) {
+        if (strcasecmp(directive->args.items[0], off[i]) == 0)
+            return;
+    }
+    if (values->openssh_only != NULL)
+        return;
+    values->openssh_only = directive->keyword->name;
+    values->openssh_place = place_of(directive);
 }
 
 static const struct ssh_keyword keywords[] = {
@@ -92,22 +286,33 @@ static const struct ssh_keyword keywords[] = {
     {"HostKeyAlias", 1, NULL, apply_host_key_alias},
     {"UserKnownHostsFile", 0, NULL, apply_user_known_hosts},
     {"GlobalKnownHostsFile", 0, NULL, apply_global_known_hosts},
-    {"ProxyJump", 0, NULL, apply_proxy},
-    {"ProxyCommand", 0, NULL, apply_proxy},
+    {"ProxyJump", 0, NULL, apply_proxy_jump},
+    {"ProxyCommand", 0, NULL, apply_proxy_command},
+    {"CertificateFile", 1, NULL, apply_certificate_file},
+    {"IdentityAgent", 1, NULL, apply_identity_agent},
+    {"IdentitiesOnly", 1, check_flag, apply_identities_only},
+    {"GSSAPIAuthentication", 1, check_flag, apply_gssapi},
+    {"StrictHostKeyChecking", 1, check_strict, apply_strict},
+    {"AddressFamily", 1, check_family, apply_family},
+    {"ConnectTimeout", 1, check_time, apply_connect_timeout},
+    {"ServerAliveInterval", 1, check_time, apply_alive_interval},
+    {"ServerAliveCountMax", 1, check_count, apply_alive_count},
+    {"CanonicalizeHostname", 1, NULL, apply_openssh},
+    {"HostbasedAuthentication", 1, NULL, apply_openssh},
+    {"KnownHostsCommand", 0, NULL, apply_openssh},
+    {"PKCS11Provider", 1, NULL, apply_openssh},
+    {"RevokedHostKeys", 1, NULL, apply_openssh},
     /* without effect here */
     {"AddKeysToAgent", 0, NULL, NULL},
-    {"AddressFamily", 0, NULL, NULL},
     {"AFSTokenPassing", 0, NULL, NULL},
     {"BatchMode", 0, NULL, NULL},
     {"BindAddress", 0, NULL, NULL},
     {"BindInterface", 0, NULL, NULL},
     {"CanonicalDomains", 0, NULL, NULL},
     {"CanonicalizeFallbackLocal", 0, NULL, NULL},
-    {"CanonicalizeHostname", 0, NULL, NULL},
     {"CanonicalizeMaxDots", 0, NULL, NULL},
     {"CanonicalizePermittedCNAMEs", 0, NULL, NULL},
     {"CASignatureAlgorithms", 0, NULL, NULL},
-    {"CertificateFile", 0, NULL, NULL},
     {"ChallengeResponseAuthentication", 0, NULL, NULL},
     {"ChannelTimeout", 0, NULL, NULL},
     {"CheckHostIP", 0, NULL, NULL},
@@ -117,7 +322,6 @@ static const struct ssh_keyword keywords[] = {
     {"Compression", 0, NULL, NULL},
     {"CompressionLevel", 0, NULL, NULL},
     {"ConnectionAttempts", 0, NULL, NULL},
-    {"ConnectTimeout", 0, NULL, NULL},
     {"ControlMaster", 0, NULL, NULL},
     {"ControlPath", 0, NULL, NULL},
     {"ControlPersist", 0, NULL, NULL},
@@ -136,7 +340,6 @@ static const struct ssh_keyword keywords[] = {
     {"ForwardX11Trusted", 0, NULL, NULL},
     {"GatewayPorts", 0, NULL, NULL},
     {"GlobalKnownHostsFile2", 0, NULL, NULL},
-    {"GSSAPIAuthentication", 0, NULL, NULL},
     {"GSSAPIClientIdentity", 0, NULL, NULL},
     {"GSSAPIDelegateCredentials", 0, NULL, NULL},
     {"GSSAPIKexAlgorithms", 0, NULL, NULL},
@@ -146,11 +349,8 @@ static const struct ssh_keyword keywords[] = {
     {"GSSAPITrustDns", 0, NULL, NULL},
     {"HashKnownHosts", 0, NULL, NULL},
     {"HostbasedAcceptedAlgorithms", 0, NULL, NULL},
-    {"HostbasedAuthentication", 0, NULL, NULL},
     {"HostbasedKeyTypes", 0, NULL, NULL},
     {"HostKeyAlgorithms", 0, NULL, NULL},
-    {"IdentitiesOnly", 0, NULL, NULL},
-    {"IdentityAgent", 0, NULL, NULL},
     {"IgnoreUnknown", 0, NULL, NULL},
     {"IPQoS", 0, NULL, NULL},
     {"KbdInteractiveAuthentication", 0, NULL, NULL},
@@ -158,7 +358,6 @@ static const struct ssh_keyword keywords[] = {
     {"KerberosAuthentication", 0, NULL, NULL},
     {"KerberosTGTPassing", 0, NULL, NULL},
     {"KexAlgorithms", 0, NULL, NULL},
-    {"KnownHostsCommand", 0, NULL, NULL},
     {"LocalCommand", 0, NULL, NULL},
     {"LocalForward", 0, NULL, NULL},
     {"LogLevel", 0, NULL, NULL},
@@ -170,7 +369,6 @@ static const struct ssh_keyword keywords[] = {
     {"PasswordAuthentication", 0, NULL, NULL},
     {"PermitLocalCommand", 0, NULL, NULL},
     {"PermitRemoteOpen", 0, NULL, NULL},
-    {"PKCS11Provider", 0, NULL, NULL},
     {"PreferredAuthentications", 0, NULL, NULL},
     {"Protocol", 0, NULL, NULL},
     {"ProxyUseFdpass", 0, NULL, NULL},
@@ -182,14 +380,11 @@ static const struct ssh_keyword keywords[] = {
     {"RemoteForward", 0, NULL, NULL},
     {"RequestTTY", 0, NULL, NULL},
     {"RequiredRSASize", 0, NULL, NULL},
-    {"RevokedHostKeys", 0, NULL, NULL},
     {"RhostsAuthentication", 0, NULL, NULL},
     {"RhostsRSAAuthentication", 0, NULL, NULL},
     {"RSAAuthentication", 0, NULL, NULL},
     {"SecurityKeyProvider", 0, NULL, NULL},
     {"SendEnv", 0, NULL, NULL},
-    {"ServerAliveCountMax", 0, NULL, NULL},
-    {"ServerAliveInterval", 0, NULL, NULL},
     {"SessionType", 0, NULL, NULL},
     {"SetEnv", 0, NULL, NULL},
     {"SkeyAuthentication", 0, NULL, NULL},
@@ -197,7 +392,6 @@ static const struct ssh_keyword keywords[] = {
     {"StdinNull", 0, NULL, NULL},
     {"StreamLocalBindMask", 0, NULL, NULL},
     {"StreamLocalBindUnlink", 0, NULL, NULL},
-    {"StrictHostKeyChecking", 0, NULL, NULL},
     {"SyslogFacility", 0, NULL, NULL},
     {"Tag", 0, NULL, NULL},
     {"TCPKeepAlive", 0, NULL, NULL},

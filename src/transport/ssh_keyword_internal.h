@@ -21,9 +21,10 @@ struct ssh_keyword {
 
 /* One line of a file that is not Host, Match or Include. */
 struct ssh_directive {
-    const struct ssh_keyword *keyword;
+    const struct ssh_keyword *keyword; /* NULL: here block begins */
     struct strlist args;
-    const struct ssh_block *block;
+    char *rest; /* of the line behind the keyword, as it stands there */
+    size_t block;
     const char *file; /* borrowed from the configuration */
     unsigned line;
 };

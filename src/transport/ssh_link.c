@@ -5,10 +5,7 @@
 #include "model/kind.h"
 #include "transport/ssh_internal.h"
 
-#define MAX_TRIES        7   /* of a server that drops connections before the key exchange */
-#define FIRST_PAUSE_MS   100 /* doubled each time, half of it by chance */
-#define LONGEST_PAUSE_MS 2000
-#define PATIENCE_MS      2000
+#define PATIENCE_MS 2000
 
 static void try_address(struct ssh_link *link);
 
@@ -101,18 +98,6 @@ static void keep_trouble(struct ssh_link *link, const struct error *err)
         link->trouble = *err;
 }
 
-/* Half the pause is left to chance, so that many who were dropped together do not come back together. */
-static uint64_t pause_ms(unsigned tries)
-{
-    uint64_t whole = (uint64_t)FIRST_PAUSE_MS << tries;
-    unsigned chance = 0;
-
-    if (whole > LONGEST_PAUSE_MS)
-        whole = LONGEST_PAUSE_MS;
-    uv_random(NULL, NULL, &chance, sizeof(chance), 0, NULL);
-    return whole / 2 + chance % (whole / 2 + 1);
-}
-
 static void give_up_early(struct ssh_link *link, const struct error *err)
 {
     struct error told = *err;
@@ -136,8 +121,8 @@ void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const 
     ssh_link_leave_gate(link);
     deadline_clear(deadlines, &link->part);
     if (failure == SSH_FAILURE_EARLY) {
-        uint64_t pause = pause_ms(link->tries);
-        if (++link->tries >= MAX_TRIES || pause >= deadline_left(&link->total))
+        uint64_t pause = gate_pause_ms(link->tries);
+        if (++link->tries >= GATE_MAX_TRIES || pause >= deadline_left(&link->total))
             give_up_early(link, err);
         else
             deadline_set(deadlines, &link->again, pause);
@@ -222,8 +207,10 @@ static const char *describe_wait(const struct ssh_link *link)
         return "no answer";
     if (link->connection->stage == SSH_STAGE_LOGIN)
         return "the login was not answered";
-    return link->connection->bytes.in_bytes == 0 ? "it accepts connections and says nothing"
-                                                 : "the key exchange was not finished";
+    if (link->connection->bytes.in_bytes == 0)
+        return "it accepts connections and says nothing";
+    return ssh_get_serverbanner(link->connection->session) == NULL ? "it does not speak ssh"
+                                                                   : "the key exchange was not finished";
 }
 
 static void on_total(void *ctx)

@@ -8,6 +8,9 @@
 #include "model/kind.h"
 #include "transport/ssh_internal.h"
 
+#define HANDSHAKE_BYTES                                                                                      \
+    262144 /* a handshake takes some 2,000: whoever sends so much has something else in mind */
+
 /* What libssh 0.10 offers by default, in its order; the types known for a host come before them. */
 static const char *const hostkey_algorithms[] = {
     "ssh-ed25519",         "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
@@ -95,6 +98,18 @@ static void fail_handshake(struct ssh_connection *connection)
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
+static void fail_flooded(struct ssh_connection *connection)
+{
+    AUTO_STR struct str where = STR_INIT;
+    struct error err = ERROR_INIT;
+
+    ssh_link_where(connection->link, &where);
+    error_set(&err, &kind_connection_lost, "%s: no ssh handshake in the first %d bytes", str_text(&where),
+              HANDSHAKE_BYTES);
+    error_hint(&err, "is it an ssh server that listens there");
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+}
+
 static int check_hostkey(struct ssh_connection *connection)
 {
     struct known_name name = make_known_name(connection);
@@ -143,6 +158,10 @@ int ssh_login_handshake(struct ssh_connection *connection)
         if (connection->event == NULL ||
             ssh_event_add_session(connection->event, connection->session) != SSH_OK)
             abort(); /* out of memory */
+    }
+    if (answer == SSH_AGAIN && connection->bytes.in_bytes > HANDSHAKE_BYTES) {
+        fail_flooded(connection);
+        return -1;
     }
     if (answer == SSH_AGAIN)
         return 0;

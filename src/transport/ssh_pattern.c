@@ -1,3 +1,6 @@
+#include <ctype.h>
+#include <string.h>
+
 #include "transport/ssh_pattern_internal.h"
 
 /* Linear backtracking: only the last '*' is ever tried again, so the cost is bounded by length squared. */
@@ -37,4 +40,19 @@ bool ssh_pattern_list_matches(const char *text, char *const *patterns, size_t co
         found = true;
     }
     return found;
+}
+
+void ssh_pattern_split(const char *text, bool lower, struct strlist *patterns)
+{
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        if (len > 0) {
+            strlist_add_mem(patterns, at, len);
+            for (char *p = patterns->items[patterns->len - 1]; lower && *p != '\0'; p++)
+                *p = (char)tolower((unsigned char)*p);
+        }
+        at += len;
+        if (*at == '\0')
+            return;
+    }
 }

@@ -71,12 +71,19 @@ static struct ssh_config *load(const struct place *place, const char *text)
     return config;
 }
 
+static void look_up(const struct ssh_config *config, const char *name, struct ssh_config_values *values)
+{
+    const struct ssh_config_query query = {.name = name, .local_user = "me"};
+
+    ssh_config_lookup(config, &query, values);
+}
+
 static void assert_lookup(const struct ssh_config *config, const char *name, const char *hostname,
                           const char *user, unsigned port)
 {
     struct ssh_config_values values;
 
-    ssh_config_lookup(config, name, &values);
+    look_up(config, name, &values);
     if (hostname == NULL)
         assert_null(values.hostname);
     else
@@ -120,7 +127,7 @@ static void test_forms_of_lines(void **state)
     struct ssh_config_values values;
 
     assert_lookup(config, "x", "host%1", "a b", 2200);
-    ssh_config_lookup(config, "x", &values);
+    look_up(config, "x", &values);
     assert_int_equal(values.identity_files.len, 1);
     assert_string_equal(values.identity_files.items[0], "~/my keys/%h");
     ssh_config_values_release(&values);
@@ -135,7 +142,7 @@ static void test_identity_files_add_up(void **state)
                      "UserKnownHostsFile /k3\nGlobalKnownHostsFile /g\nHostKeyAlias alias\n");
     struct ssh_config_values values;
 
-    ssh_config_lookup(config, "a", &values);
+    look_up(config, "a", &values);
     assert_int_equal(values.identity_files.len, 2);
     assert_string_equal(values.identity_files.items[0], "~/.ssh/one");
     assert_string_equal(values.identity_files.items[1], "~/.ssh/two");
@@ -147,21 +154,76 @@ static void test_identity_files_add_up(void **state)
     ssh_config_free(config);
 }
 
+/* Blocks are judged where they stand: with the HostName and the User known by then. */
 static void test_match_blocks(void **state)
 {
+    struct ssh_config *config =
+        load(*state, "Match final all\n  User weak\n  Port 2201\nMatch user me\n  HostName real\n"
+                     "Match host real,other originalhost A\n  User strong\nMatch user me\n  Port 1\n"
+                     "Match !localuser me\n  Port 2\nMatch canonical host real # why\n  Port 3\n");
+
+    assert_lookup(config, "a", "real", "strong", 2201);
+    assert_lookup(config, "b", "real", "weak", 1); /* its user was "me" in the first walk */
+    ssh_config_free(config);
+}
+
+/* exec is never run; the values say that its block might have held. */
+static void test_match_exec(void **state)
+{
     const struct place *place = *state;
-    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
+    AUTO_FREE char *mark = xasprintf("%s/ran", place->home);
+    AUTO_FREE char *text =
+        xasprintf("Match host b exec \"touch %s\"\n  HostName wrong\nMatch tagged x !host b\n  Port 3\n"
+                  "Host c\n  PKCS11Provider none\nHost *\n  PKCS11Provider /lib/x\n",
+                  mark);
+    struct ssh_config *config = load(place, text);
+    struct ssh_config_values values;
+    static const struct {
+        const char *name, *only;
+        unsigned line;
+    } cases[] = {{"b", "Match exec", 1}, {"a", "Match tagged", 3}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        look_up(config, cases[i].name, &values);
+        assert_null(values.hostname);
+        assert_int_equal(values.port, 0);
+        assert_string_equal(values.openssh_only, cases[i].only);
+        assert_int_equal(values.openssh_place.line, cases[i].line);
+        ssh_config_values_release(&values);
+    }
+    assert_false(file_exists(mark));
+    ssh_config_free(config);
+}
+
+/* A keyword that only OpenSSH acts on, switched off for one host. */
+static void test_openssh_only(void **state)
+{
+    struct ssh_config *config = load(
+        *state, "Host off\n  CanonicalizeHostname no\nHost on\n  CanonicalizeHostname yes\n  HostName h\n");
+    struct ssh_config_values values;
+
+    look_up(config, "off", &values);
+    assert_null(values.openssh_only);
+    ssh_config_values_release(&values);
+    look_up(config, "on", &values);
+    assert_string_equal(values.openssh_only, "CanonicalizeHostname");
+    assert_int_equal(values.openssh_place.line, 4);
+    ssh_config_values_release(&values);
+    ssh_config_free(config);
+}
+
+static void test_ignore_unknown(void **state)
+{
+    const struct place *place = *state;
+    AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
     struct error err = ERROR_INIT;
     struct ssh_config *config;
 
-    write_in(place, "config",
-             "Match final all\n  User weak\n  Port 2201\nMatch user bob\n  HostName wrong\n"
-             "Match exec \"true\"\n  HostName wrong\nMatch all\n  User strong\n");
-    config = ssh_config_load(place->config, place->home, NULL, &notes, &err);
+    write_in(place, "config", "IgnoreUnknown Foo*,UseKeychain\nFooBar yes\nOther no\n");
+    config = ssh_config_load(place->config, place->home, &warnings, NULL, &err);
     assert_non_null(config);
-    assert_lookup(config, "a", NULL, "strong", 2201);
-    assert_int_equal(notes.len, 2);
-    assert_non_null(strstr(notes.items[0], "config:4: a Match block other than 'all' is passed over"));
+    assert_int_equal(warnings.len, 1);
+    assert_non_null(strstr(warnings.items[0], "'Other'"));
     ssh_config_free(config);
 }
 
@@ -194,16 +256,25 @@ static void test_include_of_itself(void **state)
 static void test_proxies(void **state)
 {
     struct ssh_config *config =
-        load(*state, "Host direct\n  ProxyJump none\nHost *\n  ProxyCommand nc %h %p\n");
+        load(*state, "Host direct\n  ProxyJump none\nHost d*\n  ProxyCommand nc \"%h\" %p\n"
+                     "Host behind\n  ProxyJump u@gate:2222,next # why\n  ProxyCommand nc %h\n"
+                     "Host plain\n  ProxyCommand none\n  ProxyJump gate\n");
     struct ssh_config_values values;
 
-    ssh_config_lookup(config, "direct", &values);
-    assert_null(values.unsupported);
+    look_up(config, "direct", &values);
+    assert_null(values.proxy_jump);
+    assert_string_equal(values.proxy_command, "nc \"%h\" %p"); /* "none" keeps off jumps alone */
+    assert_int_equal(values.proxy_place.line, 4);
+    assert_true(strstr(values.proxy_place.file, "/config") != NULL);
     ssh_config_values_release(&values);
-    ssh_config_lookup(config, "other", &values);
-    assert_string_equal(values.unsupported, "ProxyCommand");
-    assert_int_equal(values.unsupported_line, 4);
-    assert_true(strstr(values.unsupported_file, "/config") != NULL);
+    look_up(config, "behind", &values);
+    assert_string_equal(values.proxy_jump, "u@gate:2222,next");
+    assert_int_equal(values.proxy_place.line, 6);
+    assert_null(values.proxy_command);
+    ssh_config_values_release(&values);
+    look_up(config, "plain", &values);
+    assert_null(values.proxy_jump);
+    assert_null(values.proxy_command);
     ssh_config_values_release(&values);
     ssh_config_free(config);
 }
@@ -241,6 +312,17 @@ static void test_malformed_lines(void **state)
         {"User \"u\n", "a quote is not closed", 1},
         {"HostName a b\n", "'HostName' takes one argument, 2 are given", 1},
         {"HostName %z\n", "holds a token other than", 1},
+        {"Match frob x\n", "'frob' is no criterion of 'Match'", 1},
+        {"Match user\n", "'Match user' has no argument", 1},
+        {"Match # none\n", "'Match' has no argument", 1},
+        {"Match user a host b all\n", "'all' cannot be combined", 1},
+        {"Match all user x\n", "'all' cannot be combined", 1},
+        {"ConnectTimeout soon\n", "time 'soon' is not none or a time", 1},
+        {"ServerAliveInterval 99999999999999999999\n", "is not none or a time", 1},
+        {"ServerAliveCountMax many\n", "number 'many' is not a number", 1},
+        {"IdentitiesOnly maybe\n", "value 'maybe' is not one of: yes", 1},
+        {"StrictHostKeyChecking perhaps\n", "value 'perhaps' is not one of: ask", 1},
+        {"AddressFamily ipx\n", "value 'ipx' is not one of: any, inet, inet6", 1},
     };
     const struct place *place = *state;
 
@@ -352,6 +434,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forms_of_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_identity_files_add_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_match_blocks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_match_exec, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_openssh_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ignore_unknown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_includes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_include_of_itself, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_proxies, set_up, tear_down),
