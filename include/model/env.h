@@ -11,7 +11,8 @@
 struct env_var {
     char *name;
     char *value;  /* NULL: known only on start (a plan's dry run) */
-    char *source; /* "default", "spec", "env_file cluster.env:3", "caller (NCCL_*)", "computed", "on start", "-e" … */
+    char *source; /* "default", "spec", "env_file cluster.env:3", "caller (NCCL_*)", "computed", "on start",
+                     "-e" … */
     bool secret;  /* matches secret_env: printed as "***" only */
 };
 
@@ -21,7 +22,10 @@ struct env {
     size_t cap;
 };
 
-#define ENV_INIT {0}
+#define ENV_INIT                                                                                             \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
 
 void env_release(struct env *env);
 /* Set name (replacing an earlier one in its place in the order). value may be NULL. */
@@ -36,7 +40,8 @@ bool env_name_valid(const char *name);
  * May a user set this name (DESIGN 6)? Computed names (NNODES, NPROC_PER_NODE, NODE_RANK, MASTER_ADDR,
  * MASTER_PORT, ZERO_STAGE, RANK, LOCAL_RANK, WORLD_SIZE, MTLAUNCH_*) and read-only shell names (UID,
  * EUID, PPID, BASHOPTS, BASH_VERSINFO, SHELLOPTS …) may not; the error's hint names the option to use.
- * Also refuses names that are not valid and NAME=VALUE above 131,071 bytes. kind_usage; callers add the place.
+ * Also refuses names that are not valid and NAME=VALUE above 131,071 bytes. kind_usage; callers add the
+ * place.
  */
 int env_check_settable(const char *name, const char *value, struct error *err);
 

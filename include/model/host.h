@@ -8,19 +8,19 @@
 #include "model/env.h"
 
 struct host {
-    char *name;    /* as written, without user, port and brackets; IPv6 bare (with %zone when given) */
-    char *user;    /* NULL: not given */
-    unsigned port; /* 0: not given */
-    char *addr;    /* addr=: what other nodes use; NULL: not given */
-    char *ifname;  /* NULL: not given */
-    char *workdir; /* NULL: not given */
-    unsigned slots; /* slots=, or the count of gpus=; 0: not given */
-    char *gpus;     /* gpus= as a list for CUDA_VISIBLE_DEVICES ("0,2,3"); NULL: not given */
-    struct env env; /* env.NAME= */
+    char *name;      /* as written, without user, port and brackets; IPv6 bare (with %zone when given) */
+    char *user;      /* NULL: not given */
+    unsigned port;   /* 0: not given */
+    char *addr;      /* addr=: what other nodes use; NULL: not given */
+    char *ifname;    /* NULL: not given */
+    char *workdir;   /* NULL: not given */
+    unsigned slots;  /* slots=, or the count of gpus=; 0: not given */
+    char *gpus;      /* gpus= as a list for CUDA_VISIBLE_DEVICES ("0,2,3"); NULL: not given */
+    struct env env;  /* env.NAME= */
     bool ssh_always; /* ssh=always */
     bool here;       /* this machine itself, because no list named any: never through ssh */
-    char *file;     /* where the entry stands; NULL for a list on the command line */
-    unsigned line;  /* 0: none */
+    char *file;      /* where the entry stands; NULL for a list on the command line */
+    unsigned line;   /* 0: none */
     unsigned column;
 };
 

@@ -12,17 +12,21 @@
 #include "base/strlist.h"
 #include "model/host.h"
 
-#define HOSTLIST_MAX 65536
+#define HOSTLIST_MAX      65536
 #define HOSTLIST_TEXT_MAX (8u << 20) /* bytes of one text: 65,536 entries of 128 bytes */
 
 struct hostlist {
     struct host *items;
     size_t len;
     size_t cap;
-    char *source; /* where it came from, for people: "--hosts", "hosts.txt", "Slurm allocation", "this machine" */
+    char *source; /* where it came from, for people: "--hosts", "hosts.txt", "Slurm allocation", "this
+                     machine" */
 };
 
-#define HOSTLIST_INIT {0}
+#define HOSTLIST_INIT                                                                                        \
+    {                                                                                                        \
+        0                                                                                                    \
+    }
 
 enum hostlist_form {
     HOSTLIST_LINES, /* a file: one entry a line, comments */
@@ -47,7 +51,8 @@ int hostlist_exclude(struct hostlist *list, const char *expression, const char *
 /* Keep the first count; count above the length: error kind_host_list. */
 int hostlist_keep_first(struct hostlist *list, size_t count, const char *option, struct error *err);
 
-/* Append the names in folded form: "g[0033-0036],login1". hostlist_parse of the result gives the same names. */
+/* Append the names in folded form: "g[0033-0036],login1". hostlist_parse of the result gives the same names.
+ */
 void hostlist_fold(const struct hostlist *list, struct str *out);
 
 /* The same over plain labels (kept in order, duplicates dropped): for messages about many hosts. */

@@ -10,66 +10,66 @@
 #include "base/error.h"
 
 /* X(identifier, name, exit code); exit codes: DESIGN 3, README "Exit codes". */
-#define KIND_TABLE(X)                                                                               \
-    /* 2: what was given is wrong, no node was touched */                                           \
-    X(job_file, "job-file", 2)                                                                      \
-    X(job_not_found, "job-not-found", 2)                                                            \
-    X(host_list, "host-list", 2)                                                                    \
-    X(env_file, "env-file", 2)                                                                      \
-    X(ssh_config, "ssh-config", 2)                                                                  \
-    X(identity_missing, "identity-missing", 2)                                                      \
-    X(plan, "plan", 2)                                                                              \
-    /* 3: a host could not be reached, authenticated or trusted */                                  \
-    X(name_not_resolved, "name-not-resolved", 3)                                                    \
-    X(refused, "refused", 3)                                                                        \
-    X(timed_out, "timed-out", 3)                                                                    \
-    X(unreachable, "unreachable", 3)                                                                \
-    X(connection_lost, "connection-lost", 3)                                                        \
-    X(auth_failed, "auth-failed", 3)                                                                \
-    X(key_encrypted, "key-encrypted", 3)                                                            \
-    X(key_unusable, "key-unusable", 3)                                                              \
-    X(key_mode, "key-mode", 3)                                                                      \
-    X(hostkey_unknown, "hostkey-unknown", 3)                                                        \
-    X(hostkey_changed, "hostkey-changed", 3)                                                        \
-    X(hostkey_revoked, "hostkey-revoked", 3)                                                        \
-    X(node_unsupported, "node-unsupported", 3)                                                      \
-    X(node_answer, "node-answer", 3)                                                                \
-    X(run_lost, "run-lost", 3)                                                                      \
-    /* 4: the probe before the start failed */                                                      \
-    X(workdir_missing, "workdir-missing", 4)                                                        \
-    X(program_missing, "program-missing", 4)                                                        \
-    X(interpreter_missing, "interpreter-missing", 4)                                                \
-    X(artifacts_unwritable, "artifacts-unwritable", 4)                                              \
-    X(port_taken, "port-taken", 4)                                                                  \
-    X(unequal_gpus, "unequal-gpus", 4)                                                              \
-    X(gpus_missing, "gpus-missing", 4)                                                              \
-    X(engine_missing, "engine-missing", 4)                                                          \
-    X(docker_permission, "docker-permission", 4)                                                    \
-    X(sudo_needs_password, "sudo-needs-password", 4)                                                \
-    X(container_missing, "container-missing", 4)                                                    \
-    X(container_stopped, "container-stopped", 4)                                                    \
-    X(container_replaced, "container-replaced", 4)                                                  \
-    X(container_failed, "container-failed", 4)                                                      \
-    X(container_differs, "container-differs", 4)                                                    \
-    X(container_foreign, "container-foreign", 4)                                                    \
-    X(image_missing, "image-missing", 4)                                                            \
-    /* 1: the training, or its start, failed */                                                     \
-    X(start_failed, "start-failed", 1)                                                              \
-    X(setup_failed, "setup-failed", 1)                                                              \
-    X(run_failed, "run-failed", 1)                                                                  \
-    X(run_stopped, "run-stopped", 1)                                                                \
-    /* 5 to 8 */                                                                                    \
-    X(time_limit, "time-limit", 5)                                                                  \
-    X(no_such_run, "no-such-run", 6)                                                                \
-    X(run_exists, "run-exists", 6)                                                                  \
-    X(run_live, "run-live", 6)                                                                      \
-    X(run_foreign, "run-foreign", 6)                                                                \
-    X(run_over, "run-over", 6)                                                                      \
-    X(supervised, "supervised", 6)                                                                  \
-    X(not_proven, "not-proven", 7)                                                                  \
-    X(record_newer, "record-newer", 8)                                                              \
-    X(record_damaged, "record-damaged", 8)                                                          \
-    X(interrupted, "interrupted", 130)                                                              \
+#define KIND_TABLE(X)                                                                                        \
+    /* 2: what was given is wrong, no node was touched */                                                    \
+    X(job_file, "job-file", 2)                                                                               \
+    X(job_not_found, "job-not-found", 2)                                                                     \
+    X(host_list, "host-list", 2)                                                                             \
+    X(env_file, "env-file", 2)                                                                               \
+    X(ssh_config, "ssh-config", 2)                                                                           \
+    X(identity_missing, "identity-missing", 2)                                                               \
+    X(plan, "plan", 2)                                                                                       \
+    /* 3: a host could not be reached, authenticated or trusted */                                           \
+    X(name_not_resolved, "name-not-resolved", 3)                                                             \
+    X(refused, "refused", 3)                                                                                 \
+    X(timed_out, "timed-out", 3)                                                                             \
+    X(unreachable, "unreachable", 3)                                                                         \
+    X(connection_lost, "connection-lost", 3)                                                                 \
+    X(auth_failed, "auth-failed", 3)                                                                         \
+    X(key_encrypted, "key-encrypted", 3)                                                                     \
+    X(key_unusable, "key-unusable", 3)                                                                       \
+    X(key_mode, "key-mode", 3)                                                                               \
+    X(hostkey_unknown, "hostkey-unknown", 3)                                                                 \
+    X(hostkey_changed, "hostkey-changed", 3)                                                                 \
+    X(hostkey_revoked, "hostkey-revoked", 3)                                                                 \
+    X(node_unsupported, "node-unsupported", 3)                                                               \
+    X(node_answer, "node-answer", 3)                                                                         \
+    X(run_lost, "run-lost", 3)                                                                               \
+    /* 4: the probe before the start failed */                                                               \
+    X(workdir_missing, "workdir-missing", 4)                                                                 \
+    X(program_missing, "program-missing", 4)                                                                 \
+    X(interpreter_missing, "interpreter-missing", 4)                                                         \
+    X(artifacts_unwritable, "artifacts-unwritable", 4)                                                       \
+    X(port_taken, "port-taken", 4)                                                                           \
+    X(unequal_gpus, "unequal-gpus", 4)                                                                       \
+    X(gpus_missing, "gpus-missing", 4)                                                                       \
+    X(engine_missing, "engine-missing", 4)                                                                   \
+    X(docker_permission, "docker-permission", 4)                                                             \
+    X(sudo_needs_password, "sudo-needs-password", 4)                                                         \
+    X(container_missing, "container-missing", 4)                                                             \
+    X(container_stopped, "container-stopped", 4)                                                             \
+    X(container_replaced, "container-replaced", 4)                                                           \
+    X(container_failed, "container-failed", 4)                                                               \
+    X(container_differs, "container-differs", 4)                                                             \
+    X(container_foreign, "container-foreign", 4)                                                             \
+    X(image_missing, "image-missing", 4)                                                                     \
+    /* 1: the training, or its start, failed */                                                              \
+    X(start_failed, "start-failed", 1)                                                                       \
+    X(setup_failed, "setup-failed", 1)                                                                       \
+    X(run_failed, "run-failed", 1)                                                                           \
+    X(run_stopped, "run-stopped", 1)                                                                         \
+    /* 5 to 8 */                                                                                             \
+    X(time_limit, "time-limit", 5)                                                                           \
+    X(no_such_run, "no-such-run", 6)                                                                         \
+    X(run_exists, "run-exists", 6)                                                                           \
+    X(run_live, "run-live", 6)                                                                               \
+    X(run_foreign, "run-foreign", 6)                                                                         \
+    X(run_over, "run-over", 6)                                                                               \
+    X(supervised, "supervised", 6)                                                                           \
+    X(not_proven, "not-proven", 7)                                                                           \
+    X(record_newer, "record-newer", 8)                                                                       \
+    X(record_damaged, "record-damaged", 8)                                                                   \
+    X(interrupted, "interrupted", 130)                                                                       \
     X(terminated, "terminated", 143)
 
 #define KIND_DECLARE(identifier, name, code) extern const struct error_kind kind_##identifier;
@@ -80,7 +80,8 @@ KIND_TABLE(KIND_DECLARE)
 extern const struct error_kind *const kinds_all[];
 extern const size_t kinds_all_count;
 
-/* The exit code when several failures of these kinds came together: 7, then 3, then 4, then 1, then the rest. */
+/* The exit code when several failures of these kinds came together: 7, then 3, then 4, then 1, then the rest.
+ */
 int kind_worse_code(int code_a, int code_b);
 
 #endif

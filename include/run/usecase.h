@@ -31,7 +31,7 @@ struct run_context {
     const char *home;
     unsigned fanout;
     unsigned connect_timeout_ms;
-    bool want_gpus; /* a look at a run's nodes also asks for their GPUs */
+    bool want_gpus;       /* a look at a run's nodes also asks for their GPUs */
     unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
     bool die_armed;       /* the hook is on */
     unsigned long steps;  /* steps passed so far (out) */
@@ -92,9 +92,9 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err);
 
 /*
- * `remove`: the record of a run that has ended; kind_run_live for a live one. artifacts: before that its logs and
- * state files on the nodes, and nothing else there; when a node cannot be asked (3) or a process of the run lives
- * there (7) the record stays.
+ * `remove`: the record of a run that has ended; kind_run_live for a live one. artifacts: before that its logs
+ * and state files on the nodes, and nothing else there; when a node cannot be asked (3) or a process of the
+ * run lives there (7) the record stays.
  */
 int run_remove(struct run_context *context, const char *name, bool artifacts, struct error *err);
 

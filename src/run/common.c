@@ -141,9 +141,8 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     }
     if (context->observer->verbose != NULL) {
         char now[CLOCK_TEXT_SIZE];
-        AUTO_FREE char *line =
-            xasprintf("%s %s%s%s: %s", clock_format_utc(clock_real_ms(), now), event,
-                      host == NULL ? "" : " ", host == NULL ? "" : host, text);
+        AUTO_FREE char *line = xasprintf("%s %s%s%s: %s", clock_format_utc(clock_real_ms(), now), event,
+                                         host == NULL ? "" : " ", host == NULL ? "" : host, text);
         context->observer->verbose(context->observer->ctx, line);
     }
     if (context->observer->event != NULL) {

@@ -2,9 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "again_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "again_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
@@ -302,9 +302,9 @@ static int try_ports(struct start *start, struct error *err)
     const struct run *run = start->run;
     run_step(start->context);
     int result = try_once(start, err);
-    for (unsigned i = 1; i < PORT_TRIES && result != 0 && start->port_lost &&
-                         start->request->job->master_port == 0 &&
-                         (run->state == RUN_FAILED || start->request->again);
+    for (unsigned i = 1;
+         i < PORT_TRIES && result != 0 && start->port_lost && start->request->job->master_port == 0 &&
+         (run->state == RUN_FAILED || start->request->again);
          i++) {
         tell_info(start->context, "trying again with another master port");
         result = try_once(start, err);

@@ -162,8 +162,7 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
     return result;
 }
 
-int run_store_save_again(const struct run_store *store, const char *name, const char *text,
-                         struct error *err)
+int run_store_save_again(const struct run_store *store, const char *name, const char *text, struct error *err)
 {
     AUTO_FREE char *path = run_file(store, name, "again");
     return file_write_atomic(path, text, strlen(text), 0600, err);

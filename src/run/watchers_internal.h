@@ -23,7 +23,8 @@ void watchers_free(struct watchers *watchers);
 void watchers_check(struct watchers *watchers);
 
 /*
- * The network is back: count the silence of those who have not answered yet from now on, and ask them at once.
+ * The network is back: count the silence of those who have not answered yet from now on, and ask them at
+ * once.
  */
 void watchers_begin_anew(struct watchers *watchers);
 

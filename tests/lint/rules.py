@@ -31,7 +31,7 @@ LIBRARIES = {
     "libssh/": (r"src/transport/ssh_[^/]+\.[ch]", None),
     "jansson.h": (r"(src|include)/(run|report|check|insight)/[^/]+\.[ch]", None),
     "curl/": (r"src/report/[^/]+\.c", 1),
-    "regex.h": (r"(src|include)/(insight|cmd|report)/[^/]+\.[ch]", None),
+    "regex.h": (r"(src|include)/(insight|cmd|report|model)/[^/]+\.[ch]", None),
 }
 
 PURE = ("model", "launcher", "node", "check", "insight")
