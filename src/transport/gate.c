@@ -2,59 +2,54 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "base/alloc.h"
 #include "transport/gate_internal.h"
 
-/* One address and port; lives while somebody is inside or waits. */
+#define FIRST_PAUSE_MS   100 /* doubled each time, half of it by chance */
+#define LONGEST_PAUSE_MS 2000
+
+/* One way, address and port; lives while somebody is inside or waits. */
 struct gate {
     struct gate *next;
-    unsigned char key[20]; /* IPv4 as mapped IPv6, zone left out; port */
+    char *key;
     unsigned inside;
     struct gate_turn *waiting;
 };
 
-static void make_key(const struct sockaddr *address, unsigned char key[20])
+static char *make_key(const char *via, const char *host, unsigned port)
 {
-    memset(key, 0, 20);
-    if (address->sa_family == AF_INET) {
-        struct sockaddr_in in4;
-        memcpy(&in4, address, sizeof(in4));
-        if ((ntohl(in4.sin_addr.s_addr) >> 24) == 127)
-            in4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        key[10] = key[11] = 0xff;
-        memcpy(key + 12, &in4.sin_addr, 4);
-        memcpy(key + 16, &in4.sin_port, 2);
-    } else {
-        struct sockaddr_in6 in6;
-        memcpy(&in6, address, sizeof(in6));
-        memcpy(key, &in6.sin6_addr, 16);
-        memcpy(key + 16, &in6.sin6_port, 2);
-    }
+    struct in_addr in4;
+
+    if (inet_pton(AF_INET, host, &in4) == 1 && (ntohl(in4.s_addr) >> 24) == 127)
+        host = "127.0.0.1";
+    return xasprintf("%s %u %s", host, port, via != NULL ? via : "");
 }
 
-static struct gate *find_gate(struct gates *gates, const unsigned char key[20])
+static struct gate *find_gate(struct gates *gates, char *key)
 {
     struct gate *gate;
 
     for (gate = gates->first; gate != NULL; gate = gate->next) {
-        if (memcmp(gate->key, key, 20) == 0)
+        if (strcmp(gate->key, key) == 0) {
+            free(key);
             return gate;
+        }
     }
     gate = xcalloc(1, sizeof(*gate));
-    memcpy(gate->key, key, 20);
+    gate->key = key;
     gate->next = gates->first;
     gates->first = gate;
     return gate;
 }
 
-bool gate_enter(struct gates *gates, const struct sockaddr *address, struct gate_turn *turn)
+bool gate_enter_by_name(struct gates *gates, const char *via, const char *host, unsigned port,
+                        struct gate_turn *turn)
 {
-    unsigned char key[20];
     struct gate_turn **at;
 
-    make_key(address, key);
-    turn->gate = find_gate(gates, key);
+    turn->gate = find_gate(gates, make_key(via, host, port));
     turn->next = NULL;
     turn->inside = turn->gate->inside < GATE_WIDTH;
     if (turn->inside) {
@@ -68,6 +63,25 @@ bool gate_enter(struct gates *gates, const struct sockaddr *address, struct gate
     return false;
 }
 
+bool gate_enter(struct gates *gates, const struct sockaddr *address, struct gate_turn *turn)
+{
+    char host[INET6_ADDRSTRLEN] = "";
+    unsigned port;
+
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in in4;
+        memcpy(&in4, address, sizeof(in4));
+        inet_ntop(AF_INET, &in4.sin_addr, host, sizeof(host));
+        port = ntohs(in4.sin_port);
+    } else {
+        struct sockaddr_in6 in6;
+        memcpy(&in6, address, sizeof(in6));
+        inet_ntop(AF_INET6, &in6.sin6_addr, host, sizeof(host));
+        port = ntohs(in6.sin6_port);
+    }
+    return gate_enter_by_name(gates, NULL, host, port, turn);
+}
+
 static void drop_gate(struct gates *gates, struct gate *gate)
 {
     struct gate **at = &gates->first;
@@ -75,6 +89,7 @@ static void drop_gate(struct gates *gates, struct gate *gate)
     while (*at != gate)
         at = &(*at)->next;
     *at = gate->next;
+    free(gate->key);
     free(gate);
 }
 
@@ -104,4 +119,15 @@ void gate_leave(struct gates *gates, struct gate_turn *turn)
     }
     if (--gate->inside == 0)
         drop_gate(gates, gate);
+}
+
+uint64_t gate_pause_ms(unsigned tries)
+{
+    uint64_t whole = (uint64_t)FIRST_PAUSE_MS << tries;
+    unsigned chance = 0;
+
+    if (whole > LONGEST_PAUSE_MS)
+        whole = LONGEST_PAUSE_MS;
+    uv_random(NULL, NULL, &chance, sizeof(chance), 0, NULL);
+    return whole / 2 + chance % (whole / 2 + 1);
 }

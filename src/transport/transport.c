@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "transport/transport_internal.h"
 
-const struct transport_ops *const transports_all[] = {&transport_local, &transport_ssh};
+const struct transport_ops *const transports_all[] = {&transport_local, &transport_openssh, &transport_ssh};
 const size_t transports_all_count = ARRAY_LEN(transports_all);
 
 const struct transport_ops *transport_find(const struct endpoint *endpoint)

@@ -61,8 +61,10 @@ struct transport_events {
 };
 
 struct transport_ops {
-    const char *name; /* "ssh", "local" */
+    const char *name; /* "ssh", "openssh", "local" */
     bool (*serves)(const struct endpoint *endpoint);
+    /* Descriptors that a link to it takes. NULL: one. */
+    size_t (*files)(const struct endpoint *endpoint);
     /* State shared by all links of a fleet (keys, known hosts); NULL with err on failure. */
     void *(*begin)(const struct transport_setup *setup, struct error *err);
     /* After the last close; what has handles to close keeps its memory until the loop has run. */
@@ -83,6 +85,7 @@ struct transport_ops {
 };
 
 extern const struct transport_ops transport_local;
+extern const struct transport_ops transport_openssh;
 extern const struct transport_ops transport_ssh;
 
 extern const struct transport_ops *const transports_all[];

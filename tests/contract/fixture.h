@@ -293,6 +293,24 @@ static inline struct endpoint make_endpoint(const struct world *world, const cha
     return endpoint;
 }
 
+static inline void endpoint_use_openssh(struct endpoint *endpoint)
+{
+    static const char *const options[] = {"-F", "none", "-o", "GlobalKnownHostsFile=none", "-o",
+                                          "IdentityAgent=none"};
+
+    endpoint->openssh = true;
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        strlist_add(&endpoint->openssh_args, options[i]);
+    strlist_add(&endpoint->openssh_args, "-p");
+    strlist_addf(&endpoint->openssh_args, "%u", endpoint->port);
+    strlist_add(&endpoint->openssh_args, "-o");
+    strlist_addf(&endpoint->openssh_args, "UserKnownHostsFile=%s", endpoint->known_hosts.items[0]);
+    for (size_t i = 0; i < endpoint->identities.len; i++) {
+        strlist_add(&endpoint->openssh_args, "-i");
+        strlist_add(&endpoint->openssh_args, endpoint->identities.items[i]);
+    }
+}
+
 /* A transport under test: a host that it serves. */
 struct subject {
     struct world world;
@@ -323,6 +341,17 @@ static inline int subject_set_up_local(void **state)
 static inline int subject_set_up_ssh(void **state)
 {
     return subject_set_up(state, false);
+}
+
+/* The same server through the system's ssh, which reads no configuration of this machine's. */
+static inline int subject_set_up_openssh(void **state)
+{
+    struct subject *subject;
+
+    subject_set_up(state, false);
+    subject = *state;
+    endpoint_use_openssh(&subject->endpoint);
+    return 0;
 }
 
 static inline int subject_tear_down(void **state)

@@ -1,0 +1,98 @@
+/*
+ * A command as a child process of ours: what the local transport and the one that runs the system's ssh have
+ * in common. Streams are plain pipes, so that /dev/stdin can be opened there as it can behind sshd.
+ */
+#ifndef MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
+
+#include "transport/transport_internal.h"
+
+#define CHILD_READ_BYTES 65536
+
+struct child_shared {
+    struct transport_setup setup;
+    char buffer[CHILD_READ_BYTES]; /* read into and handed on at once: one serves all */
+};
+
+/* A link needs no connection: each command is a process of its own. */
+struct child_link {
+    struct child_shared *shared;
+    const struct endpoint *endpoint;
+    const struct transport_events *events;
+    void *owner;
+    struct deadline opening;
+    struct child *children;
+};
+
+struct child_stream {
+    uv_pipe_t pipe;
+    bool open; /* the handle has to be closed */
+    bool ended;
+};
+
+struct child;
+
+/* What a transport does its own way. */
+struct child_kind {
+    /* Output of the process. */
+    void (*data)(struct child *child, int stream, const char *bytes, size_t len);
+    /* All is over; child->result may be changed. False: the job is no longer this child's. NULL: nothing. */
+    bool (*finishing)(struct child *child);
+    /* The child leaves its link: let go of what else it holds. NULL: nothing. */
+    void (*leaving)(struct child *child);
+    /* The memory is no longer needed. */
+    void (*release)(struct child *child);
+};
+
+/* Embedded first in a transport's command; child_attach fills it. */
+struct child {
+    const struct child_kind *kind;
+    struct child_link *link; /* NULL once finished or cancelled */
+    struct transport_job *job;
+    struct child *next;
+    uv_process_t process;
+    struct child_stream streams[3]; /* 0: its input */
+    uv_write_t write;
+    bool writing;    /* the job's input is on its way */
+    bool input_held; /* none of it is to go yet */
+    bool spawned;    /* the process handle has to be closed */
+    bool reaped;     /* the pid is no longer ours to signal */
+    int64_t ended_ms;
+    struct exec_result result;
+    struct deadline quiet;
+    unsigned handles; /* open ones; the last close frees */
+};
+
+struct child_program {
+    char **argv;
+    char **env; /* NULL: ours */
+    const char *folder;
+};
+
+/* Entries of transport_ops that need no own way. */
+void *child_open(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
+                 void *owner);
+void child_input(void *link, struct transport_job *job);
+void child_pause(void *link);
+void child_cancel(void *link, struct transport_job *job);
+void child_close(void *link);
+
+/* Put a zeroed child with its kind into the link, as the one that runs job. */
+void child_attach(struct child *child, struct child_link *link, struct transport_job *job);
+/* Start the process; 0, or a libuv error: call child_fail then. */
+int child_spawn(struct child *child, const struct child_program *program);
+/* Begin to move bytes; after this the child may be gone. */
+void child_start_streams(struct child *child);
+/* The input that was held may go. */
+void child_release_input(struct child *child);
+/* The job ends with the error. */
+void child_fail(struct child *child, const struct error_kind *kind, const char *text, const char *hint);
+/* The command has ended, though the process may live: its output is taken until it is quiet. */
+void child_note_end(struct child *child);
+/* Out of the link without a word; a living process is killed. */
+void child_discard(struct child *child);
+/* One more handle whose close callback is child_on_closed and whose data is the child. */
+void child_hold(struct child *child);
+void child_on_closed(uv_handle_t *handle);
+
+#endif

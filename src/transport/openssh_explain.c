@@ -1,0 +1,122 @@
+/*
+ * What messages of OpenSSH's client mean. Texts of 8.0 to 9.2: ssh.c, sshconnect.c, sshconnect2.c,
+ * authfile.c, packet.c, clientloop.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "transport/openssh_internal.h"
+
+struct meaning {
+    const char *text;
+    const struct error_kind *kind;
+    const char *hint;
+};
+
+/* The first that is found holds: what names a cause stands before what follows from it. */
+static const struct meaning meanings[] = {
+    {"Could not resolve hostname", &kind_name_not_resolved,
+     "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it"},
+    {"REVOKED HOST KEY DETECTED", &kind_hostkey_revoked,
+     "do not log in to this host before its keys were replaced"},
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED", &kind_hostkey_changed,
+     "somebody may sit in between; if the host was reinstalled, remove the old key with ssh-keygen -R"},
+    {"host key is known for", &kind_hostkey_unknown,
+     "compare the fingerprint with the host's own, then add it: run ssh to the host once"},
+    {"Host key verification failed", &kind_hostkey_unknown,
+     "compare the fingerprint with the host's own, then add it: run ssh to the host once"},
+    {"Connection refused", &kind_refused, "is sshd running there, and on that port"},
+    {"timed out", &kind_timed_out, "is the host up and reachable from here"},
+    {"not responding", &kind_timed_out, "is the host up and reachable from here"},
+    {"No route to host", &kind_unreachable, "is the host up and reachable from here"},
+    {"unreachable", &kind_unreachable, "is the host up and reachable from here"},
+    {"UNPROTECTED PRIVATE KEY FILE", &kind_key_mode, "chmod 600 that file"},
+    {"incorrect passphrase supplied", &kind_key_encrypted,
+     "load the key into an ssh agent, or name one without a passphrase"},
+    {"Too many authentication failures", &kind_auth_failed,
+     "the server's MaxAuthTries is reached: name the one key (ssh.identity), with IdentitiesOnly yes"},
+    {"Permission denied", &kind_auth_failed,
+     "is the user right, and does 'ssh HOST true' work from this shell without a prompt"},
+    {"Bad configuration option", &kind_ssh_config, "look at the configuration that ssh itself reads"},
+    {"jumphost loop", &kind_ssh_config, "look at ProxyJump in the configuration"},
+};
+
+/* Lines of a server that drops a connection it has no room for. */
+bool openssh_is_early(const char *said)
+{
+    return strstr(said, "kex_exchange_identification: ") != NULL ||
+           strstr(said, "ssh_exchange_identification: ") != NULL;
+}
+
+/* The line that holds the text; the last one that says anything when text is NULL. Caller frees. */
+static char *pick_line(const char *said, const char *text)
+{
+    const char *start = said, *at = text != NULL ? strstr(said, text) : NULL;
+
+    if (at != NULL) {
+        for (const char *p = said; p < at; p++)
+            start = *p == '\n' ? p + 1 : start;
+        return xstrndup(start, strcspn(start, "\r\n"));
+    }
+    for (const char *p = said; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (strcspn(p, "\r\n") > 0)
+            start = p;
+    }
+    return xstrndup(start, strcspn(start, "\r\n"));
+}
+
+/* "Offending ED25519 key in FILE:LINE" */
+static void add_place(const char *said, struct error *err)
+{
+    const char *at = strstr(said, "Offending ");
+    const char *in = at != NULL ? strstr(at, " key in ") : NULL;
+    AUTO_FREE char *file = NULL;
+    char *colon;
+
+    if (in == NULL)
+        return;
+    in += strlen(" key in ");
+    file = xstrndup(in, strcspn(in, "\r\n"));
+    colon = strrchr(file, ':');
+    if (colon == NULL)
+        return;
+    *colon = '\0';
+    error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
+}
+
+void openssh_explain(const struct endpoint *endpoint, const char *said, unsigned tries, struct error *err)
+{
+    AUTO_FREE char *last = NULL;
+
+    (void)endpoint;
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        AUTO_FREE char *line = NULL;
+        if (strstr(said, meanings[i].text) == NULL)
+            continue;
+        line = pick_line(said, meanings[i].text);
+        error_set(err, meanings[i].kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
+        error_hint(err, "%s", meanings[i].hint);
+        if (meanings[i].kind == &kind_hostkey_changed || meanings[i].kind == &kind_hostkey_unknown)
+            add_place(said, err);
+        return;
+    }
+    last = pick_line(said, NULL);
+    error_set(err, &kind_connection_lost, "ssh: %s", last[0] != '\0' ? last : "it ended before the login");
+    if (openssh_is_early(said)) {
+        error_set(err, &kind_connection_lost,
+                  "ssh: the server closes the connection before the login (%u %s)", tries,
+                  tries == 1 ? "try" : "tries");
+        error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins"
+                        " at once");
+    }
+}
+
+void openssh_explain_loss(const char *said, struct error *err)
+{
+    AUTO_FREE char *last = pick_line(said, NULL);
+
+    error_set(err, &kind_connection_lost, "connection lost: ssh: %s", last);
+}
