@@ -125,9 +125,13 @@ $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 notify-test: $(BUILD)/tests/notify/notify_drive ## notifications against real receivers
 	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify
 
+$(BUILD)/tests/cli/%: tests/cli/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
+
 .PHONY: cli-test
-cli-test: all ## the binary alone: completion, manual, init, install
-	@BUILD='$(BUILD)' $(PYTEST) tests/cli
+cli-test: all $(BUILD)/tests/cli/ssh_config_print ## the binary alone: completion, manual, init, install; ssh_config
+	@BUILD='$(BUILD)' SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print' $(PYTEST) tests/cli
 
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
 	@$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E)

@@ -245,6 +245,43 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
     return (struct ssh_config_place){directive->file, directive->line};
 }
 
+/* "[ssh://][user@]host[:port]", len bytes; an IPv6 address with a port stands in brackets. */
+static bool is_hop(const char *text, size_t len)
+{
+    AUTO_FREE char *hop = xstrndup(text, len);
+    char *host = strncasecmp(hop, "ssh://", 6) == 0 ? hop + 6 : hop;
+    char *at = strrchr(host, '@'), *colon;
+    uint64_t port;
+
+    if (at == host)
+        return false;
+    host = at != NULL ? at + 1 : host;
+    colon = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
+    if (host[0] == '[' && colon++ == NULL)
+        return false;
+    if (host[0] != '[' && colon != NULL && strchr(colon + 1, ':') != NULL) /* a bare IPv6 address */
+        return true;
+    if (colon == NULL || *colon == '\0')
+        return host[0] != '\0';
+    return colon > host && *colon == ':' && text_to_uint(colon + 1, 1, 65535, &port);
+}
+
+static int check_jump(const struct strlist *args, struct error *err)
+{
+    const char *all = args->items[0];
+
+    if (strcasecmp(all, "none") == 0)
+        return 0;
+    for (const char *at = all;; at++) {
+        size_t len = strcspn(at, ",#");
+        if (!is_hop(at, len))
+            return error_set(err, &kind_ssh_config, "jump '%s' is not written as [user@]host[:port],…", all);
+        at += len;
+        if (*at != ',')
+            return 0;
+    }
+}
+
 /* The first of ProxyJump and ProxyCommand decides; a "ProxyJump none" keeps off later jumps alone. */
 static void apply_proxy_jump(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
@@ -286,7 +323,7 @@ static const struct ssh_keyword keywords[] = {
     {"HostKeyAlias", 1, NULL, apply_host_key_alias},
     {"UserKnownHostsFile", 0, NULL, apply_user_known_hosts},
     {"GlobalKnownHostsFile", 0, NULL, apply_global_known_hosts},
-    {"ProxyJump", 0, NULL, apply_proxy_jump},
+    {"ProxyJump", 0, check_jump, apply_proxy_jump},
     {"ProxyCommand", 0, NULL, apply_proxy_command},
     {"CertificateFile", 1, NULL, apply_certificate_file},
     {"IdentityAgent", 1, NULL, apply_identity_agent},

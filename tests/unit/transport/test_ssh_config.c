@@ -322,6 +322,10 @@ static void test_malformed_lines(void **state)
         {"ServerAliveCountMax many\n", "number 'many' is not a number", 1},
         {"IdentitiesOnly maybe\n", "value 'maybe' is not one of: yes", 1},
         {"StrictHostKeyChecking perhaps\n", "value 'perhaps' is not one of: ask", 1},
+        {"ProxyJump a,\n", "jump 'a,' is not written as", 1},
+        {"ProxyJump @a\n", "jump '@a'", 1},
+        {"ProxyJump [::1:22\n", "jump '[::1:22'", 1},
+        {"ProxyJump a:0\n", "jump 'a:0'", 1},
         {"AddressFamily ipx\n", "value 'ipx' is not one of: any, inet, inet6", 1},
     };
     const struct place *place = *state;
