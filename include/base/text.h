@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/strlist.h"
 
 bool text_starts(const char *text, const char *prefix);
 bool text_ends(const char *text, const char *suffix);
@@ -45,6 +46,14 @@ void text_add_safe(struct str *out, const char *bytes, size_t len);
 /* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON); control characters, NUL
  * too, stay. */
 void text_add_utf8(struct str *out, const char *bytes, size_t len);
+
+/*
+ * Append text with every value of secrets shown as "***". Values below TEXT_SECRET_MIN bytes stay: masking
+ * them would tear holes into every text. secrets may be NULL. To be done before a text is cut: a part of a
+ * secret is a secret.
+ */
+#define TEXT_SECRET_MIN 4
+void text_add_masked(struct str *out, const char *text, const struct strlist *secrets);
 
 /* Columns the text needs on a terminal (UTF-8 characters counted; wide ones as 2). */
 size_t text_columns(const char *text);

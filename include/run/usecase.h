@@ -35,7 +35,11 @@ struct run_context {
     unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
     bool die_armed;       /* the hook is on */
     unsigned long steps;  /* steps passed so far (out) */
+    struct strlist
+        secrets; /* values of the runs' secrets met so far (out, owned): masked in what is kept or told */
 };
+
+void run_context_release(struct run_context *context);
 
 /* --- start -------------------------------------------------------------------------------------- */
 

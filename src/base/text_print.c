@@ -52,3 +52,27 @@ size_t text_columns(const char *text)
     }
     return columns;
 }
+
+/* Length of the longest secret that text begins with; 0: none. */
+static size_t secret_at(const char *text, const struct strlist *secrets)
+{
+    size_t longest = 0;
+    for (size_t i = 0; secrets && i < secrets->len; i++) {
+        size_t len = strlen(secrets->items[i]);
+        if (len >= TEXT_SECRET_MIN && len > longest && strncmp(text, secrets->items[i], len) == 0)
+            longest = len;
+    }
+    return longest;
+}
+
+void text_add_masked(struct str *out, const char *text, const struct strlist *secrets)
+{
+    while (*text) {
+        size_t len = secret_at(text, secrets);
+        if (len)
+            str_add(out, "***");
+        else
+            str_add_char(out, *text);
+        text += len ? len : 1;
+    }
+}

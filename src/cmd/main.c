@@ -1,4 +1,5 @@
 /* Finds the command, parses its words, runs it, and turns what came back into messages and an exit code. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -22,6 +23,23 @@ static void hold_standard_fds(void)
     } while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd > STDERR_FILENO)
         close(fd);
+}
+
+/*
+ * What the caller left open (a lock, a pipe) is not handed on to a job or a supervisor, which outlive it. It
+ * is not closed: a host file may be a /dev/fd/N.
+ */
+static void keep_inherited_fds_here(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return;
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        int fd = atoi(entry->d_name);
+        if (fd > STDERR_FILENO)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    closedir(folder);
 }
 
 static bool has_word(int argc, char *const *argv, const char *word)
@@ -104,6 +122,7 @@ int main(int argc, char **argv)
     struct cmd_call call = {.style = REPORT_STYLE_PLAIN};
     struct error err = ERROR_INIT;
     hold_standard_fds();
+    keep_inherited_fds_here();
     signal(SIGPIPE, SIG_IGN);
     setlocale(LC_CTYPE, "");
     if (argc < 2) {

@@ -57,6 +57,7 @@ void session_close(struct session *session)
         msg_verbose("steps passed: %lu", session->context.steps);
     session_tell_end(session);
     report_watch_release(&session->watch);
+    run_context_release(&session->context);
     run_store_release(&session->store);
     machine_release(&session->machine);
     *session = (struct session){0};

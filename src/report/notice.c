@@ -6,30 +6,6 @@
 #include "model/hostlist.h"
 #include "report/notify_internal.h"
 
-/* Length of the longest secret that text begins with; 0: none. */
-static size_t secret_at(const char *text, const struct strlist *secrets)
-{
-    size_t longest = 0;
-    for (size_t i = 0; secrets && i < secrets->len; i++) {
-        size_t len = strlen(secrets->items[i]);
-        if (len >= NOTICE_SECRET_MIN && len > longest && strncmp(text, secrets->items[i], len) == 0)
-            longest = len;
-    }
-    return longest;
-}
-
-void mask_secrets(struct str *out, const char *text, const struct strlist *secrets)
-{
-    while (*text) {
-        size_t len = secret_at(text, secrets);
-        if (len)
-            str_add(out, "***");
-        else
-            str_add_char(out, *text);
-        text += len ? len : 1;
-    }
-}
-
 /* Cut at a character's beginning, so that what is left stays UTF-8. */
 static void cut(struct str *text, size_t max)
 {
@@ -48,7 +24,7 @@ static char *clean(const char *text, const struct strlist *secrets, size_t max)
         return NULL;
     AUTO_STR struct str masked = STR_INIT;
     struct str safe = STR_INIT;
-    mask_secrets(&masked, text, secrets);
+    text_add_masked(&masked, text, secrets);
     text_add_safe(&safe, str_text(&masked), masked.len);
     cut(&safe, max);
     return str_detach(&safe);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "base/clock.h"
 #include "report/notify_internal.h"
 
@@ -66,7 +67,7 @@ static void tell(const struct receiver *receiver, const char *event, const char 
     str_addf(&text, "notification '%s' to ", event);
     notify_url_shown(receiver->target.url, &text);
     str_addf(&text, ": %s", what);
-    mask_secrets(&masked, str_text(&text), &notifier->secrets);
+    text_add_masked(&masked, str_text(&text), &notifier->secrets);
     notifier->problem(notifier->ctx, str_text(&masked));
 }
 

@@ -14,11 +14,10 @@
 
 /* --- notice.c: an event as it may leave ----------------------------------------------------------- */
 
-#define NOTICE_TEXT_MAX   2000 /* bytes of a reason */
-#define NOTICE_LINE_MAX   400  /* bytes of a line of a log */
-#define NOTICE_LINES_MAX  20
-#define NOTICE_HOSTS_MAX  1024 /* as many as a run may well have; the rest is counted */
-#define NOTICE_SECRET_MIN 4    /* bytes: below, masking would tear holes into every text */
+#define NOTICE_TEXT_MAX  2000 /* bytes of a reason */
+#define NOTICE_LINE_MAX  400  /* bytes of a line of a log */
+#define NOTICE_LINES_MAX 20
+#define NOTICE_HOSTS_MAX 1024 /* as many as a run may well have; the rest is counted */
 
 /* Owned texts, valid UTF-8 without control characters but newline and tab, secrets masked, bounded. */
 struct notice {
@@ -38,9 +37,6 @@ void notice_release(struct notice *notice);
 void notice_add_title(const struct notice *notice, struct str *out);
 /* The title, job and attempt, the reason, the last lines: for chats. */
 void notice_add_text(const struct notice *notice, struct str *out);
-
-/* Append text with every secret replaced by "***" (the longest that stands at a place). */
-void mask_secrets(struct str *out, const char *text, const struct strlist *secrets);
 
 /* --- notify_format.c: bodies by format -------------------------------------------------------------- */
 

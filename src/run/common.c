@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "common_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
@@ -102,6 +103,21 @@ void node_failures_tell(const struct node_failures *failures, const struct run_c
         }
         observer->failure(observer->ctx, error, &hosts);
     }
+}
+
+void run_mask(const struct run_context *context, char **text)
+{
+    if (*text != NULL && context->secrets.len > 0) {
+        struct str masked = STR_INIT;
+        text_add_masked(&masked, *text, &context->secrets);
+        free(*text);
+        *text = str_detach(&masked);
+    }
+}
+
+void run_context_release(struct run_context *context)
+{
+    strlist_release(&context->secrets);
 }
 
 /* --- turns and the record ----------------------------------------------------------------------- */

@@ -39,6 +39,12 @@ void node_failures_tell(const struct node_failures *failures, const struct run_c
  */
 int run_take_turn(const struct run_context *context, const char *name, bool wait, struct error *err);
 
+/*
+ * Put text (owned, may be NULL) through the mask of the secrets that context knows: what a job printed may
+ * hold their values, and reasons are kept and told.
+ */
+void run_mask(const struct run_context *context, char **text);
+
 /* Write the record, a step before and after. */
 int run_keep(struct run_context *context, struct run *run, struct error *err);
 

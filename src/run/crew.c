@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "crew_internal.h"
 #include "model/kind.h"
+#include "run/notify_store.h"
 #include "step_internal.h"
 #include "transport/endpoint.h"
 
@@ -69,6 +70,9 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
 {
     struct machine machine;
     *crew = (struct crew){.context = context, .run = run};
+    if (context->secrets.len == 0) {
+        run_store_load_secret_values(context->store, run->name, &context->secrets);
+    }
     if (machine_read(&machine, context->home, err) != 0) {
         return -1;
     }

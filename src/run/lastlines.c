@@ -41,8 +41,11 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
     int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
     if (result == 0 && tail.header && !tail.missing) {
         AUTO_STR struct str text = STR_INIT;
-        size_t skip = body_len > TEXT_MAX ? body_len - TEXT_MAX : 0;
-        text_add_safe(&text, body + skip, body_len - skip);
+        AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
+        run_mask(fetch->crew->context, &plain);
+        size_t plain_len = strlen(plain);
+        size_t skip = plain_len > TEXT_MAX ? plain_len - TEXT_MAX : 0;
+        text_add_safe(&text, plain + skip, plain_len - skip);
         while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1]) != NULL) {
             str_truncate(&text, text.len - 1);
         }

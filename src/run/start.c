@@ -16,6 +16,22 @@
 
 /* --- planning ----------------------------------------------------------------------------------- */
 
+static void learn_secrets(struct start *start)
+{
+    struct strlist *secrets = &start->context->secrets;
+    for (size_t i = 0; i < start->plan.nnodes; i++) {
+        struct env env = ENV_INIT;
+        plan_node_env(&start->plan.nodes[i], &env);
+        for (size_t v = 0; v < env.len; v++) {
+            const struct env_var *var = &env.items[v];
+            if (var->secret && var->value != NULL && !strlist_has(secrets, var->value)) {
+                strlist_add(secrets, var->value);
+            }
+        }
+        env_release(&env);
+    }
+}
+
 int start_make_plan(struct start *start, bool probed, struct error *err)
 {
     const struct run_start_request *request = start->request;
@@ -51,6 +67,7 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
         start->plan = (struct plan){0};
         return -1;
     }
+    learn_secrets(start);
     for (size_t i = 0; probed && i < start->plan.warnings.len; i++) {
         tell_warn(start->context, "%s", start->plan.warnings.items[i]);
     }
@@ -85,7 +102,11 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
                        answer.stage == NODE_START_PORT;
         start->touched[index] = !refused;
         start->port_lost = start->port_lost || answer.stage == NODE_START_PORT;
+        run_mask(start->context, &answer.output);
         result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
+        if (start->run->nodes[index].state == NODE_EXITED) {
+            start->run->nodes[index].ended_ms = clock_real_ms(); /* within the last second or two */
+        }
     }
     node_start_release(&answer);
     return result;

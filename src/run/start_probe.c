@@ -179,8 +179,11 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
     struct start *start = ctx;
     struct node_probe *probe = &start->probes[node];
     start->touched[node] = false;
-    if (node_answer_probe(bytes, len, nonce, probe, err) != 0 || judge_claims(start, probe, err) != 0 ||
-        (node == 0 && judge_port(start, probe, err) != 0)) {
+    if (node_answer_probe(bytes, len, nonce, probe, err) != 0) {
+        return -1;
+    }
+    run_mask(start->context, &probe->setup.output);
+    if (judge_claims(start, probe, err) != 0 || (node == 0 && judge_port(start, probe, err) != 0)) {
         return -1;
     }
     return start->request->no_check ? 0 : judge_program(start, node, probe, err);

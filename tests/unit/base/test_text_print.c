@@ -144,9 +144,25 @@ static void test_columns(void **state)
                      2);
 }
 
+static void test_secrets_are_masked(void **state)
+{
+    (void)state;
+    AUTO_STRLIST struct strlist secrets = STRLIST_INIT;
+    strlist_add(&secrets, "hunter2");
+    strlist_add(&secrets, "hunter2000");
+    strlist_add(&secrets, "abc"); /* too short to be looked for */
+    AUTO_STR struct str out = STR_INIT;
+    text_add_masked(&out, "a hunter2000, hunter2; hunter abc hunter2", &secrets);
+    assert_string_equal(str_text(&out), "a ***, ***; hunter abc ***");
+    str_reset(&out);
+    text_add_masked(&out, "hunter2", NULL);
+    assert_string_equal(str_text(&out), "hunter2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secrets_are_masked),
         cmocka_unit_test(test_invalid_utf8_is_replaced),
         cmocka_unit_test(test_bytes_behind_the_end_are_not_read),
         cmocka_unit_test(test_every_character),
