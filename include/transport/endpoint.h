@@ -17,6 +17,7 @@ struct machine {
     char *name;               /* uname -n */
     char *user;               /* the caller's login name */
     char *home;               /* absolute */
+    char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
     struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
 };
 
@@ -37,22 +38,33 @@ struct ssh_options {
     const char *jump; /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
     const char *user; /* NULL: not given */
     unsigned port;    /* 0: not given */
-    const char *identity;    /* private key file; NULL: not given */
-    const char *known_hosts; /* the only known_hosts file; NULL: not given */
+    const char *identity;            /* private key file; NULL: not given */
+    const char *known_hosts;         /* the only known_hosts file; NULL: not given */
+    enum ssh_config_strict host_key; /* SSH_STRICT_ABSENT: as ssh_config says */
 };
 
 struct endpoint {
-    char *name;                 /* as the host list has it, for messages */
-    char *hostname;             /* what is connected to: HostName of ssh_config, else name */
-    char *user;                 /* never NULL */
-    unsigned port;              /* never 0 */
-    bool local;                 /* runs on this machine without ssh */
-    char *why_local;            /* "this machine's name", … for people; NULL when not local */
-    char *home;                 /* of the caller: commands of a local host start there, as a login does */
-    char *key_name;             /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
-    struct strlist identities;  /* private key files, in the order they are tried; absolute */
-    bool identity_explicit;     /* identities holds the one of the spec */
-    struct strlist known_hosts; /* files, absolute */
+    char *name;                /* as the host list has it, for messages */
+    char *hostname;            /* what is connected to: HostName of ssh_config, else name */
+    char *user;                /* never NULL */
+    unsigned port;             /* never 0 */
+    bool local;                /* runs on this machine without ssh */
+    char *why_local;           /* "this machine's name", … for people; NULL when not local */
+    char *home;                /* of the caller: commands of a local host start there, as a login does */
+    char *key_name;            /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
+    struct strlist identities; /* private key files, in the order they are tried; absolute */
+    bool identity_explicit;    /* identities holds the one of the spec */
+    struct strlist certificates; /* of ssh_config's CertificateFile; absolute */
+    char *agent;                 /* socket of the ssh agent; NULL: none is asked */
+    bool identities_only;        /* of the agent's keys only those that identities name */
+    struct strlist known_hosts;  /* files, absolute */
+    char *trust_file;            /* where new keys go; NULL: nowhere */
+    bool accept_new;             /* a key of an unknown host is taken and written down */
+    unsigned connect_timeout_ms; /* of ssh_config; 0: not given */
+    unsigned alive_interval_ms;  /* of ssh_config; 0: not given */
+    unsigned alive_count_max;    /* of ssh_config; 0: not given */
+    int address_family;          /* AF_INET, AF_INET6, AF_UNSPEC */
+    bool gssapi;                 /* ssh itself could log in by Kerberos */
     /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
     struct endpoint *jump;
     bool openssh;                /* through the system's ssh: name is what it is given */
@@ -63,8 +75,8 @@ struct endpoint {
  * Fill out (uninitialised or zero). A host is local when its hostname is localhost, 127.0.0.1, ::1, this
  * machine's name or an address of one of its real interfaces, the port is 22 and the user the caller, unless
  * ssh=always. options and config may be NULL. notes (for -v: identity files of ssh_config that are missing),
- * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_not_supported (a jump or proxy
- * applies to the host).
+ * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable in a path is
+ * not set), kind_not_supported (a jump or proxy applies to the host).
  */
 int endpoint_resolve(const struct host *host, const struct ssh_options *options,
                      const struct machine *machine, const struct ssh_config *config, struct endpoint *out,

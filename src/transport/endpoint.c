@@ -11,13 +11,9 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "model/kind.h"
+#include "transport/endpoint_internal.h"
 
 #define SSH_PORT 22
-
-static const char *const default_identities[] = {"id_ed25519", "id_ecdsa", "id_rsa"};
-static const char *const default_user_known_hosts[] = {"known_hosts", "known_hosts2"};
-static const char *const default_global_known_hosts[] = {"/etc/ssh/ssh_known_hosts",
-                                                         "/etc/ssh/ssh_known_hosts2"};
 
 /* The same address whatever way it is written (::1 and 0:0:0:0:0:0:0:1). */
 static bool is_same_address(const char *a, const char *b)
@@ -57,124 +53,6 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
             return xasprintf("'%s' is an address of this machine", hostname);
     }
     return NULL;
-}
-
-/* "~" and the tokens of ssh_config(5) that IdentityFile and UserKnownHostsFile may hold. */
-static char *expand_tokens(const char *text, const struct endpoint *endpoint, const struct machine *machine)
-{
-    AUTO_FREE char *path = path_expand_home(text, machine->home);
-    struct str out = STR_INIT;
-
-    for (const char *at = path; *at != '\0'; at++) {
-        if (*at != '%' || at[1] == '\0') {
-            str_add_char(&out, *at);
-            continue;
-        }
-        switch (*++at) {
-        case '%':
-            str_add_char(&out, '%');
-            break;
-        case 'd':
-            str_add(&out, machine->home);
-            break;
-        case 'h':
-            str_add(&out, endpoint->hostname);
-            break;
-        case 'n':
-            str_add(&out, endpoint->name);
-            break;
-        case 'k':
-            str_add(&out, endpoint->key_name != NULL ? endpoint->key_name : endpoint->hostname);
-            break;
-        case 'p':
-            str_addf(&out, "%u", endpoint->port);
-            break;
-        case 'r':
-            str_add(&out, endpoint->user);
-            break;
-        case 'u':
-            str_add(&out, machine->user);
-            break;
-        case 'i':
-            str_addf(&out, "%lu", (unsigned long)getuid());
-            break;
-        case 'l':
-            str_add(&out, machine->name);
-            break;
-        case 'L':
-            str_add_mem(&out, machine->name, strcspn(machine->name, "."));
-            break;
-        default:
-            str_add_char(&out, '%');
-            str_add_char(&out, *at);
-            break;
-        }
-    }
-    return str_detach(&out);
-}
-
-static void add_default_identities(struct endpoint *endpoint, const struct machine *machine)
-{
-    for (size_t i = 0; i < ARRAY_LEN(default_identities); i++) {
-        AUTO_FREE char *path = xasprintf("%s/.ssh/%s", machine->home, default_identities[i]);
-        if (access(path, F_OK) == 0)
-            strlist_add(&endpoint->identities, path);
-    }
-}
-
-static int find_identities(struct endpoint *endpoint, const struct ssh_options *options,
-                           const struct machine *machine, const struct ssh_config_values *values,
-                           struct strlist *notes, struct error *err)
-{
-    if (options != NULL && options->identity != NULL) {
-        AUTO_FREE char *path = path_expand_home(options->identity, machine->home);
-        if (access(path, F_OK) != 0) {
-            error_set(err, &kind_identity_missing, "identity '%s' cannot be found: %s", path,
-                      strerror(errno));
-            return error_hint(err,
-                              "name a private key file in ssh.identity, or leave it out to use ~/.ssh/id_*");
-        }
-        strlist_add(&endpoint->identities, path);
-        endpoint->identity_explicit = true;
-        return 0;
-    }
-    if (values->identity_files.len == 0)
-        add_default_identities(endpoint, machine);
-    for (size_t i = 0; i < values->identity_files.len; i++) {
-        AUTO_FREE char *path = expand_tokens(values->identity_files.items[i], endpoint, machine);
-        if (strcasecmp(path, "none") == 0)
-            continue;
-        if (access(path, F_OK) == 0)
-            strlist_add(&endpoint->identities, path);
-        else if (notes != NULL)
-            strlist_addf(notes, "%s: IdentityFile '%s' is passed over: %s", endpoint->name, path,
-                         strerror(errno));
-    }
-    return 0;
-}
-
-static void add_known_hosts(struct endpoint *endpoint, const struct strlist *files,
-                            const struct machine *machine)
-{
-    for (size_t i = 0; i < files->len; i++) {
-        if (strcasecmp(files->items[i], "none") != 0)
-            strlist_take(&endpoint->known_hosts, expand_tokens(files->items[i], endpoint, machine));
-    }
-}
-
-static void find_known_hosts(struct endpoint *endpoint, const struct ssh_options *options,
-                             const struct machine *machine, const struct ssh_config_values *values)
-{
-    if (options != NULL && options->known_hosts != NULL) {
-        strlist_take(&endpoint->known_hosts, path_expand_home(options->known_hosts, machine->home));
-        return;
-    }
-    add_known_hosts(endpoint, &values->user_known_hosts, machine);
-    for (size_t i = 0; values->user_known_hosts.len == 0 && i < ARRAY_LEN(default_user_known_hosts); i++)
-        strlist_addf(&endpoint->known_hosts, "%s/.ssh/%s", machine->home, default_user_known_hosts[i]);
-    add_known_hosts(endpoint, &values->global_known_hosts, machine);
-    for (size_t i = 0; values->global_known_hosts.len == 0 && i < ARRAY_LEN(default_global_known_hosts); i++)
-        strlist_add(&endpoint->known_hosts, default_global_known_hosts[i]);
 }
 
 /* Name, user, port: entry, spec, ssh_config, default. */
@@ -226,10 +104,8 @@ int endpoint_resolve(const struct host *host, const struct ssh_options *options,
     if ((values.proxy_jump != NULL || values.proxy_command != NULL) && !out->local)
         failed = refuse_proxy(out, &values, err);
     if (failed == 0)
-        failed = find_identities(out, options, machine, &values, notes, err);
-    if (failed == 0)
-        find_known_hosts(out, options, machine, &values);
-    else
+        failed = endpoint_fill_login(out, options, machine, &values, notes, err);
+    if (failed != 0)
         endpoint_release(out);
     ssh_config_values_release(&values);
     return failed;
@@ -245,6 +121,9 @@ void endpoint_release(struct endpoint *endpoint)
     free(endpoint->key_name);
     strlist_release(&endpoint->identities);
     strlist_release(&endpoint->known_hosts);
+    strlist_release(&endpoint->certificates);
+    free(endpoint->agent);
+    free(endpoint->trust_file);
     strlist_release(&endpoint->openssh_args);
     if (endpoint->jump != NULL)
         endpoint_release(endpoint->jump);
@@ -265,6 +144,10 @@ void endpoint_copy(struct endpoint *to, const struct endpoint *from)
     to->known_hosts = (struct strlist)STRLIST_INIT;
     strlist_copy(&to->identities, &from->identities);
     strlist_copy(&to->known_hosts, &from->known_hosts);
+    to->certificates = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->certificates, &from->certificates);
+    to->agent = xstrdup(from->agent);
+    to->trust_file = xstrdup(from->trust_file);
     to->openssh_args = (struct strlist)STRLIST_INIT;
     strlist_copy(&to->openssh_args, &from->openssh_args);
     if (from->jump != NULL) {

@@ -75,6 +75,8 @@ int machine_read(struct machine *machine, const char *home, struct error *err)
         machine->home = xstrdup(home);
     else
         machine->home = xstrdup(entry != NULL && entry->pw_dir[0] == '/' ? entry->pw_dir : "/");
+    if (getenv("SSH_AUTH_SOCK") != NULL && getenv("SSH_AUTH_SOCK")[0] != '\0')
+        machine->agent = xstrdup(getenv("SSH_AUTH_SOCK"));
     if (read_addresses(machine, err) != 0) {
         machine_release(machine);
         return -1;
@@ -87,6 +89,7 @@ void machine_release(struct machine *machine)
     free(machine->name);
     free(machine->user);
     free(machine->home);
+    free(machine->agent);
     strlist_release(&machine->addresses);
     *machine = (struct machine){0};
 }

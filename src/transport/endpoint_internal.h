@@ -1,0 +1,15 @@
+/* endpoint.c resolves names, ways and what is local; endpoint_login.c how to log in and whom to trust. */
+#ifndef MTLAUNCH_TRANSPORT_ENDPOINT_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_ENDPOINT_INTERNAL_H
+
+#include "transport/endpoint.h"
+
+/*
+ * Keys, agent, known hosts and times of an endpoint whose name, user and port are there. Errors:
+ * kind_identity_missing (the spec's identity), kind_ssh_config (a variable that is not set).
+ */
+int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *options,
+                        const struct machine *machine, const struct ssh_config_values *values,
+                        struct strlist *notes, struct error *err);
+
+#endif
