@@ -1,3 +1,4 @@
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -5,8 +6,11 @@
 #include "common_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
+#include "run/supervisor.h"
 
-#define LOOK_TRIES 3
+#define LOOK_TRIES      3
+#define SETTLE_MS       4000
+#define SETTLE_PAUSE_MS 50
 
 void run_note_dead_start(struct run_context *context, struct run *run)
 {
@@ -64,6 +68,67 @@ int run_look(struct crew *crew, struct run *run, int *lock, struct error *err)
     return 0;
 }
 
+/* Has the run come to an end that the spec answers with another attempt? Then it has not ended. */
+static bool will_restart(const struct run_context *context, const struct run *run)
+{
+    AUTO_FREE int64_t *silent = xcalloc(run->nodes_len, sizeof(int64_t));
+    const struct policy_view view = {.silent_since_ms = silent};
+    return !run->stopping && policy_decide(run, &view).step == POLICY_STEP_RESTART &&
+           run_store_has_again(context->store, run->name);
+}
+
+/*
+ * The run's end is its supervisor's to write down (with the last lines of its log): give it a moment. True
+ * when it did, run is what it wrote then.
+ */
+static bool supervisor_settles(const struct run_context *context, struct run *run)
+{
+    const struct timespec pause = {.tv_nsec = SETTLE_PAUSE_MS * 1000000L};
+    struct run_supervisor supervisor;
+    for (int i = 0; i < SETTLE_MS / SETTLE_PAUSE_MS; i++) {
+        struct run fresh;
+        if (run_store_load(context->store, run->name, &fresh, NULL) == 0) {
+            if (!run_state_is_live(fresh.state) || fresh.attempt != run->attempt || fresh.restarting) {
+                run_release(run);
+                *run = fresh;
+                return true;
+            }
+            run_release(&fresh);
+        }
+        run_supervisor_find(context->store, run->name, &supervisor);
+        bool alive = supervisor.alive;
+        run_supervisor_release(&supervisor);
+        if (!alive) {
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* What was seen goes into the record; the lock is held and released. */
+static int keep_what_was_seen(struct run_context *context, struct run *run, int lock, struct error *err)
+{
+    if (will_restart(context, run)) {
+        run->stopping = run->restarting = true; /* whoever guards it goes on from here */
+    } else if (!run_state_is_live(judge_run(run, clock_real_ms()))) {
+        close(lock);
+        if (supervisor_settles(context, run)) {
+            return 0;
+        }
+        lock = run_take_turn(context, run->name, false, err);
+        if (lock < 0 || reload_if_changed(context, run, err) != 0) {
+            if (lock >= 0) {
+                close(lock);
+            }
+            return lock == -1 ? -1 : 0; /* another command has written it meanwhile */
+        }
+    }
+    int result = run_settle(context, run, err);
+    close(lock);
+    return result;
+}
+
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     struct crew crew;
@@ -73,11 +138,17 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     if (!run_state_is_live(run->state)) {
         return 0;
     }
-    AUTO_CLOSE int lock = -2;
+    int lock = -2;
     int result = crew_open(&crew, context, run, err);
     if (result == 0) {
         result = run_look(&crew, run, &lock, err);
     }
     crew_close(&crew);
-    return result == 0 && lock >= 0 ? run_settle(context, run, err) : result;
+    if (result == 0 && lock >= 0) {
+        return keep_what_was_seen(context, run, lock, err);
+    }
+    if (lock >= 0) {
+        close(lock);
+    }
+    return result;
 }

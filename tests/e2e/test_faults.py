@@ -124,8 +124,8 @@ def test_the_head_is_killed_and_another_supervisor_finishes(lab):
     for step in (2, 5, 8, 11, 15, 20, 26):
         run = f"r{step}"
         lab.mt("start", "job.yaml", run, env={"MTLAUNCH_TEST_SUPERVISOR_DIE_AT": str(step)})
-        wait_for(lambda r=run: not lab.status(r)["supervisor"]["alive"] or record(lab, r)["attempt"] == 2,
-                 "the supervisor to die", 30)
+        wait_for(lambda r=run: not lab.status(r)["supervisor"]["alive"] or
+                 (record(lab, r)["attempt"], record(lab, r)["state"]) == (2, "running"), "the supervisor to die", 30)
         begun = lab.spawn("supervise", run)
         wait_for(lambda r=run: (lambda s: s["state"] == "running" and s["attempt"] >= 2)(record(lab, r)), "attempt 2", 40)
         attempts = {p.environ["MTLAUNCH_ATTEMPT"] for n in ("node1", "node2") for p in lab.marked(run, n)}
