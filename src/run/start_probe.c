@@ -10,7 +10,6 @@
 #include "start_internal.h"
 
 #define PROBE_MARGIN_MS 30000
-#define SETUP_TIMEOUT_S 60
 
 static enum node_env_mode node_env_mode(enum plan_env_mode mode)
 {
@@ -40,12 +39,6 @@ struct node_job start_node_job(const struct start *start, size_t node)
     };
 }
 
-static unsigned long setup_timeout_s(const struct start *start)
-{
-    unsigned long limit = start->request->job->start_timeout_s;
-    return limit < SETUP_TIMEOUT_S ? limit : SETUP_TIMEOUT_S;
-}
-
 static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     struct start *start = ctx;
@@ -65,7 +58,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
         .master_port = job->master_port,
         .master_addr = start->plan.nnodes > 1 ? start->plan.master_addr : NULL,
         .is_master = node == 0,
-        .setup_timeout_s = setup_timeout_s(start),
+        .setup_timeout_s = start->request->job->start_timeout_s,
     };
     node_request_probe(&target, &node_job, &wish, nonce, call);
     start->touched[node] = true;
@@ -116,25 +109,38 @@ static int judge_port(const struct start *start, const struct node_probe *probe,
     return 0;
 }
 
-static int judge_setup(const struct node_probe *probe, struct error *err)
+/* What the setup lines printed last, on one line behind the error's text. */
+static void add_setup_output(struct error *err, const char *printed)
 {
-    const struct node_setup_failure *setup = &probe->setup;
     AUTO_STR struct str output = STR_INIT;
-    if (setup->output != NULL) {
-        text_add_safe(&output, setup->output, strlen(setup->output));
-        while (output.len > 0 && output.data[output.len - 1] == '\n') {
-            str_truncate(&output, output.len - 1);
-        }
+    AUTO_FREE char *text = xstrdup(err->text);
+    if (printed != NULL) {
+        text_add_safe(&output, printed, strlen(printed));
     }
-    if (setup->status < 0) {
-        error_set(err, &kind_setup_failed, "setup line %u did not end in time", setup->line);
-    } else {
-        error_set(err, &kind_setup_failed, "setup line %u ended with status %d", setup->line, setup->status);
+    while (output.len > 0 && output.data[output.len - 1] == '\n') {
+        str_truncate(&output, output.len - 1);
     }
     if (output.len > 0) {
-        AUTO_FREE char *text = xstrdup(err->text);
-        error_set(err, &kind_setup_failed, "%s: %s", text, str_text(&output));
+        error_set(err, err->kind, "%s: %s", text, str_text(&output));
     }
+}
+
+static int judge_setup(const struct start *start, const struct node_probe *probe, struct error *err)
+{
+    const struct node_setup_failure *setup = &probe->setup;
+    if (setup->line == 0 && setup->status == 127) {
+        error_set(err, &kind_interpreter_missing, "%s",
+                  setup->output == NULL ? "the shell for setup was not found" : setup->output);
+        return error_hint(err, "name one that is there with 'shell'");
+    }
+    if (setup->status < 0) {
+        error_set(err, &kind_time_limit, "setup line %u did not end within start_timeout, %lu s", setup->line,
+                  start->request->job->start_timeout_s);
+        add_setup_output(err, setup->output);
+        return error_hint(err, "raise start_timeout in the spec, or look at what that line waits for");
+    }
+    error_set(err, &kind_setup_failed, "setup line %u ended with status %d", setup->line, setup->status);
+    add_setup_output(err, setup->output);
     return error_hint(err, "every setup line must end with 0; try it there in a plain `sh` or `bash`");
 }
 
@@ -149,13 +155,13 @@ static int judge_program(const struct start *start, size_t node, const struct no
         return error_hint(err, "make it there, or give this host its own with workdir= in the host list");
     }
     if (probe->setup.failed) {
-        return judge_setup(probe, err);
+        return judge_setup(start, probe, err);
     }
     if (!probe->interpreter_found) {
         bool is_command = plan->probe.program_type == LAUNCH_PROGRAM_COMMAND;
         error_set(err, is_command ? &kind_program_missing : &kind_interpreter_missing,
-                  "'%s' not found (PATH=%s)", is_command ? plan->probe.program : plan->probe.interpreter,
-                  path);
+                  "'%s' not found, or not executable (PATH=%s)",
+                  is_command ? plan->probe.program : plan->probe.interpreter, path);
         return error_hint(err, "activate its environment in 'setup', or name it by its whole path%s",
                           is_command ? "" : " with 'python'");
     }
@@ -237,7 +243,7 @@ int start_probe_nodes(struct start *start)
     const struct crew_question question = {
         .what = "checking",
         .ctx = start,
-        .timeout_ms = (unsigned)setup_timeout_s(start) * 1000 + PROBE_MARGIN_MS,
+        .timeout_ms = (unsigned)start->request->job->start_timeout_s * 1000 + PROBE_MARGIN_MS,
         .build = probe_build,
         .take = probe_take,
         .failed = probe_failed,

@@ -184,17 +184,19 @@ static int stop_conclude(struct run_context *context, struct run *run, const str
     if (orders->conclude != NULL) {
         orders->conclude(orders->ctx);
     }
+    int kept = 0;
     if (!orders->sweep) {
         if (give_up) {
             write_off(run, silent);
         }
         run->stopping = unproven > 0 && !give_up;
-        if (run_settle(context, run, err) != 0) {
-            return -1;
-        }
+        kept = run_settle(context, run, err);
+    }
+    for (size_t i = 0; orders->sweep && i < result->cleaned.len; i++) {
+        run_note_event(context, run, "left-over", NULL, "%s", result->cleaned.items[i]);
     }
     if (unproven == 0) {
-        return 0;
+        return kept;
     }
     run_unproven_error(run, result, unproven, err);
     if (give_up) {
@@ -207,6 +209,7 @@ int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders,
                   const char *why, struct run_stop_result *result, struct error *err)
 {
     struct run_context *context = crew->context;
+    struct error unkept = ERROR_INIT;
     orders.sweep = !run_state_is_live(run->state);
     orders.again = run->stopping;
     if (!orders.sweep) {
@@ -214,8 +217,9 @@ int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders,
         run->starting = false;
         run->restarting = false;
         run->state = RUN_STOPPING;
-        if (run_keep(context, run, err) != 0) {
-            return -1;
+        if (run_keep(context, run, &unkept) != 0) {
+            /* The training is to end all the same: a full disk here is no reason to let it run on. */
+            tell_warn(context, "%s; stopping all the same", unkept.text);
         }
         run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, orders.signal,
                        orders.grace_s);

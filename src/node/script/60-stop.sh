@@ -190,12 +190,16 @@ MT_LIST
         mt_pause 0.1
     done
     mt_look
-    [ -n "$mt_helpers" ] || return 0
-    mt_helper_pids=$(printf '%s\n' "$mt_helpers" | awk '{ print $1 }')
-    # shellcheck disable=SC2086
-    kill -KILL $mt_helper_pids 2>/dev/null
-    mt_pause 0.1
-    mt_look
+    # again: one of them may have forked its next pause meanwhile
+    mt_tries=0
+    while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 20 ]; do
+        mt_tries=$((mt_tries + 1))
+        mt_helper_pids=$(printf '%s\n' "$mt_helpers" | awk '{ print $1 }')
+        # shellcheck disable=SC2086
+        kill -KILL $mt_helper_pids 2>/dev/null
+        mt_pause 0.1
+        mt_look
+    done
 }
 
 mt_verb_stop() {
