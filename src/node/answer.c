@@ -129,10 +129,14 @@ static int read_processes(const struct node_fields *fields, const char *key, str
             return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process", value);
         out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
         const char *rest = value + digits + 2;
+        rest += rest[0] == ' ';
+        size_t len = strlen(rest); /* /proc/PID/cmdline ends every word, the last one too */
+        while (len > 0 && rest[len - 1] == ' ')
+            len--;
         out->items[out->len++] = (struct node_process){
             .pid = (int64_t)pid,
             .state = value[digits + 1],
-            .command = xstrdup(rest[0] == ' ' ? rest + 1 : rest),
+            .command = xstrndup(rest, len),
         };
     }
     out->total = out->len;

@@ -76,6 +76,25 @@ void run_note_dead_start(struct run_context *context, struct run *run);
  */
 int run_look(struct crew *crew, struct run *run, int *lock, struct error *err);
 
+/* What lives on nodes although it should not. Owned lines for people. */
+struct leftovers {
+    struct strlist lines;  /* "g0033: 2 left-over processes: 17 (sleep 9), 18 (…)" */
+    struct strlist silent; /* "g0034: why it did not answer" */
+};
+
+/*
+ * Ask the nodes that have ended (all: every node) what of the run still lives there; found is filled and
+ * released by the caller with leftovers_release. 0, or -1 when interrupted.
+ */
+int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct leftovers *found);
+void leftovers_release(struct leftovers *found);
+
+/*
+ * The run has ended by itself: say what it left behind, with an event, and with end also end that. 0, or -1
+ * when interrupted.
+ */
+int run_tell_leftovers(struct crew *crew, struct run *run, bool end);
+
 struct stop_orders {
     const char *signal; /* without SIG */
     unsigned long grace_s;

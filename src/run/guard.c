@@ -375,6 +375,8 @@ static int follow_up(struct guard *guard, struct error *err)
     }
     if (!anything_open(run)) {
         guard_explain(guard);
+        bool failed = run_first_failure(run) >= 0 && run->policy.on_failure != POLICY_KEEP;
+        run_tell_leftovers(&guard->crew, run, failed);
     }
     return keep_if_changed(guard, err);
 }

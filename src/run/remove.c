@@ -199,6 +199,31 @@ static int check_ended(const struct run *run, struct error *err)
     return error_hint(err, "`mtlaunch stop %s` ends it", run->name);
 }
 
+/*
+ * With the record goes the way to its processes: look before. What does not answer is named and does not keep
+ * the record, or that of a run on a dead cluster would stay for ever.
+ */
+static int check_nothing_lives(struct run_context *context, struct run *run, struct error *err)
+{
+    struct crew crew;
+    struct leftovers found = {0};
+    int result = crew_open(&crew, context, run, err);
+    if (result == 0 && run_find_leftovers(&crew, run, true, &found) != 0) {
+        result = crew_interrupted_error(&crew, err);
+    }
+    crew_close(&crew);
+    for (size_t i = 0; i < found.silent.len && result == 0; i++) {
+        tell_warn(context, "%s; what may be left there is forgotten with the run", found.silent.items[i]);
+    }
+    if (result == 0 && found.lines.len > 0) {
+        AUTO_FREE char *lines = strlist_join(&found.lines, "; ");
+        error_set(err, &kind_run_live, "run '%s' has ended, and not all of it: %s", run->name, lines);
+        result = error_hint(err, "`mtlaunch stop %s` ends what is left", run->name);
+    }
+    leftovers_release(&found);
+    return result;
+}
+
 /* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
 static int remove_held(struct run_context *context, const char *name, bool artifacts, struct error *err)
 {
@@ -206,6 +231,9 @@ static int remove_held(struct run_context *context, const char *name, bool artif
     int result = run_store_load(context->store, name, &run, err);
     if (result == 0) {
         result = check_ended(&run, err);
+    }
+    if (result == 0) {
+        result = check_nothing_lives(context, &run, err);
     }
     if (result == 0 && artifacts) {
         result = remove_artifacts(context, &run, err);

@@ -77,6 +77,15 @@ static bool will_restart(const struct run_context *context, const struct run *ru
            run_store_has_again(context->store, run->name);
 }
 
+static bool is_supervised(const struct run_context *context, const struct run *run)
+{
+    struct run_supervisor supervisor;
+    run_supervisor_find(context->store, run->name, &supervisor);
+    bool alive = supervisor.alive;
+    run_supervisor_release(&supervisor);
+    return alive;
+}
+
 /*
  * The run's end is its supervisor's to write down (with the last lines of its log): give it a moment. True
  * when it did, run is what it wrote then.
@@ -84,7 +93,6 @@ static bool will_restart(const struct run_context *context, const struct run *ru
 static bool supervisor_settles(const struct run_context *context, struct run *run)
 {
     const struct timespec pause = {.tv_nsec = SETTLE_PAUSE_MS * 1000000L};
-    struct run_supervisor supervisor;
     for (int i = 0; i < SETTLE_MS / SETTLE_PAUSE_MS; i++) {
         struct run fresh;
         if (run_store_load(context->store, run->name, &fresh, NULL) == 0) {
@@ -95,10 +103,7 @@ static bool supervisor_settles(const struct run_context *context, struct run *ru
             }
             run_release(&fresh);
         }
-        run_supervisor_find(context->store, run->name, &supervisor);
-        bool alive = supervisor.alive;
-        run_supervisor_release(&supervisor);
-        if (!alive) {
+        if (!is_supervised(context, run)) {
             return false;
         }
         nanosleep(&pause, NULL);
@@ -142,6 +147,10 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     int result = crew_open(&crew, context, run, err);
     if (result == 0) {
         result = run_look(&crew, run, &lock, err);
+    }
+    if (result == 0 && lock >= 0 && !run_state_is_live(run_derive_state(run)) &&
+        !is_supervised(context, run)) {
+        run_tell_leftovers(&crew, run, false);
     }
     crew_close(&crew);
     if (result == 0 && lock >= 0) {

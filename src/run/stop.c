@@ -74,12 +74,7 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
     AUTO_STR struct str pids = STR_INIT;
     for (size_t i = 0; i < leftovers->len; i++) {
         const char *command = leftovers->items[i].command == NULL ? "?" : leftovers->items[i].command;
-        size_t len = strlen(command);
-        while (len > 0 && command[len - 1] == ' ') {
-            len--;
-        }
-        str_addf(&pids, "%s%lld (%.*s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, (int)len,
-                 command);
+        str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, command);
     }
     strlist_addf(&result->cleaned, "%s: ended %llu left-over process%s: %s", node->label,
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));

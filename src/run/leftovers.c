@@ -1,0 +1,114 @@
+/* What lives on although its node's command, or the whole run, has ended. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "common_internal.h"
+#include "model/policy.h"
+#include "node/answer.h"
+
+struct look {
+    struct crew *crew;
+    struct run *run;
+    bool all; /* also nodes that were written off */
+    struct leftovers *found;
+};
+
+static bool look_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct look *look = ctx;
+    enum node_state state = look->run->nodes[node].state;
+    if (!look->all && state != NODE_EXITED && state != NODE_FAILED && state != NODE_STOPPED) {
+        return false;
+    }
+    const struct node_target target = run_node_target(look->run, node);
+    const struct node_observe_wish wish = {.leftovers = true};
+    node_request_observe(&target, &wish, nonce, call);
+    return true;
+}
+
+static void add_line(struct leftovers *found, const struct run_node *node, const struct node_processes *live)
+{
+    AUTO_STR struct str text = STR_INIT;
+    str_addf(&text, "%s: %llu left-over process%s", node->label, (unsigned long long)live->total,
+             live->total == 1 ? "" : "es");
+    for (size_t i = 0; i < live->len; i++) {
+        const char *command = live->items[i].command == NULL ? "?" : live->items[i].command;
+        str_addf(&text, "%s%lld (%.*s)", i == 0 ? ": " : ", ", (long long)live->items[i].pid,
+                 (int)strcspn(command, "\n"), command);
+    }
+    strlist_add(&found->lines, str_text(&text));
+}
+
+static int look_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
+                     struct error *err)
+{
+    struct look *look = ctx;
+    const struct run_node *node = &look->run->nodes[index];
+    struct node_observation seen;
+    int result = node_answer_observe(bytes, len, nonce, &seen, err);
+    bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
+    if (result == 0 && seen.leftovers.total > 0) {
+        add_line(look->found, node, &seen.leftovers);
+    } else if (result == 0 && ours && (seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING)) {
+        strlist_addf(&look->found->lines, "%s: its command still runs (pid %lld)", node->label,
+                     (long long)seen.pid);
+    }
+    node_observation_release(&seen);
+    return result;
+}
+
+static void look_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct look *look = ctx;
+    (void)started;
+    strlist_addf(&look->found->silent, "%s: %s", look->run->nodes[node].label, error->text);
+}
+
+int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct leftovers *found)
+{
+    struct look look = {.crew = crew, .run = run, .all = all, .found = found};
+    const struct crew_question question = {
+        .ctx = &look,
+        .timeout_ms = OBSERVE_TIMEOUT_MS,
+        .build = look_build,
+        .take = look_take,
+        .failed = look_failed,
+    };
+    *found = (struct leftovers){0};
+    return crew_ask(crew, &question);
+}
+
+void leftovers_release(struct leftovers *found)
+{
+    strlist_release(&found->lines);
+    strlist_release(&found->silent);
+}
+
+static void tell_lines(struct crew *crew, struct run *run, const struct strlist *lines, const char *remedy)
+{
+    for (size_t i = 0; i < lines->len; i++) {
+        tell_warn(crew->context, "%s%s", lines->items[i], remedy);
+        run_note_event(crew->context, run, "left-over", NULL, "%s", lines->items[i]);
+    }
+}
+
+int run_tell_leftovers(struct crew *crew, struct run *run, bool end)
+{
+    struct leftovers found;
+    size_t unproven = 0;
+    int result = run_find_leftovers(crew, run, false, &found);
+    if (result == 0 && end && found.lines.len > 0) {
+        struct run_stop_result ended = {0};
+        const struct stop_orders orders = {
+            .signal = run->stop_signal, .grace_s = run->stop_grace_s, .sweep = true, .quiet = true};
+        result = run_end_nodes(crew, run, &orders, &ended, &unproven, NULL);
+        tell_lines(crew, run, &ended.cleaned, "");
+        run_stop_result_release(&ended);
+    }
+    if (!end || unproven > 0) {
+        AUTO_FREE char *remedy = xasprintf("; `mtlaunch stop %s` ends what is left", run->name);
+        tell_lines(crew, run, &found.lines, remedy);
+    }
+    leftovers_release(&found);
+    return result;
+}
