@@ -116,6 +116,7 @@ struct run {
     char *ssh_user;
     unsigned ssh_port;
     char *ssh_identity, *ssh_config, *ssh_known_hosts;
+    char *ssh_client, *ssh_jump;
     /* the container on every node that all of it happens in; name NULL: none */
     char *container_name, *container_engine, *container_user;
     bool container_sudo;

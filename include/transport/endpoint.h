@@ -25,15 +25,11 @@ struct machine {
 int machine_read(struct machine *machine, const char *home, struct error *err);
 void machine_release(struct machine *machine);
 
-enum ssh_client {
-    SSH_CLIENT_AUTO,    /* the built-in one where it can do what the host's configuration asks for */
-    SSH_CLIENT_BUILTIN, /* libssh */
-    SSH_CLIENT_OPENSSH  /* the system's ssh, a process for each command */
-};
-
 /* The spec's ssh options; borrowed. "~" may stand at the start of the paths. */
 struct ssh_options {
-    enum ssh_client client;
+    /* "builtin": libssh; "openssh": the system's ssh, a process for each command; "auto" or NULL: the
+     * built-in one where it can do what the host's configuration asks for. */
+    const char *client;
     const char *config; /* as ssh_config_load was given it */
     const char *jump; /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
     const char *user; /* NULL: not given */
@@ -76,7 +72,7 @@ struct endpoint {
  * machine's name or an address of one of its real interfaces, the port is 22 and the user the caller, unless
  * ssh=always. options and config may be NULL. notes (for -v: identity files of ssh_config that are missing),
  * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable in a path is
- * not set), kind_not_supported (a jump or proxy applies to the host).
+ * not set, a jump that leads to itself or is not understood, a ProxyCommand for the built-in client).
  */
 int endpoint_resolve(const struct host *host, const struct ssh_options *options,
                      const struct machine *machine, const struct ssh_config *config, struct endpoint *out,

@@ -76,6 +76,7 @@ struct ssh_config_values {
     char *proxy_jump;                    /* "[user@]host[:port],…" or "ssh://…", the nearest hop first */
     char *proxy_command;                 /* the rest of the line, quotes and all */
     struct ssh_config_place proxy_place; /* of the one */
+    char *control_path;                  /* NULL: not given */
     /* What applies to the name and only OpenSSH's own client can do ("Match exec", "PKCS11Provider" …). */
     const char *openssh_only; /* NULL: nothing; static */
     struct ssh_config_place openssh_place;

@@ -118,7 +118,10 @@ int setup_endpoints(struct setup *setup, struct failures *failed, struct error *
         options = (struct ssh_options){.user = setup->job.ssh_user,
                                        .port = setup->job.ssh_port,
                                        .identity = setup->job.ssh_identity,
-                                       .known_hosts = setup->job.ssh_known_hosts};
+                                       .known_hosts = setup->job.ssh_known_hosts,
+                                       .client = setup->job.ssh_client,
+                                       .config = setup->job.ssh_config,
+                                       .jump = setup->job.ssh_jump};
     if (load_config(setup, err) != 0)
         return -1;
     setup->endpoints = xcalloc(setup->hosts.len, sizeof(setup->endpoints[0]));

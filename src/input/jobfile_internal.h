@@ -121,6 +121,7 @@ int read_notify(struct job_reader *reader, const struct yaml_node *node, const c
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path);
 
 /* jobfile_policy.c: do the words about failures fit together? */

@@ -132,6 +132,18 @@ int check_interface(struct job_reader *reader, const struct yaml_node *node, con
     return error_hint(reader->err, "'ip -brief address' on a node lists its interfaces");
 }
 
+/* The rest of a hop's grammar is judged where it is resolved. */
+int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    const char *text = node->text;
+    bool good = text[0] != ',' && text[strlen(text) - 1] != ',' && strstr(text, ",,") == NULL;
+
+    if (good && text[0] != '-' && strpbrk(text, " \t\"'`$;&|<>()\\") == NULL && !has_control(text)) {
+        return 0;
+    }
+    return reader_fail_value(reader, node, path, "[user@]host[:port], several separated by commas, or none");
+}
+
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;

@@ -266,6 +266,9 @@ static int resolve_hosts(struct run_again *again, const char *home, struct error
         .port = job->ssh_port,
         .identity = job->ssh_identity,
         .known_hosts = job->ssh_known_hosts,
+        .client = job->ssh_client,
+        .config = job->ssh_config,
+        .jump = job->ssh_jump,
     };
     size_t count = again->hosts.len;
     again->endpoints = xcalloc(count + 1, sizeof(*again->endpoints));

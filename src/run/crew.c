@@ -46,6 +46,9 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
         .port = run->ssh_port,
         .identity = run->ssh_identity,
         .known_hosts = run->ssh_known_hosts,
+        .client = run->ssh_client,
+        .config = run->ssh_config,
+        .jump = run->ssh_jump,
     };
     for (size_t i = 0; i < run->nodes_len; i++) {
         struct endpoint endpoint;

@@ -180,6 +180,10 @@ static void add_ssh_options(const struct job *job, struct strlist *out)
         strlist_add(out, "-o");
         strlist_addf(out, "UserKnownHostsFile=%s", job->ssh_known_hosts);
     }
+    if (job->ssh_jump) {
+        strlist_add(out, "-o");
+        strlist_addf(out, "ProxyJump=%s", job->ssh_jump);
+    }
 }
 
 /* The run as a whole, once master and processes are known. */

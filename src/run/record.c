@@ -121,6 +121,8 @@ static void put_reach(json_t *object, const struct run *run)
     put_text(object, "ssh_identity", run->ssh_identity);
     put_text(object, "ssh_config", run->ssh_config);
     put_text(object, "ssh_known_hosts", run->ssh_known_hosts);
+    put_text(object, "ssh_client", run->ssh_client);
+    put_text(object, "ssh_jump", run->ssh_jump);
     put_text(object, "container_name", run->container_name);
     put_text(object, "container_engine", run->container_engine);
     put_text(object, "container_user", run->container_user);
@@ -321,6 +323,8 @@ static void reach_from_json(const json_t *object, struct run *run)
     run->ssh_identity = get_text(object, "ssh_identity");
     run->ssh_config = get_text(object, "ssh_config");
     run->ssh_known_hosts = get_text(object, "ssh_known_hosts");
+    run->ssh_client = get_text(object, "ssh_client");
+    run->ssh_jump = get_text(object, "ssh_jump");
     run->container_name = get_text(object, "container_name");
     run->container_engine = get_text(object, "container_engine");
     run->container_user = get_text(object, "container_user");

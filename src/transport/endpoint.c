@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "model/kind.h"
-#include "transport/endpoint_internal.h"
+#include "transport/endpoint_route_internal.h"
 
 #define SSH_PORT 22
 
@@ -80,35 +80,67 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
     }
 }
 
-static int refuse_proxy(const struct endpoint *endpoint, const struct ssh_config_values *values,
-                        struct error *err)
+/* A jump has what its own configuration says; where that says nothing, what the spec says for the hosts. */
+static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
+                           const struct machine *machine, bool has_identities)
 {
-    error_set(err, &kind_not_supported, "'%s', which applies to host '%s', is not supported by this version",
-              values->proxy_jump != NULL ? "ProxyJump" : "ProxyCommand", endpoint->name);
-    error_at(err, values->proxy_place.file, values->proxy_place.line, 0);
-    return error_hint(err, "use hosts that are reached directly, or a configuration without it (ssh.config)");
+    struct strlist identities = STRLIST_INIT, known_hosts = STRLIST_INIT;
+
+    if (spec->identity != NULL && !has_identities) {
+        strlist_take(&identities, path_expand_home(spec->identity, machine->home));
+        strlist_copy(&identities, &hop->identities);
+        strlist_release(&hop->identities);
+        hop->identities = identities;
+    }
+    if (spec->known_hosts != NULL) {
+        strlist_take(&known_hosts, path_expand_home(spec->known_hosts, machine->home));
+        strlist_copy(&known_hosts, &hop->known_hosts);
+        strlist_release(&hop->known_hosts);
+        hop->known_hosts = known_hosts;
+    }
+}
+
+/* The spec's options, as they stand for the host itself. */
+static const struct ssh_options *find_spec(const struct endpoint_way *outer)
+{
+    while (outer->outer != NULL)
+        outer = outer->outer;
+    return outer->options;
+}
+
+int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources *sources,
+                         const struct endpoint_way *outer, struct endpoint *out, struct error *err)
+{
+    const struct ssh_options *options = sources->options;
+    const struct machine *machine = sources->machine;
+    const char *spec_user = options != NULL ? options->user : NULL;
+    const struct ssh_config_query query = {
+        .name = host->name, .user = host->user != NULL ? host->user : spec_user, .local_user = machine->user};
+    struct ssh_config_values values;
+    int failed;
+
+    ssh_config_lookup(sources->config, &query, &values);
+    fill_basics(host, options, machine, &values, out);
+    failed = endpoint_fill_login(out, options, machine, &values, sources->notes, err);
+    if (failed == 0) {
+        if (outer != NULL && find_spec(outer) != NULL)
+            add_spec_trust(out, find_spec(outer), machine, values.identity_files.len > 0);
+        failed = endpoint_find_route(host, sources, &values, outer, out, err);
+    }
+    if (failed != 0)
+        endpoint_release(out);
+    ssh_config_values_release(&values);
+    return failed;
 }
 
 int endpoint_resolve(const struct host *host, const struct ssh_options *options,
                      const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
                      struct strlist *notes, struct error *err)
 {
-    const char *spec_user = options != NULL ? options->user : NULL;
-    const struct ssh_config_query query = {
-        .name = host->name, .user = host->user != NULL ? host->user : spec_user, .local_user = machine->user};
-    struct ssh_config_values values;
-    int failed = 0;
+    const struct endpoint_sources sources = {
+        .options = options, .machine = machine, .config = config, .notes = notes};
 
-    ssh_config_lookup(config, &query, &values);
-    fill_basics(host, options, machine, &values, out);
-    if ((values.proxy_jump != NULL || values.proxy_command != NULL) && !out->local)
-        failed = refuse_proxy(out, &values, err);
-    if (failed == 0)
-        failed = endpoint_fill_login(out, options, machine, &values, notes, err);
-    if (failed != 0)
-        endpoint_release(out);
-    ssh_config_values_release(&values);
-    return failed;
+    return endpoint_resolve_hop(host, &sources, NULL, out, err);
 }
 
 void endpoint_release(struct endpoint *endpoint)

@@ -12,4 +12,9 @@ int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *opt
                         const struct machine *machine, const struct ssh_config_values *values,
                         struct strlist *notes, struct error *err);
 
+/* "~", the tokens of ssh_config(5) and ${VARIABLES}; unknown tokens stay. NULL with kind_ssh_config. Caller
+ * frees. */
+char *endpoint_expand(const char *text, struct endpoint *endpoint, const struct machine *machine,
+                      struct error *err);
+
 #endif

@@ -255,3 +255,11 @@ int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *opt
         return -1;
     return fill_known_hosts(&login, options, err);
 }
+
+char *endpoint_expand(const char *text, struct endpoint *endpoint, const struct machine *machine,
+                      struct error *err)
+{
+    const struct login login = {.endpoint = endpoint, .machine = machine};
+
+    return expand(text, &login, err);
+}

@@ -193,6 +193,7 @@ void ssh_config_values_release(struct ssh_config_values *values)
     free(values->identity_agent);
     free(values->proxy_jump);
     free(values->proxy_command);
+    free(values->control_path);
     strlist_release(&values->identity_files);
     strlist_release(&values->certificate_files);
     strlist_release(&values->user_known_hosts);

@@ -300,6 +300,11 @@ static void apply_proxy_command(struct ssh_config_values *values, const struct s
     values->proxy_place = place_of(directive);
 }
 
+static void apply_control_path(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    set_first(&values->control_path, directive->args.items[0]);
+}
+
 /* What only OpenSSH's own client can do, unless it is switched off. */
 static void apply_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
@@ -334,6 +339,7 @@ static const struct ssh_keyword keywords[] = {
     {"ConnectTimeout", 1, check_time, apply_connect_timeout},
     {"ServerAliveInterval", 1, check_time, apply_alive_interval},
     {"ServerAliveCountMax", 1, check_count, apply_alive_count},
+    {"ControlPath", 1, NULL, apply_control_path},
     {"CanonicalizeHostname", 1, NULL, apply_openssh},
     {"HostbasedAuthentication", 1, NULL, apply_openssh},
     {"KnownHostsCommand", 0, NULL, apply_openssh},
@@ -360,7 +366,6 @@ static const struct ssh_keyword keywords[] = {
     {"CompressionLevel", 0, NULL, NULL},
     {"ConnectionAttempts", 0, NULL, NULL},
     {"ControlMaster", 0, NULL, NULL},
-    {"ControlPath", 0, NULL, NULL},
     {"ControlPersist", 0, NULL, NULL},
     {"DSAAuthentication", 0, NULL, NULL},
     {"DynamicForward", 0, NULL, NULL},

@@ -64,6 +64,8 @@ static inline char *dump_job(const struct job *job)
         {"ssh_identity", job->ssh_identity},
         {"ssh_config", job->ssh_config},
         {"ssh_known_hosts", job->ssh_known_hosts},
+        {"ssh_client", job->ssh_client},
+        {"ssh_jump", job->ssh_jump},
         {"stop_signal", job->stop_signal},
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

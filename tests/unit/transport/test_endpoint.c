@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "model/kind.h"
 #include "transport/endpoint.h"
 
@@ -55,6 +58,19 @@ static void write_in(const struct machine *machine, const char *name, const char
     struct error err = ERROR_INIT;
 
     assert_int_equal(file_write_atomic(path, text, strlen(text), 0600, &err), 0);
+}
+
+/* A socket that somebody serves. */
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    return fd;
 }
 
 static struct ssh_config *load(const struct machine *machine, const char *text)
@@ -266,21 +282,185 @@ static void test_missing_identity(void **state)
     assert_true(err.hint[0] != '\0');
 }
 
-static void test_jump_is_refused(void **state)
+/* "user@host:port" of every hop, the nearest to the host first; what needs OpenSSH's client is marked. */
+static char *route_of(const struct endpoint *endpoint)
 {
-    struct ssh_config *config =
-        load(*state, "Host far\n  ProxyJump gate\nHost localhost\n  ProxyJump gate\n");
-    struct host host = entry("far", NULL, 0);
-    struct endpoint endpoint;
-    struct error err = ERROR_INIT;
+    struct str out = STR_INIT;
 
-    assert_int_equal(endpoint_resolve(&host, NULL, *state, config, &endpoint, NULL, &err), -1);
-    assert_true(error_is(&err, &kind_not_supported));
-    assert_non_null(
-        strstr(err.text, "'ProxyJump', which applies to host 'far', is not supported by this version"));
-    assert_int_equal(err.line, 2);
-    endpoint = resolve(entry("localhost", NULL, 0), NULL, *state, config); /* local: nothing to jump over */
-    assert_true(endpoint.local);
+    if (endpoint->openssh && (endpoint->jump == NULL || endpoint->jump->openssh))
+        str_add(&out, "ssh ");
+    for (const struct endpoint *at = endpoint->jump; at != NULL; at = at->jump)
+        str_addf(&out, "%s@%s:%u ", at->user, at->hostname, at->port);
+    return str_detach(&out);
+}
+
+static const char jumps[] = "Host far\n  ProxyJump gate\n"
+                            "Host gate\n  HostName 10.0.0.1\n  User op\n  Port 2222\n"
+                            "Host localhost\n  ProxyJump gate\n"
+                            "Host deep\n  ProxyJump gate,eve@middle:23\n"
+                            "Host chained\n  ProxyJump far\n"
+                            "Host uri\n  ProxyJump ssh://ann@[2001:db8::9]:2200\n"
+                            "Host plain\n  ProxyJump none\n"
+                            "Host command\n  ProxyCommand nc %h %p\n"
+                            "Host behind\n  ProxyJump command\n"
+                            "Host loop\n  ProxyJump loop\n"
+                            "Host round\n  ProxyJump trip\nHost trip\n  ProxyJump round\n"
+                            "Host card\n  PKCS11Provider /usr/lib/card.so\n";
+
+static void test_routes(void **state)
+{
+    static const struct {
+        const char *name, *jump, *client, *route;
+    } cases[] = {
+        {"far", NULL, NULL, "op@10.0.0.1:2222 "},
+        {"near", NULL, NULL, ""},
+        {"localhost", NULL, NULL, ""}, /* local: nothing to jump over */
+        {"deep", NULL, NULL, "eve@middle:23 op@10.0.0.1:2222 "},
+        {"chained", NULL, NULL, "yi@far:22 op@10.0.0.1:2222 "},
+        {"uri", NULL, NULL, "ann@2001:db8::9:2200 "},
+        {"plain", NULL, NULL, ""},
+        {"far", "none", NULL, ""},
+        {"far", "other", NULL, "yi@other:22 "},
+        {"near", "a,b,c", NULL, "yi@c:22 yi@b:22 yi@a:22 "},
+        {"near", "far", NULL, "yi@far:22 op@10.0.0.1:2222 "},
+        {"command", NULL, NULL, "ssh "},
+        {"command", NULL, "openssh", "ssh "},
+        {"command", "other", NULL, "yi@other:22 "},
+        {"behind", NULL, NULL, "ssh yi@command:22 "},
+        {"card", NULL, NULL, "ssh "},
+        {"card", NULL, "builtin", ""},
+        {"near", NULL, "openssh", "ssh "},
+        {"near", NULL, "auto", ""},
+    };
+    struct ssh_config *config = load(*state, jumps);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
+        struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), &options, *state, config), copy;
+        AUTO_FREE char *route = NULL;
+        endpoint_copy(&copy, &endpoint);
+        endpoint_release(&endpoint);
+        route = route_of(&copy);
+        if (strcmp(route, cases[i].route) != 0)
+            print_error("case %zu, %s\n", i, cases[i].name);
+        assert_string_equal(route, cases[i].route);
+        endpoint_release(&copy);
+    }
+    ssh_config_free(config);
+}
+
+static void test_routes_refused(void **state)
+{
+    static const struct {
+        const char *name, *jump, *client, *text;
+        unsigned line;
+    } cases[] = {
+        {"loop", NULL, NULL, "jump 'loop' leads to itself", 22},
+        {"round", NULL, NULL, "jump 'round' leads to itself", 26},
+        {"near", "near", NULL, "jump 'near' leads to itself", 0},
+        {"near", "other,near", NULL, "jump 'near' leads to itself", 0},
+        {"command", NULL, "builtin", "the built-in client runs no ProxyCommand, which applies to 'command'",
+         18},
+        {"near", "a,b,c,d,e,f,g,h,i", NULL, "more than 8 jumps", 0},
+        {"near", "gate:0", NULL, "jump 'gate:0' is not [user@]host[:port]", 0},
+        {"near", "@gate", NULL, "jump '@gate' is not", 0},
+        {"near", "[::1", NULL, "jump '[::1' is not", 0},
+        {"near", "a b", NULL, "jump 'a b' is not", 0},
+    };
+    struct ssh_config *config = load(*state, jumps);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
+        struct host host = entry(cases[i].name, NULL, 0);
+        struct endpoint endpoint;
+        struct error err = ERROR_INIT;
+        assert_int_equal(endpoint_resolve(&host, &options, *state, config, &endpoint, NULL, &err), -1);
+        assert_true(error_is(&err, &kind_ssh_config));
+        if (strstr(err.text, cases[i].text) == NULL)
+            print_error("case %zu: %s\n", i, err.text);
+        assert_non_null(strstr(err.text, cases[i].text));
+        assert_int_equal(err.line, cases[i].line);
+        assert_true(err.hint[0] != '\0');
+    }
+    ssh_config_free(config);
+}
+
+/* What the jump's own configuration leaves open, the spec says; with ssh itself only what was said is passed.
+ */
+static void test_trust_on_the_way(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_config *config = load(machine, "Host gate\n  IdentityFile ~/.ssh/gate\n");
+    struct ssh_options options = {.identity = "~/.ssh/mine", .known_hosts = "~/known", .jump = "gate"};
+    AUTO_FREE char *mine = xasprintf("%s/.ssh/mine", machine->home);
+    AUTO_FREE char *gate = xasprintf("%s/.ssh/gate", machine->home);
+    AUTO_FREE char *known = xasprintf("%s/known", machine->home);
+    AUTO_FREE char *joined = NULL, *wanted = NULL;
+    struct endpoint endpoint;
+
+    write_in(machine, "mine", "x");
+    write_in(machine, "gate", "x");
+    endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
+    assert_int_equal(endpoint.jump->identities.len, 1);
+    assert_string_equal(endpoint.jump->identities.items[0], gate);
+    assert_string_equal(endpoint.jump->known_hosts.items[0], known);
+    assert_true(endpoint.jump->known_hosts.len > 1);
+    endpoint_release(&endpoint);
+    options.jump = "other";
+    endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
+    assert_string_equal(endpoint.jump->identities.items[0], mine);
+    endpoint_release(&endpoint);
+    options.client = "openssh";
+    options.config = "~/.ssh/config";
+    endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
+    joined = strlist_join(&endpoint.openssh_args, " ");
+    wanted = xasprintf("-F %s/.ssh/config -l root -i %s -o UserKnownHostsFile=\"%s\" -o"
+                       " GlobalKnownHostsFile=\"none\" -o ProxyJump=other",
+                       machine->home, mine, known);
+    assert_string_equal(joined, wanted);
+    endpoint_release(&endpoint);
+    ssh_config_free(config);
+}
+
+/* What makes "auto" take OpenSSH's client, beside keywords: tokens, and masters that run. */
+static void test_needs_of_openssh(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_config *config =
+        load(machine, "Host m\n  ControlPath ~/.ssh/%r@%h:%p\nHost c\n  ControlPath ~/.ssh/x%C\n");
+    AUTO_FREE char *path = xasprintf("%s/.ssh/yi@m:22", machine->home);
+    AUTO_FREE char *hashed = xasprintf("%s/.ssh/xabc", machine->home);
+    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
+    struct host host = entry("m", NULL, 0);
+    struct endpoint endpoint;
+    int fd;
+
+    endpoint = resolve(host, NULL, machine, config);
+    assert_false(endpoint.openssh); /* no master runs */
+    endpoint_release(&endpoint);
+    fd = listen_at(path);
+    assert_int_equal(endpoint_resolve(&host, NULL, machine, config, &endpoint, &notes, NULL), 0);
+    assert_true(endpoint.openssh);
+    assert_int_equal(notes.len, 1);
+    assert_non_null(strstr(notes.items[0], "m: reached through the system's ssh, for a master connection"));
+    endpoint_release(&endpoint);
+    close(fd);
+    fd = listen_at(hashed);
+    endpoint = resolve(entry("c", NULL, 0), NULL, machine, config);
+    assert_true(endpoint.openssh);
+    endpoint_release(&endpoint);
+    close(fd);
+    write_in(machine, "id_ed25519_sk", "x");
+    endpoint = resolve(entry("g1", NULL, 0), NULL, machine, config);
+    assert_true(endpoint.openssh); /* the only key is in a token */
+    endpoint_release(&endpoint);
+    write_in(machine, "id_ed25519", "x");
+    endpoint = resolve(entry("g1", NULL, 0), NULL, machine, config);
+    assert_false(endpoint.openssh);
+    endpoint_release(&endpoint);
+    write_in(machine, "id_ed25519.pub", "sk-ssh-ed25519@openssh.com AAAA");
+    endpoint = resolve(entry("g1", NULL, 0), NULL, machine, config);
+    assert_true(endpoint.openssh);
     endpoint_release(&endpoint);
     ssh_config_free(config);
 }
@@ -318,7 +498,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files_of_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_spec, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_identity, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_jump_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_routes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_routes_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trust_on_the_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_needs_of_openssh, set_up, tear_down),
         cmocka_unit_test(test_machine),
     };
 

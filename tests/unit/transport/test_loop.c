@@ -284,13 +284,15 @@ static void test_signal_names(void **state)
 /* Every endpoint is served, each by the one that says so. */
 static void test_table(void **state)
 {
-    struct endpoint here = {.local = true}, there = {.local = false};
+    struct endpoint here = {.local = true}, there = {.local = false}, apart = {.openssh = true};
 
     (void)state;
     assert_ptr_equal(transport_find(&here), &transport_local);
     assert_ptr_equal(transport_find(&there), &transport_ssh);
+    assert_ptr_equal(transport_find(&apart), &transport_openssh);
     for (size_t i = 0; i < transports_all_count; i++)
-        assert_true(transports_all[i]->serves(&here) || transports_all[i]->serves(&there));
+        assert_true(transports_all[i]->serves(&here) || transports_all[i]->serves(&there) ||
+                    transports_all[i]->serves(&apart));
 }
 
 int main(void)
