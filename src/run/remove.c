@@ -207,12 +207,17 @@ static int check_nothing_lives(struct run_context *context, struct run *run, str
 {
     struct crew crew;
     struct leftovers found = {0};
+    for (size_t i = 0; i < run->debts_len; i++) {
+        tell_warn(context,
+                  "%s was written off and does not answer; what may be left there is forgotten with the run",
+                  run->debts[i].label);
+    }
     int result = crew_open(&crew, context, run, err);
     if (result == 0 && run_find_leftovers(&crew, run, true, &found) != 0) {
         result = crew_interrupted_error(&crew, err);
     }
     crew_close(&crew);
-    for (size_t i = 0; i < found.silent.len && result == 0; i++) {
+    for (size_t i = 0; i < found.silent.len && result == 0 && run->debts_len == 0; i++) {
         tell_warn(context, "%s; what may be left there is forgotten with the run", found.silent.items[i]);
     }
     if (result == 0 && found.lines.len > 0) {

@@ -141,7 +141,9 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
         return -1;
     }
     if (!run_state_is_live(run->state)) {
-        return 0;
+        /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
+         */
+        return run->debts_len == 0 || is_supervised(context, run) ? 0 : run_pay_debts(context, run, err);
     }
     int lock = -2;
     int result = crew_open(&crew, context, run, err);
