@@ -229,7 +229,13 @@ int guard_stop(struct guard *guard, const char *why, struct error *err)
     if (lock < 0 || reload(guard, err) != 0) {
         return -1;
     }
-    return run->attempt == attempt && run_state_is_live(run->state) ? stop_now(guard, why, err) : 0;
+    if (run->attempt != attempt || !run_state_is_live(run->state)) {
+        return 0;
+    }
+    if (run->reason == NULL) {
+        set_reason(run, xasprintf("stopped: %s", why));
+    }
+    return stop_now(guard, why, err);
 }
 
 /*

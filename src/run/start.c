@@ -276,8 +276,9 @@ static int attempt(struct start *start, struct error *err)
     run->starting = false;
     run->restarting = false;
     /* Before the record: a run that has ended by now says so after it. */
-    run_note_event(start->context, run, "started", NULL, "attempt %u on %zu nodes, master %s port %u",
-                   run->attempt, run->nodes_len, run->master_addr, run->master_port);
+    run_note_event(start->context, run, "started", NULL, "attempt %u on %zu node%s, master %s port %u",
+                   run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
+                   run->master_port);
     return run_settle(start->context, run, err);
 }
 

@@ -108,7 +108,8 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
     if (round->silent != NULL) {
         round->silent[node] = true;
     }
-    if (!round->orders->sweep) {
+    bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
+    if (!round->orders->sweep && !cut_off) {
         judge_silence(&round->run->nodes[node], error);
     }
 }
