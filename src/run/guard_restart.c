@@ -189,7 +189,10 @@ static int begin_next(struct guard *guard, struct error *err)
     if (run->attempt == attempt) {
         return settle_instead(guard, why.text, err); /* it can't even be planned: no try will be better */
     }
-    if (run->restarts >= run->policy.restart_max) {
+    if (why.kind == &kind_run_live && run->restarts > 0) {
+        run->restarts--; /* a start that was cut off came to its end after all: end it, then this one counts
+                          */
+    } else if (run->restarts >= run->policy.restart_max) {
         return settle_instead(guard, "restart.max attempts were made", err);
     }
     run->stopping = run->restarting = true;
