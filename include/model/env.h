@@ -37,7 +37,7 @@ void env_copy(struct env *to, const struct env *from); /* env_set of each */
 bool env_name_valid(const char *name);
 
 /*
- * May a user set this name (DESIGN 6)? Computed names (NNODES, NPROC_PER_NODE, NODE_RANK, MASTER_ADDR,
+ * May a user set this name? Computed names (NNODES, NPROC_PER_NODE, NODE_RANK, MASTER_ADDR,
  * MASTER_PORT, ZERO_STAGE, RANK, LOCAL_RANK, WORLD_SIZE, MTLAUNCH_*) and read-only shell names (UID,
  * EUID, PPID, BASHOPTS, BASH_VERSINFO, SHELLOPTS …) may not; the error's hint names the option to use.
  * Also refuses names that are not valid and NAME=VALUE above 131,071 bytes. kind_usage; callers add the

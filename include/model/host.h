@@ -27,7 +27,7 @@ struct host {
 void host_release(struct host *host);
 void host_copy(struct host *to, const struct host *from); /* to is uninitialised or zero */
 
-/* The same host: user, name and port equal (DESIGN 4). */
+/* The same host: user, name and port equal. */
 bool host_is_same(const struct host *a, const struct host *b);
 
 /* An address of 127/8 or ::1, or the name "localhost". */

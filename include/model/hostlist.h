@@ -1,6 +1,6 @@
 /*
- * The host grammar of DESIGN 4, one for files, --hosts and the spec: text to hosts in rank order, and
- * back to the folded form. Pure: no file is read, no name looked up.
+ * The host grammar (README, "The host list"), one for files, --hosts and the spec: text to hosts in rank
+ * order, and back to the folded form. Pure: no file is read, no name looked up.
  */
 #ifndef MTLAUNCH_MODEL_HOSTLIST_H
 #define MTLAUNCH_MODEL_HOSTLIST_H

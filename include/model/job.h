@@ -1,6 +1,6 @@
 /*
  * A job: the spec after profiles, caller's variables, --set and options were applied. Plain values;
- * input/jobfile.h makes one, the planner reads it. Fields hold the contract's defaults (DESIGN 5).
+ * input/jobfile.h makes one, the planner reads it. job_init fills in the defaults.
  */
 #ifndef MTLAUNCH_MODEL_JOB_H
 #define MTLAUNCH_MODEL_JOB_H

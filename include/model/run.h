@@ -1,6 +1,6 @@
 /*
- * A run and its nodes, as the run store keeps them and as states are derived from what nodes answer
- * (DESIGN 8). Pure values and pure functions.
+ * A run and its nodes, as the run store keeps them and as states are derived from what nodes answer.
+ * Pure values and pure functions.
  */
 #ifndef MTLAUNCH_MODEL_RUN_H
 #define MTLAUNCH_MODEL_RUN_H
@@ -146,7 +146,7 @@ struct run_attempt *run_add_attempt(struct run *run);
 struct run_attempt *run_current_attempt(struct run *run);
 
 /*
- * The run's state from its flags and nodes, "first that fits" of DESIGN 8: stopping, starting, degraded,
+ * The run's state from its flags and nodes, the first that fits: stopping, starting, degraded,
  * running, lost, failed, stopped, finished. Nodes written off count as stopped.
  */
 enum run_state run_derive_state(const struct run *run);
