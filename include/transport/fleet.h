@@ -26,10 +26,13 @@ struct fleet_options {
     unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
     unsigned
         connect_timeout_ms; /* look-up, connect and login together, waiting for a turn apart; 0: 10,000 */
-    unsigned keepalive_ms;  /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */
+    size_t hosts;           /* to come: the limit of open files is raised for them; 0: leave it alone */
+    bool hold; /* all of them are in use at once; else idle sessions make room where files are few */
+    unsigned keepalive_ms; /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */
 };
 
-/* options NULL: the defaults. Never NULL unless the loop cannot be made: kind_local. */
+/* options NULL: the defaults. NULL with kind_local when the loop cannot be made, or when the hosts to hold
+ * need more open files than are allowed. */
 struct fleet *fleet_new(const struct fleet_options *options, struct error *err);
 
 /* Ends what still runs as fleet_cancel does (no callbacks) and closes all. NULL accepted. */

@@ -307,6 +307,8 @@ static void tell_rest(struct exec *exec)
 int run_exec(const struct run_exec_request *request, struct error *err)
 {
     const struct fleet_options options = {.fanout = request->fanout,
+                                          .hosts = request->count,
+                                          .hold = request->input_fd >= 0,
                                           .connect_timeout_ms = request->connect_timeout_ms};
     struct exec exec = {.request = request};
 

@@ -246,6 +246,7 @@ static void drop_link(struct fleet_link *link)
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
+    link->host->fleet->files_used -= fleet_host_files(link->host);
     link->host->ops->close(link->link);
     free(link);
 }
@@ -395,7 +396,10 @@ static void leave_queue(struct fleet_host *host)
 static void open_link(struct fleet_host *host)
 {
     struct fleet_link *link = xcalloc(1, sizeof(*link)), **at = &host->links;
+    size_t files = fleet_host_files(host);
 
+    fleet_make_room(host->fleet, files);
+    host->fleet->files_used += files;
     link->host = host;
     link->room = UINT_MAX;
     while (*at != NULL)

@@ -89,6 +89,8 @@ struct fleet {
     struct deadline pump;
     uv_prepare_t prepare; /* ends the run in time */
     unsigned fanout, slots_used;
+    size_t files_max, files_used; /* descriptors that links may take, and do */
+    size_t next_idle;             /* where to look for a session to close */
     unsigned connect_timeout_ms, keepalive_ms;
     void **shared; /* of each transport of the table */
     struct fleet_host **hosts;
@@ -113,6 +115,14 @@ struct fleet {
 /* fleet.c: the pump does what events have asked for, outside all callbacks of transports. */
 void fleet_wake(struct fleet *fleet);
 void fleet_pump(struct fleet *fleet);
+
+/*
+ * fleet_files.c: raise the limit of open files for that many hosts. hold: all at once; else those that stand
+ * idle may be closed for others. Errors: kind_local, the limit does not do.
+ */
+int fleet_claim_files(struct fleet *fleet, size_t hosts, bool hold, struct error *err);
+size_t fleet_host_files(const struct fleet_host *host); /* that a link of it takes */
+void fleet_make_room(struct fleet *fleet, size_t files);
 
 /* fleet_flow.c */
 void fleet_await_cancel_all(struct fleet *fleet);

@@ -1,0 +1,144 @@
+/* Peers that misbehave, each in its way: each fails alone, with its reason and in its time; the rest goes on.
+ */
+#include "fake_server.h"
+
+#define CONNECT_MS   5000
+#define KEEPALIVE_MS 1000
+#define GOOD_HOSTS   4
+
+static const struct {
+    enum fake_manner manner;
+    const struct error_kind *kind; /* NULL: it does well in the end */
+    const char *text;
+    bool started;
+} cases[] = {
+    {FAKE_WELL, NULL, NULL, true},
+    {FAKE_SLOW, NULL, NULL, true},
+    {FAKE_SILENT, &kind_timed_out, "accepts connections and says nothing within 5 s", false},
+    {FAKE_CLOSE, &kind_connection_lost, "closes the connection before the login (7 tries)", false},
+    {FAKE_GARBAGE, &kind_timed_out, "it does not speak ssh within 5 s", false},
+    {FAKE_FLOOD, &kind_connection_lost, "no ssh handshake in the first", false},
+    {FAKE_BANNER, &kind_timed_out, "the key exchange was not finished within 5 s", false},
+    {FAKE_BAD_PACKETS, &kind_connection_lost, "no ssh handshake", false},
+    {FAKE_CLOSE_AT_LOGIN, &kind_connection_lost, "connection lost during the login", false},
+    {FAKE_NO_LOGIN, &kind_timed_out, "the login was not answered within 5 s", false},
+    {FAKE_NO_CHANNEL, &kind_timed_out, "the ssh server opened no channel within 5 s", false},
+    {FAKE_NO_ANSWER, &kind_connection_lost, "no sign of life for 3 s", true},
+    {FAKE_CLOSE_IN_COMMAND, &kind_connection_lost, "connection lost", true},
+};
+
+static void ask_true(struct fleet *fleet, const struct world *world, unsigned port, struct outcome *outcome)
+{
+    struct exec_request request = {.command = "true"};
+    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
+
+    endpoint.port = port;
+    outcome_ask(outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+    endpoint_release(&endpoint);
+}
+
+static void check(size_t index, const struct outcome *outcome)
+{
+    if (cases[index].kind == NULL) {
+        assert_ended(outcome, 0);
+        return;
+    }
+    assert_failed(outcome, cases[index].kind);
+    if (strstr(outcome->result.error.text, cases[index].text) == NULL)
+        fail_msg("case %zu: '%s'", index, outcome->result.error.text);
+    assert_int_equal(outcome->result.started, cases[index].started);
+}
+
+static void test_each_fails_alone(void **state)
+{
+    struct world *world = *state;
+    struct fleet_options options = {.connect_timeout_ms = CONNECT_MS, .keepalive_ms = KEEPALIVE_MS};
+    struct fleet *fleet = fleet_new(&options, NULL);
+    struct fake_server servers[ARRAY_LEN(cases)];
+    struct outcome outcomes[ARRAY_LEN(cases)] = {0}, good[GOOD_HOSTS] = {0};
+    int64_t begin;
+
+    world_start_sshd(world, "");
+    AUTO_FREE char *name = xasprintf("[127.0.0.1]:%u", world->port);
+    world_trust(world, name);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        servers[i] = fake_start(world, cases[i].manner);
+        ask_true(fleet, world, servers[i].port, &outcomes[i]);
+    }
+    for (size_t i = 0; i < GOOD_HOSTS; i++)
+        ask_true(fleet, world, world->port, &good[i]);
+    begin = clock_mono_ms();
+    fleet_run(fleet);
+    assert_true(clock_mono_ms() - begin < 2 * CONNECT_MS);
+    fleet_free(fleet);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        fake_stop(&servers[i]);
+    for (size_t i = 0; i < GOOD_HOSTS; i++)
+        assert_ended(&good[i], 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        check(i, &outcomes[i]);
+}
+
+/* One address with a server that says nothing: those who wait for their turn there do not wait for ever. */
+static void test_many_on_a_silent_one(void **state)
+{
+    struct world *world = *state;
+    struct fake_server server = fake_start(world, FAKE_SILENT);
+    struct fleet *fleet = make_fleet(0, 1000);
+    struct outcome outcomes[20] = {0};
+    int64_t begin = clock_mono_ms();
+
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        ask_true(fleet, world, server.port, &outcomes[i]);
+    fleet_run(fleet);
+    assert_true(clock_mono_ms() - begin < 6000); /* eight at a time, a second each */
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        assert_failed(&outcomes[i], &kind_timed_out);
+    fleet_free(fleet);
+    fake_stop(&server);
+}
+
+/* A server that drops whoever comes while three are logging in: nobody is lost. */
+static void test_dropped_beyond_a_few(void **state)
+{
+    struct world *world = *state;
+    struct fleet *fleet = make_fleet(0, 20000);
+    struct outcome outcomes[16] = {0};
+
+    world_start_sshd(world, "MaxStartups 3:100:3\n");
+    AUTO_FREE char *name = xasprintf("[127.0.0.1]:%u", world->port);
+    world_trust(world, name);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        ask_true(fleet, world, world->port, &outcomes[i]);
+    fleet_run(fleet);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        assert_ended(&outcomes[i], 0);
+    fleet_free(fleet);
+}
+
+static int set_up(void **state)
+{
+    struct world *world = xcalloc(1, sizeof(*world));
+
+    world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world_release(*state);
+    free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_fails_alone),
+        cmocka_unit_test(test_many_on_a_silent_one),
+        cmocka_unit_test(test_dropped_beyond_a_few),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
