@@ -185,8 +185,13 @@ demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left
 	@$(MAKE) --no-print-directory all
 	@sh tests/e2e/demo.sh ./mtlaunch
 
-bench: mtlaunch ## start latency and client CPU a host beside pdsh; a fault to its proven end beside torchrun
+$(BUILD)/tests/bench/%: tests/bench/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
+
+bench: mtlaunch $(BUILD)/tests/bench/bench_fleet ## exec and start beside pdsh and clush; a fault to its proven end beside torchrun
 	@sh tests/deps.sh build test
+	@$(PYTHON) tests/bench/scale.py ./mtlaunch $(BUILD)/tests/bench/bench_fleet $(BENCH_SCALE)
 	@$(PYTHON) tests/bench/launch.py ./mtlaunch $(BENCH)
 	@$(PYTHON) tests/bench/fault.py
 

@@ -60,6 +60,7 @@ needs_test() {
     need fish have fish
     need tcsh have tcsh
     need pdsh have pdsh
+    need clustershell have clush
     need openssl have openssl
     need groff have groff
     need man-db have man
