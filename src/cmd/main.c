@@ -124,6 +124,7 @@ int main(int argc, char **argv)
     hold_standard_fds();
     keep_inherited_fds_here();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` fails with EFBIG, and that can be said */
     setlocale(LC_CTYPE, "");
     if (argc < 2) {
         AUTO_STR struct str text = STR_INIT;

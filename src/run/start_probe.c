@@ -133,6 +133,11 @@ static int judge_setup(const struct start *start, const struct node_probe *probe
                   setup->output == NULL ? "the shell for setup was not found" : setup->output);
         return error_hint(err, "name one that is there with 'shell'");
     }
+    if (setup->line == 0) {
+        error_set(err, &kind_workdir_missing, "the folder '%s' can't be entered",
+                  probe->workdir == NULL ? "?" : probe->workdir);
+        return error_hint(err, "look at its mode and owner there, or name another with 'workdir'");
+    }
     if (setup->status < 0) {
         error_set(err, &kind_time_limit, "setup line %u did not end within start_timeout, %lu s", setup->line,
                   start->request->job->start_timeout_s);

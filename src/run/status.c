@@ -129,9 +129,12 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
             return lock == -1 ? -1 : 0; /* another command has written it meanwhile */
         }
     }
-    int result = run_settle(context, run, err);
+    struct error unkept = ERROR_INIT;
+    if (run_settle(context, run, &unkept) != 0) {
+        tell_warn(context, "%s; what the nodes said is shown all the same", unkept.text);
+    }
     close(lock);
-    return result;
+    return 0;
 }
 
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err)
