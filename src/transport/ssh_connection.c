@@ -15,9 +15,11 @@
 #define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
 #define MAX_SILENT      3     /* ticks without a byte */
 #define LINGER_MS       200   /* for a kill to arrive: a reset at once would throw it away */
+#define CARRY_MS        600   /* for those who go through to come to their end, kills included */
 
 static void on_ready(uv_poll_t *poll, int status, int events);
 static void on_keepalive(void *ctx);
+static void go_on_closing(struct ssh_connection *connection);
 
 static int set_connect_error(struct ssh_link *link, int code, struct error *err)
 {
@@ -57,15 +59,11 @@ static int start_connect(struct ssh_link *link, const struct addrinfo *address, 
     return fd;
 }
 
-struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
-                                           struct error *err)
+static struct ssh_connection *make_connection(struct ssh_link *link, int fd, struct error *err)
 {
-    struct ssh_connection *connection;
-    int fd = start_connect(link, address, err), failed;
+    struct ssh_connection *connection = xcalloc(1, sizeof(*connection));
+    int failed;
 
-    if (fd < 0)
-        return NULL;
-    connection = xcalloc(1, sizeof(*connection));
     connection->link = link;
     connection->fd = fd;
     connection->deadlines = link->shared->setup.deadlines;
@@ -81,6 +79,19 @@ struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct a
     }
     uv_poll_start(&connection->poll, UV_WRITABLE, on_ready);
     return connection;
+}
+
+struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
+                                           struct error *err)
+{
+    int fd = start_connect(link, address, err);
+
+    return fd >= 0 ? make_connection(link, fd, err) : NULL;
+}
+
+struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err)
+{
+    return make_connection(link, fd, err); /* it can be written to at once: connected */
 }
 
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out)
@@ -106,6 +117,7 @@ void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure fai
     uv_poll_stop(&connection->poll);
     deadline_clear(connection->deadlines, &connection->keepalive);
     ssh_command_lose_all(connection, err);
+    ssh_forward_lose_all(connection, err);
     ssh_link_on_failure(connection->link, failure, err);
 }
 
@@ -123,7 +135,8 @@ static void fail_lost(struct ssh_connection *connection)
 /* Output is to wait: what comes in stays in the socket. */
 static bool is_paused(const struct ssh_connection *connection)
 {
-    return connection->stage == SSH_STAGE_OPEN && *connection->link->shared->setup.paused;
+    return connection->stage == SSH_STAGE_OPEN && !connection->link->carries &&
+           *connection->link->shared->setup.paused;
 }
 
 /* For what libssh waits for. In a pause for nothing: to go on writing it would read as well. */
@@ -131,7 +144,7 @@ void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
 
-    if (connection->failed)
+    if (connection->failed || connection->agent_busy)
         return;
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
         events |= UV_WRITABLE;
@@ -174,6 +187,8 @@ static void step_open(struct ssh_connection *connection)
     do {
         before = connection->bytes.in_bytes;
         ssh_command_step_all(connection);
+        if (!connection->failed)
+            ssh_forward_step_all(connection);
         if (connection->failed)
             return;
         if (!ssh_connection_is_alive(connection)) {
@@ -187,6 +202,10 @@ void ssh_connection_step(struct ssh_connection *connection)
 {
     if (connection->failed)
         return;
+    if (connection->stage == SSH_STAGE_CLOSING) {
+        go_on_closing(connection);
+        return;
+    }
     if (connection->stage == SSH_STAGE_HANDSHAKE && ssh_login_handshake(connection) > 0)
         connection->stage = SSH_STAGE_LOGIN;
     if (!connection->failed && connection->stage == SSH_STAGE_LOGIN && ssh_login_authenticate(connection) > 0)
@@ -200,7 +219,10 @@ static void release(struct ssh_connection *connection);
 
 static void go_on_closing(struct ssh_connection *connection)
 {
-    if (ssh_connection_is_alive(connection))
+    bool carried = connection->forwards != NULL;
+
+    ssh_forward_step_all(connection);
+    if (ssh_connection_is_alive(connection) && (!carried || connection->forwards != NULL))
         ssh_connection_watch(connection);
     else
         release(connection);
@@ -256,10 +278,8 @@ static void on_keepalive(void *ctx)
     ssh_connection_step(connection);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void free_connection(struct ssh_connection *connection)
 {
-    struct ssh_connection *connection = handle->data;
-
     if (connection->event != NULL) {
         ssh_event_remove_session(connection->event, connection->session);
         ssh_event_free(connection->event);
@@ -268,13 +288,31 @@ static void on_closed(uv_handle_t *handle)
     if (connection->fd >= 0)
         close(connection->fd);
     str_release(&connection->tried);
+    free(connection->offers);
     free(connection);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct ssh_connection *connection = handle->data;
+
+    connection->closed = true;
+    if (!connection->agent_busy)
+        free_connection(connection);
+}
+
+void ssh_connection_released(struct ssh_connection *connection)
+{
+    if (connection->closed)
+        free_connection(connection);
 }
 
 static void release(struct ssh_connection *connection)
 {
+    ssh_forward_drop_all(connection);
     connection->failed = true;
     deadline_clear(connection->deadlines, &connection->keepalive);
+    ssh_agent_close(connection);
     uv_poll_stop(&connection->poll);
     uv_close((uv_handle_t *)&connection->poll, on_closed);
 }
@@ -282,9 +320,14 @@ static void release(struct ssh_connection *connection)
 void ssh_connection_close(struct ssh_connection *connection)
 {
     ssh_command_drop_all(connection);
+    ssh_forward_orphan_all(connection);
     connection->link = NULL;
-    if (connection->killed_ms != 0 && clock_mono_ms() - connection->killed_ms < LINGER_MS &&
-        ssh_connection_is_alive(connection)) {
+    if (connection->forwards != NULL && ssh_connection_is_alive(connection)) {
+        connection->stage = SSH_STAGE_CLOSING;
+        deadline_set(connection->deadlines, &connection->keepalive, CARRY_MS);
+        ssh_connection_watch(connection);
+    } else if (connection->killed_ms != 0 && clock_mono_ms() - connection->killed_ms < LINGER_MS &&
+               ssh_connection_is_alive(connection)) {
         connection->stage = SSH_STAGE_CLOSING;
         deadline_set(connection->deadlines, &connection->keepalive, LINGER_MS);
         ssh_connection_watch(connection);

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "transport/gate_internal.h"
 #include "transport/lookup_internal.h"
+#include "transport/ssh_jump_internal.h"
 #include "transport/ssh_key_internal.h"
 #include "transport/ssh_known_hosts_internal.h"
 #include "transport/transport_internal.h"
@@ -30,7 +31,9 @@ struct ssh_shared {
     struct resolver *resolver;
     struct gates gates;
     struct ssh_keys *keys;
+    struct ssh_agents *agents; /* what ssh agents have listed */
     struct known_hosts *known;
+    struct ssh_jumps jumps;
 };
 
 struct ssh_link {
@@ -49,6 +52,9 @@ struct ssh_link {
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;
+    struct ssh_passage passage; /* through the endpoint's jump */
+    char *via;                  /* that jump, for the gate; NULL: reached directly */
+    bool carries;               /* others go through it: its bytes never wait */
     bool opened, broken;
 };
 
@@ -69,10 +75,19 @@ struct ssh_connection {
     ssh_session session;
     ssh_event event;
     struct ssh_counter_struct bytes, packets;
-    size_t identity;          /* of the endpoint's, the one being tried */
-    struct str tried;         /* identities the server refused, for the error */
-    struct error key_trouble; /* of the first identity that could not be used */
+    const struct ssh_identity **offers; /* what is offered from files, in this order */
+    size_t offers_len, offers_cap;
+    size_t identity;               /* of the offers, the one being tried */
+    size_t offered;                /* keys that the server has refused */
+    size_t withheld;               /* keys of the agent that are not offered: a server takes no more */
+    struct ssh_agent_login *agent; /* once the files are used up; NULL: not begun, or over */
+    bool agent_busy;               /* the session is in another thread's hands */
+    bool closed;                   /* all but what that thread still has */
+    struct error agent_trouble;    /* of the agent */
+    struct str tried;              /* identities the server refused, for the error */
+    struct error key_trouble;      /* of the first identity that could not be used */
     struct ssh_command *commands;
+    struct ssh_forward *forwards; /* of those who go through */
     struct deadlines *deadlines;
     int64_t killed_ms;         /* when the last command was killed, 0: never */
     struct deadline keepalive; /* once closing: until the end */
@@ -88,6 +103,9 @@ enum ssh_failure {
 };
 
 /* ssh_link.c */
+struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
+                               const struct transport_events *events, void *owner, bool carries);
+void ssh_link_close(struct ssh_link *link);
 void ssh_link_on_open(struct ssh_link *link);
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
 /* The server has confirmed a channel, so its own count of logins has gone down. */
@@ -99,12 +117,16 @@ void ssh_link_where(const struct ssh_link *link, struct str *out);
 /* ssh_connection.c */
 struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
                                            struct error *err);
+/* The same through a socket that is connected already, and is the connection's from now on. */
+struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err);
 void ssh_connection_close(struct ssh_connection *connection); /* no event after this; freed by the loop */
 /* Go as far as possible without waiting; called whenever something may have changed. */
 void ssh_connection_step(struct ssh_connection *connection);
 /* Wait for what can be done next; a pause has begun or ended. */
 void ssh_connection_watch(struct ssh_connection *connection);
 bool ssh_connection_is_alive(const struct ssh_connection *connection);
+/* The other thread has given the session of a closed connection back. */
+void ssh_connection_released(struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);
 /* libssh's last error, safe to print. */
@@ -114,6 +136,17 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
 int ssh_login_start(struct ssh_connection *connection);
 int ssh_login_handshake(struct ssh_connection *connection);
 int ssh_login_authenticate(struct ssh_connection *connection);
+
+/* Keys that are offered before a server of OpenSSH's default (MaxAuthTries 6) ends the connection. */
+#define SSH_MAX_OFFERS 6
+
+/* ssh_agent_login.c */
+struct ssh_agents *ssh_agents_new(void);
+void ssh_agents_free(struct ssh_agents *agents); /* NULL accepted */
+/* 1: *answer is libssh's; 0: it has to wait; -1: the agent has no key to offer. */
+int ssh_agent_authenticate(struct ssh_connection *connection, int *answer);
+bool ssh_agent_is_awaited(const struct ssh_connection *connection); /* the agent is to answer */
+void ssh_agent_close(struct ssh_connection *connection);
 
 /* ssh_command.c */
 void ssh_command_run(struct ssh_connection *connection, struct transport_job *job);

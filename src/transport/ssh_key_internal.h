@@ -1,4 +1,7 @@
-/* Private keys of the caller: each file is read once and shared by all sessions. Never a prompt. */
+/*
+ * Private keys, read once for all hosts of a fleet. What can go wrong with a key is kept with it, so that
+ * every host that needs the key gets the same error. Never asks for a passphrase.
+ */
 #ifndef MTLAUNCH_TRANSPORT_SSH_KEY_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_KEY_INTERNAL_H
 
@@ -6,15 +9,24 @@
 
 #include "base/error.h"
 
-struct ssh_keys; /* those read so far */
+struct ssh_keys;
+
+/* One identity: a key file, alone or with a certificate. All owned by the keys. */
+struct ssh_identity {
+    char *path;
+    char *certificate;   /* NULL: none */
+    ssh_key key;         /* NULL: cannot be used, for the reason in trouble */
+    char *public_base64; /* what an agent lists it by: of the certificate, or of the key; NULL: not known */
+    struct error trouble;
+};
 
 struct ssh_keys *ssh_keys_new(void);
 void ssh_keys_free(struct ssh_keys *keys); /* NULL accepted */
 
 /*
- * The key of a file, owned by keys; NULL with kind_key_encrypted, kind_key_mode (others may read it),
- * kind_key_unusable (no private key that is understood) or kind_identity_missing.
+ * The identity in that file, with that certificate (NULL: without). Its trouble: kind_identity_missing,
+ * kind_key_mode, kind_key_encrypted, kind_key_unusable; also when the certificate is none or another key's.
  */
-ssh_key ssh_keys_get(struct ssh_keys *keys, const char *path, struct error *err);
+const struct ssh_identity *ssh_keys_get(struct ssh_keys *keys, const char *path, const char *certificate);
 
 #endif

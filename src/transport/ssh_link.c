@@ -20,6 +20,7 @@ static void *ssh_begin(const struct transport_setup *setup, struct error *err)
         return NULL;
     }
     shared->keys = ssh_keys_new();
+    shared->agents = ssh_agents_new();
     shared->known = known_hosts_new();
     return shared;
 }
@@ -28,10 +29,18 @@ static void ssh_end(void *arg)
 {
     struct ssh_shared *shared = arg;
 
+    ssh_jumps_close(shared);
     resolver_close(shared->resolver);
     ssh_keys_free(shared->keys);
+    ssh_agents_free(shared->agents);
     known_hosts_free(shared->known);
     free(shared);
+}
+
+/* The socket; through a jump a pair of them. */
+static size_t ssh_files(const struct endpoint *endpoint)
+{
+    return endpoint->jump != NULL ? 2 : 1;
 }
 
 static bool ssh_serves(const struct endpoint *endpoint)
@@ -44,6 +53,8 @@ void ssh_link_where(const struct ssh_link *link, struct str *out)
     if (strcmp(link->endpoint->name, link->endpoint->hostname) != 0)
         str_addf(out, "'%s' ", link->endpoint->hostname);
     str_addf(out, "port %u", link->endpoint->port);
+    if (link->endpoint->jump != NULL)
+        str_addf(out, " through '%s'", link->endpoint->jump->name);
 }
 
 static void stop_waiting(struct ssh_link *link)
@@ -63,6 +74,7 @@ void ssh_link_leave_gate(struct ssh_link *link)
 
 static void close_connection(struct ssh_link *link)
 {
+    ssh_passage_stop(&link->passage);
     if (link->connection != NULL)
         ssh_connection_close(link->connection);
     link->connection = NULL;
@@ -152,21 +164,70 @@ static void connect_address(struct ssh_link *link)
         ssh_link_on_failure(link, err.kind == &kind_local ? SSH_FAILURE_FINAL : SSH_FAILURE_ADDRESS, &err);
 }
 
-static void try_address(struct ssh_link *link)
+/* Its time stands still while it waits for others: a turn, or the jump. */
+static void pause_total(struct ssh_link *link)
 {
-    if (gate_enter(&link->shared->gates, link->address->ai_addr, &link->turn)) {
-        connect_address(link);
-        return;
-    }
     link->total_left_ms = deadline_left(&link->total);
     deadline_clear(link->shared->setup.deadlines, &link->total);
+}
+
+static void go_on_total(struct ssh_link *link)
+{
+    deadline_set(link->shared->setup.deadlines, &link->total, link->total_left_ms);
+}
+
+static void try_address(struct ssh_link *link)
+{
+    struct gates *gates = &link->shared->gates;
+    const struct endpoint *endpoint = link->endpoint;
+
+    pause_total(link);
+    if (link->via == NULL && gate_enter(gates, link->address->ai_addr, &link->turn)) {
+        go_on_total(link);
+        connect_address(link);
+    } else if (link->via != NULL &&
+               gate_enter_by_name(gates, link->via, endpoint->hostname, endpoint->port, &link->turn)) {
+        ssh_passage_start(link->shared, endpoint->jump, &link->passage);
+    }
+}
+
+static void on_passage_begun(void *ctx)
+{
+    struct ssh_link *link = ctx;
+
+    go_on_total(link);
+    deadline_set(link->shared->setup.deadlines, &link->patience, PATIENCE_MS);
+}
+
+static void on_passage_failed(void *ctx, const struct error *err)
+{
+    struct ssh_link *link = ctx;
+
+    if (link->connection != NULL)
+        ssh_connection_fail(link->connection, SSH_FAILURE_FINAL, err);
+    else
+        ssh_link_on_failure(link, SSH_FAILURE_FINAL, err);
+}
+
+static void on_passage_opened(void *ctx, int fd)
+{
+    struct ssh_link *link = ctx;
+    struct error err = ERROR_INIT;
+
+    link->connection = ssh_connection_adopt(link, fd, &err);
+    if (link->connection == NULL)
+        ssh_link_on_failure(link, SSH_FAILURE_FINAL, &err);
 }
 
 static void on_granted(void *ctx)
 {
     struct ssh_link *link = ctx;
 
-    deadline_set(link->shared->setup.deadlines, &link->total, link->total_left_ms);
+    if (link->via != NULL) {
+        ssh_passage_start(link->shared, link->endpoint->jump, &link->passage);
+        return;
+    }
+    go_on_total(link);
     connect_address(link);
 }
 
@@ -201,10 +262,14 @@ static const char *describe_wait(const struct ssh_link *link)
 {
     if (link->lookup != NULL)
         return "the name was not resolved";
+    if (link->connection == NULL && link->passage.forward != NULL)
+        return "the jump host has not connected to it";
     if (link->connection == NULL)
         return "the server keeps dropping connections";
     if (link->connection->stage == SSH_STAGE_CONNECT)
         return "no answer";
+    if (link->connection->stage == SSH_STAGE_LOGIN && ssh_agent_is_awaited(link->connection))
+        return "the ssh agent has not answered";
     if (link->connection->stage == SSH_STAGE_LOGIN)
         return "the login was not answered";
     if (link->connection->bytes.in_bytes == 0)
@@ -249,16 +314,22 @@ static void arm(struct deadline *deadline, void (*fire)(void *ctx), struct ssh_l
     deadline->ctx = link;
 }
 
-static void *ssh_open(void *arg, const struct endpoint *endpoint, const struct transport_events *events,
-                      void *owner)
+struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
+                               const struct transport_events *events, void *owner, bool carries)
 {
-    struct ssh_shared *shared = arg;
     struct ssh_link *link = xcalloc(1, sizeof(*link));
 
     link->shared = shared;
     link->endpoint = endpoint;
     link->events = events;
     link->owner = owner;
+    link->carries = carries;
+    link->passage = (struct ssh_passage){.begun = on_passage_begun,
+                                         .opened = on_passage_opened,
+                                         .failed = on_passage_failed,
+                                         .ctx = link,
+                                         .host = endpoint->hostname,
+                                         .port = endpoint->port};
     link->turn.granted = on_granted;
     link->turn.ctx = link;
     arm(&link->total, on_total, link);
@@ -266,6 +337,11 @@ static void *ssh_open(void *arg, const struct endpoint *endpoint, const struct t
     arm(&link->again, on_again, link);
     arm(&link->patience, on_patience, link);
     deadline_set(shared->setup.deadlines, &link->total, shared->setup.connect_timeout_ms);
+    if (endpoint->jump != NULL) { /* which looks the name up */
+        link->via = ssh_jump_key(endpoint->jump);
+        try_address(link);
+        return link;
+    }
     link->addresses = lookup_numeric(endpoint->hostname, endpoint->port);
     link->address = link->addresses;
     if (link->addresses != NULL)
@@ -273,6 +349,12 @@ static void *ssh_open(void *arg, const struct endpoint *endpoint, const struct t
     else
         link->lookup = lookup_start(shared->resolver, endpoint->hostname, endpoint->port, on_addresses, link);
     return link;
+}
+
+static void *ssh_open(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
+                      void *owner)
+{
+    return ssh_link_open(shared, endpoint, events, owner, false);
 }
 
 static void ssh_run(void *arg, struct transport_job *job)
@@ -302,10 +384,8 @@ static void ssh_cancel(void *arg, struct transport_job *job)
     ssh_command_cancel(job);
 }
 
-static void ssh_close(void *arg)
+void ssh_link_close(struct ssh_link *link)
 {
-    struct ssh_link *link = arg;
-
     stop_waiting(link);
     ssh_link_leave_gate(link);
     if (link->lookup != NULL)
@@ -313,12 +393,19 @@ static void ssh_close(void *arg)
     close_connection(link);
     if (link->addresses != NULL)
         freeaddrinfo(link->addresses);
+    free(link->via);
     free(link);
+}
+
+static void ssh_close(void *link)
+{
+    ssh_link_close(link);
 }
 
 const struct transport_ops transport_ssh = {
     .name = "ssh",
     .serves = ssh_serves,
+    .files = ssh_files,
     .begin = ssh_begin,
     .end = ssh_end,
     .open = ssh_open,

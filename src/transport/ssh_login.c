@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -168,35 +169,75 @@ int ssh_login_handshake(struct ssh_connection *connection)
     return check_hostkey(connection) == 0 ? 1 : -1;
 }
 
-static int fail_refused(struct ssh_connection *connection)
+static int fail_with(struct ssh_connection *connection, const struct error *err)
+{
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, err);
+    return -1;
+}
+
+/* Nothing could be offered at all. */
+static int fail_without_keys(struct ssh_connection *connection)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
     struct error err = ERROR_INIT;
 
-    if (connection->tried.len == 0 && connection->key_trouble.kind != NULL) {
-        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &connection->key_trouble);
-        return -1;
+    if (connection->key_trouble.kind != NULL && connection->agent_trouble.kind != NULL) {
+        err = connection->key_trouble;
+        error_set(&err, connection->key_trouble.kind, "%s; %s", connection->key_trouble.text,
+                  connection->agent_trouble.text);
+        error_hint(&err, "%s", connection->key_trouble.hint);
+        return fail_with(connection, &err);
     }
-    if (connection->tried.len == 0) {
-        error_set(&err, &kind_auth_failed, "login as '%s' is not possible: no private key was found",
-                  endpoint->user);
-        error_hint(&err,
-                   "make one with ssh-keygen, or name it (ssh.identity, or IdentityFile in ssh_config)");
-    } else {
-        error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s%s", endpoint->user,
-                  str_text(&connection->tried), connection->key_trouble.kind != NULL ? "; " : "",
-                  connection->key_trouble.text);
-        error_hint(&err,
-                   "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there");
-    }
-    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
-    return -1;
+    if (connection->key_trouble.kind != NULL)
+        return fail_with(connection, &connection->key_trouble);
+    if (connection->agent_trouble.kind != NULL)
+        return fail_with(connection, &connection->agent_trouble);
+    error_set(&err, &kind_auth_failed, "login as '%s' is not possible: no private key was found%s",
+              endpoint->user, endpoint->agent != NULL ? ", and the ssh agent holds none" : "");
+    error_hint(&err,
+               endpoint->gssapi
+                   ? "make one with ssh-keygen and name it (ssh.identity), or use ssh itself, which may"
+                     " log in by Kerberos (ssh.client: openssh)"
+                   : "make one with ssh-keygen, or name it (ssh.identity, or IdentityFile in ssh_config)");
+    return fail_with(connection, &err);
 }
 
-static void add_tried(struct ssh_connection *connection)
+/* The server has refused all it was offered; cut: and has ended the connection over it. */
+static int fail_refused(struct ssh_connection *connection, bool cut)
+{
+    const struct endpoint *endpoint = connection->link->endpoint;
+    const struct error *trouble =
+        connection->key_trouble.kind != NULL ? &connection->key_trouble : &connection->agent_trouble;
+    struct error err = ERROR_INIT;
+
+    if (connection->offered == 0 && !cut)
+        return fail_without_keys(connection);
+    if (cut || connection->withheld > 0) {
+        AUTO_STR struct str more = STR_INIT;
+        if (connection->withheld > 0)
+            str_addf(&more, "; %zu more were not offered", connection->withheld);
+        error_set(&err, &kind_auth_failed,
+                  "login as '%s' is refused; tried %s; a server takes %d keys, or as its MaxAuthTries says%s",
+                  endpoint->user, str_text(&connection->tried), SSH_MAX_OFFERS, str_text(&more));
+        error_hint(&err,
+                   "name the right key: ssh.identity, or IdentityFile and IdentitiesOnly in ssh_config");
+        return fail_with(connection, &err);
+    }
+    error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s%s", endpoint->user,
+              str_text(&connection->tried), trouble->kind != NULL ? "; " : "", trouble->text);
+    error_hint(
+        &err, endpoint->gssapi
+                  ? "is the key's .pub line in that user's ~/.ssh/authorized_keys there; ssh itself may"
+                    " log in by Kerberos (ssh.client: openssh)"
+                  : "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there");
+    return fail_with(connection, &err);
+}
+
+static void add_tried(struct ssh_connection *connection, const struct ssh_identity *identity)
 {
     str_addf(&connection->tried, "%s'%s'", connection->tried.len > 0 ? ", " : "",
-             connection->link->endpoint->identities.items[connection->identity]);
+             identity->certificate != NULL ? identity->certificate : identity->path);
+    connection->offered++;
 }
 
 static int fail_login(struct ssh_connection *connection)
@@ -206,16 +247,20 @@ static int fail_login(struct ssh_connection *connection)
 
     ssh_connection_reason(connection, &reason);
     if (strstr(str_text(&reason), "authentication failures") !=
-        NULL) /* MaxAuthTries: the last one's answer */
-        add_tried(connection);
+        NULL) { /* MaxAuthTries: the last one's answer */
+        if (connection->identity < connection->offers_len)
+            add_tried(connection, connection->offers[connection->identity]);
+        return fail_refused(connection, true);
+    }
+    if (connection->agent_trouble.kind != NULL)
+        return fail_with(connection, &connection->agent_trouble);
     if (connection->tried.len > 0)
         error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s: %s",
                   connection->link->endpoint->user, str_text(&connection->tried), str_text(&reason));
     else
         error_set(&err, &kind_connection_lost, "connection lost during the login: %s",
                   reason.len > 0 ? str_text(&reason) : "closed by the host");
-    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
-    return -1;
+    return fail_with(connection, &err);
 }
 
 static int fail_partial(struct ssh_connection *connection)
@@ -225,36 +270,85 @@ static int fail_partial(struct ssh_connection *connection)
     error_set(&err, &kind_auth_failed, "login as '%s' needs more than a key",
               connection->link->endpoint->user);
     error_hint(&err, "a login that asks for a password or a code as well cannot be used here");
-    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
-    return -1;
+    return fail_with(connection, &err);
 }
 
-/* The identity at hand, passing over those that cannot be used; NULL when none is left. */
-static ssh_key current_key(struct ssh_connection *connection)
+static void add_offer(struct ssh_connection *connection, const char *path, const char *certificate)
 {
-    const struct strlist *identities = &connection->link->endpoint->identities;
+    connection->offers = xgrow(connection->offers, connection->offers_len, &connection->offers_cap,
+                               sizeof(const struct ssh_identity *));
+    connection->offers[connection->offers_len++] =
+        ssh_keys_get(connection->link->shared->keys, path, certificate);
+}
 
-    for (; connection->identity < identities->len; connection->identity++) {
-        struct error err = ERROR_INIT;
-        ssh_key key =
-            ssh_keys_get(connection->link->shared->keys, identities->items[connection->identity], &err);
-        if (key != NULL)
-            return key;
-        if (connection->key_trouble.kind == NULL)
-            connection->key_trouble = err;
+/* As ssh: each key with its certificates first, the one beside it and those of CertificateFile, then alone.
+ */
+static void list_offers(struct ssh_connection *connection)
+{
+    const struct endpoint *endpoint = connection->link->endpoint;
+
+    for (size_t i = 0; i < endpoint->identities.len; i++) {
+        const char *path = endpoint->identities.items[i];
+        AUTO_FREE char *beside = xasprintf("%s-cert.pub", path);
+        if (access(beside, F_OK) == 0)
+            add_offer(connection, path, beside);
+        for (size_t c = 0; c < endpoint->certificates.len; c++)
+            add_offer(connection, path, endpoint->certificates.items[c]);
+        add_offer(connection, path, NULL);
+    }
+}
+
+/* The next identity that can be offered; NULL when none is left. Trouble with a certificate is no trouble:
+ * its key is tried alone. */
+static const struct ssh_identity *current_offer(struct ssh_connection *connection)
+{
+    for (; connection->identity < connection->offers_len; connection->identity++) {
+        const struct ssh_identity *identity = connection->offers[connection->identity];
+        if (identity->key != NULL && connection->offered < SSH_MAX_OFFERS)
+            return identity;
+        if (identity->key != NULL)
+            connection->withheld++;
+        else if (connection->key_trouble.kind == NULL && identity->certificate == NULL)
+            connection->key_trouble = identity->trouble;
     }
     return NULL;
 }
 
+/* The files are used up: what the agent has. */
+static int authenticate_by_agent(struct ssh_connection *connection)
+{
+    int answer = SSH_AUTH_ERROR;
+    bool full = connection->agent == NULL && connection->offered >= SSH_MAX_OFFERS;
+    int done =
+        connection->link->endpoint->agent == NULL || full ? -1 : ssh_agent_authenticate(connection, &answer);
+
+    if (done == 0)
+        return 0;
+    if (done < 0)
+        return fail_refused(connection, false);
+    switch (answer) {
+    case SSH_AUTH_SUCCESS:
+        return 1;
+    case SSH_AUTH_PARTIAL:
+        return fail_partial(connection);
+    case SSH_AUTH_DENIED:
+        return fail_refused(connection, false);
+    default:
+        return fail_login(connection);
+    }
+}
+
 int ssh_login_authenticate(struct ssh_connection *connection)
 {
+    if (connection->offers == NULL)
+        list_offers(connection);
     for (;;) {
-        ssh_key key = current_key(connection);
+        const struct ssh_identity *identity = current_offer(connection);
         int answer;
 
-        if (key == NULL)
-            return fail_refused(connection);
-        answer = ssh_userauth_publickey(connection->session, NULL, key);
+        if (identity == NULL)
+            return authenticate_by_agent(connection);
+        answer = ssh_userauth_publickey(connection->session, NULL, identity->key);
         if (answer == SSH_AUTH_SUCCESS)
             return 1;
         if (answer == SSH_AUTH_PARTIAL)
@@ -263,7 +357,7 @@ int ssh_login_authenticate(struct ssh_connection *connection)
             return 0;
         if (answer != SSH_AUTH_DENIED)
             return fail_login(connection);
-        add_tried(connection);
+        add_tried(connection, identity);
         connection->identity++;
     }
 }
