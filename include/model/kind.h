@@ -24,6 +24,7 @@
     X(refused, "refused", 3)                                                                                 \
     X(timed_out, "timed-out", 3)                                                                             \
     X(unreachable, "unreachable", 3)                                                                         \
+    X(jump_unreachable, "jump-unreachable", 3)                                                               \
     X(connection_lost, "connection-lost", 3)                                                                 \
     X(auth_failed, "auth-failed", 3)                                                                         \
     X(key_encrypted, "key-encrypted", 3)                                                                     \

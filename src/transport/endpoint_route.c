@@ -242,11 +242,5 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
     if (!is_none(jump) &&
         resolve_jump(jump, given ? &nowhere : &values->proxy_place, sources, outer, out, err) != 0)
         return -1;
-    if (choose_client(host, sources, values, out, err) != 0)
-        return -1;
-    if (outer == NULL && out->jump != NULL && !out->openssh) {
-        out->openssh = true;
-        add_openssh_args(host, sources, out);
-    }
-    return 0;
+    return choose_client(host, sources, values, out, err);
 }

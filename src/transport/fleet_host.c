@@ -122,6 +122,14 @@ static struct fleet_exec *exec_of(struct transport_job *job)
     return (struct fleet_exec *)(void *)((char *)job - offsetof(struct fleet_exec, job));
 }
 
+static void start_clock(struct fleet_exec *exec)
+{
+    if (exec->began_ms == 0)
+        exec->began_ms = clock_mono_ms();
+    if (exec->timeout_ms != 0 && !deadline_is_set(&exec->timeout))
+        deadline_set(&exec->host->fleet->deadlines, &exec->timeout, exec->timeout_ms);
+}
+
 /* --- what a transport tells --- */
 
 static void on_opened(void *owner)
@@ -148,6 +156,8 @@ static void on_started(void *owner, struct transport_job *job)
     struct fleet_exec *exec = exec_of(job);
 
     exec->started = true;
+    if (link->host->ops->connects_late)
+        start_clock(exec);
     if (exec->handler.started != NULL)
         exec->handler.started(exec->ctx, exec->host->index);
     if (exec->follow) /* may free the host's slot */
@@ -435,10 +445,8 @@ static void put_on_link(struct fleet_exec *exec, struct fleet_link *link)
     exec->link = link;
     link->active++;
     exec->ordinal = link->active;
-    if (exec->began_ms == 0)
-        exec->began_ms = clock_mono_ms();
-    if (exec->timeout_ms != 0 && !deadline_is_set(&exec->timeout))
-        deadline_set(&exec->host->fleet->deadlines, &exec->timeout, exec->timeout_ms);
+    if (!exec->host->ops->connects_late)
+        start_clock(exec);
     exec->host->ops->run(link->link, &exec->job);
 }
 

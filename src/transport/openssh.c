@@ -387,6 +387,7 @@ static void openssh_run(void *arg, struct transport_job *job)
 const struct transport_ops transport_openssh = {
     .name = "openssh",
     .serves = openssh_serves,
+    .connects_late = true,
     .files = openssh_files,
     .begin = openssh_begin,
     .end = openssh_end,

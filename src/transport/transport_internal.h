@@ -63,6 +63,7 @@ struct transport_events {
 struct transport_ops {
     const char *name; /* "ssh", "openssh", "local" */
     bool (*serves)(const struct endpoint *endpoint);
+    bool connects_late; /* for each command, behind run: its time limit begins when it has started */
     /* Descriptors that a link to it takes. NULL: one. */
     size_t (*files)(const struct endpoint *endpoint);
     /* State shared by all links of a fleet (keys, known hosts); NULL with err on failure. */

@@ -233,7 +233,7 @@ static inline void world_start_sshd(struct world *world, const char *extra)
     text = xasprintf(
         "Port %u\nListenAddress 0.0.0.0\nHostKey %s/host_ed25519\nAuthorizedKeysFile %s/authorized_keys\n"
         "PidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\n"
-        "KbdInteractiveAuthentication no\n%s",
+        "KbdInteractiveAuthentication no\nSetEnv SHLVL=2\n%s", /* a nested shell reads no .bashrc */
         world->port, world->dir, world->dir, extra);
     write_file(config, text);
     world->sshd = fork();
@@ -295,8 +295,8 @@ static inline struct endpoint make_endpoint(const struct world *world, const cha
 
 static inline void endpoint_use_openssh(struct endpoint *endpoint)
 {
-    static const char *const options[] = {"-F", "none", "-o", "GlobalKnownHostsFile=none", "-o",
-                                          "IdentityAgent=none"};
+    static const char *const options[] = {
+        "-F", "none", "-o", "GlobalKnownHostsFile=none", "-o", "IdentityAgent=none"};
 
     endpoint->openssh = true;
     for (size_t i = 0; i < ARRAY_LEN(options); i++)
@@ -314,6 +314,7 @@ static inline void endpoint_use_openssh(struct endpoint *endpoint)
 /* A transport under test: a host that it serves. */
 struct subject {
     struct world world;
+    struct world jump; /* dir NULL: none */
     struct endpoint endpoint;
 };
 
@@ -354,12 +355,43 @@ static inline int subject_set_up_openssh(void **state)
     return 0;
 }
 
+/* Let the endpoint be reached through another sshd, which has keys of its own. */
+static inline void endpoint_set_jump(struct endpoint *endpoint, const struct world *jump)
+{
+    endpoint->jump = xcalloc(1, sizeof(*endpoint->jump));
+    *endpoint->jump = make_endpoint(jump, "127.0.0.1", false);
+}
+
+static inline void world_init_sshd(struct world *world, const char *extra)
+{
+    AUTO_FREE char *name = NULL;
+
+    world_init(world);
+    world_start_sshd(world, extra);
+    name = xasprintf("[127.0.0.1]:%u", world->port);
+    world_trust(world, name);
+}
+
+/* The built-in client through a jump. */
+static inline int subject_set_up_jump(void **state)
+{
+    struct subject *subject;
+
+    subject_set_up(state, false);
+    subject = *state;
+    world_init_sshd(&subject->jump, "");
+    endpoint_set_jump(&subject->endpoint, &subject->jump);
+    return 0;
+}
+
 static inline int subject_tear_down(void **state)
 {
     struct subject *subject = *state;
 
     endpoint_release(&subject->endpoint);
     world_release(&subject->world);
+    if (subject->jump.dir != NULL)
+        world_release(&subject->jump);
     free(subject);
     return 0;
 }
