@@ -144,7 +144,7 @@ void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
 
-    if (connection->failed)
+    if (connection->failed || connection->agent_busy)
         return;
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
         events |= UV_WRITABLE;
@@ -278,10 +278,8 @@ static void on_keepalive(void *ctx)
     ssh_connection_step(connection);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void free_connection(struct ssh_connection *connection)
 {
-    struct ssh_connection *connection = handle->data;
-
     if (connection->event != NULL) {
         ssh_event_remove_session(connection->event, connection->session);
         ssh_event_free(connection->event);
@@ -290,7 +288,23 @@ static void on_closed(uv_handle_t *handle)
     if (connection->fd >= 0)
         close(connection->fd);
     str_release(&connection->tried);
+    free(connection->offers);
     free(connection);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct ssh_connection *connection = handle->data;
+
+    connection->closed = true;
+    if (!connection->agent_busy)
+        free_connection(connection);
+}
+
+void ssh_connection_released(struct ssh_connection *connection)
+{
+    if (connection->closed)
+        free_connection(connection);
 }
 
 static void release(struct ssh_connection *connection)
@@ -298,6 +312,7 @@ static void release(struct ssh_connection *connection)
     ssh_forward_drop_all(connection);
     connection->failed = true;
     deadline_clear(connection->deadlines, &connection->keepalive);
+    ssh_agent_close(connection);
     uv_poll_stop(&connection->poll);
     uv_close((uv_handle_t *)&connection->poll, on_closed);
 }

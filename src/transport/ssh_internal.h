@@ -31,6 +31,7 @@ struct ssh_shared {
     struct resolver *resolver;
     struct gates gates;
     struct ssh_keys *keys;
+    struct ssh_agents *agents; /* what ssh agents have listed */
     struct known_hosts *known;
     struct ssh_jumps jumps;
 };
@@ -74,9 +75,17 @@ struct ssh_connection {
     ssh_session session;
     ssh_event event;
     struct ssh_counter_struct bytes, packets;
-    size_t identity;          /* of the endpoint's, the one being tried */
-    struct str tried;         /* identities the server refused, for the error */
-    struct error key_trouble; /* of the first identity that could not be used */
+    const struct ssh_identity **offers; /* what is offered from files, in this order */
+    size_t offers_len, offers_cap;
+    size_t identity;               /* of the offers, the one being tried */
+    size_t offered;                /* keys that the server has refused */
+    size_t withheld;               /* keys of the agent that are not offered: a server takes no more */
+    struct ssh_agent_login *agent; /* once the files are used up; NULL: not begun, or over */
+    bool agent_busy;               /* the session is in another thread's hands */
+    bool closed;                   /* all but what that thread still has */
+    struct error agent_trouble;    /* of the agent */
+    struct str tried;              /* identities the server refused, for the error */
+    struct error key_trouble;      /* of the first identity that could not be used */
     struct ssh_command *commands;
     struct ssh_forward *forwards; /* of those who go through */
     struct deadlines *deadlines;
@@ -116,6 +125,8 @@ void ssh_connection_step(struct ssh_connection *connection);
 /* Wait for what can be done next; a pause has begun or ended. */
 void ssh_connection_watch(struct ssh_connection *connection);
 bool ssh_connection_is_alive(const struct ssh_connection *connection);
+/* The other thread has given the session of a closed connection back. */
+void ssh_connection_released(struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);
 /* libssh's last error, safe to print. */
@@ -125,6 +136,17 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
 int ssh_login_start(struct ssh_connection *connection);
 int ssh_login_handshake(struct ssh_connection *connection);
 int ssh_login_authenticate(struct ssh_connection *connection);
+
+/* Keys that are offered before a server of OpenSSH's default (MaxAuthTries 6) ends the connection. */
+#define SSH_MAX_OFFERS 6
+
+/* ssh_agent_login.c */
+struct ssh_agents *ssh_agents_new(void);
+void ssh_agents_free(struct ssh_agents *agents); /* NULL accepted */
+/* 1: *answer is libssh's; 0: it has to wait; -1: the agent has no key to offer. */
+int ssh_agent_authenticate(struct ssh_connection *connection, int *answer);
+bool ssh_agent_is_awaited(const struct ssh_connection *connection); /* the agent is to answer */
+void ssh_agent_close(struct ssh_connection *connection);
 
 /* ssh_command.c */
 void ssh_command_run(struct ssh_connection *connection, struct transport_job *job);

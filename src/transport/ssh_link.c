@@ -20,6 +20,7 @@ static void *ssh_begin(const struct transport_setup *setup, struct error *err)
         return NULL;
     }
     shared->keys = ssh_keys_new();
+    shared->agents = ssh_agents_new();
     shared->known = known_hosts_new();
     return shared;
 }
@@ -31,6 +32,7 @@ static void ssh_end(void *arg)
     ssh_jumps_close(shared);
     resolver_close(shared->resolver);
     ssh_keys_free(shared->keys);
+    ssh_agents_free(shared->agents);
     known_hosts_free(shared->known);
     free(shared);
 }
@@ -266,6 +268,8 @@ static const char *describe_wait(const struct ssh_link *link)
         return "the server keeps dropping connections";
     if (link->connection->stage == SSH_STAGE_CONNECT)
         return "no answer";
+    if (link->connection->stage == SSH_STAGE_LOGIN && ssh_agent_is_awaited(link->connection))
+        return "the ssh agent has not answered";
     if (link->connection->stage == SSH_STAGE_LOGIN)
         return "the login was not answered";
     if (link->connection->bytes.in_bytes == 0)
