@@ -22,6 +22,7 @@
 #include "transport/openssh_internal.h"
 
 #define SAID_BYTES 8192 /* kept of what ssh says of itself */
+#define SERVER_KEY "debug1: Server host key: "
 
 static void start(struct openssh_command *command);
 
@@ -97,6 +98,8 @@ static void take_line(struct openssh_command *command, const char *line, size_t 
         say(command, "\n", 1);
     } else if (strstr(text, "Sending command") != NULL || strstr(text, "master session id") != NULL) {
         note_started(command);
+    } else if (text_starts(text, SERVER_KEY) && command->host_key == NULL) {
+        command->host_key = xstrdup(text + strlen(SERVER_KEY));
     } else if (strstr(text, "rtype exit-status") != NULL) {
         command->status_came = true;
     } else if (strstr(text, "rtype exit-signal") != NULL) {
@@ -245,7 +248,8 @@ static bool openssh_finishing(struct child *child)
             try_again(command);
             return false;
         }
-        openssh_explain(child->link->endpoint, str_text(&command->said), command->tries + 1, &result->error);
+        openssh_explain(child->link->endpoint, str_text(&command->said), command->host_key,
+                        command->tries + 1, &result->error);
         result->exit_status = -1;
         return true;
     }
@@ -283,6 +287,7 @@ static void openssh_release(struct child *child)
     struct openssh_command *command = command_of(child);
 
     str_release(&command->said);
+    free(command->host_key);
     str_release(&command->held);
     str_release(&command->log_rest);
     free(command);

@@ -40,6 +40,7 @@ static const struct meaning meanings[] = {
      "the server's MaxAuthTries is reached: name the one key (ssh.identity), with IdentitiesOnly yes"},
     {"Permission denied", &kind_auth_failed,
      "is the user right, and does 'ssh HOST true' work from this shell without a prompt"},
+    {"open failed", &kind_node_unsupported, "look at MaxSessions in its sshd_config"},
     {"Bad configuration option", &kind_ssh_config, "look at the configuration that ssh itself reads"},
     {"jumphost loop", &kind_ssh_config, "look at ProxyJump in the configuration"},
 };
@@ -87,17 +88,20 @@ static void add_place(const char *said, struct error *err)
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
 
-void openssh_explain(const struct endpoint *endpoint, const char *said, unsigned tries, struct error *err)
+void openssh_explain(const struct endpoint *endpoint, const char *said, const char *host_key, unsigned tries,
+                     struct error *err)
 {
     AUTO_FREE char *last = NULL;
 
-    (void)endpoint;
     for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
         AUTO_FREE char *line = NULL;
         if (strstr(said, meanings[i].text) == NULL)
             continue;
         line = pick_line(said, meanings[i].text);
         error_set(err, meanings[i].kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
+        if (meanings[i].kind == &kind_hostkey_unknown && host_key != NULL)
+            error_set(err, &kind_hostkey_unknown, "host key of '%s' is not known: %s", endpoint->name,
+                      host_key);
         error_hint(err, "%s", meanings[i].hint);
         if (meanings[i].kind == &kind_hostkey_changed || meanings[i].kind == &kind_hostkey_unknown)
             add_place(said, err);

@@ -30,6 +30,7 @@ struct openssh_command {
     int log_fd, log_write;
     struct str log_rest; /* of a line */
     struct str said;     /* ssh's own messages */
+    char *host_key;      /* that the server showed: type and fingerprint; NULL: none yet */
     struct str held;     /* of the command's stderr */
 };
 
@@ -42,8 +43,9 @@ void openssh_make_environment(struct strlist *variables);
 
 /* Do the messages say that the server dropped the connection before the key exchange? */
 bool openssh_is_early(const char *said);
-/* Why the command never ran. */
-void openssh_explain(const struct endpoint *endpoint, const char *said, unsigned tries, struct error *err);
+/* Why the command never ran. host_key: what the server showed, or NULL. */
+void openssh_explain(const struct endpoint *endpoint, const char *said, const char *host_key, unsigned tries,
+                     struct error *err);
 /* Why it was lost. */
 void openssh_explain_loss(const char *said, struct error *err);
 

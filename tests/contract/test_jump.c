@@ -1,0 +1,327 @@
+/* Jump hosts: several hops, many hosts behind one, and all the ways in which a jump fails its hosts. */
+#include "fixture.h"
+
+#define HOSTS 64
+
+/* The server behind, and the jump before it. */
+struct pair {
+    struct world world, jump;
+};
+
+static struct endpoint make_target(const struct pair *pair)
+{
+    struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
+
+    endpoint_set_jump(&endpoint, &pair->jump);
+    return endpoint;
+}
+
+static void test_two_hops(void **state)
+{
+    struct pair *pair = *state;
+    struct world first;
+    struct endpoint endpoint = make_target(pair);
+    struct outcome outcome = {0};
+
+    world_init_sshd(&first, "");
+    endpoint_set_jump(endpoint.jump, &first);
+    run_command(&endpoint, "echo ran", &outcome);
+    assert_ended(&outcome, 0);
+    assert_string_equal(str_text(&outcome.out), "ran\n");
+    outcome_release(&outcome);
+    endpoint_release(&endpoint);
+    world_release(&first);
+}
+
+/* The host key is that of the inner host, under the name it has in the list's configuration. */
+static void test_inner_host_key(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+    struct outcome outcome = {0};
+
+    strlist_release(&endpoint.known_hosts);
+    strlist_addf(&endpoint.known_hosts, "%s/known_hosts", pair->jump.dir); /* knows the jump alone */
+    run_command(&endpoint, "true", &outcome);
+    assert_failed(&outcome, &kind_hostkey_unknown);
+    assert_null(strstr(outcome.result.error.text, "jump host"));
+    outcome_release(&outcome);
+    endpoint_release(&endpoint);
+}
+
+/* What becomes of three hosts behind the jump: one kind and the very same words. */
+static void check_all(const struct endpoint *endpoint, const struct error_kind *kind, const char *text)
+{
+    struct fleet *fleet = make_fleet(0, 5000);
+    struct exec_request request = {.command = "true"};
+    struct outcome outcomes[3] = {{0}};
+
+    for (int i = 0; i < 3; i++) {
+        struct endpoint one;
+        endpoint_copy(&one, endpoint);
+        free(one.name);
+        one.name = xasprintf("n%d", i);
+        free(one.hostname);
+        one.hostname = xasprintf("127.0.0.%d", i + 1);
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &one), &request);
+        endpoint_release(&one);
+    }
+    fleet_run(fleet);
+    for (int i = 0; i < 3; i++) {
+        assert_failed(&outcomes[i], kind);
+        assert_false(outcomes[i].result.started);
+        if (strstr(outcomes[i].result.error.text, text) == NULL)
+            print_error("text: %s\n", outcomes[i].result.error.text);
+        assert_non_null(strstr(outcomes[i].result.error.text, text));
+        assert_string_equal(outcomes[i].result.error.text, outcomes[0].result.error.text);
+        outcome_release(&outcomes[i]);
+    }
+    fleet_free(fleet);
+}
+
+static void test_jump_down(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+
+    endpoint.jump->port = free_port();
+    check_all(&endpoint, &kind_jump_unreachable, "jump host '127.0.0.1': connection to port");
+    free(endpoint.jump->hostname);
+    endpoint.jump->hostname = xstrdup("no-such-host.invalid");
+    check_all(&endpoint, &kind_jump_unreachable, "name 'no-such-host.invalid' is not resolved");
+    endpoint_release(&endpoint);
+}
+
+/* A jump that nobody can log in to has its own remedy: the kind says which. */
+static void test_jump_login(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+
+    strlist_release(&endpoint.jump->identities);
+    strlist_addf(&endpoint.jump->identities, "%s/id", pair->world.dir); /* the inner host's */
+    check_all(&endpoint, &kind_auth_failed, "jump host '127.0.0.1': login as");
+    strlist_release(&endpoint.jump->known_hosts);
+    check_all(&endpoint, &kind_hostkey_unknown, "jump host '127.0.0.1': host key of");
+    endpoint_release(&endpoint);
+}
+
+static void test_no_forwarding(void **state)
+{
+    struct pair *pair = *state;
+    struct world closed;
+    struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
+
+    world_init_sshd(&closed, "AllowTcpForwarding no\n");
+    endpoint_set_jump(&endpoint, &closed);
+    check_all(&endpoint, &kind_jump_unreachable, "jump host '127.0.0.1' does not forward");
+    endpoint_release(&endpoint);
+    world_release(&closed);
+}
+
+static void test_inner_trouble(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+    struct outcome outcome = {0};
+
+    endpoint.port = free_port();
+    run_command(&endpoint, "true", &outcome);
+    assert_failed(&outcome, &kind_refused);
+    assert_non_null(strstr(outcome.result.error.text, "from the jump host to '127.0.0.1' port"));
+    outcome_release(&outcome);
+    free(endpoint.hostname);
+    endpoint.hostname = xstrdup("no-such-host.invalid");
+    outcome = (struct outcome){0};
+    run_command(&endpoint, "true", &outcome);
+    assert_failed(&outcome, &kind_name_not_resolved);
+    endpoint_release(&endpoint);
+}
+
+/* As many as a fleet has, through one session, with limits as they are by default. */
+static void test_many_through_one(void **state)
+{
+    struct pair *pair = *state;
+    struct world narrow;
+    struct fleet *fleet = make_fleet(0, 60000);
+    struct exec_request request = {.command = "true"};
+    struct outcome *outcomes = xcalloc(HOSTS, sizeof(*outcomes));
+    AUTO_FREE char *pattern = xasprintf("[127.0.0.*]:%u", pair->world.port), *log = NULL;
+
+    world_init_sshd(&narrow, "MaxStartups 10:30:100\nMaxSessions 10\n");
+    world_trust(&pair->world, pattern);
+    for (unsigned i = 0; i < HOSTS; i++) {
+        AUTO_FREE char *address = xasprintf("127.0.0.%u", i + 1);
+        struct endpoint endpoint = make_endpoint(&pair->world, address, false);
+        endpoint_set_jump(&endpoint, &narrow);
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+        endpoint_release(&endpoint);
+    }
+    fleet_run(fleet);
+    for (int i = 0; i < HOSTS; i++) {
+        assert_ended(&outcomes[i], 0);
+        outcome_release(&outcomes[i]);
+    }
+    fleet_free(fleet);
+    free(outcomes);
+    log = xasprintf("test $(grep -c 'Accepted publickey' %s/sshd.log) = 1", narrow.dir);
+    run_shell("%s", log); /* one session served them all */
+    world_release(&narrow);
+}
+
+static void end_jump(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct outcome *outcome = ctx;
+
+    outcome_data(ctx, host, stream, bytes, len);
+    kill((pid_t)strtol(str_text(&outcome->out), NULL, 10), SIGKILL);
+}
+
+/* The jump's session dies under a command; the next command makes a new one. */
+static void test_jump_lost(void **state)
+{
+    static const struct exec_handler handler = {.data = end_jump, .done = outcome_done};
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+    struct fleet *fleet = make_fleet(0, 0);
+    size_t host = fleet_add_host(fleet, &endpoint);
+    /* The session of the jump is the only child that its server has. */
+    AUTO_FREE char *command = xasprintf("pgrep -P %ld; exec cat", (long)pair->jump.sshd);
+    struct exec_request request = {.command = command, .hold_input = true}, again = {.command = "echo ran"};
+    struct outcome lost = {0}, second = {0};
+
+    fleet_exec(fleet, host, &request, &handler, &lost);
+    fleet_run(fleet);
+    assert_failed(&lost, &kind_connection_lost);
+    assert_true(lost.result.started);
+    assert_non_null(strstr(lost.result.error.text, "jump host '127.0.0.1'"));
+    outcome_ask(&second, fleet, host, &again);
+    fleet_run(fleet);
+    assert_ended(&second, 0);
+    outcome_release(&lost);
+    outcome_release(&second);
+    fleet_free(fleet);
+    endpoint_release(&endpoint);
+}
+
+static void stop_fleet(void *ctx)
+{
+    fleet_stop(ctx);
+}
+
+/* A host that takes what it gets no more holds up neither the jump nor the host beside it. */
+static void test_pause_beside(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_target(pair);
+    struct fleet *fleet = make_fleet(0, 0);
+    struct exec_request much = {.command = "head -c 6000000 /dev/zero"}, little = {.command = "echo ran"};
+    struct outcome outcomes[2] = {{0}};
+
+    outcome_ask(&outcomes[0], fleet, fleet_add_host(fleet, &endpoint), &much);
+    outcome_ask(&outcomes[1], fleet, fleet_add_host(fleet, &endpoint), &little);
+    fleet_pause_output(fleet, true);
+    fleet_timer(fleet, 300, stop_fleet, fleet);
+    fleet_run(fleet);
+    fleet_pause_output(fleet, false);
+    fleet_run(fleet);
+    assert_ended(&outcomes[0], 0);
+    assert_int_equal(outcomes[0].out.len, 6000000);
+    assert_ended(&outcomes[1], 0);
+    outcome_release(&outcomes[0]);
+    outcome_release(&outcomes[1]);
+    fleet_free(fleet);
+    endpoint_release(&endpoint);
+}
+
+/* What OpenSSH's client says of a failure becomes the same kinds. */
+static void test_openssh_errors(void **state)
+{
+    struct pair *pair = *state;
+    static const struct {
+        const char *option, *text;
+        const struct error_kind *kind;
+    } cases[] = {
+        {"UserKnownHostsFile=none", "is not known: ssh-ed25519 SHA256:", &kind_hostkey_unknown},
+        {"IdentityFile=none", "Permission denied", &kind_auth_failed},
+        {"HostName=no-such-host.invalid", "Could not resolve hostname", &kind_name_not_resolved},
+        {"Port=1", "Connection refused", &kind_refused},
+        {"NoSuchOption=1", "Bad configuration option", &kind_ssh_config},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
+        struct outcome outcome = {0};
+        AUTO_FREE char *option = xstrdup(cases[i].option);
+        endpoint.openssh = true;
+        strlist_add(&endpoint.openssh_args, "-o");
+        strlist_add(&endpoint.openssh_args, option); /* the first one holds */
+        if (cases[i].kind == &kind_auth_failed) {
+            strlist_release(&endpoint.identities);
+            strlist_add(&endpoint.openssh_args, "-o");
+            strlist_add(&endpoint.openssh_args, "IdentitiesOnly=yes");
+        }
+        endpoint_use_openssh(&endpoint);
+        run_command(&endpoint, "true", &outcome);
+        assert_failed(&outcome, cases[i].kind);
+        assert_false(outcome.result.started);
+        if (strstr(outcome.result.error.text, cases[i].text) == NULL)
+            print_error("text: %s\n", outcome.result.error.text);
+        assert_non_null(strstr(outcome.result.error.text, cases[i].text));
+        assert_true(outcome.result.error.hint[0] != '\0');
+        outcome_release(&outcome);
+        endpoint_release(&endpoint);
+    }
+}
+
+/* Quotes, line breaks and what shells treat alike under no quoting reach the command as they are. */
+static void test_openssh_bytes(void **state)
+{
+    struct pair *pair = *state;
+    struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
+    struct outcome outcome = {0};
+
+    endpoint_use_openssh(&endpoint);
+    run_command(&endpoint,
+                "printf '%s|' 'a\\nb' \"it's\" '!!' '$HOME' 'x\ny' 'ä%d\\'; printf 'e\\n' >&2; exit 7",
+                &outcome);
+    assert_ended(&outcome, 7);
+    assert_string_equal(str_text(&outcome.out), "a\\nb|it's|!!|$HOME|x\ny|ä%d\\|");
+    assert_string_equal(str_text(&outcome.err), "e\n");
+    outcome_release(&outcome);
+    endpoint_release(&endpoint);
+}
+
+static int set_up(void **state)
+{
+    struct pair *pair = xcalloc(1, sizeof(*pair));
+
+    world_init_sshd(&pair->world, "");
+    world_init_sshd(&pair->jump, "");
+    *state = pair;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct pair *pair = *state;
+
+    world_release(&pair->world);
+    world_release(&pair->jump);
+    free(pair);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_hops),         cmocka_unit_test(test_inner_host_key),
+        cmocka_unit_test(test_jump_down),        cmocka_unit_test(test_jump_login),
+        cmocka_unit_test(test_no_forwarding),    cmocka_unit_test(test_inner_trouble),
+        cmocka_unit_test(test_many_through_one), cmocka_unit_test(test_jump_lost),
+        cmocka_unit_test(test_pause_beside),     cmocka_unit_test(test_openssh_errors),
+        cmocka_unit_test(test_openssh_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
