@@ -4,8 +4,8 @@
  * lost. Nothing blocks, nothing is printed, no output is kept: bytes go to the handler as they come.
  *
  * Callbacks run inside fleet_run, never inside the function that asked for them; each may call fleet_exec,
- * fleet_cancel, fleet_input, fleet_input_end, fleet_pause_output, fleet_await, fleet_await_cancel,
- * fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
+ * fleet_cancel, fleet_close_idle, fleet_input, fleet_input_end, fleet_pause_output, fleet_await,
+ * fleet_await_cancel, fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
  *
  * fleet_new makes the process ignore SIGPIPE (children get the default back).
  * tests/contract/test_transport.c holds every transport to this header.
@@ -92,6 +92,10 @@ uint64_t fleet_exec(struct fleet *fleet, size_t host, const struct exec_request 
  */
 void fleet_cancel(struct fleet *fleet, uint64_t id);
 void fleet_cancel_all(struct fleet *fleet);
+
+/* Close the host's sessions when it has nothing to run: nothing more is to come. A further command opens one
+ * anew. */
+void fleet_close_idle(struct fleet *fleet, size_t host);
 
 /*
  * More input for a command with hold_input; only after drained came, and not after fleet_input_end. bytes are

@@ -218,7 +218,6 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct exec *exec = entry->exec;
     struct error error = result->error;
 
-    (void)host;
     fleet_timer_cancel(exec->fleet, entry->timer);
     if (entry->timed_out)
         set_timed_out(entry, &error);
@@ -227,6 +226,7 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     else if (error.kind == NULL && !entry->out.begun)
         node_exec_error(&entry->out, result->exit_status, &error);
     tell_end(entry, &error, result);
+    fleet_close_idle(exec->fleet, host);
     exec->open--;
     exec_input_forget(entry);
     ask_more(exec);

@@ -62,6 +62,12 @@ static bool is_idle(const struct fleet_host *host)
     return host->links != NULL && host->execs == NULL && host->links->state == LINK_OPEN;
 }
 
+void fleet_close_idle(struct fleet *fleet, size_t host)
+{
+    if (is_idle(fleet->hosts[host]))
+        fleet_host_close(fleet->hosts[host]);
+}
+
 void fleet_make_room(struct fleet *fleet, size_t files)
 {
     for (size_t i = 0; i < fleet->hosts_len && fleet->files_used + files > fleet->files_max; i++) {

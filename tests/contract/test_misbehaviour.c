@@ -79,6 +79,27 @@ static void test_each_fails_alone(void **state)
         check(i, &outcomes[i]);
 }
 
+/* ServerAliveInterval and ServerAliveCountMax of the host come before the fleet's own. */
+static void test_dead_in_the_hosts_own_time(void **state)
+{
+    struct fake_server server = fake_start(*state, FAKE_NO_ANSWER);
+    struct fleet *fleet = make_fleet(0, 0);
+    struct exec_request request = {.command = "true"};
+    struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+    struct outcome outcome = {0};
+
+    endpoint.port = server.port;
+    endpoint.alive_interval_ms = 200;
+    endpoint.alive_count_max = 2;
+    outcome_ask(&outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+    fleet_run(fleet);
+    fleet_free(fleet);
+    fake_stop(&server);
+    endpoint_release(&endpoint);
+    assert_failed(&outcome, &kind_connection_lost);
+    assert_non_null(strstr(outcome.result.error.text, "no sign of life for 0.4 s"));
+}
+
 /* One address with a server that says nothing: those who wait for their turn there do not wait for ever. */
 static void test_many_on_a_silent_one(void **state)
 {
@@ -136,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_fails_alone),
+        cmocka_unit_test(test_dead_in_the_hosts_own_time),
         cmocka_unit_test(test_many_on_a_silent_one),
         cmocka_unit_test(test_dropped_beyond_a_few),
     };
