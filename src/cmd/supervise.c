@@ -103,9 +103,26 @@ static bool is_there(const struct session *session, const char *name, pid_t chil
     return false;
 }
 
+/* The one of an earlier attempt leaves within a second or two of the new one. */
+static void wait_for_the_old_one(const struct session *session, const char *name)
+{
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+    int64_t until = clock_mono_ms() + COME_UP_MS;
+    bool alive = true;
+    while (alive && clock_mono_ms() < until) {
+        struct run_supervisor found;
+        run_supervisor_find(&session->store, name, &found);
+        alive = found.alive;
+        run_supervisor_release(&found);
+        if (alive)
+            nanosleep(&pause, NULL);
+    }
+}
+
 void supervise_leave_behind(const struct session *session, const char *name)
 {
     AUTO_FREE char *log = xasprintf("%s/%s/supervisor.log", session->store.root, name);
+    wait_for_the_old_one(session, name);
     pid_t child = fork();
     if (child == 0)
         become_supervisor(session, name, log);

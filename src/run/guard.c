@@ -312,7 +312,7 @@ static int act(struct guard *guard, const struct policy_decision *decision, stru
     if (decision->step == POLICY_STEP_RESTART) {
         return guard_restart(guard, why, err);
     }
-    tell_warn(guard->context, "%s; stopping the other nodes", why);
+    tell_warn(guard->context, "%s; stopping the run", why);
     int code = stop_now(guard, why, err);
     if (code != 0 && guard->stays && !crew_is_interrupted(&guard->crew)) {
         guard->tries = 1;
@@ -421,6 +421,10 @@ int guard_turn(struct guard *guard, struct error *err)
     }
     guard->due = false;
     int result = 0;
+    if (run->attempt != attempt && guard->stays) {
+        guard->superseded = true; /* by the start of that attempt, which may tell others */
+        return 0;
+    }
     if (run->attempt == attempt && run_state_is_live(run->state)) {
         result = debtors_answer(guard->debtors) ? pay_debts(guard, err) : follow_up(guard, err);
     }

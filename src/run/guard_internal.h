@@ -29,6 +29,7 @@ struct guard {
     bool told_alone;       /* no node answers, and that was said */
     bool stalled;          /* and that was said */
     bool due;              /* something is to be looked at */
+    bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
     bool explained;        /* the reason holds the log's last lines */
     bool no_restart;       /* as in policy_view, for the failure that was explained */
     char *kept;            /* the record as it was written last */

@@ -300,8 +300,8 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool again)
                          stop->container_lost != NULL ? stop->container_lost : "gone without an exit status");
     }
     if (stop->survivors.total > 0) {
-        judge_set_reason(node, "%llu processes could not be ended",
-                         (unsigned long long)stop->survivors.total);
+        judge_set_reason(node, "%llu process%s could not be ended", (unsigned long long)stop->survivors.total,
+                         stop->survivors.total == 1 ? "" : "es");
     }
 }
 

@@ -1,5 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "again_internal.h"
@@ -12,7 +14,8 @@
 #include "step_internal.h"
 
 #define START_MARGIN_MS 30000
-#define PORT_TRIES      3 /* another run may take the free port between probe and start */
+#define PORT_TRIES      8 /* another run may take the free port between probe and start */
+#define PORT_PAUSE_MS   1500
 
 /* --- planning ----------------------------------------------------------------------------------- */
 
@@ -318,6 +321,18 @@ static int try_once(struct start *start, struct error *err)
     return result;
 }
 
+/* Starts that met at one port shall not meet at the next. */
+static void pause_by_chance(void)
+{
+    uint32_t chance = 0;
+    if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance)) {
+        chance = (uint32_t)getpid();
+    }
+    chance %= PORT_PAUSE_MS;
+    const struct timespec pause = {.tv_sec = chance / 1000, .tv_nsec = (long)(chance % 1000) * 1000000L};
+    nanosleep(&pause, NULL);
+}
+
 /* Another run may take a port that was found free. */
 static int try_ports(struct start *start, struct error *err)
 {
@@ -329,6 +344,7 @@ static int try_ports(struct start *start, struct error *err)
          (run->state == RUN_FAILED || start->request->again);
          i++) {
         tell_info(start->context, "trying again with another master port");
+        pause_by_chance();
         result = try_once(start, err);
     }
     return result;

@@ -156,7 +156,7 @@ static bool outlasts(struct guard *guard, struct error *err)
 
 static int guard_on(struct guard *guard, struct error *err)
 {
-    while (run_state_is_live(guard->run->state)) {
+    while (run_state_is_live(guard->run->state) && !guard->superseded) {
         int result = guard_turn(guard, err);
         if (result != 0 && outlasts(guard, err)) {
             result = 0;
