@@ -94,6 +94,7 @@ struct job {
     char *ssh_identity;    /* NULL; "~" expanded, relative to folder */
     char *ssh_config;      /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
     char *ssh_known_hosts; /* NULL: the defaults */
+    char *ssh_host_key;    /* NULL (as ssh_config says), "strict", "accept-new" */
     char *ssh_client;      /* NULL (auto), "auto", "builtin", "openssh" */
     char *ssh_jump;        /* "[user@]host[:port],…" or "none"; NULL: as ssh_config says */
 

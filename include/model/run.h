@@ -116,7 +116,7 @@ struct run {
     char *ssh_user;
     unsigned ssh_port;
     char *ssh_identity, *ssh_config, *ssh_known_hosts;
-    char *ssh_client, *ssh_jump;
+    char *ssh_client, *ssh_host_key, *ssh_jump;
     /* the container on every node that all of it happens in; name NULL: none */
     char *container_name, *container_engine, *container_user;
     bool container_sudo;

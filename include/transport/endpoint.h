@@ -34,9 +34,9 @@ struct ssh_options {
     const char *jump; /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
     const char *user; /* NULL: not given */
     unsigned port;    /* 0: not given */
-    const char *identity;            /* private key file; NULL: not given */
-    const char *known_hosts;         /* the only known_hosts file; NULL: not given */
-    enum ssh_config_strict host_key; /* SSH_STRICT_ABSENT: as ssh_config says */
+    const char *identity;    /* private key file; NULL: not given */
+    const char *known_hosts; /* the only known_hosts file; NULL: not given */
+    const char *host_key;    /* "strict", "accept-new"; NULL: as ssh_config says */
 };
 
 struct endpoint {

@@ -119,6 +119,7 @@ int setup_endpoints(struct setup *setup, struct failures *failed, struct error *
                                        .port = setup->job.ssh_port,
                                        .identity = setup->job.ssh_identity,
                                        .known_hosts = setup->job.ssh_known_hosts,
+                                       .host_key = setup->job.ssh_host_key,
                                        .client = setup->job.ssh_client,
                                        .config = setup->job.ssh_config,
                                        .jump = setup->job.ssh_jump};

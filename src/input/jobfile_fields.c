@@ -34,7 +34,7 @@ static const struct choice on_lost[] = {
     {"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}, {"restart", POLICY_RESTART, false}};
 static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}};
 static const struct choice clients[] = {{"auto", 0, false}, {"builtin", 0, false}, {"openssh", 0, false}};
-static const struct choice host_keys[] = {{"strict", 0, false}, {"accept-new", 0, true}};
+static const struct choice host_keys[] = {{"strict", 0, false}, {"accept-new", 0, false}};
 
 static const struct field master_fields[] = {
     {.key = "addr", .type = FIELD_TEXT, JOB(master_addr), .auto_ok = true, .handle = check_address},
@@ -59,7 +59,7 @@ static const struct field ssh_fields[] = {
     {.key = "identity", .type = FIELD_CUSTOM, .handle = read_identity},
     {.key = "config", .type = FIELD_PATH, JOB(ssh_config)},
     {.key = "known_hosts", .type = FIELD_PATH, JOB(ssh_known_hosts)},
-    {.key = "host_key", .type = FIELD_CHOICE, .offset = FIELD_NOWHERE, CHOICES(host_keys)},
+    {.key = "host_key", .type = FIELD_NAME, JOB(ssh_host_key), CHOICES(host_keys)},
     {.key = "jump", .type = FIELD_TEXT, JOB(ssh_jump), .handle = check_jump},
 };
 static const struct field_table ssh_table = TABLE(ssh_fields);

@@ -125,6 +125,7 @@ void run_release(struct run *run)
                      run->ssh_config,
                      run->ssh_known_hosts,
                      run->ssh_client,
+                     run->ssh_host_key,
                      run->ssh_jump,
                      run->head_host,
                      run->head_boot_id,

@@ -266,6 +266,7 @@ static int resolve_hosts(struct run_again *again, const char *home, struct error
         .port = job->ssh_port,
         .identity = job->ssh_identity,
         .known_hosts = job->ssh_known_hosts,
+        .host_key = job->ssh_host_key,
         .client = job->ssh_client,
         .config = job->ssh_config,
         .jump = job->ssh_jump,

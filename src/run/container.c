@@ -60,6 +60,7 @@ static void fill_hosts(struct containers *all)
     run->ssh_config = xstrdup(job->ssh_config);
     run->ssh_known_hosts = xstrdup(job->ssh_known_hosts);
     run->ssh_client = xstrdup(job->ssh_client);
+    run->ssh_host_key = xstrdup(job->ssh_host_key);
     run->ssh_jump = xstrdup(job->ssh_jump);
     run_nodes_alloc(run, hosts->len);
     hostlist_labels(hosts, &labels);

@@ -47,6 +47,7 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
         .identity = run->ssh_identity,
         .known_hosts = run->ssh_known_hosts,
         .client = run->ssh_client,
+        .host_key = run->ssh_host_key,
         .config = run->ssh_config,
         .jump = run->ssh_jump,
     };

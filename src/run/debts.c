@@ -22,6 +22,7 @@ static void make_run(const struct run *run, const struct run_debt *debt, struct 
     out->ssh_config = xstrdup(run->ssh_config);
     out->ssh_known_hosts = xstrdup(run->ssh_known_hosts);
     out->ssh_client = xstrdup(run->ssh_client);
+    out->ssh_host_key = xstrdup(run->ssh_host_key);
     out->ssh_jump = xstrdup(run->ssh_jump);
     run_nodes_alloc(out, 1);
     struct run_node *node = &out->nodes[0];

@@ -122,6 +122,7 @@ static void put_reach(json_t *object, const struct run *run)
     put_text(object, "ssh_config", run->ssh_config);
     put_text(object, "ssh_known_hosts", run->ssh_known_hosts);
     put_text(object, "ssh_client", run->ssh_client);
+    put_text(object, "ssh_host_key", run->ssh_host_key);
     put_text(object, "ssh_jump", run->ssh_jump);
     put_text(object, "container_name", run->container_name);
     put_text(object, "container_engine", run->container_engine);
@@ -324,6 +325,7 @@ static void reach_from_json(const json_t *object, struct run *run)
     run->ssh_config = get_text(object, "ssh_config");
     run->ssh_known_hosts = get_text(object, "ssh_known_hosts");
     run->ssh_client = get_text(object, "ssh_client");
+    run->ssh_host_key = get_text(object, "ssh_host_key");
     run->ssh_jump = get_text(object, "ssh_jump");
     run->container_name = get_text(object, "container_name");
     run->container_engine = get_text(object, "container_engine");

@@ -153,6 +153,7 @@ void start_fill_record(struct start *start)
     replace(&run->ssh_config, job->ssh_config);
     replace(&run->ssh_known_hosts, job->ssh_known_hosts);
     replace(&run->ssh_client, job->ssh_client);
+    replace(&run->ssh_host_key, job->ssh_host_key);
     replace(&run->ssh_jump, job->ssh_jump);
     replace(&run->container_name, job->container.name);
     replace(&run->container_engine, job->container.name != NULL ? job->container.engine : NULL);

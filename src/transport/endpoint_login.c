@@ -232,10 +232,11 @@ static void fill_policy(const struct login *login, const struct ssh_options *opt
 {
     const struct ssh_config_values *values = login->values;
     struct endpoint *endpoint = login->endpoint;
-    enum ssh_config_strict strict =
-        options != NULL && options->host_key != SSH_STRICT_ABSENT ? options->host_key : values->strict;
+    const char *wish = options != NULL ? options->host_key : NULL;
 
-    endpoint->accept_new = strict == SSH_STRICT_ACCEPT_NEW || strict == SSH_STRICT_OFF;
+    endpoint->accept_new = wish != NULL
+                               ? strcmp(wish, "accept-new") == 0
+                               : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
     endpoint->address_family = values->address_family;
     endpoint->connect_timeout_ms =
         values->connect_timeout_s > 0 ? (unsigned)values->connect_timeout_s * 1000 : 0;

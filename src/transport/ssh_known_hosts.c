@@ -3,6 +3,7 @@
 #include <libssh/libssh.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -14,6 +15,7 @@
 
 #define SSH_PORT       22
 #define MAX_FILE_BYTES ((size_t)64 << 20)
+#define LOCK_MS        5000
 #define MAX_FORMS      2 /* names a host is looked up by */
 
 struct known_line {
@@ -25,10 +27,23 @@ struct known_line {
     unsigned line;
 };
 
+/* A line under the hash of its key, or of one of its names. */
+struct known_mark {
+    uint64_t hash;
+    size_t line;
+};
+
 struct known_file {
     char *path;
     struct known_line *lines;
     size_t len, cap;
+    struct known_mark *by_key;  /* of all lines that were read, sorted */
+    struct known_mark *by_name; /* of names in clear without '*', '?' and '!', sorted */
+    size_t by_key_len, by_name_len, by_name_cap;
+    size_t *patterns; /* lines with such names */
+    size_t patterns_len, patterns_cap;
+    const char *hashed_type; /* the one type of all lines with hashed names; NULL: none, or several */
+    bool several_types;
 };
 
 struct known_hosts {
@@ -53,6 +68,9 @@ void known_hosts_free(struct known_hosts *known)
             free(file->lines[i].blob);
         }
         free(file->lines);
+        free(file->by_key);
+        free(file->by_name);
+        free(file->patterns);
         free(file->path);
         free(file);
     }
@@ -140,6 +158,80 @@ static int read_file(struct known_file *file, struct error *err)
     return 0;
 }
 
+/* FNV-1a */
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const struct known_mark *left = a, *right = b;
+
+    if (left->hash != right->hash)
+        return left->hash < right->hash ? -1 : 1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+/* The first mark with that hash, or behind where it would stand. */
+static size_t find_mark(const struct known_mark *marks, size_t len, uint64_t hash)
+{
+    size_t low = 0, high = len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (marks[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void mark_names(struct known_file *file, size_t at)
+{
+    const struct known_line *line = &file->lines[at];
+    bool pattern = false;
+
+    for (size_t i = 0; i < line->names.len; i++)
+        pattern |= strpbrk(line->names.items[i], "*?!") != NULL;
+    if (pattern) {
+        file->patterns =
+            xgrow(file->patterns, file->patterns_len, &file->patterns_cap, sizeof(*file->patterns));
+        file->patterns[file->patterns_len++] = at;
+        return;
+    }
+    for (size_t i = 0; i < line->names.len; i++) {
+        file->by_name = xgrow(file->by_name, file->by_name_len, &file->by_name_cap, sizeof(*file->by_name));
+        file->by_name[file->by_name_len++] =
+            (struct known_mark){.hash = hash_text(line->names.items[i]), .line = at};
+    }
+}
+
+/* A hashed name can only be found by trying each line's salt; so lines are found by the key that is shown. */
+static void make_index(struct known_file *file)
+{
+    file->by_key = xcalloc(file->len + 1, sizeof(*file->by_key));
+    for (size_t i = 0; i < file->len; i++) {
+        const struct known_line *line = &file->lines[i];
+        file->by_key[i] = (struct known_mark){.hash = hash_text(line->blob), .line = i};
+        if (!line->hashed) {
+            mark_names(file, i);
+            continue;
+        }
+        file->several_types |= file->hashed_type != NULL && strcmp(file->hashed_type, line->type) != 0;
+        file->hashed_type = line->type;
+    }
+    file->by_key_len = file->len;
+    qsort(file->by_key, file->by_key_len, sizeof(*file->by_key), compare_marks);
+    if (file->by_name_len > 0)
+        qsort(file->by_name, file->by_name_len, sizeof(*file->by_name), compare_marks);
+}
+
 static struct known_file *get_file(struct known_hosts *known, const char *path, struct error *err)
 {
     struct known_file *file;
@@ -155,6 +247,7 @@ static struct known_file *get_file(struct known_hosts *known, const char *path, 
         free(file);
         return NULL;
     }
+    make_index(file);
     known->files = xgrow(known->files, known->len, &known->cap, sizeof(*known->files));
     known->files[known->len++] = file;
     return file;
@@ -222,6 +315,31 @@ static void judge_line(struct verdict *verdict, const char *path, const struct k
     }
 }
 
+/* What the lines with the very key say about that name, without looking at any other line. */
+static int judge_by_key(struct known_hosts *known, const struct known_name *name, const char *form,
+                        const struct known_key *key, struct verdict *verdict, struct error *err)
+{
+    uint64_t hash = hash_text(key->blob);
+
+    for (size_t f = 0; f < name->files->len; f++) {
+        const struct known_file *file = get_file(known, name->files->items[f], err);
+        if (file == NULL)
+            return -1;
+        for (size_t i = find_mark(file->by_key, file->by_key_len, hash);
+             i < file->by_key_len && file->by_key[i].hash == hash; i++) {
+            const struct known_line *line = &file->lines[file->by_key[i].line];
+            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form))
+                judge_line(verdict, file->path, line, key);
+        }
+        for (size_t i = file->by_key_len; i < file->len; i++) { /* added since */
+            const struct known_line *line = &file->lines[i];
+            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form))
+                judge_line(verdict, file->path, line, key);
+        }
+    }
+    return 0;
+}
+
 static int judge(struct known_hosts *known, const struct known_name *name, const char *form,
                  const struct known_key *key, struct verdict *verdict, struct error *err)
 {
@@ -237,39 +355,30 @@ static int judge(struct known_hosts *known, const struct known_name *name, const
     return 0;
 }
 
+/* No name of the host in the text: the same failure of many hosts is one message. */
 static int report_unknown(const struct known_name *name, const struct known_key *key,
                           const struct verdict *verdict, struct error *err)
 {
     AUTO_FREE char *files = strlist_join(name->files, " ");
-    const char *host = name->alias != NULL ? name->alias : name->hostname;
-    const char *user_file = name->files->len > 0 ? name->files->items[0] : "~/.ssh/known_hosts";
 
-    error_set(err, &kind_hostkey_unknown, "host key of '%s' port %u is not known: %s %s is in none of: %s",
-              host, name->port, key->type, key->fingerprint, files);
+    error_set(err, &kind_hostkey_unknown, "the host key is not known: %s %s is in none of: %s", key->type,
+              key->fingerprint, files);
     if (verdict->other_type != NULL) {
-        error_set(err, &kind_hostkey_unknown,
-                  "host key of '%s' port %u is not known: it shows %s %s, known is %s", host, name->port,
+        error_set(err, &kind_hostkey_unknown, "the host key is not known: it shows %s %s, known is %s",
                   key->type, key->fingerprint, verdict->other_type->type);
         error_at(err, verdict->other_type_file, verdict->other_type->line, 0);
     }
-    if (name->port == SSH_PORT)
-        return error_hint(err,
-                          "compare the fingerprint with the host's own, then add it: run 'ssh %s' once, or"
-                          " 'ssh-keyscan %s >>%s'",
-                          name->hostname, name->hostname, user_file);
     return error_hint(err,
-                      "compare the fingerprint with the host's own, then add it: run 'ssh -p %u %s' once, or"
-                      " 'ssh-keyscan -p %u %s >>%s'",
-                      name->port, name->hostname, name->port, name->hostname, user_file);
+                      "compare the fingerprint with the host's own and add it: mtlaunch hosts --trust with"
+                      " the same host list, or ssh to the host once, or ssh-keyscan");
 }
 
-static int report_changed(const struct known_name *name, const struct known_key *key,
-                          const struct verdict *verdict, const char *form, struct error *err)
+static int report_changed(const struct known_key *key, const struct verdict *verdict, const char *form,
+                          struct error *err)
 {
     error_set(err, &kind_hostkey_changed,
-              "host key of '%s' port %u has changed: it shows %s %s, line %u of '%s' holds another one",
-              name->alias != NULL ? name->alias : name->hostname, name->port, key->type, key->fingerprint,
-              verdict->other_key->line, verdict->other_key_file);
+              "the host key has changed: it shows %s %s, line %u of '%s' holds another one", key->type,
+              key->fingerprint, verdict->other_key->line, verdict->other_key_file);
     error_at(err, verdict->other_key_file, verdict->other_key->line, 0);
     return error_hint(err,
                       "somebody may sit in between; if the host was reinstalled, remove the old key:"
@@ -277,11 +386,9 @@ static int report_changed(const struct known_name *name, const struct known_key 
                       form, verdict->other_key_file);
 }
 
-static int report_revoked(const struct known_name *name, const struct known_key *key,
-                          const struct verdict *verdict, struct error *err)
+static int report_revoked(const struct known_key *key, const struct verdict *verdict, struct error *err)
 {
-    error_set(err, &kind_hostkey_revoked, "host key of '%s' port %u is revoked: %s %s",
-              name->alias != NULL ? name->alias : name->hostname, name->port, key->type, key->fingerprint);
+    error_set(err, &kind_hostkey_revoked, "the host key is revoked: %s %s", key->type, key->fingerprint);
     error_at(err, verdict->revoked_file, verdict->revoked->line, 0);
     return error_hint(err, "do not log in to this host before its keys were replaced");
 }
@@ -294,22 +401,56 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
 
     lookup_names(name, &forms);
     for (size_t i = 0; i < forms.len; i++) {
+        if (judge_by_key(known, name, forms.items[i], key, &verdicts[i], err) != 0)
+            return -1;
+        if (verdicts[i].revoked != NULL)
+            return report_revoked(key, &verdicts[i], err);
+    }
+    if (verdicts[0].known)
+        return 0;
+    memset(verdicts, 0, sizeof(verdicts));
+    for (size_t i = 0; i < forms.len; i++) {
         if (judge(known, name, forms.items[i], key, &verdicts[i], err) != 0)
             return -1;
         if (verdicts[i].revoked != NULL)
-            return report_revoked(name, key, &verdicts[i], err);
+            return report_revoked(key, &verdicts[i], err);
     }
     for (size_t i = 0; i < forms.len; i++) {
         if (verdicts[i].known)
             return 0;
         if (verdicts[i].other_key != NULL)
-            return report_changed(name, key, &verdicts[i], forms.items[i], err);
+            return report_changed(key, &verdicts[i], forms.items[i], err);
     }
     return report_unknown(name, key, &verdicts[verdicts[0].other_type == NULL ? forms.len - 1 : 0], err);
 }
 
-int known_hosts_types(struct known_hosts *known, const struct known_name *name, struct strlist *types,
-                      struct error *err)
+static void add_type(const struct known_line *line, const char *form, struct strlist *types)
+{
+    if (!line->revoked && line_names(line, form) && !strlist_has(types, line->type))
+        strlist_add(types, line->type);
+}
+
+static void add_types_exactly(const struct known_file *file, const char *form, struct strlist *types)
+{
+    for (size_t i = 0; i < file->len; i++)
+        add_type(&file->lines[i], form, types);
+}
+
+static void add_types(const struct known_file *file, const char *form, struct strlist *types)
+{
+    uint64_t hash = hash_text(form);
+
+    for (size_t i = find_mark(file->by_name, file->by_name_len, hash);
+         i < file->by_name_len && file->by_name[i].hash == hash; i++)
+        add_type(&file->lines[file->by_name[i].line], form, types);
+    for (size_t i = 0; i < file->patterns_len; i++)
+        add_type(&file->lines[file->patterns[i]], form, types);
+    for (size_t i = file->by_key_len; i < file->len; i++)
+        add_type(&file->lines[i], form, types);
+}
+
+int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,
+                      struct strlist *types, struct error *err)
 {
     AUTO_STRLIST struct strlist forms = STRLIST_INIT;
 
@@ -319,12 +460,65 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
             const struct known_file *file = get_file(known, name->files->items[f], err);
             if (file == NULL)
                 return -1;
-            for (size_t i = 0; i < file->len; i++) {
-                if (!file->lines[i].revoked && line_names(&file->lines[i], forms.items[form]) &&
-                    !strlist_has(types, file->lines[i].type))
-                    strlist_add(types, file->lines[i].type);
-            }
+            if (exactly)
+                add_types_exactly(file, forms.items[form], types);
+            else
+                add_types(file, forms.items[form], types);
         }
     }
+    for (size_t f = 0; f < name->files->len && types->len == 0 && !exactly; f++) {
+        const struct known_file *file = get_file(known, name->files->items[f], err);
+        if (file != NULL && file->hashed_type != NULL && !file->several_types)
+            strlist_add(types, file->hashed_type);
+    }
+    return 0;
+}
+
+/* "name type key", as ssh writes it, unless it stands there by now: other processes add keys too. */
+static int append_line(const char *path, const char *text, struct error *err)
+{
+    AUTO_FREE char *folder = path_folder(path);
+    AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
+    AUTO_STR struct str old = STR_INIT, added = STR_INIT;
+    struct stat st;
+    int lock, failed = 0;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* /dev/null */
+        return 0;
+    if (file_make_dirs(folder, 0700, err) != 0)
+        return -1;
+    lock = file_lock(lock_path, LOCK_MS, err);
+    if (lock == -2)
+        return error_set(err, &kind_local, "'%s' is locked by another process for more than %d s", path,
+                         LOCK_MS / 1000);
+    if (lock < 0)
+        return -1;
+    if (file_exists(path))
+        failed = file_read(path, MAX_FILE_BYTES, &old, err);
+    if (failed == 0 && strstr(str_text(&old), text) == NULL) {
+        if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
+            str_add_char(&added, '\n');
+        str_add(&added, text);
+        failed = file_append(path, str_text(&added), added.len, 0600, err);
+    }
+    unlink(lock_path);
+    close(lock);
+    return failed;
+}
+
+int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
+                    const char *path, struct error *err)
+{
+    AUTO_STRLIST struct strlist forms = STRLIST_INIT;
+    AUTO_FREE char *text = NULL;
+    struct known_file *file = get_file(known, path, err);
+
+    if (file == NULL)
+        return -1;
+    lookup_names(name, &forms);
+    text = xasprintf("%s %s %s\n", forms.items[0], key->type, key->blob);
+    if (append_line(path, text, err) != 0)
+        return error_prefix(err, "known hosts");
+    parse_line(file, text, strlen(text) - 1, 0);
     return 0;
 }

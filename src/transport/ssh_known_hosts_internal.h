@@ -38,8 +38,19 @@ struct known_key {
 int known_hosts_check(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                       struct error *err);
 
-/* Append the types of the keys known for the host, so that the server is asked for one of them first. */
-int known_hosts_types(struct known_hosts *known, const struct known_name *name, struct strlist *types,
-                      struct error *err);
+/*
+ * Append the types of the keys known for the host, so that the server is asked for one of them first. Not
+ * exactly: names that are hashed are not looked for, which costs some 18 us a line; their type is added when
+ * all of them have the same.
+ */
+int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,
+                      struct strlist *types, struct error *err);
+
+/*
+ * The key is the host's from now on: a line is added to that file, under a lock, unless it stands there. The
+ * file is made with mode 0600; nothing is written to what is no regular file (/dev/null). Errors: kind_local.
+ */
+int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
+                    const char *path, struct error *err);
 
 #endif

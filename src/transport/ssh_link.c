@@ -302,8 +302,11 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
         try_address(link);
         return;
     }
-    error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
-              gai_strerror(code));
+    if (strcmp(link->endpoint->name, link->endpoint->hostname) == 0) /* not named: many may share this */
+        error_set(&err, &kind_name_not_resolved, "the name is not resolved: %s", gai_strerror(code));
+    else
+        error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
+                  gai_strerror(code));
     error_hint(&err, "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it");
     break_link(link, &err);
 }

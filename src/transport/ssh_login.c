@@ -40,7 +40,8 @@ static int set_hostkey_order(struct ssh_connection *connection, struct error *er
     AUTO_STRLIST struct strlist types = STRLIST_INIT, order = STRLIST_INIT;
     AUTO_FREE char *joined = NULL;
 
-    if (known_hosts_types(connection->link->shared->known, &name, &types, err) != 0)
+    if (known_hosts_types(connection->link->shared->known, &name, connection->link->exact_types, &types,
+                          err) != 0)
         return -1;
     for (int known = 1; known >= 0; known--) {
         for (size_t i = 0; i < ARRAY_LEN(hostkey_algorithms); i++) {
@@ -111,6 +112,33 @@ static void fail_flooded(struct ssh_connection *connection)
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
+/*
+ * 0; -1: not the host's; 1: try again, asking for a type that is known. A host of which nothing is known may
+ * be taken at its word (accept-new); one that shows a key of another type than the known ones is not.
+ */
+static int judge_key(struct ssh_connection *connection, const struct known_name *name,
+                     const struct known_key *key, struct error *err)
+{
+    struct ssh_link *link = connection->link;
+    struct known_hosts *known = link->shared->known;
+    bool other_type;
+
+    if (known_hosts_check(known, name, key, err) == 0)
+        return 0;
+    other_type = err->line > 0;
+    if (err->kind != &kind_hostkey_unknown)
+        return -1;
+    if (other_type && !link->exact_types) {
+        link->exact_types = true;
+        return 1;
+    }
+    if (other_type || !link->endpoint->accept_new)
+        return -1;
+    return link->endpoint->trust_file != NULL
+               ? known_hosts_add(known, name, key, link->endpoint->trust_file, err)
+               : 0;
+}
+
 static int check_hostkey(struct ssh_connection *connection)
 {
     struct known_name name = make_known_name(connection);
@@ -129,7 +157,7 @@ static int check_hostkey(struct ssh_connection *connection)
         shown.type = ssh_key_type_to_char(ssh_key_type(key));
         shown.blob = blob;
         shown.fingerprint = fingerprint != NULL ? fingerprint : "";
-        failed = known_hosts_check(connection->link->shared->known, &name, &shown, &err);
+        failed = judge_key(connection, &name, &shown, &err);
     } else {
         error_set(&err, &kind_connection_lost, "the server's host key cannot be read");
     }
@@ -138,7 +166,7 @@ static int check_hostkey(struct ssh_connection *connection)
     ssh_string_free_char(blob);
     ssh_key_free(key);
     if (failed != 0)
-        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+        ssh_connection_fail(connection, failed > 0 ? SSH_FAILURE_EARLY : SSH_FAILURE_FINAL, &err);
     return failed;
 }
 

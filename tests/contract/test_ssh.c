@@ -58,6 +58,72 @@ static void test_hostkey_unknown(void **state)
     outcome_release(&outcome);
 }
 
+/* accept-new: sixteen addresses of one unknown server at once; each is written down once, and known after it.
+ */
+static void test_accept_new(void **state)
+{
+    struct world *world = *state;
+    AUTO_FREE char *path = xasprintf("%s/fresh/known_hosts", world->dir);
+
+    for (int round = 0; round < 2; round++) {
+        struct fleet *fleet = make_fleet(0, 0);
+        struct exec_request request = {.command = "true"};
+        struct outcome outcomes[16] = {{0}};
+        for (unsigned i = 0; i < 16; i++) {
+            AUTO_FREE char *address = xasprintf("127.0.1.%u", i / 2 + 1);
+            struct endpoint endpoint = make_endpoint(world, address, false);
+            set_known_hosts(&endpoint, world->dir, "fresh/known_hosts");
+            endpoint.accept_new = round == 0;
+            endpoint.trust_file = xstrdup(path);
+            outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+            endpoint_release(&endpoint);
+        }
+        fleet_run(fleet);
+        fleet_free(fleet);
+        for (int i = 0; i < 16; i++) {
+            assert_ended(&outcomes[i], 0);
+            outcome_release(&outcomes[i]);
+        }
+        run_shell("test $(grep -c . %s) -eq 8 && test $(stat -c %%a %s) = 600", path, path);
+    }
+}
+
+/* Hashed names of several types: the server is asked again for the type that is known. */
+static void know_hashed_ecdsa(struct world *world, struct endpoint *endpoint)
+{
+    AUTO_FREE char *name = port_name(world, "127.0.0.1");
+
+    run_shell("{ printf '%%s ' '%s'; cut -d' ' -f1,2 %s/host_ecdsa.pub; printf 'other '; "
+              "cut -d' ' -f1,2 %s/id.pub; } >%s/two && ssh-keygen -q -H -f %s/two 2>/dev/null",
+              name, world->dir, world->dir, world->dir, world->dir);
+    set_known_hosts(endpoint, world->dir, "two");
+    endpoint->accept_new = true;
+    endpoint->trust_file = xasprintf("%s/two", world->dir);
+}
+
+static void test_hashed_type(void **state)
+{
+    struct world *world = *state;
+    struct outcome outcome = {0};
+
+    run_case(world, know_hashed_ecdsa, &outcome);
+    assert_ended(&outcome, 0);
+    run_shell("test $(grep -c . %s/two) -eq 2", world->dir);
+    outcome_release(&outcome);
+}
+
+static void know_another_and_accept(struct world *world, struct endpoint *endpoint);
+
+/* A changed key is never accepted. */
+static void test_accept_new_changed(void **state)
+{
+    struct outcome outcome = {0};
+
+    run_case(*state, know_another_and_accept, &outcome);
+    assert_failed(&outcome, &kind_hostkey_changed);
+    outcome_release(&outcome);
+}
+
 static void know_another(struct world *world, struct endpoint *endpoint)
 {
     AUTO_FREE char *name = port_name(world, "127.0.0.1");
@@ -66,6 +132,13 @@ static void know_another(struct world *world, struct endpoint *endpoint)
     run_shell("{ echo '# a comment'; echo; printf '%%s ' '%s'; cut -d' ' -f1,2 %s/other.pub; } >%s/changed",
               name, world->dir, world->dir);
     set_known_hosts(endpoint, world->dir, "changed");
+}
+
+static void know_another_and_accept(struct world *world, struct endpoint *endpoint)
+{
+    know_another(world, endpoint);
+    endpoint->accept_new = true;
+    endpoint->trust_file = xasprintf("%s/changed", world->dir);
 }
 
 static void test_hostkey_changed(void **state)
@@ -509,16 +582,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostkey_unknown),   cmocka_unit_test(test_hostkey_changed),
-        cmocka_unit_test(test_hostkey_hashed),    cmocka_unit_test(test_hostkey_type),
-        cmocka_unit_test(test_wrong_key),         cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_rsa_key),           cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_silent_server),     cmocka_unit_test(test_half_server),
-        cmocka_unit_test(test_garbage_server),    cmocka_unit_test(test_http_server),
-        cmocka_unit_test(test_closing_server),    cmocka_unit_test(test_session_is_reused),
-        cmocka_unit_test(test_lost_idle_session), cmocka_unit_test(test_lost_in_mid_run),
-        cmocka_unit_test(test_max_sessions_one),  cmocka_unit_test(test_max_sessions_none),
-        cmocka_unit_test(test_max_startups),
+        cmocka_unit_test(test_accept_new),        cmocka_unit_test(test_accept_new_changed),
+        cmocka_unit_test(test_hashed_type),       cmocka_unit_test(test_hostkey_unknown),
+        cmocka_unit_test(test_hostkey_changed),   cmocka_unit_test(test_hostkey_hashed),
+        cmocka_unit_test(test_hostkey_type),      cmocka_unit_test(test_wrong_key),
+        cmocka_unit_test(test_many_keys),         cmocka_unit_test(test_rsa_key),
+        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_silent_server),
+        cmocka_unit_test(test_half_server),       cmocka_unit_test(test_garbage_server),
+        cmocka_unit_test(test_http_server),       cmocka_unit_test(test_closing_server),
+        cmocka_unit_test(test_session_is_reused), cmocka_unit_test(test_lost_idle_session),
+        cmocka_unit_test(test_lost_in_mid_run),   cmocka_unit_test(test_max_sessions_one),
+        cmocka_unit_test(test_max_sessions_none), cmocka_unit_test(test_max_startups),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

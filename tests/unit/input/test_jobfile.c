@@ -167,8 +167,6 @@ static const struct refusal unsupported[] = {
     {"launcher: swift\n", 1, 11, "'launcher: swift' is not supported by this version", "leave it out"},
     {"launcher: megatron-swift\n", 1, 11, "'launcher: megatron-swift' is not supported by this version",
      "leave it out"},
-    {"ssh: {host_key: accept-new}\n", 1, 17, "'ssh.host_key: accept-new' is not supported by this version",
-     "leave it out"},
 };
 
 static void test_unsupported_values(void **state)
