@@ -11,6 +11,7 @@
 #include "base/strlist.h"
 #include "model/host.h"
 #include "transport/ssh_config.h"
+#include "transport/trust.h"
 
 /* This machine and the caller, read once a command. */
 struct machine {
@@ -50,17 +51,18 @@ struct endpoint {
     char *key_name;            /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
     struct strlist identities; /* private key files, in the order they are tried; absolute */
     bool identity_explicit;    /* identities holds the one of the spec */
-    struct strlist certificates; /* of ssh_config's CertificateFile; absolute */
-    char *agent;                 /* socket of the ssh agent; NULL: none is asked */
-    bool identities_only;        /* of the agent's keys only those that identities name */
-    struct strlist known_hosts;  /* files, absolute */
-    char *trust_file;            /* where new keys go; NULL: nowhere */
-    bool accept_new;             /* a key of an unknown host is taken and written down */
-    unsigned connect_timeout_ms; /* of ssh_config; 0: not given */
-    unsigned alive_interval_ms;  /* of ssh_config; 0: not given */
-    unsigned alive_count_max;    /* of ssh_config; 0: not given */
-    int address_family;          /* AF_INET, AF_INET6, AF_UNSPEC */
-    bool gssapi;                 /* ssh itself could log in by Kerberos */
+    struct strlist certificates;   /* of ssh_config's CertificateFile; absolute */
+    char *agent;                   /* socket of the ssh agent; NULL: none is asked */
+    bool identities_only;          /* of the agent's keys only those that identities name */
+    struct strlist known_hosts;    /* files, absolute */
+    char *trust_file;              /* where new keys go; NULL: nowhere */
+    bool accept_new;               /* a key of an unknown host is taken and written down */
+    struct hostkey_offers *offers; /* borrowed; NULL: keys that are not known are not collected */
+    unsigned connect_timeout_ms;   /* of ssh_config; 0: not given */
+    unsigned alive_interval_ms;    /* of ssh_config; 0: not given */
+    unsigned alive_count_max;      /* of ssh_config; 0: not given */
+    int address_family;            /* AF_INET, AF_INET6, AF_UNSPEC */
+    bool gssapi;                   /* ssh itself could log in by Kerberos */
     /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
     struct endpoint *jump;
     bool openssh;                /* through the system's ssh: name is what it is given */

@@ -44,6 +44,10 @@ struct cmd_options {
     const char *master_port;
     const char *artifacts;
 
+    /* hosts */
+    bool trust;
+    bool yes;
+
     /* start */
     bool wait;
     bool dry_run;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/setup_internal.h"
+#include "cmd/trust_internal.h"
 #include "report/output.h"
 
 /* Variables of host entries fall under the same default patterns as those of a job. */
@@ -47,6 +48,8 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     if (setup_endpoints(&setup, &failed, err) != 0)
         return -1;
     say_unreachable(&failed);
+    if (call->options.trust)
+        return trust_hosts(call, &setup, err);
     mark_secrets(&setup.hosts);
     AUTO_FREE struct report_host *hosts = xcalloc(setup.hosts.len, sizeof(hosts[0]));
     for (size_t i = 0; i < setup.hosts.len; i++)
@@ -64,14 +67,20 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     return output_print(&text, err);
 }
 
-static const char *const usage[] = {"hosts [HOST OPTION]... [--fold]", NULL};
+static const char *const usage[] = {"hosts [HOST OPTION]... [--fold] [--trust [--yes]]", NULL};
 static const struct option own_options[] = {
     {.name = "fold",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, fold),
      .help = "print the names alone, folded on one line"},
-    {.name = "trust", .type = OPTION_UNBUILT, .help = "add the hosts' keys to known_hosts"},
-    {.name = "yes", .type = OPTION_UNBUILT, .help = "trust without asking"},
+    {.name = "trust",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, trust),
+     .help = "show the host keys that are not known, and add them to known_hosts after a yes"},
+    {.name = "yes",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, yes),
+     .help = "with --trust: do not ask"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_hosts = {

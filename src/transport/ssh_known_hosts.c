@@ -475,7 +475,7 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
 }
 
 /* "name type key", as ssh writes it, unless it stands there by now: other processes add keys too. */
-static int append_line(const char *path, const char *text, struct error *err)
+int known_hosts_append(const char *path, const char *text, struct error *err)
 {
     AUTO_FREE char *folder = path_folder(path);
     AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
@@ -506,18 +506,23 @@ static int append_line(const char *path, const char *text, struct error *err)
     return failed;
 }
 
+char *known_hosts_line(const struct known_name *name, const struct known_key *key)
+{
+    AUTO_STRLIST struct strlist forms = STRLIST_INIT;
+
+    lookup_names(name, &forms);
+    return xasprintf("%s %s %s\n", forms.items[0], key->type, key->blob);
+}
+
 int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                     const char *path, struct error *err)
 {
-    AUTO_STRLIST struct strlist forms = STRLIST_INIT;
-    AUTO_FREE char *text = NULL;
+    AUTO_FREE char *text = known_hosts_line(name, key);
     struct known_file *file = get_file(known, path, err);
 
     if (file == NULL)
         return -1;
-    lookup_names(name, &forms);
-    text = xasprintf("%s %s %s\n", forms.items[0], key->type, key->blob);
-    if (append_line(path, text, err) != 0)
+    if (known_hosts_append(path, text, err) != 0)
         return error_prefix(err, "known hosts");
     parse_line(file, text, strlen(text) - 1, 0);
     return 0;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "transport/trust.h"
 
 struct known_hosts; /* the files read so far */
 
@@ -52,5 +53,14 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
  */
 int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                     const char *path, struct error *err);
+
+/* "name type key" with its line end, as ssh writes it; the caller frees. */
+char *known_hosts_line(const struct known_name *name, const struct known_key *key);
+/* Add such a line to a file, as known_hosts_add does. */
+int known_hosts_append(const char *path, const char *text, struct error *err);
+
+/* trust.c: note what a host shows. */
+void known_hosts_offer(struct hostkey_offers *offers, const char *host, const struct known_name *name,
+                       const struct known_key *key, const char *file);
 
 #endif

@@ -89,25 +89,6 @@ static void test_options_of_other_commands_are_refused(void **state)
     release(&parsed);
 }
 
-static void test_known_but_not_built(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *command, *words, *option;
-    } cases[] = {
-        {"hosts", "--trust", "--trust"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct parsed parsed;
-        struct error err = ERROR_INIT;
-        AUTO_FREE char *text = xasprintf("'%s' is not supported by this version", cases[i].option);
-        assert_int_equal(parse(&parsed, cases[i].command, cases[i].words, &err), -1);
-        assert_ptr_equal(err.kind, &kind_not_supported);
-        assert_string_equal(err.text, text);
-        release(&parsed);
-    }
-}
-
 static void test_json_is_refused_where_there_is_none(void **state)
 {
     (void)state;
@@ -151,7 +132,7 @@ int main(void)
         cmocka_unit_test(test_values_land),
         cmocka_unit_test(test_words_missing_and_too_many),
         cmocka_unit_test(test_options_of_other_commands_are_refused),
-        cmocka_unit_test(test_known_but_not_built),
+
         cmocka_unit_test(test_json_is_refused_where_there_is_none),
         cmocka_unit_test(test_connect_timeout_has_limits),
         cmocka_unit_test(test_help_needs_no_operands),

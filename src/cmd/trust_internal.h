@@ -1,0 +1,11 @@
+/* `hosts --trust`: show the host keys of a list that are not known, and write them down after a yes. */
+#ifndef MTLAUNCH_CMD_TRUST_INTERNAL_H
+#define MTLAUNCH_CMD_TRUST_INTERNAL_H
+
+#include "cmd/cmd.h"
+#include "cmd/setup_internal.h"
+
+/* Failures of single hosts go to call->failures. The exit code, or -1 with err. */
+int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err);
+
+#endif

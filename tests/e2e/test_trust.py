@@ -1,0 +1,93 @@
+"""Host keys, agents and keys as a user meets them: hosts --trust, accept-new, encrypted keys, the agent."""
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def known(lab):
+    """The head's known_hosts: emptied for the test, put back after it."""
+    path = lab.cluster.head_home / ".ssh" / "known_hosts"
+    text = path.read_text()
+    path.write_text("")
+    yield path
+    path.write_text(text)
+
+
+def fingerprints(text):
+    return re.findall(r"^(\S+): (ssh-ed25519 SHA256:\S+)$", text, re.M)
+
+
+def test_trust_shows_all_and_records_after_yes(lab, known):
+    refused = lab.mt("hosts", "--trust", "-H", "node[1-3]", code=2, input="")
+    shown = fingerprints(refused.out)
+    assert shown and "--yes" in refused.err and known.read_text() == ""
+    answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-3]")
+    assert fingerprints(answer.out) == shown and "added to" in answer.err
+    assert len(known.read_text().splitlines()) == 3
+    again = lab.mt("hosts", "--trust", "-H", "node[1-3]")
+    assert again.out == "" and "no host shows a key that is not known" in again.err
+    assert lab.mt("exec", "-H", "node[1-3]", "--", "true").code == 0
+
+
+def test_unknown_keys_are_one_class_and_never_added(lab, known):
+    answer = lab.mt("exec", "-H", "node1", "--json", "--", "true", code=3)
+    assert "hostkey-unknown" in answer.out + answer.err
+    plain = lab.mt("exec", "-H", "node[1-2]", "--", "true", code=3)
+    assert "SHA256:" in plain.err and "hosts --trust" in plain.err and known.read_text() == ""
+
+
+def test_a_changed_key_is_never_accepted(lab, known):
+    known.write_text("")
+    lab.mt("hosts", "--trust", "--yes", "-H", "node1")
+    line = known.read_text().split()
+    other = known.with_name("other")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(other)], check=True)
+    wrong = other.with_suffix(".pub").read_text().split()[1]
+    for path in (other, other.with_suffix(".pub")):
+        path.unlink()
+    known.write_text(f"# one\n{line[0]} ssh-ed25519 {wrong}\n")
+    answer = lab.mt("hosts", "--trust", "--yes", "-H", "node1", code=3)
+    assert "line 2" in answer.err and "has changed" in answer.err
+    assert wrong in known.read_text() and len(known.read_text().splitlines()) == 2
+
+
+def write_key(lab, name, passphrase):
+    folder = lab.cluster.head_home / ".ssh"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", str(folder / name)], check=True)
+    lab.cluster.own(folder / name, folder / f"{name}.pub")
+    return (folder / f"{name}.pub").read_text()
+
+
+@pytest.fixture
+def locked(lab):
+    """A key with a passphrase that node1 lets in, and a spec that names it."""
+    public = write_key(lab, "locked", "secret")
+    keys = lab.cluster.etc("node1") / "authorized_keys"
+    text = keys.read_text()
+    keys.write_text(text + public)
+    lab.job(hosts="node1", ssh={"identity": "~/.ssh/locked"}, program=["true"], launcher="script")
+    yield
+    keys.write_text(text)
+    for path in (lab.cluster.head_home / ".ssh").glob("locked*"):
+        path.unlink()
+
+
+def test_an_encrypted_key_is_said_and_works_by_an_agent(lab, locked):
+    answer = lab.mt("start", "job.yaml", "r", "--wait", code=3, env={"SSH_AUTH_SOCK": ""}, input="")
+    assert "is encrypted" in answer.err and "ssh-add" in answer.err
+    script = (
+        "eval $(ssh-agent -a $HOME/agent.sock) >/dev/null; "
+        "printf '#!/bin/sh\\necho secret\\n' >$HOME/ask; chmod 700 $HOME/ask; "
+        "SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force ssh-add -q ~/.ssh/locked </dev/null 2>/dev/null; "
+        "mtlaunch start job.yaml r2 --wait; code=$?; kill $SSH_AGENT_PID; exit $code"
+    )
+    done = lab.cluster.run("sh", "-c", script, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_missing_identity_is_a_usage_error(lab):
+    lab.job(hosts="node1", ssh={"identity": "~/.ssh/nope"}, program=["true"], launcher="script")
+    answer = lab.mt("start", "job.yaml", "r", code=2)
+    assert f"{lab.cluster.head_home}/.ssh/nope" in answer.err
