@@ -126,7 +126,9 @@ char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_
         return xasprintf("a master connection at ControlPath '%s'", values->control_path);
     if (values->gssapi == SSH_CONFIG_YES && has_ticket())
         return xstrdup("GSSAPIAuthentication, and there are tickets");
-    if (key == NULL && endpoint->identities.len == 0)
-        key = default_key = find_default_hardware_key(machine);
+    if (key == NULL && endpoint->identities.len == 0) {
+        default_key = find_default_hardware_key(machine);
+        key = default_key;
+    }
     return key != NULL ? xasprintf("the hardware key '%s'", key) : NULL;
 }

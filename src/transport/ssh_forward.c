@@ -348,12 +348,14 @@ void ssh_forward_leave(struct ssh_forward *forward)
 
 void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err)
 {
-    while (connection->forwards != NULL) {
-        struct ssh_forward *forward = connection->forwards;
+    struct ssh_forward *next;
+
+    for (struct ssh_forward *forward = connection->forwards; forward != NULL; forward = next) {
         struct ssh_passage *passage = forward->passage;
         struct error told = *err;
         if (forward->session != NULL)
             ssh_jump_explain_loss(forward->session, &told);
+        next = forward->next;
         forward->passage = NULL;
         discard(forward, false);
         if (passage == NULL)
@@ -365,8 +367,12 @@ void ssh_forward_lose_all(struct ssh_connection *connection, const struct error 
 
 void ssh_forward_drop_all(struct ssh_connection *connection)
 {
-    while (connection->forwards != NULL)
-        discard(connection->forwards, ssh_connection_is_alive(connection));
+    struct ssh_forward *next;
+
+    for (struct ssh_forward *at = connection->forwards; at != NULL; at = next) {
+        next = at->next;
+        discard(at, ssh_connection_is_alive(connection));
+    }
 }
 
 void ssh_forward_orphan_all(struct ssh_connection *connection)

@@ -271,14 +271,23 @@ void ssh_jump_explain_loss(const struct ssh_jump_session *session, struct error 
 
 void ssh_jumps_close(struct ssh_shared *shared)
 {
-    while (shared->jumps.first != NULL) {
-        struct ssh_jump *jump = shared->jumps.first;
-        shared->jumps.first = jump->next;
+    struct ssh_jump *next;
+
+    for (struct ssh_jump *jump = shared->jumps.first; jump != NULL; jump = next) {
+        struct ssh_jump_session *next_session;
+        next = jump->next;
         deadline_clear(shared->setup.deadlines, &jump->turn);
-        while (jump->sessions != NULL)
-            drop_session(jump->sessions);
+        for (struct ssh_jump_session *session = jump->sessions; session != NULL; session = next_session) {
+            next_session = session->next;
+            drop_session(session);
+        }
+    }
+    for (struct ssh_jump *jump = shared->jumps.first; jump != NULL; jump = next) {
+        next = jump->next;
+        deadline_clear(shared->setup.deadlines, &jump->turn); /* a session may have set it at its end */
         endpoint_release(&jump->endpoint);
         free(jump->key);
         free(jump);
     }
+    shared->jumps.first = NULL;
 }

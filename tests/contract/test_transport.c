@@ -1,4 +1,5 @@
-/* The contract of fleet.h, one suite held against every transport: the local one and both clients to a real sshd. */
+/* The contract of fleet.h, one suite held against every transport: the local one and both clients to a real
+ * sshd. */
 #include "fixture.h"
 
 #define STATUSES 52 /* 0, 5, 10 … 255 */
