@@ -7,7 +7,7 @@
 #include "transport/transport_internal.h"
 
 #define FLEET_FANOUT       64
-#define FLEET_CONNECT_MS   10000
+#define FLEET_CONNECT_MS   TRANSPORT_CONNECT_MS
 #define FLEET_KEEPALIVE_MS 15000
 #define FLEET_SIGNALS      2
 #define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */

@@ -258,6 +258,32 @@ static void on_part(void *ctx)
     ssh_link_on_failure(link, SSH_FAILURE_ADDRESS, &err);
 }
 
+/* ssh_config's ConnectTimeout stands in for our default, not for a time that was asked for. */
+static unsigned timeout_ms(const struct ssh_link *link)
+{
+    unsigned asked = link->shared->setup.connect_timeout_ms, own = link->endpoint->connect_timeout_ms;
+
+    return own != 0 && asked == TRANSPORT_CONNECT_MS ? own : asked;
+}
+
+/* AddressFamily: leave only such addresses; NULL when there is none. */
+static struct addrinfo *keep_family(struct addrinfo *list, int family)
+{
+    struct addrinfo **at = &list;
+
+    while (family != AF_UNSPEC && *at != NULL) {
+        struct addrinfo *here = *at;
+        if (here->ai_family == family) {
+            at = &here->ai_next;
+            continue;
+        }
+        *at = here->ai_next;
+        here->ai_next = NULL;
+        freeaddrinfo(here);
+    }
+    return list;
+}
+
 static const char *describe_wait(const struct ssh_link *link)
 {
     if (link->lookup != NULL)
@@ -286,7 +312,7 @@ static void on_total(void *ctx)
 
     ssh_link_where(link, &where);
     error_set(&err, link->lookup != NULL ? &kind_name_not_resolved : &kind_timed_out, "%s: %s within %g s",
-              str_text(&where), describe_wait(link), link->shared->setup.connect_timeout_ms / 1000.0);
+              str_text(&where), describe_wait(link), timeout_ms(link) / 1000.0);
     error_hint(&err, "is the host up and reachable from here; --connect-timeout gives it more time");
     break_link(link, &err);
 }
@@ -298,6 +324,10 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
 
     link->lookup = NULL;
     if (code == 0 && list != NULL) {
+        list = keep_family(list, link->endpoint->address_family);
+        code = EAI_ADDRFAMILY;
+    }
+    if (list != NULL) {
         link->addresses = link->address = list;
         try_address(link);
         return;
@@ -339,7 +369,7 @@ struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint 
     arm(&link->part, on_part, link);
     arm(&link->again, on_again, link);
     arm(&link->patience, on_patience, link);
-    deadline_set(shared->setup.deadlines, &link->total, shared->setup.connect_timeout_ms);
+    deadline_set(shared->setup.deadlines, &link->total, timeout_ms(link));
     if (endpoint->jump != NULL) { /* which looks the name up */
         link->via = ssh_jump_key(endpoint->jump);
         try_address(link);

@@ -19,6 +19,9 @@
 #include "transport/endpoint.h"
 #include "transport/fleet.h"
 
+/* For look-up, connect and login, unless another time is asked for. */
+#define TRANSPORT_CONNECT_MS 10000
+
 /* Output that still comes after the end of a command is taken until there was none for this long … */
 #define TRANSPORT_QUIET_MS 500
 /* … or this long has passed: a child in the background may hold the streams for ever. */

@@ -404,6 +404,53 @@ static void test_closing_server(void **state)
     check_bad_server(*state, MANNER_CLOSES, &kind_connection_lost, "closes the connection before the login");
 }
 
+/* ssh_config's ConnectTimeout, where no other time was asked for. */
+static void test_connect_timeout(void **state)
+{
+    struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+    struct exec_request request = {.command = "true"};
+    struct outcome outcome = {0};
+    pid_t server = start_bad_server(MANNER_SILENT, &endpoint.port);
+    int64_t began = clock_mono_ms();
+
+    endpoint.connect_timeout_ms = 1000;
+    run_request(&endpoint, &request, &outcome);
+    assert_failed(&outcome, &kind_timed_out);
+    assert_non_null(strstr(outcome.result.error.text, "within 1 s"));
+    assert_true(clock_mono_ms() - began < 8000);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    endpoint_release(&endpoint);
+}
+
+/* AddressFamily: of localhost's addresses only those are tried, and none may be left. */
+static void use_family(struct world *world, struct endpoint *endpoint)
+{
+    (void)world;
+    free(endpoint->hostname);
+    endpoint->hostname = xstrdup("localhost");
+    endpoint->key_name = port_name(world, "127.0.0.1");
+    endpoint->address_family = AF_INET;
+}
+
+static void use_no_family(struct world *world, struct endpoint *endpoint)
+{
+    use_family(world, endpoint);
+    endpoint->address_family = AF_UNIX;
+}
+
+static void test_address_family(void **state)
+{
+    struct outcome outcomes[2] = {{0}};
+
+    run_case(*state, use_family, &outcomes[0]);
+    assert_ended(&outcomes[0], 0);
+    run_case(*state, use_no_family, &outcomes[1]);
+    assert_failed(&outcomes[1], &kind_name_not_resolved);
+    outcome_release(&outcomes[0]);
+    outcome_release(&outcomes[1]);
+}
+
 /* --- sessions --- */
 
 static void test_session_is_reused(void **state)
@@ -582,6 +629,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_connect_timeout),   cmocka_unit_test(test_address_family),
         cmocka_unit_test(test_accept_new),        cmocka_unit_test(test_accept_new_changed),
         cmocka_unit_test(test_hashed_type),       cmocka_unit_test(test_hostkey_unknown),
         cmocka_unit_test(test_hostkey_changed),   cmocka_unit_test(test_hostkey_hashed),
