@@ -252,6 +252,35 @@ def test_descendants_are_noted(node):
         assert start_ticks(pid) == ticks
 
 
+def test_many_descendants_are_noted(node):
+    """Beyond some fifty another way of looking is taken: it must find the same, also what comes later."""
+    late = os.path.join(node.folder, "late")
+    script = ("i=0; while [ $i -lt 60 ]; do sleep 300 & i=$((i + 1)); done;"
+              " while [ ! -e \"$1\" ]; do sleep 0.1; done; env -i setsid sleep 301 & wait")
+    assert node.start("/bin/sh", "-c", script, "sh", late)["stage"] == "started"
+
+    def noted():
+        return [line.split() for line in node.read("seen").decode().splitlines()[1:]]
+
+    def command(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                return f.read()
+        except OSError:
+            return b""
+
+    wait_for(lambda: len(noted()) > 60, what="the notes")
+    with open(late, "w"):
+        pass
+    wait_for(lambda: [p for p, _, _ in noted() if command(p) == b"sleep\x00301\x00"], 30, "the late one's note")
+    lines = [line for line in noted() if command(line[0]).startswith(b"sleep\x0030")]
+    assert len(lines) == 61
+    for pid, ticks, sid in lines:
+        assert start_ticks(pid) == ticks and stat_session(pid) == sid.encode()
+    assert node.stop(grace=2)["survivors"]["total"] == 0
+    assert not [pid for pid, _, _ in lines if alive(pid)]
+
+
 def test_a_stop_of_nothing(node):
     answer = node.stop(grace=1)
     assert (answer["was_alive"], answer["signalled"], answer["killed"], answer["status"]) == (False, 0, 0, -1)

@@ -29,9 +29,8 @@ mt_become_job() {
         8<&0 </dev/null 9<&-
 }
 
-# Descendants of the job and of what was noted before, with start times and sessions -> .seen. A walk of the
-# children files is cheap; kernels without them get a pass over all of /proc.
-mt_note() {
+# Descendants of the job and of what was noted before by their children's files -> mt_text. Cheap for a few.
+mt_walk_children() {
     mt_all='' mt_level=$mt_adopted
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_level="$mt_level $mt_s_pid"
     while read -r mt_p mt_t mt_rest; do
@@ -39,43 +38,67 @@ mt_note() {
     done <<MT_NOTED
 $mt_noted
 MT_NOTED
-    if [ -n "$mt_has_children" ]; then
-        while :; do
-            mt_next=
-            for mt_p in $mt_level; do
-                case " $mt_all" in
-                *" $mt_p "*) ;;
-                *)
-                    mt_all="$mt_all$mt_p "
-                    mt_next="$mt_next $mt_p"
-                    ;;
-                esac
-            done
-            [ -n "$mt_next" ] || break
-            mt_level=$(for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done |
-                xargs cat 2>/dev/null)
+    while :; do
+        mt_next=
+        for mt_p in $mt_level; do
+            case " $mt_all" in
+            *" $mt_p "*) ;;
+            *)
+                mt_all="$mt_all$mt_p "
+                mt_next="$mt_next $mt_p"
+                ;;
+            esac
         done
-    else
-        mt_read_table
-        mt_all=$(printf '%s\n' "$mt_table" | awk -v seeds="$mt_level" '
-            { parent[$2] = $3 }
-            END {
-                n = split(seeds, list, " ")
-                for (i = 1; i <= n; i++) in_run[list[i]] = 1
-                for (p in parent) {
-                    for (q = p; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
-                    if (q in in_run) printf "%s ", p
-                }
-            }')
-    fi
+        [ -n "$mt_next" ] || break
+        mt_level=$(for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done |
+            xargs cat 2>/dev/null)
+    done
     mt_text=
     for mt_p in $mt_all; do
         mt_stat "$mt_p" || continue
         mt_text="$mt_text$mt_p $mt_st_ticks $mt_st_sid
 "
     done
+}
+
+# The same by a pass over all of /proc: for kernels without those files, and for many processes.
+mt_walk_table() {
+    mt_read_table
+    mt_text=$(printf '%s\n%s\n' "$mt_noted" "$mt_table" | awk \
+        -v job="$mt_s_pid" -v ticks="$mt_s_start_ticks" -v adopted="$mt_adopted" '
+        $1 != "proc" { if (NF) noted[$1] = $2; next }
+        $8 ~ /[ZXx]/ && $6 <= 1 { next }
+        {
+            order[++count] = $2
+            parent[$2] = $3
+            line[$2] = $2 " " $7 " " $5
+            if (($2 == job && $7 == ticks) || (($2 in noted) && $7 == noted[$2])) in_run[$2] = 1
+        }
+        END {
+            n = split(adopted, list, " ")
+            for (i = 1; i <= n; i++) in_run[list[i]] = 1
+            for (i = 1; i <= count; i++) {
+                for (q = order[i]; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
+                if (q in in_run) print line[order[i]]
+            }
+        }')
+    [ -z "$mt_text" ] || mt_text="$mt_text
+"
+}
+
+# Descendants of the job and of what was noted before, with start times and sessions -> .seen, mt_many
+mt_note() {
+    if [ -n "$mt_has_children" ] && [ -z "$mt_many" ]; then
+        mt_walk_children
+    else
+        mt_walk_table
+    fi
     [ "$mt_text" != "$mt_noted" ] || return 0
     mt_noted=$mt_text
+    mt_many=
+    # shellcheck disable=SC2086 # three words a process
+    set -- $mt_noted
+    [ $# -le 150 ] || mt_many=1
     mt_new=${mt_base%/*}/.${mt_base##*/}.seen.new
     printf 'boot_id=%s\n%s' "$mt_boot_id" "$mt_text" >"$mt_new" && mv "$mt_new" "$mt_base.seen"
 }
@@ -94,10 +117,10 @@ mt_find_adopted() {
     done
 }
 
-# Beside the job: note every few seconds, sooner at first. It goes when the keeper has gone and the job has too.
+# Beside the job: note every few seconds, sooner at first, later when there are many. It goes when the keeper has gone and the job has too.
 mt_note_on() {
     trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
-    mt_wait=0.2 mt_has_children=
+    mt_wait=0.2 mt_has_children='' mt_many=''
     for mt_p in /proc/self/task/*/children; do
         [ ! -e "$mt_p" ] || mt_has_children=1
     done
@@ -109,7 +132,7 @@ mt_note_on() {
         case $mt_wait in
         0.2) mt_wait=0.5 ;;
         0.5) mt_wait=1 ;;
-        1) mt_wait=3 ;;
+        1 | 3 | 10) [ -n "$mt_many" ] && mt_wait=10 || mt_wait=3 ;;
         esac
         mt_still_ours || exit
         mt_find_adopted
