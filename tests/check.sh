@@ -33,17 +33,26 @@ end_to_end() {
     return $status
 }
 
+# Two lists of targets side by side; what the second prints comes last.
+together() { # TARGETS TARGETS
+    # shellcheck disable=SC2086
+    run_make -k $2 >build/together.log 2>&1 &
+    other=$!
+    # shellcheck disable=SC2086
+    run_make -k $1
+    status=$?
+    wait "$other" || status=1
+    cat build/together.log
+    return $status
+}
+
+mkdir -p build
 stage build run_make -j"$cores" all
 stage lint run_make lint
-stage unit run_make -j"$cores" unit
-stage contract run_make -j"$cores" contract
-stage node-test run_make node-test
-stage notify-test run_make notify-test
-stage cli-test run_make cli-test
-stage fuzz-replay run_make -j"$cores" fuzz-replay
+# Unit, contract and fuzz corpora under the sanitizers; unit and corpora once more, for the lines they cover.
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage
-mkdir -p build
+stage parts together "notify-test cli-test" node-test
 stage e2e end_to_end
 stage demo run_make demo
 
