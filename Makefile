@@ -171,7 +171,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LIBRARY)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(MT_LIBS)
 
 asan: ## unit, contract and fuzz corpora under ASan and UBSan
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
+	@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 	    unit contract fuzz-replay
 
 coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
