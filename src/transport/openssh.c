@@ -248,8 +248,7 @@ static bool openssh_finishing(struct child *child)
             try_again(command);
             return false;
         }
-        openssh_explain(child->link->endpoint, str_text(&command->said), command->host_key,
-                        command->tries + 1, &result->error);
+        openssh_explain(str_text(&command->said), command->host_key, command->tries + 1, &result->error);
         result->exit_status = -1;
         return true;
     }

@@ -88,8 +88,7 @@ static void add_place(const char *said, struct error *err)
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
 
-void openssh_explain(const struct endpoint *endpoint, const char *said, const char *host_key, unsigned tries,
-                     struct error *err)
+void openssh_explain(const char *said, const char *host_key, unsigned tries, struct error *err)
 {
     AUTO_FREE char *last = NULL;
 
@@ -100,8 +99,7 @@ void openssh_explain(const struct endpoint *endpoint, const char *said, const ch
         line = pick_line(said, meanings[i].text);
         error_set(err, meanings[i].kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
         if (meanings[i].kind == &kind_hostkey_unknown && host_key != NULL)
-            error_set(err, &kind_hostkey_unknown, "host key of '%s' is not known: %s", endpoint->name,
-                      host_key);
+            error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
         error_hint(err, "%s", meanings[i].hint);
         if (meanings[i].kind == &kind_hostkey_changed || meanings[i].kind == &kind_hostkey_unknown)
             add_place(said, err);

@@ -44,8 +44,7 @@ void openssh_make_environment(struct strlist *variables);
 /* Do the messages say that the server dropped the connection before the key exchange? */
 bool openssh_is_early(const char *said);
 /* Why the command never ran. host_key: what the server showed, or NULL. */
-void openssh_explain(const struct endpoint *endpoint, const char *said, const char *host_key, unsigned tries,
-                     struct error *err);
+void openssh_explain(const char *said, const char *host_key, unsigned tries, struct error *err);
 /* Why it was lost. */
 void openssh_explain_loss(const char *said, struct error *err);
 

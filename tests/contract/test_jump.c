@@ -102,7 +102,7 @@ static void test_jump_login(void **state)
     strlist_addf(&endpoint.jump->identities, "%s/id", pair->world.dir); /* the inner host's */
     check_all(&endpoint, &kind_auth_failed, "jump host '127.0.0.1': login as");
     strlist_release(&endpoint.jump->known_hosts);
-    check_all(&endpoint, &kind_hostkey_unknown, "jump host '127.0.0.1': host key of");
+    check_all(&endpoint, &kind_hostkey_unknown, "jump host '127.0.0.1': the host key is not known");
     endpoint_release(&endpoint);
 }
 
