@@ -55,7 +55,7 @@ struct ssh_link {
     struct ssh_passage passage; /* through the endpoint's jump */
     char *via;                  /* that jump, for the gate; NULL: reached directly */
     bool carries;               /* others go through it: its bytes never wait */
-    bool exact_types; /* look for the types of known keys among hashed names too */
+    bool exact_types;           /* look for the types of known keys among hashed names too */
     bool opened, broken;
 };
 
