@@ -199,11 +199,10 @@ static char *encode_base64(const char *bytes, size_t len)
 
     for (size_t i = 0; i < len; i += 3) {
         uint32_t group = 0;
-        size_t have = len - i < 3 ? len - i : 3;
-        for (size_t j = 0; j < 3; j++)
-            group = group << 8 | (j < have ? (unsigned char)bytes[i + j] : 0);
+        for (size_t j = i; j < i + 3; j++)
+            group = group << 8 | (j < len ? (unsigned char)bytes[j] : 0U);
         for (size_t j = 0; j < 4; j++)
-            str_add_char(&out, j <= have ? letters[group >> (18 - 6 * j) & 63] : '=');
+            str_add_char(&out, i + j <= len ? letters[group >> (18 - 6 * j) & 63] : '=');
     }
     return str_detach(&out);
 }

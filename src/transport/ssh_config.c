@@ -99,6 +99,15 @@ static void warn_unknown(struct reader *reader, const char *keyword, const struc
                      keyword);
 }
 
+static void note_unjudged(struct reader *reader, const struct ssh_block *block, const struct line *line)
+{
+    for (size_t i = 0; i < block->len; i++) {
+        if (block->criteria[i].subject == SSH_SUBJECT_OPENSSH && reader->notes != NULL)
+            strlist_addf(reader->notes, "%s:%u: '%s' is not judged here", line->file, line->number,
+                         block->criteria[i].keyword);
+    }
+}
+
 /* Host or Match: from here on another block holds. */
 static int begin_block(struct reader *reader, const struct strlist *words, bool is_match, struct line *line,
                        struct error *err)
@@ -108,8 +117,11 @@ static int begin_block(struct reader *reader, const struct strlist *words, bool 
     line->block = add_block(reader->config, line->parent);
     add_directive(reader->config, NULL, line->block, line->file, line->number);
     block = &reader->config->blocks[line->block];
-    if (is_match)
-        return ssh_match_parse(line->rest, block, &reader->config->wants_final, err);
+    if (is_match) {
+        int failed = ssh_match_parse(line->rest, block, &reader->config->wants_final, err);
+        note_unjudged(reader, block, line);
+        return failed;
+    }
     struct ssh_criterion *criterion = ssh_block_add(block, SSH_SUBJECT_HOST);
     for (size_t i = 1; i < words->len; i++)
         strlist_add(&criterion->patterns, words->items[i]);

@@ -177,7 +177,9 @@ static void test_match_exec(void **state)
                   "Host c\n  PKCS11Provider none\nHost *\n  PKCS11Provider /lib/x\n",
                   mark);
     struct ssh_config *config = load(place, text);
+    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     struct ssh_config_values values;
+    struct error err = ERROR_INIT;
     static const struct {
         const char *name, *only;
         unsigned line;
@@ -192,6 +194,11 @@ static void test_match_exec(void **state)
         ssh_config_values_release(&values);
     }
     assert_false(file_exists(mark));
+    ssh_config_free(config);
+    config = ssh_config_load(place->config, place->home, NULL, &notes, &err);
+    assert_non_null(config);
+    assert_int_equal(notes.len, 2);
+    assert_non_null(strstr(notes.items[0], "config:1: 'Match exec' is not judged here"));
     ssh_config_free(config);
 }
 
