@@ -117,7 +117,8 @@ mt_find_adopted() {
     done
 }
 
-# Beside the job: note every few seconds, sooner at first, later when there are many. It goes when the keeper has gone and the job has too.
+# Beside the job: note every few seconds, sooner at first, later when there are many. It goes when the keeper has
+# gone and the job has too.
 mt_note_on() {
     trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
     mt_wait=0.2 mt_has_children='' mt_many=''
