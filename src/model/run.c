@@ -114,24 +114,15 @@ void run_release(struct run *run)
         strlist_release(&run->attempts[i].nodes);
     }
     free(run->attempts);
-    char *texts[] = {run->name,
-                     run->job,
-                     run->job_file,
-                     run->reason,
-                     run->master_addr,
-                     run->stop_signal,
-                     run->ssh_user,
-                     run->ssh_identity,
-                     run->ssh_config,
-                     run->ssh_known_hosts,
-                     run->ssh_client,
-                     run->ssh_host_key,
-                     run->ssh_jump,
-                     run->head_host,
-                     run->head_boot_id,
-                     run->spec,
-                     run->container_name,
-                     run->container_engine,
+    char *texts[] = {run->name,           run->job,
+                     run->job_file,       run->reason,
+                     run->master_addr,    run->stop_signal,
+                     run->ssh_user,       run->ssh_identity,
+                     run->ssh_config,     run->ssh_known_hosts,
+                     run->ssh_client,     run->ssh_host_key,
+                     run->ssh_jump,       run->head_host,
+                     run->head_boot_id,   run->spec,
+                     run->container_name, run->container_engine,
                      run->container_user};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);

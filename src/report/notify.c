@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "report/notify_internal.h"
 
 #define TRY_MS             10000

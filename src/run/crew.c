@@ -86,6 +86,7 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
         const struct fleet_options options = {
             .fanout = context->fanout,
             .connect_timeout_ms = context->connect_timeout_ms,
+            .hosts = run->nodes_len + run->debts_len,
         };
         crew->fleet = fleet_new(&options, err);
         if (crew->fleet != NULL) {

@@ -83,17 +83,19 @@ static void on_deadline(void *ctx)
     tell_trouble(question, what);
 }
 
-static void on_writable(struct agent_question *question)
+/* Both: true while the question goes on; else it has been answered and is not to be touched. */
+static bool on_writable(struct agent_question *question)
 {
     ssize_t n = send(question->fd, str_text(&question->out), question->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return true;
     if (n < 0) {
         tell_trouble(question, "is away");
-        return;
+        return false;
     }
     str_consume(&question->out, (size_t)n);
+    return true;
 }
 
 static size_t read_length(const struct str *bytes)
@@ -103,30 +105,31 @@ static size_t read_length(const struct str *bytes)
     return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
 }
 
-static void on_readable(struct agent_question *question)
+static bool on_readable(struct agent_question *question)
 {
     char buffer[4096];
     ssize_t n = recv(question->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return true;
     if (n <= 0) {
         tell_trouble(question, "has closed the connection");
-        return;
+        return false;
     }
     str_add_mem(&question->in, buffer, (size_t)n);
     if (question->in.len < 4)
-        return;
+        return true;
     size_t wanted = read_length(&question->in);
     if (wanted == 0 || wanted > MAX_ANSWER) {
         tell_trouble(question, "does not speak the agent's protocol");
-        return;
+        return false;
     }
     if (question->in.len < wanted + 4)
-        return;
+        return true;
     str_consume(&question->in, 4);
     str_truncate(&question->in, wanted);
     tell(question, &question->in, NULL);
+    return false;
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events)
@@ -135,13 +138,12 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    if (question->answer != NULL && question->out.len > 0)
-        on_writable(question);
     if (question->answer == NULL)
         return;
-    if (question->out.len == 0)
-        on_readable(question);
-    if (question->answer != NULL)
+    bool lives = question->out.len == 0 || on_writable(question);
+    if (lives && question->out.len == 0)
+        lives = on_readable(question);
+    if (lives)
         uv_poll_start(&question->poll, question->out.len > 0 ? UV_WRITABLE : UV_READABLE, on_ready);
 }
 
