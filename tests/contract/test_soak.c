@@ -20,9 +20,10 @@ static const enum fake_manner manners[] = {
 };
 
 static const char *const commands[] = {
-    "true",          "exit 3",     "head -c 300000 /dev/zero", "cat >/dev/null; echo end", "sleep 60",
-    "kill -9 $PPID", "kill -9 $$",
+    "true",       "exit 3",        "head -c 300000 /dev/zero", "cat >/dev/null; echo end", "sleep 60",
+    "kill -9 $$", "kill -9 $PPID",
 };
+#define LOCAL_COMMANDS (ARRAY_LEN(commands) - 1) /* the parent of a local command is this program */
 
 static size_t count_files(void)
 {
@@ -75,11 +76,13 @@ static void run_round(const struct world *world, const struct fake_server *fakes
                                           .keepalive_ms = 150 + pick(seed, 200),
                                           .hosts = HOSTS};
     struct outcome outcomes[2 * HOSTS] = {0};
+    bool local[HOSTS];
     struct fleet *fleet = fleet_new(&options, NULL);
 
     assert_non_null(fleet);
     for (size_t i = 0; i < HOSTS; i++) {
-        struct endpoint endpoint = make_endpoint(world, "127.0.0.1", pick(seed, 12) == 0);
+        local[i] = pick(seed, 12) == 0;
+        struct endpoint endpoint = make_endpoint(world, "127.0.0.1", local[i]);
         unsigned which = pick(seed, 2 * ARRAY_LEN(manners));
         if (which < ARRAY_LEN(manners))
             endpoint.port = fakes[which].port;
@@ -87,10 +90,11 @@ static void run_round(const struct world *world, const struct fake_server *fakes
         endpoint_release(&endpoint);
     }
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
-        struct exec_request request = {.command = commands[pick(seed, ARRAY_LEN(commands))],
-                                       .input = "some input\n",
-                                       .input_len = 11,
-                                       .timeout_ms = 300 + pick(seed, 2000)};
+        struct exec_request request = {
+            .command = commands[pick(seed, local[i % HOSTS] ? LOCAL_COMMANDS : ARRAY_LEN(commands))],
+            .input = "some input\n",
+            .input_len = 11,
+            .timeout_ms = 300 + pick(seed, 2000)};
         outcomes[i].fleet = fleet;
         outcomes[i].id = fleet_exec(fleet, i % HOSTS, &request, &handler, &outcomes[i]);
         if (pick(seed, 6) == 0)
