@@ -292,7 +292,7 @@ static const struct refusal wrong[] = {
     {"on_stall: kep\n", 1, 11, "'on_stall' is 'kep', allowed: keep, stop", "did you mean 'keep'?"},
     {"ssh: {client: builtn}\n", 1, 15, "'ssh.client' is 'builtn', allowed: auto, builtin, openssh",
      "did you mean 'builtin'?"},
-    {"ssh: {host_key: strct}\n", 1, 17, "'ssh.host_key' is 'strct', allowed: strict",
+    {"ssh: {host_key: strct}\n", 1, 17, "'ssh.host_key' is 'strct', allowed: strict, accept-new",
      "did you mean 'strict'?"},
     {"stall: never\n", 1, 8, "'stall' is 'never', allowed: off, or 1s to 365d", ""},
     {"shell: bsh\n", 1, 8, "'shell' is 'bsh', allowed: auto, bash, sh, or the absolute path of a shell",
