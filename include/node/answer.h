@@ -75,6 +75,7 @@ struct node_probe {
     struct node_processes live; /* processes of an earlier attempt of this run */
     struct node_foreign foreign;
     bool has_python, has_perl;
+    bool logout_kills;         /* systemd-logind ends what the user left running at the last logout */
     char *artifacts_unmounted; /* in a container: why files of the artifacts folder end with it; NULL: they do
                                   not */
     char *container_id, *container_started; /* what the engine says of it; NULL: no container */

@@ -212,6 +212,7 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->gpus_unknown = node_field_is_set(fields, "gpus_unknown");
     out->has_python = node_field_is_set(fields, "python");
     out->has_perl = node_field_is_set(fields, "perl");
+    out->logout_kills = node_field_is_set(fields, "logout_kills");
     out->artifacts_unmounted = node_field_copy(fields, "artifacts_unmounted");
     out->container_id = node_field_copy(fields, "container_id");
     out->container_started = node_field_copy(fields, "container_started");

@@ -253,6 +253,7 @@ static int attempt(struct start *start, struct error *err)
         return -1;
     }
     start_warn_unmounted(start);
+    start_warn_logout(start);
     start_complete_record(start);
     if (run_keep(start->context, run, err) != 0) {
         return -1;

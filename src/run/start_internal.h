@@ -41,6 +41,9 @@ struct node_job start_node_job(const struct start *start, size_t node);
 /* Tell where the artifacts folder is lost with the container. */
 void start_warn_unmounted(const struct start *start);
 
+/* Warn about nodes whose systemd-logind would end the job when the login that started it ends. */
+void start_warn_logout(const struct start *start);
+
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);
 

@@ -243,6 +243,25 @@ void start_warn_unmounted(const struct start *start)
     }
 }
 
+void start_warn_logout(const struct start *start)
+{
+    const struct run *run = start->run;
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    AUTO_STR struct str folded = STR_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (start->probes[i].logout_kills && !run->nodes[i].local) {
+            strlist_add(&hosts, run->nodes[i].label);
+        }
+    }
+    if (hosts.len > 0) {
+        hostlist_fold_names(hosts.items, hosts.len, &folded);
+        tell_warn(start->context,
+                  "%s: systemd-logind ends a user's processes at the last logout (KillUserProcesses=yes); "
+                  "`loginctl enable-linger` there lets the run live",
+                  str_text(&folded));
+    }
+}
+
 int start_probe_nodes(struct start *start)
 {
     const struct crew_question question = {

@@ -313,3 +313,19 @@ def test_host_keys_are_verified(make_lab):
     lab.cluster.change_host_key("node1")
     assert lab.mt("start", "job.yaml", "r", "--json", code=3).error["kind"] == "hostkey-changed"
     lab.assert_nothing_left()
+
+
+def test_a_node_whose_logind_kills_at_logout_is_named(lab):
+    lab.job(hosts="node1,node2", program="sleep 600")
+    lab.cluster.exec("node2", "mkdir -p /etc/systemd && printf '[Login]\\nKillUserProcesses=yes\\n' >/etc/systemd/logind.conf",
+                     user=False, check=True)
+    try:
+        warned = lab.mt("start", "job.yaml", "run").err
+        assert "warning: node2: systemd-logind" in warned and "enable-linger" in warned
+        lab.mt("stop", "run")
+        lab.cluster.exec("node2", "mkdir -p /var/lib/systemd/linger && : >/var/lib/systemd/linger/lab", user=False,
+                         check=True)
+        assert "logind" not in lab.mt("start", "job.yaml", "run").err
+        lab.mt("stop", "run")
+    finally:
+        lab.cluster.exec("node2", "rm -f /etc/systemd/logind.conf /var/lib/systemd/linger/lab", user=False)

@@ -85,6 +85,18 @@ mt_probe_mount() {
     [ -z "$mt_line" ] || mt_frame artifacts_unmounted "$mt_line"
 }
 
+# logind.conf(5): with KillUserProcesses all that a user left running ends with the last session, unless the user
+# lingers. Later files win.
+mt_probe_logout() {
+    [ "$mt_uid" != 0 ] && [ ! -e "/var/lib/systemd/linger/$mt_user" ] || return 0
+    mt_line=$(cat /usr/lib/systemd/logind.conf.d/*.conf /etc/systemd/logind.conf /run/systemd/logind.conf.d/*.conf \
+        /etc/systemd/logind.conf.d/*.conf 2>/dev/null |
+        sed -n 's/^[[:space:]]*KillUserProcesses[[:space:]]*=[[:space:]]*//p' | tail -n 1)
+    case $mt_line in
+    [Yy]* | [Tt]* | 1 | [Oo][Nn]) mt_frame logout_kills 1 ;;
+    esac
+}
+
 # Earlier processes of this run, or a .state of another that stands in the way.
 mt_probe_earlier() {
     mt_judge_state
@@ -125,6 +137,7 @@ mt_verb_probe() {
     if [ -z "$mt_visible_set" ] && [ -n "${CUDA_VISIBLE_DEVICES+x}" ]; then
         mt_visible_set=1 mt_visible=$CUDA_VISIBLE_DEVICES
     fi
+    [ -n "$mt_inside" ] || mt_probe_logout
     [ -z "$mt_want_job" ] || mt_probe_job
     [ -z "$mt_want_gpus" ] || mt_probe_gpus
     mt_frame gpus "${mt_gpus:-0}"
