@@ -115,7 +115,7 @@ $(BUILD)/tests/node/%: tests/node/%.c $(LIBRARY)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
 
 node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox
-	@NODE_CALL=$(abspath $<) $(PYTEST) tests/node
+	@NODE_CALL=$(abspath $<) $(PYTEST) $(or $(NODE_TESTS),tests/node)
 
 $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 	@mkdir -p $(@D)

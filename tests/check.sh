@@ -17,43 +17,38 @@ stage() {
 # shellcheck disable=SC2086
 run_make() { $make --no-print-directory "$@"; }
 
-# Two halves side by side, each on clusters of its own: they wait more than they compute.
-end_to_end() {
-    one='' two=''
-    for file in kill torchrun examples cluster slurm; do
-        one="$one tests/e2e/test_$file.py"
-        two="$two --ignore=tests/e2e/test_$file.py"
+# Lists of targets and variables side by side; what they print comes one after the other.
+together() { # LIST...
+    count=0 pids='' status=0
+    for list in "$@"; do
+        count=$((count + 1))
+        # shellcheck disable=SC2086
+        run_make -k $list >"build/together.$count.log" 2>&1 &
+        pids="$pids $!"
     done
-    run_make e2e E2E="$two" >build/e2e.log 2>&1 &
-    other=$!
-    run_make e2e E2E_FILES="$one"
-    status=$?
-    wait "$other" || status=1
-    cat build/e2e.log
-    return $status
-}
-
-# Two lists of targets side by side; what the second prints comes last.
-together() { # TARGETS TARGETS
-    # shellcheck disable=SC2086
-    run_make -k $2 >build/together.log 2>&1 &
-    other=$!
-    # shellcheck disable=SC2086
-    run_make -k $1
-    status=$?
-    wait "$other" || status=1
-    cat build/together.log
+    for pid in $pids; do
+        wait "$pid" || status=1
+    done
+    while [ "$count" -gt 0 ]; do
+        cat "build/together.$count.log"
+        count=$((count - 1))
+    done
     return $status
 }
 
 mkdir -p build
-stage build run_make -j"$cores" all
+stage build run_make -j"$cores" all build/tests/node/node_call
 stage lint run_make lint
 # Unit, contract and fuzz corpora under the sanitizers; unit and corpora once more, for the lines they cover.
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage
-stage parts together "notify-test cli-test" node-test
-stage e2e end_to_end
+# These wait more than they compute.
+stage parts together 'notify-test cli-test node-test NODE_TESTS=tests/node/test_read.py' \
+    'node-test NODE_TESTS=tests/node/test_start.py' 'node-test NODE_TESTS=tests/node/test_[!rs]*.py' \
+    'node-test NODE_TESTS=tests/node/test_stop.py'
+# Each on clusters of its own.
+stage e2e together 'e2e E2E_FILES=tests/e2e/test_[a-f]*.py' 'e2e E2E_FILES=tests/e2e/test_[g-k]*.py' \
+    'e2e E2E_FILES=tests/e2e/test_[l-z]*.py'
 stage demo run_make demo
 
 if [ -n "$failed" ]; then
