@@ -177,7 +177,7 @@ def test_marks_of_every_attempt_and_rank_are_the_runs(node, spawned):
                                         start_new_session=True))
     answer = node.stop(attempt=3, grace=0)
     assert answer["leftovers"]["total"] == 3 and answer["survivors"]["total"] == 0
-    assert sorted(item["command"] for item in answer["leftovers"]["items"]) == ["/bin/sleep 300 "] * 3
+    assert sorted(item["command"] for item in answer["leftovers"]["items"]) == ["/bin/sleep 300"] * 3
     for process in spawned:
         process.wait(timeout=5)
 
