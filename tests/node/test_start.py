@@ -42,7 +42,9 @@ def test_the_job_has_a_session_of_its_own_no_terminal_and_no_input(node):
 def test_signals_have_their_default_dispositions(node):
     node.start("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
     node.wait_ended()
-    assert node.read("log").split() == [b"SigBlk:", b"0" * 16, b"SigIgn:", b"0" * 16]
+    blocked, ignored = node.read("log").split()[1::2]
+    # 32 and 33 are libc's own and no program may set them; what GNU make starts has them ignored
+    assert (int(blocked, 16), int(ignored, 16) & ~(3 << 31)) == (0, 0)
 
 
 def test_a_start_that_already_ended_with_0_is_started(node):
