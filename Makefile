@@ -115,7 +115,7 @@ $(BUILD)/tests/node/%: tests/node/%.c $(LIBRARY)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
 
 node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox
-	@NODE_CALL=$(abspath $<) $(PYTEST) $(or $(NODE_TESTS),tests/node)
+	@NODE_CALL=$(abspath $<) $(PYTEST) $(or $(NODE_TESTS),tests/node) $(AGAIN_OPTIONS)
 
 $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 	@mkdir -p $(@D)
@@ -123,7 +123,7 @@ $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 
 .PHONY: notify-test
 notify-test: $(BUILD)/tests/notify/notify_drive ## notifications against real receivers
-	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify
+	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify $(AGAIN_OPTIONS)
 
 $(BUILD)/tests/cli/%: tests/cli/%.c $(LIBRARY)
 	@mkdir -p $(@D)
@@ -131,17 +131,20 @@ $(BUILD)/tests/cli/%: tests/cli/%.c $(LIBRARY)
 
 .PHONY: cli-test
 cli-test: all $(BUILD)/tests/cli/ssh_config_print ## the binary alone: completion, manual, init, install; ssh_config
-	@BUILD='$(BUILD)' SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print' $(PYTEST) tests/cli
+	@BUILD='$(BUILD)' SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print' $(PYTEST) tests/cli $(AGAIN_OPTIONS)
 
 e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
-	@$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E)
+	@$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E) $(AGAIN_OPTIONS)
 
 lint: ## layers, sizes, format, clang-tidy, cppcheck, shellcheck, the lint rules' own tests
 	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/lint/run.sh
 
+# AGAIN=1: only what failed in the last run of that CACHE; nothing failed is no failure then.
+AGAIN_OPTIONS = $(if $(AGAIN),--lf --lfnf=none || [ $$? = 5 ])
+
 # Debian's pytest goes with Debian's python; use the first python that has it.
 PYTEST = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
-	   $$p -c 'import pytest' 2>/dev/null && echo $$p; done) $(PYTHON)) -m pytest -q -p no:cacheprovider
+	   $$p -c 'import pytest' 2>/dev/null && echo $$p; done) $(PYTHON)) -m pytest -q -o cache_dir=$(abspath $(BUILD))/pytest-$(or $(CACHE),all)
 
 .PHONY: deps test check check-long asan coverage demo bench
 deps: ## install what building, demo and tests need (apt-get)

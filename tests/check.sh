@@ -17,21 +17,32 @@ stage() {
 # shellcheck disable=SC2086
 run_make() { $make --no-print-directory "$@"; }
 
-# Lists of targets and variables side by side; what they print comes one after the other.
+# Lists of targets and variables side by side; what they print comes one after the other. Limits of time may pass on a
+# busy machine: what failed is run once more, alone, and that is said.
 together() { # LIST...
     count=0 pids='' status=0
     for list in "$@"; do
         count=$((count + 1))
         # shellcheck disable=SC2086
-        run_make -k $list >"build/together.$count.log" 2>&1 &
+        run_make -k $list CACHE="$count" >"build/together.$count.log" 2>&1 &
         pids="$pids $!"
     done
+    count=0
     for pid in $pids; do
-        wait "$pid" || status=1
-    done
-    while [ "$count" -gt 0 ]; do
+        count=$((count + 1))
+        code=0
+        wait "$pid" || code=1
         cat "build/together.$count.log"
-        count=$((count - 1))
+        eval "code_$count=$code"
+    done
+    count=0
+    for list in "$@"; do
+        count=$((count + 1))
+        eval "code=\$code_$count"
+        [ "$code" != 0 ] || continue
+        printf 'check: once more, alone: %s\n' "$list"
+        # shellcheck disable=SC2086
+        run_make -k $list CACHE="$count" AGAIN=1 || status=1
     done
     return $status
 }
