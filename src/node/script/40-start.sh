@@ -243,8 +243,9 @@ mt_watch_start() {
         if [ -z "$mt_proof" ] && [ "$mt_stage" = exec ] && mt_alive "$mt_s_pid" "$mt_s_start_ticks"; then
             mt_line=
             read -r mt_line 2>/dev/null <"/proc/$mt_s_pid/cmdline"
-            case $mt_line in
-            '' | *"$mt_nonce"*) ;;
+            case $mt_st_state$mt_line in
+            [ZXx]) mt_proof=$((mt_clock + 100)) ;; # its first thread is gone and others run: no shell is like that
+            [!ZXx] | *"$mt_nonce"*) ;;
             *) mt_proof=$((mt_clock + 100)) ;;
             esac
         fi
