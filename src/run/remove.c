@@ -238,10 +238,7 @@ static int remove_held(struct run_context *context, const char *name, bool artif
         result = check_ended(&run, err);
     }
     if (result == 0) {
-        result = check_nothing_lives(context, &run, err);
-    }
-    if (result == 0 && artifacts) {
-        result = remove_artifacts(context, &run, err);
+        result = artifacts ? remove_artifacts(context, &run, err) : check_nothing_lives(context, &run, err);
     }
     run_release(&run);
     return result == 0 ? run_store_remove(context->store, name, err) : -1;

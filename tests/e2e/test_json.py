@@ -127,7 +127,7 @@ def test_exit_codes(lab, words, code):
 
 def test_names_of_what_is_not_built_are_told(lab):
     lab.job()
-    assert "'container' is not supported by this version" in lab.mt("container", "up", "job.yaml", code=2).err
+    assert "'check' is not supported by this version" in lab.mt("check", "job.yaml", code=2).err
     assert "start" in lab.mt("strat", code=2).err
     assert "--wait" in lab.mt("start", "job.yaml", "r", "--wiat", code=2).err
 
