@@ -35,7 +35,8 @@ def test_the_job_has_its_own_session_no_terminal_and_no_input(lab):
     assert text[0] == "/dev/null"
     tty, sid, _pid = text[1].split()
     assert tty == "?" and sid != "0"
-    assert text[2].split()[1] == "0" * 16
+    # 32 and 33 are libc's own and no program may set them; what GNU make starts has them ignored
+    assert int(text[2].split()[1], 16) & ~(3 << 31) == 0
 
 
 def test_a_node_that_refuses_and_the_others_are_rolled_back(lab):
