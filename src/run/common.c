@@ -205,7 +205,6 @@ int run_settle(struct run_context *context, struct run *run, struct error *err)
 struct observe_round {
     struct run *run;
     bool gpus;
-    bool answered;
 };
 
 static bool observe_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
@@ -231,7 +230,6 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
         policy_note_clock(&round->run->nodes[node], seen.uptime_ms, clock_real_ms(), seen.rebooted);
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
         judge_gpus(&round->run->nodes[node], &seen.gpus);
-        round->answered = true;
     }
     node_observation_release(&seen);
     return result;
