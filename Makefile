@@ -9,7 +9,8 @@ PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
 
 VERSION := 0.1.0
-PACKAGES := libssh libuv yaml-0.1 jansson libcurl
+LINKED   := libssh libuv yaml-0.1 jansson
+PACKAGES := $(LINKED) libcurl # loaded when it is needed: src/report/notify_curl.c
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wnull-dereference \
@@ -32,7 +33,7 @@ LAYERS := base model input launcher node transport run report cmd
 
 MT_CPPFLAGS := -D_GNU_SOURCE -DMTLAUNCH_VERSION='"$(VERSION)"' -Iinclude -Isrc $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP
-MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
 
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c))
 MAINS    := src/cmd/main.c src/cmd/man_main.c

@@ -2,7 +2,6 @@
  * Posts by libcurl's multi interface (libcurl-multi(3), "socket action"). Its sockets, its timer and what the
  * caller adds stand in one epoll, whose descriptor becomes readable when there is something to do.
  */
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/notify_curl_internal.h"
 #include "report/notify_internal.h"
 
 #define HOPS_MAX      3 /* redirects of one post, all within one origin */
@@ -53,7 +53,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *kn
         event.events |= EPOLLOUT;
     if (epoll_ctl(client->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0)
         return -1;
-    curl_multi_assign(client->multi, fd, client);
+    libcurl.multi_assign(client->multi, fd, client);
     return 0;
 }
 
@@ -90,7 +90,9 @@ int http_client_add_fd(struct http_client *client, int fd, struct error *err)
 
 struct http_client *http_client_new(const char *ca_file, struct error *err)
 {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    if (curl_load(err) != 0)
+        return NULL;
+    if (libcurl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         error_set(err, &kind_local, "libcurl cannot be used");
         return NULL;
     }
@@ -98,16 +100,16 @@ struct http_client *http_client_new(const char *ca_file, struct error *err)
     client->ca_file = xstrdup(ca_file);
     client->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     client->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    client->multi = curl_multi_init();
+    client->multi = libcurl.multi_init();
     if (client->epoll_fd < 0 || client->timer_fd < 0 || !client->multi) {
         error_set(err, &kind_local, "no descriptors for notifications");
         http_client_free(client);
         return NULL;
     }
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    libcurl.multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    libcurl.multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    libcurl.multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    libcurl.multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = client->timer_fd};
     if (epoll_ctl(client->epoll_fd, EPOLL_CTL_ADD, client->timer_fd, &event) != 0) {
         error_set(err, &kind_local, "a timer for notifications cannot be watched");
@@ -124,9 +126,9 @@ static void free_exchange(struct exchange *exchange)
         at = &(*at)->next;
     *at = exchange->next;
     if (exchange->easy)
-        curl_multi_remove_handle(exchange->client->multi, exchange->easy);
-    curl_easy_cleanup(exchange->easy);
-    curl_slist_free_all(exchange->headers);
+        libcurl.multi_remove_handle(exchange->client->multi, exchange->easy);
+    libcurl.easy_cleanup(exchange->easy);
+    libcurl.slist_free_all(exchange->headers);
     str_release(&exchange->body);
     free(exchange->url);
     free(exchange);
@@ -143,8 +145,8 @@ void http_client_free(struct http_client *client)
     if (!client)
         return;
     http_client_cancel(client);
-    curl_multi_cleanup(client->multi);
-    curl_global_cleanup();
+    libcurl.multi_cleanup(client->multi);
+    libcurl.global_cleanup();
     if (client->epoll_fd >= 0)
         close(client->epoll_fd);
     if (client->timer_fd >= 0)
@@ -163,9 +165,9 @@ int http_client_fd(const struct http_client *client)
 static void allow_protocols(CURL *easy, bool http)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, http ? "http,https" : "https");
+    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, http ? "http,https" : "https");
 #else
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTPS | (http ? CURLPROTO_HTTP : 0L));
+    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTPS | (http ? CURLPROTO_HTTP : 0L));
 #endif
 }
 
@@ -173,16 +175,16 @@ static void set_request(struct exchange *exchange)
 {
     CURL *easy = exchange->easy;
     const struct http_post *post = &exchange->post;
-    exchange->headers = curl_slist_append(NULL, "Content-Type: application/json; charset=utf-8");
-    exchange->headers = curl_slist_append(exchange->headers, "Expect:"); /* no wait for a 100 */
-    curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->body);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "mtlaunch/" MTLAUNCH_VERSION);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+    exchange->headers = libcurl.slist_append(NULL, "Content-Type: application/json; charset=utf-8");
+    exchange->headers = libcurl.slist_append(exchange->headers, "Expect:"); /* no wait for a 100 */
+    libcurl.easy_setopt(easy, CURLOPT_URL, exchange->url);
+    libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, post->body);
+    libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->len);
+    libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
+    libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "mtlaunch/" MTLAUNCH_VERSION);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+    libcurl.easy_setopt(easy, CURLOPT_PRIVATE, exchange);
 }
 
 /* What keeps a post where it belongs and within its time. Redirects are ours to follow: next_hop. */
@@ -190,17 +192,17 @@ static void set_limits(struct exchange *exchange)
 {
     CURL *easy = exchange->easy;
     allow_protocols(easy, exchange->post.allow_http);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    libcurl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (exchange->client->ca_file)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, exchange->client->ca_file);
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->post.timeout_ms);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+        libcurl.easy_setopt(easy, CURLOPT_CAINFO, exchange->client->ca_file);
+    libcurl.easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->post.timeout_ms);
+    libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a name that is being looked up is not waited for */
+    libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a name that is being looked up is not waited for */
 #endif
 }
 
@@ -212,40 +214,41 @@ void http_client_post(struct http_client *client, const struct http_post *post)
     exchange->url = xstrdup(post->url);
     exchange->next = client->exchanges;
     client->exchanges = exchange;
-    exchange->easy = curl_easy_init();
+    exchange->easy = libcurl.easy_init();
     if (!exchange->easy)
         abort(); /* out of memory, as everywhere else */
     set_request(exchange);
     set_limits(exchange);
-    curl_multi_add_handle(client->multi, exchange->easy);
+    libcurl.multi_add_handle(client->multi, exchange->easy);
 }
 
 /* What of an origin differs between two URLs makes them two places. */
 static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
 {
     char *of_a = NULL, *of_b = NULL;
-    bool same = curl_url_get(a, part, &of_a, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-                curl_url_get(b, part, &of_b, CURLU_DEFAULT_PORT) == CURLUE_OK && strcasecmp(of_a, of_b) == 0;
-    curl_free(of_a);
-    curl_free(of_b);
+    bool same = libcurl.url_get(a, part, &of_a, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                libcurl.url_get(b, part, &of_b, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                strcasecmp(of_a, of_b) == 0;
+    libcurl.free(of_a);
+    libcurl.free(of_b);
     return same;
 }
 
 static bool same_origin(const char *from, const char *to)
 {
-    CURLU *a = curl_url(), *b = curl_url();
-    bool same = a && b && curl_url_set(a, CURLUPART_URL, from, 0) == CURLUE_OK &&
-                curl_url_set(b, CURLUPART_URL, to, 0) == CURLUE_OK && same_part(a, b, CURLUPART_SCHEME) &&
+    CURLU *a = libcurl.url(), *b = libcurl.url();
+    bool same = a && b && libcurl.url_set(a, CURLUPART_URL, from, 0) == CURLUE_OK &&
+                libcurl.url_set(b, CURLUPART_URL, to, 0) == CURLUE_OK && same_part(a, b, CURLUPART_SCHEME) &&
                 same_part(a, b, CURLUPART_HOST) && same_part(a, b, CURLUPART_PORT);
-    curl_url_cleanup(a);
-    curl_url_cleanup(b);
+    libcurl.url_cleanup(a);
+    libcurl.url_cleanup(b);
     return same;
 }
 
 static long left_ms(const struct exchange *exchange)
 {
     curl_off_t used_us = 0;
-    curl_easy_getinfo(exchange->easy, CURLINFO_TOTAL_TIME_T, &used_us);
+    libcurl.easy_getinfo(exchange->easy, CURLINFO_TOTAL_TIME_T, &used_us);
     return (long)exchange->post.timeout_ms - (long)(used_us / 1000);
 }
 
@@ -255,7 +258,7 @@ static bool next_hop(struct exchange *exchange, long status)
     char *to = NULL;
     if (status < 300 || status > 399 || status == 304)
         return false;
-    curl_easy_getinfo(exchange->easy, CURLINFO_REDIRECT_URL, &to);
+    libcurl.easy_getinfo(exchange->easy, CURLINFO_REDIRECT_URL, &to);
     exchange->redirected = true;
     long left = left_ms(exchange);
     if (!to || status == 303 || exchange->hops >= HOPS_MAX || left <= 0 || !same_origin(exchange->url, to))
@@ -266,10 +269,10 @@ static bool next_hop(struct exchange *exchange, long status)
     free(exchange->url);
     exchange->url = xstrdup(to);
     str_reset(&exchange->body);
-    curl_multi_remove_handle(exchange->client->multi, exchange->easy);
-    curl_easy_setopt(exchange->easy, CURLOPT_URL, exchange->url);
-    curl_easy_setopt(exchange->easy, CURLOPT_TIMEOUT_MS, left);
-    curl_multi_add_handle(exchange->client->multi, exchange->easy);
+    libcurl.multi_remove_handle(exchange->client->multi, exchange->easy);
+    libcurl.easy_setopt(exchange->easy, CURLOPT_URL, exchange->url);
+    libcurl.easy_setopt(exchange->easy, CURLOPT_TIMEOUT_MS, left);
+    libcurl.multi_add_handle(exchange->client->multi, exchange->easy);
     return true;
 }
 
@@ -291,7 +294,7 @@ static const struct {
 
 static void explain(CURLcode code, struct http_answer *answer)
 {
-    answer->problem = curl_easy_strerror(code);
+    answer->problem = libcurl.easy_strerror(code);
     answer->again = true;
     for (size_t i = 0; i < ARRAY_LEN(problems); i++) {
         if (problems[i].code == code) {
@@ -307,8 +310,8 @@ static void finish(struct exchange *exchange, CURLcode code)
     long status = 0;
     curl_off_t retry_after = 0;
     if (code == CURLE_OK) {
-        curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
-        curl_easy_getinfo(exchange->easy, CURLINFO_RETRY_AFTER, &retry_after);
+        libcurl.easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
+        libcurl.easy_getinfo(exchange->easy, CURLINFO_RETRY_AFTER, &retry_after);
         if (next_hop(exchange, status))
             return;
         answer.status = (int)status;
@@ -325,12 +328,12 @@ static void collect(struct http_client *client)
 {
     const CURLMsg *message;
     int left;
-    while ((message = curl_multi_info_read(client->multi, &left))) {
+    while ((message = libcurl.multi_info_read(client->multi, &left))) {
         char *exchange = NULL;
         CURLcode code = message->data.result;
         if (message->msg != CURLMSG_DONE)
             continue;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
+        libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
         finish((struct exchange *)(void *)exchange, code);
     }
 }
@@ -347,7 +350,7 @@ void http_client_work(struct http_client *client)
             continue;
         if (fd == client->timer_fd) {
             if (read(fd, &expirations, sizeof(expirations)) > 0)
-                curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+                libcurl.multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
             continue;
         }
         if (events[i].events & EPOLLIN)
@@ -356,7 +359,7 @@ void http_client_work(struct http_client *client)
             what |= CURL_CSELECT_OUT;
         if (events[i].events & (EPOLLERR | EPOLLHUP))
             what |= CURL_CSELECT_ERR;
-        curl_multi_socket_action(client->multi, fd, what, &running);
+        libcurl.multi_socket_action(client->multi, fd, what, &running);
     }
     collect(client);
 }

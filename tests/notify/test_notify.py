@@ -342,3 +342,14 @@ def test_secrets_and_the_url_itself_never_leave(receive):
     sent = one.got[0][2]
     assert b"hunter22" not in sent and f"hook/{TOKEN}".encode() not in sent
     assert one.bodies[0]["reason"] == "posting to ***"
+
+
+# --- libcurl, loaded when it is needed
+
+def test_a_libcurl_that_cannot_be_loaded_is_named(tmp_path):
+    (tmp_path / "libcurl.so.4").write_text("no library\n")
+    done = subprocess.run([DRIVE, *map(str, HTTP), "http://localhost:1/"], capture_output=True, text=True, timeout=30,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    assert done.returncode == 2
+    assert "libcurl, which sends notifications, cannot be loaded" in done.stderr
+    assert str(tmp_path / "libcurl.so.4") in done.stderr
