@@ -27,12 +27,10 @@ struct fleet_options {
     unsigned
         connect_timeout_ms; /* look-up, connect and login together, waiting for a turn apart; 0: 10,000 */
     size_t hosts;           /* to come: the limit of open files is raised for them; 0: leave it alone */
-    bool hold; /* all of them are in use at once; else idle sessions make room where files are few */
     unsigned keepalive_ms; /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */
 };
 
-/* options NULL: the defaults. NULL with kind_local when the loop cannot be made, or when the hosts to hold
- * need more open files than are allowed. */
+/* options NULL: the defaults. NULL with kind_local when the loop cannot be made. */
 struct fleet *fleet_new(const struct fleet_options *options, struct error *err);
 
 /* Ends what still runs as fleet_cancel does (no callbacks) and closes all. NULL accepted. */
@@ -40,6 +38,12 @@ void fleet_free(struct fleet *fleet);
 
 /* Returns the host's index: 0, 1, 2 … in the order of the calls. The endpoint is copied. */
 size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint);
+
+/*
+ * The hosts added so far will all be in use at once; else sessions that stand idle make room where files are
+ * few. Errors: kind_local, they need more open files than are allowed.
+ */
+int fleet_hold(struct fleet *fleet, struct error *err);
 
 /*
  * A command: a line for the login shell of the user there, for /bin/sh on a local host; both start in the

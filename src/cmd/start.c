@@ -74,6 +74,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         .hosts = &setup->hosts,
         .host_facts = setup->facts,
         .no_check = call->options.no_check,
+        .watched = call->options.wait || !call->options.no_supervise,
         .asked = &setup->asked,
     };
     run_init(&run);

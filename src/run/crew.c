@@ -103,6 +103,11 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
     return result;
 }
 
+int crew_hold(const struct crew *crew, struct error *err)
+{
+    return fleet_hold(crew->fleet, err);
+}
+
 void crew_close(struct crew *crew)
 {
     fleet_free(crew->fleet);

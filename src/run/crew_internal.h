@@ -32,6 +32,9 @@ struct crew {
 int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err);
 void crew_close(struct crew *crew);
 
+/* All nodes will be spoken with at once, for long. Errors: kind_local, too few open files are allowed. */
+int crew_hold(const struct crew *crew, struct error *err);
+
 /* Has a signal come that ends what the command was at? */
 bool crew_is_interrupted(const struct crew *crew);
 

@@ -308,7 +308,6 @@ int run_exec(const struct run_exec_request *request, struct error *err)
 {
     const struct fleet_options options = {.fanout = request->fanout,
                                           .hosts = request->count,
-                                          .hold = request->input_fd >= 0,
                                           .connect_timeout_ms = request->connect_timeout_ms};
     struct exec exec = {.request = request};
 
@@ -322,6 +321,11 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     for (size_t i = 0; i < request->count; i++) {
         exec.entries[i].exec = &exec;
         fleet_add_host(exec.fleet, &request->endpoints[i]);
+    }
+    if (request->input_fd >= 0 && fleet_hold(exec.fleet, err) != 0) { /* input goes to all side by side */
+        fleet_free(exec.fleet);
+        free(exec.entries);
+        return -1;
     }
     fleet_on_signal(exec.fleet, on_signal, &exec);
     exec.tick = fleet_timer(exec.fleet, TICK_MS, on_tick, &exec);

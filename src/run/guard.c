@@ -19,7 +19,7 @@
 int guard_open(struct guard *guard, struct error *err)
 {
     struct run *run = guard->run;
-    if (crew_open(&guard->crew, guard->context, run, err) != 0) {
+    if (crew_open(&guard->crew, guard->context, run, err) != 0 || crew_hold(&guard->crew, err) != 0) {
         crew_close(&guard->crew);
         return -1;
     }

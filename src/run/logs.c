@@ -128,6 +128,9 @@ int run_logs(struct run_context *context, const char *name, const struct run_log
     }
     if (result == 0) {
         result = crew_open(&crew, context, &run, err);
+        if (result == 0 && request->follow) {
+            result = crew_hold(&crew, err);
+        }
         if (result == 0) {
             result = logs_with_crew(&crew, request, selected, err);
         } else {

@@ -311,6 +311,9 @@ static int try_once(struct start *start, struct error *err)
     if (result == 0) {
         result = crew_open(&start->crew, start->context, run, err);
     }
+    if (result == 0 && start->request->watched) {
+        result = crew_hold(&start->crew, err); /* said here, before any node is touched */
+    }
     if (result == 0) {
         result = run_keep(start->context, run, err);
     }

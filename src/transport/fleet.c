@@ -61,9 +61,9 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
     fleet->pump.fire = on_pump;
     fleet->pump.ctx = fleet;
     fleet->files_max = SIZE_MAX;
-    if (begin_transports(fleet, err) != 0 ||
-        (options != NULL && options->hosts > 0 &&
-         fleet_claim_files(fleet, options->hosts, options->hold, err) != 0)) {
+    if (options != NULL && options->hosts > 0)
+        fleet_claim_files(fleet, options->hosts);
+    if (begin_transports(fleet, err) != 0) {
         fleet_free(fleet);
         return NULL;
     }

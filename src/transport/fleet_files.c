@@ -36,24 +36,37 @@ static size_t raise_limit(size_t wanted)
     return files.rlim_cur < SIZE_MAX ? (size_t)files.rlim_cur : SIZE_MAX;
 }
 
-int fleet_claim_files(struct fleet *fleet, size_t hosts, bool hold, struct error *err)
+/* The limit that is reached. */
+static size_t claim(struct fleet *fleet, size_t open, size_t wanted)
 {
-    size_t open = count_open_files(), limit;
-    size_t needed = open + FILES_SPARE + hosts;
+    size_t limit = raise_limit(open + FILES_SPARE + wanted);
 
-    limit = raise_limit(open + FILES_SPARE + hosts * FILES_GENEROUS);
-    if (hold && limit < needed) {
-        error_set(err, &kind_local, "%zu hosts at once need %zu open files, and %zu are allowed", hosts,
-                  needed, limit);
-        return error_hint(err, "raise the limit (ulimit -Hn, nofile in limits.conf), or use fewer hosts");
-    }
     fleet->files_max = limit > open + FILES_SPARE ? limit - open - FILES_SPARE : 1;
-    return 0;
+    return limit;
+}
+
+void fleet_claim_files(struct fleet *fleet, size_t hosts)
+{
+    claim(fleet, count_open_files(), hosts * FILES_GENEROUS);
 }
 
 size_t fleet_host_files(const struct fleet_host *host)
 {
     return host->ops->files != NULL ? host->ops->files(&host->endpoint) : 1;
+}
+
+int fleet_hold(struct fleet *fleet, struct error *err)
+{
+    size_t open = count_open_files(), wanted = 0, limit;
+
+    for (size_t i = 0; i < fleet->hosts_len; i++)
+        wanted += fleet_host_files(fleet->hosts[i]);
+    limit = claim(fleet, open, wanted);
+    if (limit >= open + FILES_SPARE + wanted)
+        return 0;
+    error_set(err, &kind_local, "%zu hosts at once need %zu open files, and %zu are allowed",
+              fleet->hosts_len, open + FILES_SPARE + wanted, limit);
+    return error_hint(err, "raise the limit (ulimit -Hn, nofile in limits.conf), or use fewer hosts");
 }
 
 /* One that has nothing to do may be opened again when it is needed. */
@@ -68,11 +81,12 @@ void fleet_close_idle(struct fleet *fleet, size_t host)
         fleet_host_close(fleet->hosts[host]);
 }
 
-void fleet_make_room(struct fleet *fleet, size_t files)
+bool fleet_make_room(struct fleet *fleet, size_t files)
 {
     for (size_t i = 0; i < fleet->hosts_len && fleet->files_used + files > fleet->files_max; i++) {
         struct fleet_host *host = fleet->hosts[fleet->next_idle++ % fleet->hosts_len];
         if (is_idle(host))
             fleet_host_close(host);
     }
+    return fleet->files_used + files <= fleet->files_max;
 }

@@ -361,6 +361,14 @@ static void give_slot_back(struct fleet_host *host)
         touch(fleet->waiting);
 }
 
+/* A further session needs open files. Where none is left the host waits, like for a slot, until others are
+ * done with theirs; when nobody else is at work nothing would come of that. */
+static bool has_files(struct fleet_host *host)
+{
+    return host->links != NULL || fleet_make_room(host->fleet, fleet_host_files(host)) ||
+           host->fleet->slots_used == 0;
+}
+
 /* First come, first served: who waits is attended to when a slot is given back. */
 static bool take_slot(struct fleet_host *host)
 {
@@ -369,7 +377,8 @@ static bool take_slot(struct fleet_host *host)
 
     if (host->has_slot)
         return true;
-    if (fleet->slots_used < fleet->fanout && (!host->waits_for_slot ? fleet->waiting == NULL : *at == host)) {
+    if (fleet->slots_used < fleet->fanout && (!host->waits_for_slot ? fleet->waiting == NULL : *at == host) &&
+        has_files(host)) {
         if (host->waits_for_slot)
             fleet->waiting = host->next_waiting;
         host->waits_for_slot = false;

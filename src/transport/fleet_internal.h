@@ -116,13 +116,10 @@ struct fleet {
 void fleet_wake(struct fleet *fleet);
 void fleet_pump(struct fleet *fleet);
 
-/*
- * fleet_files.c: raise the limit of open files for that many hosts. hold: all at once; else those that stand
- * idle may be closed for others. Errors: kind_local, the limit does not do.
- */
-int fleet_claim_files(struct fleet *fleet, size_t hosts, bool hold, struct error *err);
+/* fleet_files.c: raise the limit of open files for that many hosts, as far as it goes. */
+void fleet_claim_files(struct fleet *fleet, size_t hosts);
 size_t fleet_host_files(const struct fleet_host *host); /* that a link of it takes */
-void fleet_make_room(struct fleet *fleet, size_t files);
+bool fleet_make_room(struct fleet *fleet, size_t files); /* of idle sessions; false: there are not enough */
 
 /* fleet_flow.c */
 void fleet_await_cancel_all(struct fleet *fleet);

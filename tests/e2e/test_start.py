@@ -330,3 +330,18 @@ def test_a_node_whose_logind_kills_at_logout_is_named(lab):
         lab.mt("stop", "run")
     finally:
         lab.cluster.exec("node2", "rm -f /etc/systemd/logind.conf /var/lib/systemd/linger/lab", user=False)
+
+
+def test_too_few_open_files_are_said_before_any_node_is_touched(lab):
+    lab.job(program=["sleep", "600"])
+    few = 'ulimit -n 24; exec mtlaunch "$@"'
+    refused = lab.cluster.run("sh", "-c", few, "sh", "start", "job.yaml", "r", "--json")
+    error = json.loads(refused.stdout)["error"]
+    assert (refused.returncode, error["code"], error["kind"]) == (8, 8, "local")
+    assert "4 hosts at once need" in error["message"] and "ulimit" in error["hint"]
+    assert lab.mt("list", "--json").json["runs"] == []
+    lab.assert_nothing_left()
+    # Nobody who watches needs them all at once.
+    started = lab.cluster.run("sh", "-c", few, "sh", "start", "job.yaml", "r", "--no-supervise")
+    assert started.returncode == 0, started.stderr
+    assert lab.cluster.run("sh", "-c", few, "sh", "stop", "r").returncode == 0
