@@ -13,36 +13,40 @@
 #include "cmd/trust_internal.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
+#include "report/hostkeys.h"
 #include "report/output.h"
 #include "transport/fleet.h"
 
 #define ROUNDS 4 /* behind a jump that is trusted first there may be more to see */
 
-/* One look at all hosts. */
-struct look {
+struct trust {
     struct cmd_call *call;
     const struct setup *setup;
-    struct hostkey_offers offers;
+    struct hostkey_offers offers; /* of all rounds */
+    size_t round_from;            /* the first of this round */
+    size_t added;
     size_t *hosts; /* the fleet's hosts as indices of the list */
 };
 
 static void on_done(void *ctx, size_t host, const struct exec_result *result)
 {
-    struct look *look = ctx;
+    struct trust *trust = ctx;
     const struct error_kind *kind = result->error.kind;
 
     /* A key that is not known is shown; whom the host then lets in is another matter. */
     if (kind != NULL && kind != &kind_hostkey_unknown && kind != &kind_auth_failed &&
         kind != &kind_key_encrypted && kind != &kind_key_mode && kind != &kind_key_unusable)
-        failures_add(&look->call->failures, look->setup->hosts.items[look->hosts[host]].name, &result->error);
+        failures_add(&trust->call->failures, trust->setup->hosts.items[trust->hosts[host]].name,
+                     &result->error);
 }
 
-static int look_at_hosts(struct look *look, struct error *err)
+static int look_at_hosts(struct trust *trust, struct error *err)
 {
     static const struct exec_handler handler = {.done = on_done};
-    const struct cmd_options *options = &look->call->options;
+    const struct cmd_options *options = &trust->call->options;
     const struct fleet_options limits = {
-        .fanout = options->fanout.given ? (unsigned)options->fanout.value : 0,
+        .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
+        .hosts = trust->setup->hosts.len,
         .connect_timeout_ms =
             options->connect_timeout.given ? (unsigned)options->connect_timeout.value * 1000 : 0};
     const struct exec_request request = {.command = "true"};
@@ -50,17 +54,17 @@ static int look_at_hosts(struct look *look, struct error *err)
 
     if (fleet == NULL)
         return -1;
-    for (size_t i = 0; i < look->setup->hosts.len; i++) {
-        struct endpoint *endpoint = &look->setup->endpoints[i];
+    for (size_t i = 0; i < trust->setup->hosts.len; i++) {
+        struct endpoint *endpoint = &trust->setup->endpoints[i];
         if (endpoint->name == NULL || endpoint->local || endpoint->openssh)
             continue;
         for (struct endpoint *at = endpoint; at != NULL; at = at->jump) {
-            at->offers = &look->offers;
+            at->offers = &trust->offers;
             at->accept_new = false;
         }
         size_t host = fleet_add_host(fleet, endpoint);
-        look->hosts[host] = i;
-        fleet_exec(fleet, host, &request, &handler, look);
+        trust->hosts[host] = i;
+        fleet_exec(fleet, host, &request, &handler, trust);
     }
     fleet_run(fleet);
     fleet_free(fleet);
@@ -68,14 +72,14 @@ static int look_at_hosts(struct look *look, struct error *err)
 }
 
 /* In the order of the list; a jump that is none of its hosts comes last. */
-static void sort_offers(struct look *look)
+static void sort_offers(struct trust *trust)
 {
-    struct hostkey_offers *offers = &look->offers;
-    size_t sorted = 0;
+    struct hostkey_offers *offers = &trust->offers;
+    size_t sorted = trust->round_from;
 
-    for (size_t h = 0; h < look->setup->hosts.len; h++) {
+    for (size_t h = 0; h < trust->setup->hosts.len; h++) {
         for (size_t i = sorted; i < offers->len; i++) {
-            if (strcmp(offers->items[i].host, look->setup->hosts.items[h].name) != 0)
+            if (strcmp(offers->items[i].host, trust->setup->hosts.items[h].name) != 0)
                 continue;
             struct hostkey_offer found = offers->items[i];
             offers->items[i] = offers->items[sorted];
@@ -84,25 +88,27 @@ static void sort_offers(struct look *look)
     }
 }
 
-/* "g[1-3]: ssh-ed25519 SHA256:…": hosts with the same key on one line. */
-static void add_offers(const struct hostkey_offers *offers, struct str *out)
+/* The offers from that index on, to be shown. Owned by the caller. */
+static struct report_hostkey *to_show(const struct trust *trust, size_t from, size_t *count)
 {
-    for (size_t i = 0; i < offers->len; i++) {
-        const struct hostkey_offer *offer = &offers->items[i];
-        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        bool seen = false;
-        for (size_t j = 0; j < offers->len; j++) {
-            if (strcmp(offers->items[j].fingerprint, offer->fingerprint) != 0)
-                continue;
-            seen |= j < i;
-            if (!strlist_has(&hosts, offers->items[j].host))
-                strlist_add(&hosts, offers->items[j].host);
-        }
-        if (seen)
-            continue;
-        hostlist_fold_names(hosts.items, hosts.len, out);
-        str_addf(out, ": %s %s\n", offer->type, offer->fingerprint);
+    *count = trust->offers.len - from;
+    struct report_hostkey *keys = xcalloc(*count + 1, sizeof(*keys));
+    for (size_t i = 0; i < *count; i++) {
+        const struct hostkey_offer *offer = &trust->offers.items[from + i];
+        keys[i] = (struct report_hostkey){
+            .host = offer->host, .type = offer->type, .fingerprint = offer->fingerprint, .file = offer->file};
     }
+    return keys;
+}
+
+static int show_round(const struct trust *trust, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    size_t count;
+    AUTO_FREE struct report_hostkey *keys = to_show(trust, trust->round_from, &count);
+
+    report_hostkeys_text(keys, count, &text);
+    return output_print(&text, err);
 }
 
 /* 1: yes; 0: no. */
@@ -112,9 +118,9 @@ static int ask(const struct cmd_call *call, struct error *err)
 
     if (call->options.yes)
         return 1;
-    if (!term_is_tty(STDIN_FILENO)) {
-        error_set(err, &kind_usage, "'hosts --trust' asks on a terminal, and standard input is none");
-        return error_hint(err, "compare the fingerprints above, then give --yes");
+    if (call->style.json || !term_is_tty(STDIN_FILENO)) {
+        error_set(err, &kind_hostkey_unknown, "there are host keys that are not known, and nobody to ask");
+        return error_hint(err, "compare the fingerprints, then give --yes");
     }
     msg_warn("are these the fingerprints of the hosts themselves? yes or no:");
     if (fgets(answer, sizeof(answer), stdin) == NULL)
@@ -123,54 +129,92 @@ static int ask(const struct cmd_call *call, struct error *err)
     return strcasecmp(answer, "yes") == 0 || strcasecmp(answer, "y") == 0 ? 1 : 0;
 }
 
-static int write_down(const struct hostkey_offers *offers, struct error *err)
+static int write_down(struct trust *trust, struct error *err)
 {
-    for (size_t i = 0; i < offers->len; i++) {
+    AUTO_STRLIST struct strlist files = STRLIST_INIT;
+    const struct hostkey_offers *offers = &trust->offers;
+
+    for (size_t i = trust->round_from; i < offers->len; i++) {
         if (hostkey_offer_accept(&offers->items[i], err) != 0)
             return -1;
+        trust->added++;
+        if (!strlist_has(&files, offers->items[i].file))
+            strlist_add(&files, offers->items[i].file);
     }
-    msg_info("%zu host key%s added to %s", offers->len, offers->len == 1 ? "" : "s", offers->items[0].file);
+    AUTO_FREE char *where = strlist_join(&files, ", ");
+    size_t added = offers->len - trust->round_from;
+    msg_info("%zu host key%s added to %s", added, added == 1 ? "" : "s", where);
     return 0;
 }
 
-static int trust_round(struct look *look, bool first, struct error *err)
+/* 1: keys were added, there may be more to see now; 0: no more. */
+static int trust_round(struct trust *trust, struct error *err)
+{
+    failures_release(&trust->call->failures);
+    trust->round_from = trust->offers.len;
+    if (look_at_hosts(trust, err) != 0)
+        return -1;
+    if (trust->offers.len == trust->round_from)
+        return 0;
+    sort_offers(trust);
+    if (!trust->call->style.json && show_round(trust, err) != 0)
+        return -1;
+    switch (ask(trust->call, err)) {
+    case 0:
+        return error_set(err, &kind_hostkey_unknown, "no host key was added");
+    case 1:
+        return write_down(trust, err) == 0 ? 1 : -1;
+    default:
+        return -1;
+    }
+}
+
+/* Those hosts' keys are OpenSSH's client's to ask for. */
+static void say_left_out(const struct setup *setup)
+{
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    AUTO_STR struct str folded = STR_INIT;
+
+    for (size_t i = 0; i < setup->hosts.len; i++) {
+        if (setup->endpoints[i].name != NULL && setup->endpoints[i].openssh)
+            strlist_add(&hosts, setup->hosts.items[i].name);
+    }
+    if (hosts.len == 0)
+        return;
+    hostlist_fold_names(hosts.items, hosts.len, &folded);
+    msg_warn("%s: not looked at, because OpenSSH's client is used there; `ssh %s` asks about its key",
+             str_text(&folded), hosts.items[0]);
+}
+
+static int answer_json(struct trust *trust, const struct error *failure, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    int answer;
+    size_t count;
+    AUTO_FREE struct report_hostkey *keys = to_show(trust, 0, &count);
 
-    failures_release(&look->call->failures);
-    if (look_at_hosts(look, err) != 0)
-        return -1;
-    if (look->offers.len == 0) {
-        if (first)
-            msg_info("no host shows a key that is not known");
-        return 0;
-    }
-    sort_offers(look);
-    add_offers(&look->offers, &text);
-    if (output_print(&text, err) != 0)
-        return -1;
-    answer = ask(look->call, err);
-    if (answer < 0)
-        return -1;
-    if (answer == 0)
-        return error_set(err, &kind_hostkey_unknown, "no host key was added");
-    return write_down(&look->offers, err) == 0 ? 1 : -1;
+    report_hostkeys_json(keys, count, trust->added, &trust->call->failures, failure, &text);
+    trust->call->answered = true;
+    return output_print(&text, err);
 }
 
 int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
 {
     AUTO_FREE size_t *hosts = xcalloc(setup->hosts.len + 1, sizeof(*hosts));
-    int again = 1;
+    struct trust trust = {.call = call, .setup = setup, .hosts = hosts};
+    struct error failure = ERROR_INIT;
+    int result = 1;
 
-    for (int round = 0; round < ROUNDS && again == 1; round++) {
-        struct look look = {.call = call, .setup = setup, .hosts = hosts};
-        again = trust_round(&look, round == 0, err);
-        hostkey_offers_release(&look.offers);
-    }
-    if (again < 0)
-        return -1;
+    say_left_out(setup);
+    for (int round = 0; round < ROUNDS && result == 1; round++)
+        result = trust_round(&trust, &failure);
+    if (trust.offers.len == 0 && result == 0)
+        msg_info("no host shows a key that is not known");
     for (size_t i = 0; i < call->failures.len; i++)
         failure_print(&call->failures.items[i].error, &call->failures.items[i].hosts, call->style.color_err);
-    return failures_code(&call->failures);
+    if (call->style.json && answer_json(&trust, result < 0 ? &failure : NULL, err) != 0)
+        result = -1; /* what cannot be printed outweighs */
+    else if (result < 0)
+        *err = failure;
+    hostkey_offers_release(&trust.offers);
+    return result < 0 ? -1 : failures_code(&call->failures);
 }

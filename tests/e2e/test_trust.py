@@ -1,4 +1,6 @@
 """Host keys, agents and keys as a user meets them: hosts --trust, accept-new, encrypted keys, the agent."""
+import os
+import pty
 import re
 import subprocess
 
@@ -20,7 +22,7 @@ def fingerprints(text):
 
 
 def test_trust_shows_all_and_records_after_yes(lab, known):
-    refused = lab.mt("hosts", "--trust", "-H", "node[1-3]", code=2, input="")
+    refused = lab.mt("hosts", "--trust", "-H", "node[1-3]", code=3, input="")
     shown = fingerprints(refused.out)
     assert shown and "--yes" in refused.err and known.read_text() == ""
     answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-3]")
@@ -29,6 +31,45 @@ def test_trust_shows_all_and_records_after_yes(lab, known):
     again = lab.mt("hosts", "--trust", "-H", "node[1-3]")
     assert again.out == "" and "no host shows a key that is not known" in again.err
     assert lab.mt("exec", "-H", "node[1-3]", "--", "true").code == 0
+
+
+def test_trust_in_json_asks_nobody(lab, known):
+    looked = lab.mt("hosts", "--trust", "--json", "-H", "node[1-3],nowhere.invalid", code=3).json
+    assert looked["added"] == 0 and looked["error"]["kind"] == "hostkey-unknown" and known.read_text() == ""
+    assert sorted(host for key in looked["keys"] for host in key["hosts"]) == ["node1", "node2", "node3"]
+    assert all(key["fingerprint"].startswith("SHA256:") and key["file"] == str(known) for key in looked["keys"])
+    assert [(e["kind"], e["hosts"]) for e in looked["errors"]] == [("name-not-resolved", ["nowhere.invalid"])]
+    added = lab.mt("hosts", "--trust", "--yes", "--json", "-H", "node[1-3]").json
+    assert (added["keys"], added["added"], added["error"]) == (looked["keys"], 3, None)
+    assert lab.mt("hosts", "--trust", "--json", "-H", "node[1-3]").json["keys"] == []
+
+
+@pytest.mark.parametrize("said, code, lines", [("yes\n", 0, 2), ("y\n", 0, 2), ("no\n", 3, 0), ("\n", 3, 0), ("\x04", 3, 0),
+                                               ("\x03", 2, 0)])  # ended by SIGINT, as setsid says it; 130 in a shell
+def test_trust_asks_on_a_terminal(lab, known, said, code, lines):
+    head, own = pty.openpty()
+    asked = lab.cluster.popen("setsid", "-c", "-w", "mtlaunch", "hosts", "--trust", "-H", "node[1-2]", stdin=own, stdout=own,
+                              stderr=own)
+    os.close(own)
+    seen = ""
+    while "yes or no" not in seen:
+        seen += os.read(head, 4096).decode()
+    assert fingerprints(seen.replace("\r", "")) and known.read_text() == ""
+    os.write(head, said.encode())
+    assert asked.wait(timeout=30) == code
+    os.close(head)
+    assert len(known.read_text().splitlines()) == lines
+
+
+def test_trust_says_whom_it_leaves_out(lab, known):
+    config = known.with_name("config")
+    config.write_text("Host node2\n    ProxyCommand nc %h %p\n")
+    try:
+        answer = lab.mt("hosts", "--trust", "-H", "node[1-2]", code=3)
+    finally:
+        config.unlink()
+    assert "node2: not looked at" in answer.err and "ssh node2" in answer.err
+    assert "node2" not in answer.out and "node1: " in answer.out
 
 
 def test_unknown_keys_are_one_class_and_never_added(lab, known):
