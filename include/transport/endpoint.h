@@ -20,6 +20,7 @@ struct machine {
     char *home;               /* absolute */
     char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
     struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
+    struct ssh_authorities *authorities; /* of the known_hosts files looked at so far; NULL: none is known */
 };
 
 /* home: $HOME of the caller (used when absolute), or NULL: that of the user database. Errors: kind_local. */

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "transport/endpoint_route_internal.h"
+#include "transport/ssh_authority_internal.h"
 
 static const char *const hardware_identities[] = {"id_ed25519_sk", "id_ecdsa_sk"};
 
@@ -122,6 +123,10 @@ char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_
         return xasprintf("%s (%s:%u)", values->openssh_only,
                          values->openssh_place.file != NULL ? values->openssh_place.file : "?",
                          values->openssh_place.line);
+    const struct known_name name = known_name_of(endpoint);
+    AUTO_FREE char *authority = ssh_authorities_find(machine->authorities, &name);
+    if (authority != NULL)
+        return xasprintf("the host key's certificate authority (%s)", authority);
     if (has_master(endpoint, values, machine))
         return xasprintf("a master connection at ControlPath '%s'", values->control_path);
     if (values->gssapi == SSH_CONFIG_YES && has_ticket())

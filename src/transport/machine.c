@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "transport/endpoint.h"
+#include "transport/ssh_authority_internal.h"
 
 static bool is_loopback(const struct sockaddr *address)
 {
@@ -77,6 +78,7 @@ int machine_read(struct machine *machine, const char *home, struct error *err)
         machine->home = xstrdup(entry != NULL && entry->pw_dir[0] == '/' ? entry->pw_dir : "/");
     if (getenv("SSH_AUTH_SOCK") != NULL && getenv("SSH_AUTH_SOCK")[0] != '\0')
         machine->agent = xstrdup(getenv("SSH_AUTH_SOCK"));
+    machine->authorities = ssh_authorities_new();
     if (read_addresses(machine, err) != 0) {
         machine_release(machine);
         return -1;
@@ -91,5 +93,6 @@ void machine_release(struct machine *machine)
     free(machine->home);
     free(machine->agent);
     strlist_release(&machine->addresses);
+    ssh_authorities_free(machine->authorities);
     *machine = (struct machine){0};
 }

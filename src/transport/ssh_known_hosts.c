@@ -13,10 +13,9 @@
 #include "transport/ssh_known_hosts_internal.h"
 #include "transport/ssh_pattern_internal.h"
 
-#define SSH_PORT       22
-#define MAX_FILE_BYTES ((size_t)64 << 20)
-#define LOCK_MS        5000
-#define MAX_FORMS      2 /* names a host is looked up by */
+#define SSH_PORT  22
+#define LOCK_MS   5000
+#define MAX_FORMS 2 /* names a host is looked up by */
 
 struct known_line {
     bool revoked;
@@ -145,7 +144,7 @@ static int read_file(struct known_file *file, struct error *err)
 
     if (access(file->path, F_OK) != 0)
         return 0;
-    if (file_read(file->path, MAX_FILE_BYTES, &text, err) != 0)
+    if (file_read(file->path, KNOWN_HOSTS_MAX_BYTES, &text, err) != 0)
         return error_prefix(err, "known hosts");
     at = str_text(&text);
     end = at + text.len;
@@ -271,11 +270,15 @@ static bool line_names(const struct known_line *line, const char *name)
     return ssh_pattern_list_matches(name, line->names.items, line->names.len);
 }
 
-/*
- * The forms a host is looked up by: the alias alone; "[host]:port" for another port than 22, and then, as ssh
- * does, the bare name; for port 22 the bare name and "[host]:22", which patterns with a port may match.
- */
-static void lookup_names(const struct known_name *name, struct strlist *forms)
+struct known_name known_name_of(const struct endpoint *endpoint)
+{
+    return (struct known_name){.alias = endpoint->key_name,
+                               .hostname = endpoint->hostname,
+                               .port = endpoint->port,
+                               .files = &endpoint->known_hosts};
+}
+
+void known_name_forms(const struct known_name *name, struct strlist *forms)
 {
     AUTO_FREE char *host = xstrdup(name->alias != NULL ? name->alias : name->hostname);
 
@@ -399,7 +402,7 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
     AUTO_STRLIST struct strlist forms = STRLIST_INIT;
     struct verdict verdicts[MAX_FORMS] = {0};
 
-    lookup_names(name, &forms);
+    known_name_forms(name, &forms);
     for (size_t i = 0; i < forms.len; i++) {
         if (judge_by_key(known, name, forms.items[i], key, &verdicts[i], err) != 0)
             return -1;
@@ -454,7 +457,7 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
 {
     AUTO_STRLIST struct strlist forms = STRLIST_INIT;
 
-    lookup_names(name, &forms);
+    known_name_forms(name, &forms);
     for (size_t form = 0; form < forms.len && types->len == 0; form++) {
         for (size_t f = 0; f < name->files->len; f++) {
             const struct known_file *file = get_file(known, name->files->items[f], err);
@@ -472,6 +475,15 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
             strlist_add(types, file->hashed_type);
     }
     return 0;
+}
+
+static bool has_line(const struct str *file, const char *line)
+{
+    const char *at = str_text(file);
+
+    while ((at = strstr(at, line)) != NULL && at != str_text(file) && at[-1] != '\n')
+        at++;
+    return at != NULL;
 }
 
 /* "name type key", as ssh writes it, unless it stands there by now: other processes add keys too. */
@@ -494,8 +506,8 @@ int known_hosts_append(const char *path, const char *text, struct error *err)
     if (lock < 0)
         return -1;
     if (file_exists(path))
-        failed = file_read(path, MAX_FILE_BYTES, &old, err);
-    if (failed == 0 && strstr(str_text(&old), text) == NULL) {
+        failed = file_read(path, KNOWN_HOSTS_MAX_BYTES, &old, err);
+    if (failed == 0 && !has_line(&old, text)) {
         if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
             str_add_char(&added, '\n');
         str_add(&added, text);
@@ -510,7 +522,7 @@ char *known_hosts_line(const struct known_name *name, const struct known_key *ke
 {
     AUTO_STRLIST struct strlist forms = STRLIST_INIT;
 
-    lookup_names(name, &forms);
+    known_name_forms(name, &forms);
     return xasprintf("%s %s %s\n", forms.items[0], key->type, key->blob);
 }
 

@@ -1,15 +1,17 @@
 /*
  * known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): each is read once for all hosts; hashed names,
- * patterns,
- * "[host]:port", several keys of a host and @revoked are understood. @cert-authority lines are passed over:
- * the library negotiates no host certificates.
+ * patterns, "[host]:port", several keys of a host and @revoked are understood. @cert-authority lines are for
+ * ssh_authority.c.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_KNOWN_HOSTS_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_KNOWN_HOSTS_INTERNAL_H
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "transport/endpoint.h"
 #include "transport/trust.h"
+
+#define KNOWN_HOSTS_MAX_BYTES ((size_t)64 << 20)
 
 struct known_hosts; /* the files read so far */
 
@@ -23,6 +25,16 @@ struct known_name {
     unsigned port;
     const struct strlist *files; /* those that are missing count as empty */
 };
+
+/* It borrows from the endpoint. */
+struct known_name known_name_of(const struct endpoint *endpoint);
+
+/*
+ * Append the forms a host is looked up by: the alias alone; "[host]:port" for another port than 22, and then,
+ * as ssh does, the bare name; for port 22 the bare name and "[host]:22", which patterns with a port may
+ * match.
+ */
+void known_name_forms(const struct known_name *name, struct strlist *forms);
 
 /* The key a server showed. */
 struct known_key {

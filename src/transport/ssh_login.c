@@ -18,16 +18,6 @@ static const char *const hostkey_algorithms[] = {
     "ecdsa-sha2-nistp256", "rsa-sha2-512",        "rsa-sha2-256",
 };
 
-static struct known_name make_known_name(const struct ssh_connection *connection)
-{
-    const struct endpoint *endpoint = connection->link->endpoint;
-
-    return (struct known_name){.alias = endpoint->key_name,
-                               .hostname = endpoint->hostname,
-                               .port = endpoint->port,
-                               .files = &endpoint->known_hosts};
-}
-
 static bool is_known_algorithm(const struct strlist *types, const char *algorithm)
 {
     return strlist_has(types, algorithm) || (text_starts(algorithm, "rsa-") && strlist_has(types, "ssh-rsa"));
@@ -36,7 +26,7 @@ static bool is_known_algorithm(const struct strlist *types, const char *algorith
 /* The server picks by the client's order: a key type that is known for the host must stand first. */
 static int set_hostkey_order(struct ssh_connection *connection, struct error *err)
 {
-    struct known_name name = make_known_name(connection);
+    struct known_name name = known_name_of(connection->link->endpoint);
     AUTO_STRLIST struct strlist types = STRLIST_INIT, order = STRLIST_INIT;
     AUTO_FREE char *joined = NULL;
 
@@ -144,7 +134,7 @@ static int judge_key(struct ssh_connection *connection, const struct known_name 
 
 static int check_hostkey(struct ssh_connection *connection)
 {
-    struct known_name name = make_known_name(connection);
+    struct known_name name = known_name_of(connection->link->endpoint);
     struct known_key shown = {0};
     struct error err = ERROR_INIT;
     ssh_key key = NULL;

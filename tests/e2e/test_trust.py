@@ -94,6 +94,28 @@ def test_a_changed_key_is_never_accepted(lab, known):
     assert wrong in known.read_text() and len(known.read_text().splitlines()) == 2
 
 
+def test_a_host_certificate_is_left_to_openssh(make_lab):
+    """Only the certificate authority is known: what lets ssh in lets mtlaunch in."""
+    lab = make_lab(2)
+    known = lab.home / ".ssh" / "known_hosts"
+    authority = lab.cluster.etc("node1") / "authority"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(authority)], check=True)
+    subprocess.run(["ssh-keygen", "-q", "-s", str(authority), "-I", "node1", "-h", "-n", "node1",
+                    str(lab.cluster.etc("node1") / "host_key.pub")], check=True)
+    with open(lab.cluster.etc("node1") / "sshd_config", "a", encoding="ascii") as config:
+        config.write("HostCertificate /run/lab/host_key-cert.pub\n")
+    lab.cluster.stop_sshd("node1")
+    lab.cluster.start_sshd("node1")
+    others = [line for line in known.read_text().splitlines() if not line.startswith("node1")]
+    key = authority.with_suffix(".pub").read_text().split()[1]
+    known.write_text("\n".join(others + [f"@cert-authority node1,*.lab ssh-ed25519 {key}"]) + "\n")
+    answer = lab.mt("exec", "-v", "-H", "node[1-2]", "--", "true")
+    assert "node1: reached through the system's ssh" in answer.err and "certificate authority" in answer.err
+    assert "node2: reached" not in answer.err
+    known.write_text(known.read_text().replace(key, "A" * len(key)))
+    assert lab.mt("exec", "-H", "node1", "--json", "--", "true", code=3).json["hosts"][0]["error"]["kind"].startswith("hostkey-")
+
+
 def write_key(lab, name, passphrase):
     folder = lab.cluster.head_home / ".ssh"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", str(folder / name)], check=True)

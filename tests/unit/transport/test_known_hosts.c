@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "model/kind.h"
+#include "transport/ssh_authority_internal.h"
 #include "transport/ssh_known_hosts_internal.h"
 
 /* clang-format off */
@@ -233,6 +234,67 @@ static void test_adding(void **state)
 }
 
 /* Nothing is written to what is no file; a folder in the way is said. */
+static void test_adding_beside_a_longer_name(void **state)
+{
+    struct place *place = *state;
+    struct known_hosts *known = known_hosts_new();
+    struct known_name name = {.hostname = "10.0.0.1", .port = 22, .files = &place->files};
+    struct known_key key = {.type = "ssh-ed25519", .blob = "AAAAgood", .fingerprint = "SHA256:abc"};
+    AUTO_STR struct str text = STR_INIT;
+    struct error err = ERROR_INIT;
+
+    write_known(place, "110.0.0.1 ssh-ed25519 AAAAgood\n");
+    assert_int_equal(known_hosts_add(known, &name, &key, place->path, &err), 0);
+    assert_int_equal(file_read(place->path, 10000, &text, &err), 0);
+    assert_string_equal(str_text(&text), "110.0.0.1 ssh-ed25519 AAAAgood\n10.0.0.1 ssh-ed25519 AAAAgood\n");
+    known_hosts_free(known);
+}
+
+static char *find_authority(struct place *place, const char *alias, const char *hostname, unsigned port)
+{
+    struct ssh_authorities *authorities = ssh_authorities_new();
+    const struct known_name name = {
+        .alias = alias, .hostname = hostname, .port = port, .files = &place->files};
+    char *found = ssh_authorities_find(authorities, &name);
+
+    ssh_authorities_free(authorities);
+    return found;
+}
+
+static void test_authorities(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *second = xasprintf("%s:2", place->path), *third = xasprintf("%s:3", place->path);
+    static const struct {
+        const char *alias, *hostname;
+        unsigned port, line;
+    } cases[] = {
+        {NULL, "G1.example", 22, 2},
+        {NULL, "g1.example", 2222, 2},
+        {NULL, "bad.example", 22, 0},
+        {NULL, "g1", 22, 0},
+        {"g1.example", "10.0.0.1", 22, 2},
+        {NULL, "h", 2222, 3},
+        {NULL, "h", 22, 0},
+        {NULL, "plain", 22, 0},
+    };
+
+    write_known(place, "plain ssh-ed25519 AAAA # @cert-authority\n"
+                       "@cert-authority *.Example,!bad.example ssh-ed25519 AAAA\r\n"
+                       "  @cert-authority\t[h]:2222 ssh-rsa BBBB\n"
+                       "@cert-authority\n@cert-authorityx h ssh-rsa BBBB\n@revoked plain ssh-rsa CCCC");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *found = find_authority(place, cases[i].alias, cases[i].hostname, cases[i].port);
+        if (cases[i].line == 0)
+            assert_null(found);
+        else
+            assert_string_equal(found, cases[i].line == 2 ? second : third);
+    }
+    unlink(place->path);
+    assert_null(find_authority(place, NULL, "g1.example", 22));
+    assert_null(ssh_authorities_find(NULL, &(struct known_name){.hostname = "h", .files = &place->files}));
+}
+
 static void test_adding_elsewhere(void **state)
 {
     struct place *place = *state;
@@ -342,6 +404,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_several_keys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_types_of_hashed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_beside_a_longer_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_authorities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_type, set_up, tear_down),
