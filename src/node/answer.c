@@ -330,6 +330,7 @@ static int read_life(const struct node_fields *fields, enum node_life *out, stru
     static const char *const names[] = {
         [NODE_LIFE_NONE] = "none",     [NODE_LIFE_STARTING] = "starting", [NODE_LIFE_RUNNING] = "running",
         [NODE_LIFE_EXITED] = "exited", [NODE_LIFE_GONE] = "gone",         [NODE_LIFE_ELSEWHERE] = "elsewhere",
+        [NODE_LIFE_UNRECORDED] = "unrecorded",
     };
     const char *value = node_field_text(fields, "life");
 

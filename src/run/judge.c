@@ -93,6 +93,11 @@ static void judge_none(struct run_node *node)
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt)
 {
+    if (seen->life == NODE_LIFE_UNRECORDED) {
+        node->state = NODE_RUNNING;
+        judge_set_reason(node, "its state file was removed: the exit status will be lost");
+        return;
+    }
     bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;
     if (seen->life == NODE_LIFE_NONE || other_run || seen->found_attempt != attempt) {
         judge_none(node);
@@ -107,6 +112,7 @@ void judge_observation(struct run_node *node, const struct node_observation *see
     }
     switch (seen->life) {
     case NODE_LIFE_NONE:
+    case NODE_LIFE_UNRECORDED:
         break;
     case NODE_LIFE_STARTING:
         node->state = NODE_RUNNING;

@@ -67,7 +67,8 @@ static void take_observation(struct watcher *watcher, struct node_observation *s
     watcher->seen = *seen;
     watcher->has_seen = true;
     watcher->seen_real_ms = clock_real_ms();
-    watcher->over = seen->life != NODE_LIFE_RUNNING && seen->life != NODE_LIFE_STARTING;
+    watcher->over = seen->life != NODE_LIFE_RUNNING && seen->life != NODE_LIFE_STARTING &&
+                    seen->life != NODE_LIFE_UNRECORDED;
     watcher->failures = 0;
     watcher->watchers->silent_since_ms[watcher->node] = 0;
     note_log(watcher, seen->log_size);

@@ -72,6 +72,29 @@ def test_beats_tell_how_long_the_log_is(node):
     watch.close()
 
 
+def test_a_removed_record_is_not_an_end(node):
+    """Whoever tidies up the folder of a live run must not end it."""
+    go = os.path.join(node.artifacts, "go")
+    node.start("sh", "-c", 'until [ -e "$0" ]; do sleep 0.2; done; exit 3', go)
+    watch = Watch(node, beat=1)
+    watch.wait("life=running")
+    os.unlink(node.file("state"))
+    watch.wait("life=unrecorded")
+    with open(go, "w", encoding="ascii"):
+        pass
+    watch.wait("life=exited")  # the exit record tells it all the same
+    watch.wait("status=3")
+    assert watch.wait_end() == 0
+    watch.close()
+
+
+def test_a_removed_record_of_another_attempt_is_nothing(node):
+    node.start("sleep", "600")
+    os.unlink(node.file("state"))
+    assert node.observe()["life"] == "unrecorded"
+    assert node.observe(attempt=2)["life"] == "none"
+
+
 def test_of_nothing_it_says_so_and_ends(node):
     watch = Watch(node)
     watch.wait("life=none")

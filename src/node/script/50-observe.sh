@@ -11,7 +11,7 @@ mt_verb_observe() {
     fi
     mt_root='' mt_keeper='' mt_memory=''
     if ! mt_read_state "$mt_base.state"; then
-        mt_frame life none
+        mt_observe_unrecorded
     else
         mt_frame found_run_id "$mt_s_run_id"
         mt_frame found_attempt "$mt_s_attempt"
@@ -29,6 +29,33 @@ mt_verb_observe() {
     IFS=' ' read -r mt_up mt_rest </proc/uptime
     mt_frame uptime "$mt_up"
     mt_end
+}
+
+# Somebody may have removed the record: how it ended is still told by .exit, that something lives by its mark.
+mt_observe_unrecorded() {
+    if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
+        mt_frame found_run_id "$mt_run_id"
+        mt_frame found_attempt "$mt_attempt"
+        mt_frame_exit
+        return 0
+    fi
+    mt_life=none
+    mt_read_table
+    mt_find_marks "$mt_run_id" "$mt_rank" ''
+    for mt_pid in $(printf '%s\n' "$mt_marks" | sed -n 's/^own //p'); do
+        ! tr '\0' '\n' 2>/dev/null <"/proc/$mt_pid/environ" |
+            grep -qxF "MTLAUNCH_MARK=$mt_run_id.$mt_attempt.$mt_rank" || mt_life=unrecorded
+    done
+    mt_frame life "$mt_life"
+}
+
+mt_frame_exit() {
+    mt_frame life exited
+    mt_frame status "$mt_x_status"
+    mt_frame signal "$mt_x_signal"
+    mt_frame ended "$mt_x_ended"
+    mt_frame ended_uptime "$mt_x_uptime"
+    [ -z "$mt_x_setup_line" ] || mt_frame setup_line "$mt_x_setup_line"
 }
 
 mt_observe_attempt() {
@@ -54,12 +81,7 @@ mt_observe_attempt() {
         fi
     fi
     if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
-        mt_frame life exited
-        mt_frame status "$mt_x_status"
-        mt_frame signal "$mt_x_signal"
-        mt_frame ended "$mt_x_ended"
-        mt_frame ended_uptime "$mt_x_uptime"
-        [ -z "$mt_x_setup_line" ] || mt_frame setup_line "$mt_x_setup_line"
+        mt_frame_exit
     elif [ "$mt_s_host" != "$mt_host" ]; then
         mt_frame life elsewhere
     elif [ "$mt_s_boot_id" != "$mt_boot_id" ]; then

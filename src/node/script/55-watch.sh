@@ -54,7 +54,9 @@ mt_watch_beat() {
 mt_watch_observe() {
     mt_text=$(mt_verb_observe)
     mt_watch_say "$mt_text"
+    # marks are dear to look for
     case $mt_text in
+    *"@@$mt_nonce life=unrecorded"*) mt_observe_at=$((mt_clock + mt_beat * 100)) ;;
     *"@@$mt_nonce life=running"* | *"@@$mt_nonce life=starting"*) ;;
     *) mt_over=1 ;;
     esac
@@ -65,7 +67,7 @@ mt_verb_watch() {
     mt_watch_reader
     mt_stat "$$"
     mt_parent=$mt_st_ppid
-    mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0
+    mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0 mt_observe_at=0
     while :; do
         mt_read_clock
         if [ "$mt_clock" -ge "$mt_next_beat" ]; then
@@ -74,7 +76,8 @@ mt_verb_watch() {
             mt_next_beat=$((mt_clock + mt_beat * 100))
         fi
         mt_watch_phase
-        if [ -z "$mt_over" ] && { [ "$mt_phase" != "$mt_said" ] || [ "$mt_phase" = other ]; }; then
+        if [ -z "$mt_over" ] && { [ "$mt_phase" != "$mt_said" ] || [ "$mt_phase" = other ]; } &&
+            [ "$mt_clock" -ge "$mt_observe_at" ]; then
             mt_still_ours
             mt_watch_phase
             mt_said=$mt_phase

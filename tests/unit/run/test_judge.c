@@ -156,6 +156,12 @@ static void test_files_of_others_prove_nothing(void **state)
     expect(&node, NODE_FAILED, "state file was removed");
 
     node = new_node(NODE_RUNNING);
+    seen = seen_life(NODE_LIFE_UNRECORDED);
+    seen.found_attempt = 0;
+    observe(&node, &seen);
+    expect(&node, NODE_RUNNING, "exit status will be lost");
+
+    node = new_node(NODE_RUNNING);
     seen = seen_life(NODE_LIFE_ELSEWHERE);
     observe(&node, &seen);
     expect(&node, NODE_LOST, "another host");
