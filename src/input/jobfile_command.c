@@ -19,7 +19,8 @@ int read_program(struct job_reader *reader, const struct yaml_node *node, const 
         return error_hint(reader->err, "say what to run: 'program: train.py'");
     }
     for (size_t i = 0; i < job->program.len; i++) {
-        if (reader_check_word(reader, node, path, strlen(job->program.items[i])) < 0) {
+        const struct yaml_node *item = job->program_is_list ? node->items[i] : node;
+        if (reader_check_word(reader, item, path, job->program.items[i]) < 0) {
             return -1;
         }
     }
@@ -50,7 +51,7 @@ static int read_arg(struct job_reader *reader, const struct yaml_node *node, con
         return -1;
     }
     for (size_t i = 0; i < arg->values.len; i++) {
-        if (reader_check_word(reader, node, path, strlen(arg->values.items[i])) < 0) {
+        if (reader_check_word(reader, node, path, arg->values.items[i]) < 0) {
             return -1;
         }
     }
@@ -63,8 +64,9 @@ static int read_args_map(struct job_reader *reader, const struct yaml_node *node
         const struct yaml_node *key = node->entries[i].key;
         AUTO_FREE char *arg_path = xasprintf("%s.%s", path, key->text);
         struct job_arg *arg = job_args_add(&reader->job->args);
+        AUTO_FREE char *option = xasprintf("--%s", key->text);
         arg->key = xstrdup(key->text);
-        if (reader_check_word(reader, key, path, strlen("--") + strlen(key->text)) < 0 ||
+        if (reader_check_word(reader, key, path, option) < 0 ||
             read_arg(reader, node->entries[i].value, arg_path, arg) < 0) {
             return -1;
         }
@@ -84,7 +86,7 @@ int read_args(struct job_reader *reader, const struct yaml_node *node, const cha
     for (size_t i = 0; i < words.len; i++) {
         AUTO_FREE char *word_path = xasprintf("%s[%zu]", path, i);
         const struct yaml_node *item = node->type == YAML_LIST ? node->items[i] : node;
-        if (reader_check_word(reader, item, word_path, strlen(words.items[i])) < 0) {
+        if (reader_check_word(reader, item, word_path, words.items[i]) < 0) {
             return -1;
         }
         job_args_add_word(&reader->job->args, words.items[i]);
@@ -110,6 +112,9 @@ int read_env(struct job_reader *reader, const struct yaml_node *node, const char
         }
         if (env_check_settable(key->text, value->text, reader->err) < 0) {
             return reader_place(reader, key);
+        }
+        if (check_placeholders(reader, value, name) < 0) {
+            return -1;
         }
         env_set(&reader->job->env, key->text, value->text, value->origin);
     }

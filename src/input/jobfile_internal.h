@@ -95,8 +95,10 @@ const char *reader_text(struct job_reader *reader, const struct yaml_node *node,
 /* The items of a list, or a text as its one item, appended to list. */
 int reader_list(struct job_reader *reader, const struct yaml_node *node, const char *path,
                 struct strlist *list);
-/* A word of the command line fits into one argument; its text is never shown. */
-int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path, size_t len);
+/* A word of the command line fits into one argument, and its placeholders are known; its text is never shown.
+ */
+int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const char *word);
 /* A path on this machine: "~" expanded, a relative one from the spec's folder. Caller frees. */
 char *reader_path(const struct job_reader *reader, const char *text);
 /* The same as an absolute path: later commands run elsewhere. Caller frees. */
@@ -119,6 +121,7 @@ int read_spares(struct job_reader *reader, const struct yaml_node *node, const c
 int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_notify(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int check_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path);

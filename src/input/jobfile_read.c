@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "input/jobfile_internal.h"
 #include "model/kind.h"
+#include "model/placeholder.h"
 
 #define SHOWN_KEYS_MAX 12 /* an error lists the keys it knows when they are few */
 
@@ -19,14 +20,18 @@ _Static_assert(sizeof(enum job_sharding) == sizeof(unsigned), "choices are store
 
 /* --- errors --- */
 
+static const struct error_kind *kind_at(const struct yaml_node *node)
+{
+    return node->doc->is_option ? &kind_usage : &kind_job_file;
+}
+
 int reader_fail(struct job_reader *reader, const struct yaml_node *node, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     AUTO_FREE char *text = xvasprintf(format, args);
     va_end(args);
-    const struct error_kind *kind = node->doc->is_option ? &kind_usage : &kind_job_file;
-    return yaml_fail(node, reader->err, kind, "%s", text);
+    return yaml_fail(node, reader->err, kind_at(node), "%s", text);
 }
 
 int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
@@ -92,10 +97,30 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
     return 0;
 }
 
-int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path, size_t len)
+/* Which values they have is known to the plan only. */
+static int try_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *text)
 {
-    if (len <= ENV_VALUE_MAX) {
+    const struct placeholders unknown = PLACEHOLDERS_INIT;
+    AUTO_STR struct str filled = STR_INIT;
+    if (placeholder_fill(&unknown, text, &filled, NULL, reader->err) == 0) {
         return 0;
+    }
+    reader->err->kind = kind_at(node);
+    return reader_place(reader, node);
+}
+
+int check_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    (void)path;
+    return try_placeholders(reader, node, node->text);
+}
+
+int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const char *word)
+{
+    size_t len = strlen(word);
+    if (len <= ENV_VALUE_MAX) {
+        return try_placeholders(reader, node, word);
     }
     reader_fail(reader, node, "'%.100s' makes an argument of %zu bytes, allowed: %d", path, len,
                 ENV_VALUE_MAX);
