@@ -17,7 +17,7 @@
     "exec /bin/sh -c 'IFS= read -r mt_l && [ \"$mt_l\" = %s ] || exit 97; "                                  \
     "mt_n=$(printf \"\\nx\"); mt_n=${mt_n%%x}; mt_s=; "                                                      \
     "while :; do IFS= read -r mt_l || exit 97; [ \"$mt_l\" = %s ] && break; mt_s=$mt_s$mt_l$mt_n; done; "    \
-    "eval \"$mt_s\"'"
+    "mt_whole=1; eval \"$mt_s\"'"
 
 /* As quote_sh, with line ends as "$mt_n": bash in a UTF-8 locale would take one for the rest of a cut
  * character. */
@@ -64,7 +64,10 @@ static void begin(struct node_call *out, const char *nonce)
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
         out->nonce[i] = nonce[i];
     out->command = xasprintf(COMMAND, out->nonce, out->nonce);
-    str_addf(&out->input, "%s\nmt_nonce=%s\n", out->nonce, out->nonce);
+    /* A start-up file that execs another shell leaves it these lines to run, and the rest as the command's
+     * input.
+     */
+    str_addf(&out->input, "%s\n[ \"$mt_whole\" ] || exit 97\nmt_nonce=%s\n", out->nonce, out->nonce);
 }
 
 void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out)

@@ -11,6 +11,8 @@
 #include "node/container.h"
 
 #define TICK_MS       1000
+#define BEGIN_TIMES   3 /* the time for connect and login: for start-up files, and the way into a container */
+#define CONNECT_MS    10000 /* what that is when nothing was asked for */
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
 #define NODE_LATER_S  5 /* the node's own limit comes behind ours, for when the connection is dead by then */
 #define TIMEOUT_MAX_S (UINT32_MAX / 1000 - NODE_LATER_S)
@@ -166,6 +168,19 @@ static void on_writable(void *ctx)
     look_at_room(exec);
 }
 
+static unsigned begin_ms(const struct exec *exec)
+{
+    unsigned connect_ms = exec->request->connect_timeout_ms;
+
+    return BEGIN_TIMES * (connect_ms != 0 ? connect_ms : CONNECT_MS);
+}
+
+static void stop_begin_timer(struct exec_entry *entry)
+{
+    fleet_timer_cancel(entry->exec->fleet, entry->begin_timer);
+    entry->begin_timer = 0;
+}
+
 static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
 {
     struct exec_entry *entry = ctx;
@@ -173,6 +188,8 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     const struct run_exec_observer *observer = exec->request->observer;
 
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
+    if (entry->begin_timer != 0 && entry->out.begun)
+        stop_begin_timer(entry);
     /* Whoever interrupts does not wait for a reader that stands still. */
     if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0))
         return;
@@ -194,6 +211,15 @@ static void on_tick(void *ctx)
 
 /* --- one host --- */
 
+static void on_never_began(void *ctx)
+{
+    struct exec_entry *entry = ctx;
+
+    entry->begin_timer = 0;
+    entry->never_began = true;
+    fleet_cancel(entry->exec->fleet, entry->id);
+}
+
 static void on_started(void *ctx, size_t host)
 {
     struct exec_entry *entry = ctx;
@@ -201,12 +227,27 @@ static void on_started(void *ctx, size_t host)
 
     (void)host;
     entry->started = true;
+    entry->begin_timer = fleet_timer(entry->exec->fleet, begin_ms(entry->exec), on_never_began, entry);
     if (timeout_s != 0 && !entry->ending)
         entry->timer = fleet_timer(entry->exec->fleet, (unsigned)(timeout_s * 1000), on_time_limit, entry);
 }
 
+static void set_never_began(const struct exec_entry *entry, struct error *err)
+{
+    error_set(err, &kind_node_answer, "the login did not come to the command within %u s",
+              begin_ms(entry->exec) / 1000);
+    error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
+                    " --connect-timeout gives them more time");
+}
+
 static void set_timed_out(const struct exec_entry *entry, struct error *err)
 {
+    if (!entry->out.begun) {
+        error_set(err, &kind_time_limit, "the login did not come to the command within %lus",
+                  entry->exec->request->timeout_s);
+        error_hint(err, "look at the login's start-up files, or give it more time with --timeout");
+        return;
+    }
     error_set(err, &kind_time_limit, "the command ran longer than %lus%s", entry->exec->request->timeout_s,
               entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended");
     error_hint(err, "--timeout gives it more time");
@@ -219,7 +260,10 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct error error = result->error;
 
     fleet_timer_cancel(exec->fleet, entry->timer);
-    if (entry->timed_out)
+    stop_begin_timer(entry);
+    if (entry->never_began)
+        set_never_began(entry, &error);
+    else if (entry->timed_out)
         set_timed_out(entry, &error);
     else if (entry->ending && exec->signals > 0)
         set_interrupted(exec, &error);

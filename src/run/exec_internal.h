@@ -13,13 +13,15 @@
 struct exec_entry {
     struct exec *exec;
     uint64_t id;
-    uint64_t timer; /* of its time, or of its ending */
+    uint64_t timer;       /* of its time, or of its ending */
+    uint64_t begin_timer; /* of the login's start-up files */
     struct node_exec_stream out, err;
     char nonce[NODE_NONCE_LEN + 1];
     bool started, done;
     bool takes_input; /* it has taken all that was read so far */
     bool timed_out, ending;
     bool overdue; /* it was told to end and did not */
+    bool never_began;
 };
 
 struct exec {

@@ -35,12 +35,34 @@ static void wake(struct ssh_jump *jump)
         deadline_set(jump->shared->setup.deadlines, &jump->turn, 0);
 }
 
+/* Each item with its length before it: no two lists make the same text. */
+static void add_key_list(struct str *out, const struct strlist *list)
+{
+    for (size_t i = 0; i < list->len; i++)
+        str_addf(out, "%zu:%s", strlen(list->items[i]), list->items[i]);
+    str_add_char(out, ';');
+}
+
+static void add_key_text(struct str *out, const char *text)
+{
+    if (text != NULL)
+        str_addf(out, "%zu:%s", strlen(text), text);
+    str_add_char(out, ';');
+}
+
 char *ssh_jump_key(const struct endpoint *jump)
 {
     struct str out = STR_INIT;
 
-    for (; jump != NULL; jump = jump->jump)
+    for (; jump != NULL; jump = jump->jump) {
         str_addf(&out, "%s@%s:%u ", jump->user, jump->hostname, jump->port);
+        add_key_text(&out, jump->key_name);
+        add_key_list(&out, &jump->known_hosts);
+        add_key_list(&out, &jump->identities);
+        add_key_list(&out, &jump->certificates);
+        add_key_text(&out, jump->agent);
+        str_addf(&out, "%d%d ", jump->identities_only, jump->accept_new);
+    }
     return str_detach(&out);
 }
 

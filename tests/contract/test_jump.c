@@ -106,6 +106,32 @@ static void test_jump_login(void **state)
     endpoint_release(&endpoint);
 }
 
+/* The same jump twice, known and unknown under its name: what one may, the other may not, whoever comes
+ * first. */
+static void test_jump_trust_is_not_shared(void **state)
+{
+    struct pair *pair = *state;
+    const struct exec_request request = {.command = "true"};
+
+    for (int first = 0; first < 2; first++) {
+        struct fleet *fleet = make_fleet(0, 5000);
+        struct outcome outcomes[2] = {{0}};
+        for (int i = 0; i < 2; i++) {
+            struct endpoint endpoint = make_target(pair);
+            if (i == first)
+                endpoint.jump->key_name = xstrdup("another-name");
+            outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+            fleet_run(fleet);
+            endpoint_release(&endpoint);
+        }
+        assert_failed(&outcomes[first], &kind_hostkey_unknown);
+        assert_ended(&outcomes[1 - first], 0);
+        outcome_release(&outcomes[0]);
+        outcome_release(&outcomes[1]);
+        fleet_free(fleet);
+    }
+}
+
 static void test_no_forwarding(void **state)
 {
     struct pair *pair = *state;
@@ -315,11 +341,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_hops),         cmocka_unit_test(test_inner_host_key),
-        cmocka_unit_test(test_jump_down),        cmocka_unit_test(test_jump_login),
-        cmocka_unit_test(test_no_forwarding),    cmocka_unit_test(test_inner_trouble),
-        cmocka_unit_test(test_many_through_one), cmocka_unit_test(test_jump_lost),
-        cmocka_unit_test(test_pause_beside),     cmocka_unit_test(test_openssh_errors),
+        cmocka_unit_test(test_two_hops),
+        cmocka_unit_test(test_inner_host_key),
+        cmocka_unit_test(test_jump_down),
+        cmocka_unit_test(test_jump_login),
+        cmocka_unit_test(test_jump_trust_is_not_shared),
+        cmocka_unit_test(test_no_forwarding),
+        cmocka_unit_test(test_inner_trouble),
+        cmocka_unit_test(test_many_through_one),
+        cmocka_unit_test(test_jump_lost),
+        cmocka_unit_test(test_pause_beside),
+        cmocka_unit_test(test_openssh_errors),
         cmocka_unit_test(test_openssh_bytes),
     };
 

@@ -98,6 +98,22 @@ def test_a_startup_file_that_reads_or_ends(make_lab):
     assert "go away" in second["error"]["hint"]
 
 
+def test_a_startup_file_that_takes_the_input(make_lab):
+    """Neither does exec wait for it for ever, nor do lines meant for our shell become the command's input."""
+    lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
+    lab.node_file("node1", ".bashrc").write_text("cat >/dev/null\n")
+    lab.node_file("node2", ".bashrc").write_text("exec bash --norc\n")
+    answer = lab.mt("exec", "-H", nodes(2), "--connect-timeout", "2", "--json", "--", "echo ran >>ran", code=3)
+    first, second = answer.json["hosts"]
+    assert "did not come to the command within 6 s" in first["error"]["message"] and answer.seconds < 20
+    assert "did not reach its shell whole" in second["error"]["message"]
+    answer = lab.mt("exec", "-H", "node2", "--stdin", "--json", "--", "cat >ran", code=3, input="data\n")
+    assert answer.json["hosts"][0]["error"]["kind"] == "node-answer"
+    answer = lab.mt("exec", "-H", "node1", "--timeout", "2", "--", "echo ran >>ran", code=5)
+    assert "did not come to the command within 2s" in answer.err
+    assert not lab.node_file("node1", "ran").exists() and not lab.node_file("node2", "ran").exists()
+
+
 # --- exit codes ---
 
 def test_the_largest_status(lab):
