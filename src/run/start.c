@@ -196,6 +196,20 @@ static bool anything_touched(const struct start *start)
     return false;
 }
 
+/* Who could not start has failed, also where the way back found it running and stopped it. */
+static void keep_failures(const struct start *start)
+{
+    for (size_t i = 0; i < start->failures.len; i++) {
+        const struct error *error = &start->failures.errors[i];
+        struct run_node *node = &start->run->nodes[i];
+        if (error->kind != NULL && !error_is(error, &kind_interrupted) &&
+            !error_is(error, &kind_terminated) && node->state == NODE_STOPPED) {
+            node->state = NODE_FAILED;
+            judge_set_reason(node, "%s", error->text);
+        }
+    }
+}
+
 /* The start has failed as err says: leave nothing behind and say so in the record. Returns -1. */
 static int fail(struct start *start, struct error *err)
 {
@@ -207,6 +221,7 @@ static int fail(struct start *start, struct error *err)
     if (anything_touched(start) && roll_back(start, &worse) != 0) {
         *err = worse;
     }
+    keep_failures(start);
     if (start->request->again) {
         run->stopping = true; /* whoever restarts it says what becomes of it */
         judge_run(run, clock_real_ms());

@@ -332,6 +332,22 @@ def test_a_node_whose_logind_kills_at_logout_is_named(lab):
         lab.cluster.exec("node2", "rm -f /etc/systemd/logind.conf /var/lib/systemd/linger/lab", user=False)
 
 
+def test_a_connection_lost_in_the_start_makes_it_failed(lab):
+    """The way back stops what had started; the run has failed all the same."""
+    lab.job(hosts="node1,node2", setup=["if [ -e probed ]; then sleep 6; fi; touch probed"],
+            program=["sleep", "600"])
+    starting = lab.spawn("start", "job.yaml", "r")
+    for node in ("node1", "node2"):
+        wait_for(lambda name=node: lab.cluster.pids_with(name, "sleep 6"), f"setup on {node}")
+        for process in lab.cluster.ps(node):
+            if process.command.startswith("sshd: lab"):
+                lab.cluster.kill(node, process.pid)
+    assert starting.wait(timeout=90) == 3, starting.stderr.read()
+    status = lab.status("r", code=1)
+    assert status["state"] == "failed" and status["reason"]
+    lab.assert_nothing_left()
+
+
 def test_too_few_open_files_are_said_before_any_node_is_touched(lab):
     lab.job(program=["sleep", "600"])
     few = 'ulimit -n 24; exec mtlaunch "$@"'
