@@ -13,6 +13,7 @@
 /* One key of one host; owned. */
 struct hostkey_offer {
     char *host; /* as the host list, or the jump's text, has it */
+    unsigned port;
     char *type; /* "ssh-ed25519" … */
     char *fingerprint;
     char *line; /* what goes into the file, with its line end */
@@ -24,6 +25,7 @@ struct hostkey_offers {
     size_t len, cap;
 };
 
+void hostkey_offer_release(struct hostkey_offer *offer);
 void hostkey_offers_release(struct hostkey_offers *offers);
 
 /* Write one down: a line is added under a lock unless it stands there. Errors: kind_local. */

@@ -38,7 +38,12 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     AUTO_SETUP struct setup setup = {0};
     AUTO_FAILURES struct failures failed = FAILURES_INIT;
     AUTO_STR struct str text = STR_INIT;
-    if (setup_load(&setup, call, NULL, err) != 0)
+    const char *job = call->operands.len ? call->operands.items[0] : NULL;
+    if (call->options.yes && !call->options.trust)
+        return error_set(err, &kind_usage, "'--yes' needs --trust");
+    if (call->options.fold && call->options.trust)
+        return error_set(err, &kind_usage, "'--fold' and '--trust' don't go together");
+    if (setup_load(&setup, call, job, err) != 0)
         return -1;
     if (call->options.fold && !call->style.json) {
         hostlist_fold(&setup.hosts, &text);
@@ -67,7 +72,7 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     return output_print(&text, err);
 }
 
-static const char *const usage[] = {"hosts [HOST OPTION]... [--fold] [--trust [--yes]]", NULL};
+static const char *const usage[] = {"hosts [JOB] [HOST OPTION]... [--fold] [--trust [--yes]]", NULL};
 static const struct option own_options[] = {
     {.name = "fold",
      .type = OPTION_FLAG,
@@ -88,6 +93,8 @@ const struct command command_hosts = {
     .summary = "print the host list that a job would run on",
     .usage = usage,
     .own = &own,
+    .notes = "With JOB: its host list, reached as its 'ssh' says.\n",
     .takes_hosts = true,
+    .max_operands = 1,
     .run = run_hosts,
 };

@@ -17,27 +17,44 @@
 #include "report/output.h"
 #include "transport/fleet.h"
 
-#define ROUNDS 4 /* behind a jump that is trusted first there may be more to see */
+#define ROUNDS 9 /* behind a jump that is trusted first there may be more to see */
 
 struct trust {
     struct cmd_call *call;
     const struct setup *setup;
+    struct fleet *fleet;
     struct hostkey_offers offers; /* of all rounds */
     size_t round_from;            /* the first of this round */
     size_t added;
     size_t *hosts; /* the fleet's hosts as indices of the list */
 };
 
+/* Did the host, or a jump before it, show a key that can be written down? */
+static bool has_offer(const struct trust *trust, const struct endpoint *endpoint)
+{
+    for (; endpoint != NULL; endpoint = endpoint->jump) {
+        for (size_t i = trust->round_from; i < trust->offers.len; i++) {
+            const struct hostkey_offer *offer = &trust->offers.items[i];
+            if (offer->port == endpoint->port && strcmp(offer->host, endpoint->name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void on_done(void *ctx, size_t host, const struct exec_result *result)
 {
     struct trust *trust = ctx;
     const struct error_kind *kind = result->error.kind;
+    size_t index = trust->hosts[host];
 
-    /* A key that is not known is shown; whom the host then lets in is another matter. */
-    if (kind != NULL && kind != &kind_hostkey_unknown && kind != &kind_auth_failed &&
-        kind != &kind_key_encrypted && kind != &kind_key_mode && kind != &kind_key_unusable)
-        failures_add(&trust->call->failures, trust->setup->hosts.items[trust->hosts[host]].name,
-                     &result->error);
+    fleet_close_idle(trust->fleet, host);
+    if (kind == &kind_hostkey_unknown && has_offer(trust, &trust->setup->endpoints[index]))
+        return;
+    /* The key is known; whom the host then lets in is another matter. */
+    if (kind != NULL && kind != &kind_auth_failed && kind != &kind_key_encrypted && kind != &kind_key_mode &&
+        kind != &kind_key_unusable)
+        failures_add(&trust->call->failures, trust->setup->hosts.items[index].name, &result->error);
 }
 
 static int look_at_hosts(struct trust *trust, struct error *err)
@@ -50,25 +67,50 @@ static int look_at_hosts(struct trust *trust, struct error *err)
         .connect_timeout_ms =
             options->connect_timeout.given ? (unsigned)options->connect_timeout.value * 1000 : 0};
     const struct exec_request request = {.command = "true"};
-    struct fleet *fleet = fleet_new(&limits, err);
 
-    if (fleet == NULL)
+    trust->fleet = fleet_new(&limits, err);
+    if (trust->fleet == NULL)
         return -1;
     for (size_t i = 0; i < trust->setup->hosts.len; i++) {
         struct endpoint *endpoint = &trust->setup->endpoints[i];
-        if (endpoint->name == NULL || endpoint->local || endpoint->openssh)
+        if (endpoint->local || endpoint->openssh)
             continue;
         for (struct endpoint *at = endpoint; at != NULL; at = at->jump) {
             at->offers = &trust->offers;
             at->accept_new = false;
         }
-        size_t host = fleet_add_host(fleet, endpoint);
+        size_t host = fleet_add_host(trust->fleet, endpoint);
         trust->hosts[host] = i;
-        fleet_exec(fleet, host, &request, &handler, trust);
+        fleet_exec(trust->fleet, host, &request, &handler, trust);
     }
-    fleet_run(fleet);
-    fleet_free(fleet);
+    fleet_run(trust->fleet);
+    fleet_free(trust->fleet);
     return 0;
+}
+
+/* What was written down and is shown again did not stay: the file keeps nothing (/dev/null). */
+static void drop_unkept(struct trust *trust)
+{
+    struct hostkey_offers *offers = &trust->offers;
+
+    for (size_t i = trust->round_from; i < offers->len;) {
+        struct hostkey_offer *offer = &offers->items[i];
+        bool again = false;
+        for (size_t j = 0; j < trust->round_from && !again; j++)
+            again = strcmp(offers->items[j].line, offer->line) == 0 &&
+                    strcmp(offers->items[j].file, offer->file) == 0;
+        if (!again) {
+            i++;
+            continue;
+        }
+        struct error error = ERROR_INIT;
+        error_set(&error, &kind_hostkey_unknown, "its key does not stay in '%s'", offer->file);
+        error_hint(&error, "is UserKnownHostsFile in ssh_config a file");
+        failures_add(&trust->call->failures, offer->host, &error);
+        hostkey_offer_release(offer);
+        offers->len--;
+        memmove(offer, offer + 1, (offers->len - i) * sizeof(*offer));
+    }
 }
 
 /* In the order of the list; a jump that is none of its hosts comes last. */
@@ -88,15 +130,31 @@ static void sort_offers(struct trust *trust)
     }
 }
 
-/* The offers from that index on, to be shown. Owned by the caller. */
-static struct report_hostkey *to_show(const struct trust *trust, size_t from, size_t *count)
+static bool is_repeated(const struct trust *trust, const char *name)
 {
-    *count = trust->offers.len - from;
-    struct report_hostkey *keys = xcalloc(*count + 1, sizeof(*keys));
-    for (size_t i = 0; i < *count; i++) {
+    size_t count = 0;
+
+    for (size_t i = 0; i < trust->setup->hosts.len; i++)
+        count += strcmp(trust->setup->hosts.items[i].name, name) == 0;
+    return count > 1;
+}
+
+/* The offers from that index on, to be shown; they borrow from labels. Owned by the caller. */
+static struct report_hostkey *to_show(const struct trust *trust, size_t from, struct strlist *labels)
+{
+    size_t count = trust->offers.len - from;
+    struct report_hostkey *keys = xcalloc(count + 1, sizeof(*keys));
+
+    for (size_t i = 0; i < count; i++) {
         const struct hostkey_offer *offer = &trust->offers.items[from + i];
-        keys[i] = (struct report_hostkey){
-            .host = offer->host, .type = offer->type, .fingerprint = offer->fingerprint, .file = offer->file};
+        if (is_repeated(trust, offer->host))
+            strlist_addf(labels, "%s:%u", offer->host, offer->port);
+        else
+            strlist_add(labels, offer->host);
+        keys[i] = (struct report_hostkey){.host = labels->items[i],
+                                          .type = offer->type,
+                                          .fingerprint = offer->fingerprint,
+                                          .file = offer->file};
     }
     return keys;
 }
@@ -104,10 +162,10 @@ static struct report_hostkey *to_show(const struct trust *trust, size_t from, si
 static int show_round(const struct trust *trust, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    size_t count;
-    AUTO_FREE struct report_hostkey *keys = to_show(trust, trust->round_from, &count);
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    AUTO_FREE struct report_hostkey *keys = to_show(trust, trust->round_from, &labels);
 
-    report_hostkeys_text(keys, count, &text);
+    report_hostkeys_text(keys, labels.len, &text);
     return output_print(&text, err);
 }
 
@@ -122,7 +180,8 @@ static int ask(const struct cmd_call *call, struct error *err)
         error_set(err, &kind_hostkey_unknown, "there are host keys that are not known, and nobody to ask");
         return error_hint(err, "compare the fingerprints, then give --yes");
     }
-    msg_warn("are these the fingerprints of the hosts themselves? yes or no:");
+    fputs("Are these the fingerprints of the hosts themselves? yes or no: ", stderr);
+    fflush(stderr);
     if (fgets(answer, sizeof(answer), stdin) == NULL)
         return 0;
     answer[strcspn(answer, "\r\n")] = '\0';
@@ -154,6 +213,7 @@ static int trust_round(struct trust *trust, struct error *err)
     trust->round_from = trust->offers.len;
     if (look_at_hosts(trust, err) != 0)
         return -1;
+    drop_unkept(trust);
     if (trust->offers.len == trust->round_from)
         return 0;
     sort_offers(trust);
@@ -161,7 +221,8 @@ static int trust_round(struct trust *trust, struct error *err)
         return -1;
     switch (ask(trust->call, err)) {
     case 0:
-        return error_set(err, &kind_hostkey_unknown, "no host key was added");
+        return error_set(err, &kind_hostkey_unknown, "no %shost key was added",
+                         trust->added > 0 ? "further " : "");
     case 1:
         return write_down(trust, err) == 0 ? 1 : -1;
     default:
@@ -176,7 +237,7 @@ static void say_left_out(const struct setup *setup)
     AUTO_STR struct str folded = STR_INIT;
 
     for (size_t i = 0; i < setup->hosts.len; i++) {
-        if (setup->endpoints[i].name != NULL && setup->endpoints[i].openssh)
+        if (setup->endpoints[i].openssh)
             strlist_add(&hosts, setup->hosts.items[i].name);
     }
     if (hosts.len == 0)
@@ -189,10 +250,10 @@ static void say_left_out(const struct setup *setup)
 static int answer_json(struct trust *trust, const struct error *failure, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    size_t count;
-    AUTO_FREE struct report_hostkey *keys = to_show(trust, 0, &count);
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    AUTO_FREE struct report_hostkey *keys = to_show(trust, 0, &labels);
 
-    report_hostkeys_json(keys, count, trust->added, &trust->call->failures, failure, &text);
+    report_hostkeys_json(keys, labels.len, trust->added, &trust->call->failures, failure, &text);
     trust->call->answered = true;
     return output_print(&text, err);
 }
@@ -207,7 +268,7 @@ int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
     say_left_out(setup);
     for (int round = 0; round < ROUNDS && result == 1; round++)
         result = trust_round(&trust, &failure);
-    if (trust.offers.len == 0 && result == 0)
+    if (trust.offers.len == 0 && result == 0 && call->failures.len == 0)
         msg_info("no host shows a key that is not known");
     for (size_t i = 0; i < call->failures.len; i++)
         failure_print(&call->failures.items[i].error, &call->failures.items[i].hosts, call->style.color_err);

@@ -373,7 +373,7 @@ static int report_unknown(const struct known_name *name, const struct known_key 
     }
     return error_hint(err,
                       "compare the fingerprint with the host's own and add it: mtlaunch hosts --trust with"
-                      " the same host list, or ssh to the host once, or ssh-keyscan");
+                      " the same host list or job, or ssh to the host once, or ssh-keyscan");
 }
 
 static int report_changed(const struct known_key *key, const struct verdict *verdict, const char *form,

@@ -122,7 +122,7 @@ static int judge_key(struct ssh_connection *connection, const struct known_name 
         link->exact_types = true;
         return 1;
     }
-    if (!other_type && link->endpoint->offers != NULL && link->endpoint->trust_file != NULL)
+    if (link->endpoint->offers != NULL && link->endpoint->trust_file != NULL)
         known_hosts_offer(link->endpoint->offers, link->endpoint->name, name, key,
                           link->endpoint->trust_file);
     if (other_type || !link->endpoint->accept_new)

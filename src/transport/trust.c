@@ -10,6 +10,7 @@ void known_hosts_offer(struct hostkey_offers *offers, const char *host, const st
                        const struct known_key *key, const char *file)
 {
     struct hostkey_offer offer = {.host = xstrdup(host),
+                                  .port = name->port,
                                   .type = xstrdup(key->type),
                                   .fingerprint = xstrdup(key->fingerprint),
                                   .line = known_hosts_line(name, key),
@@ -19,15 +20,19 @@ void known_hosts_offer(struct hostkey_offers *offers, const char *host, const st
     offers->items[offers->len++] = offer;
 }
 
+void hostkey_offer_release(struct hostkey_offer *offer)
+{
+    free(offer->host);
+    free(offer->type);
+    free(offer->fingerprint);
+    free(offer->line);
+    free(offer->file);
+}
+
 void hostkey_offers_release(struct hostkey_offers *offers)
 {
-    for (size_t i = 0; i < offers->len; i++) {
-        free(offers->items[i].host);
-        free(offers->items[i].type);
-        free(offers->items[i].fingerprint);
-        free(offers->items[i].line);
-        free(offers->items[i].file);
-    }
+    for (size_t i = 0; i < offers->len; i++)
+        hostkey_offer_release(&offers->items[i]);
     free(offers->items);
     *offers = (struct hostkey_offers){0};
 }

@@ -94,6 +94,52 @@ def test_a_changed_key_is_never_accepted(lab, known):
     assert wrong in known.read_text() and len(known.read_text().splitlines()) == 2
 
 
+def test_trust_of_a_file_that_keeps_nothing(lab, known):
+    config = known.with_name("config")
+    config.write_text("Host node1\n    UserKnownHostsFile /dev/null\nHost node2\n    UserKnownHostsFile none\n")
+    try:
+        answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-3]", code=3)
+    finally:
+        config.unlink()
+    assert "node1: its key does not stay in '/dev/null'" in answer.err and "node2: the host key is not known" in answer.err
+    assert [line.split()[0] for line in known.read_text().splitlines()] == ["node3"]
+
+
+def test_trust_takes_a_key_of_another_type(lab, known):
+    """ssh asks about it too; a key that differs in the same type is a changed one."""
+    rsa = known.with_name("rsa")
+    subprocess.run(["ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-f", str(rsa)], check=True)
+    known.write_text("node1 " + rsa.with_suffix(".pub").read_text())
+    rsa.unlink()
+    rsa.with_suffix(".pub").unlink()
+    assert "known is ssh-rsa" in lab.mt("exec", "-H", "node1", "--", "true", code=3).err
+    lab.mt("hosts", "--trust", "--yes", "-H", "node1")
+    lab.mt("exec", "-H", "node1", "--", "true")
+
+
+def test_trust_of_a_job(lab, known):
+    own = known.with_name("of_the_job")
+    lab.job(hosts="node[1-2]", ssh={"known_hosts": str(own)})
+    assert "hosts --trust with the same host list or job" in lab.mt("start", "job.yaml", "r", code=3).err
+    lab.mt("hosts", "job.yaml", "--trust", "--yes")
+    assert len(own.read_text().splitlines()) == 2 and known.read_text() == ""
+    lab.mt("start", "job.yaml", "r")
+    lab.mt("stop", "r")
+    own.unlink()
+
+
+def test_trust_with_few_open_files(lab, known):
+    few = lab.cluster.run("sh", "-c", "ulimit -n 20; exec mtlaunch hosts --trust --yes -H node[1-4]")
+    assert few.returncode == 0, few.stderr
+    again = lab.cluster.run("sh", "-c", "ulimit -n 20; exec mtlaunch hosts --trust -H node[1-4]")
+    assert "no host shows a key that is not known" in again.stderr, again.stderr
+
+
+def test_words_that_do_not_go_together(lab):
+    assert "needs --trust" in lab.mt("hosts", "--yes", "-H", "node1", code=2).err
+    assert "--fold" in lab.mt("hosts", "--fold", "--trust", "-H", "node1", code=2).err
+
+
 def test_a_host_certificate_is_left_to_openssh(make_lab):
     """Only the certificate authority is known: what lets ssh in lets mtlaunch in."""
     lab = make_lab(2)
