@@ -51,13 +51,20 @@ static int note_passphrase(const char *prompt, char *buffer, size_t len, int ech
 }
 
 /* As ssh: only the mode of a file of the caller's own is judged. */
-static int check_mode(const char *path, struct error *err)
+static int check_file(const char *path, bool has_public, struct error *err)
 {
     struct stat st;
 
+    if (stat(path, &st) != 0 && errno == ENOENT && has_public) {
+        error_set(err, &kind_key_unusable,
+                  "of the key '%s' only the public half is there, and no agent has the other", path);
+        return error_hint(err, "give the private key to the ssh agent: ssh-add");
+    }
     if (stat(path, &st) != 0)
         return error_set(err, &kind_identity_missing, "private key '%s' cannot be read: %s", path,
                          strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, &kind_key_unusable, "private key '%s' is no file", path);
     if (st.st_uid == geteuid() && (st.st_mode & 077) != 0) {
         error_set(err, &kind_key_mode, "private key '%s' is open to others: mode %04o, allowed is 0600", path,
                   (unsigned)(st.st_mode & 07777));
@@ -86,8 +93,25 @@ static char *read_public(const char *path)
     return len > 0 ? xstrndup(at, len) : NULL;
 }
 
+/* OpenSSH's form of a private key holds the public half in clear. */
+static char *read_public_half(const char *path)
+{
+    ssh_key key = NULL;
+    char *exported = NULL, *base64 = NULL;
+
+    if (ssh_pki_import_pubkey_file(path, &key) == SSH_OK &&
+        ssh_pki_export_pubkey_base64(key, &exported) == SSH_OK) {
+        base64 = xstrdup(exported);
+        ssh_string_free_char(exported);
+    }
+    ssh_key_free(key);
+    return base64;
+}
+
 static void set_encrypted(struct ssh_identity *identity)
 {
+    if (identity->public_base64 == NULL)
+        identity->public_base64 = read_public_half(identity->path);
     error_set(&identity->trouble, &kind_key_encrypted, "private key '%s' is encrypted", identity->path);
     error_hint(&identity->trouble,
                "give it to the ssh agent (ssh-add %s), or name a key without a passphrase (ssh.identity, or"
@@ -123,7 +147,7 @@ static void import_key(struct ssh_identity *identity)
     if (access(identity->path, F_OK) == 0 && take_public_half(identity))
         return;
     identity->public_base64 = read_public(public_path);
-    if (check_mode(identity->path, &identity->trouble) != 0)
+    if (check_file(identity->path, identity->public_base64 != NULL, &identity->trouble) != 0)
         return;
     if (ssh_pki_import_privkey_file(identity->path, NULL, note_passphrase, &asked, &identity->key) !=
         SSH_OK) {

@@ -183,17 +183,36 @@ def locked(lab):
         path.unlink()
 
 
-def test_an_encrypted_key_is_said_and_works_by_an_agent(lab, locked):
+@pytest.mark.parametrize("public", [True, False])
+def test_an_encrypted_key_is_said_and_works_by_an_agent(lab, locked, public):
+    """Eight others before it in the agent, and with or without its .pub: the named one is the one that is offered."""
+    if not public:
+        (lab.cluster.head_home / ".ssh" / "locked.pub").unlink()
     answer = lab.mt("start", "job.yaml", "r", "--wait", code=3, env={"SSH_AUTH_SOCK": ""}, input="")
     assert "is encrypted" in answer.err and "ssh-add" in answer.err
     script = (
-        "eval $(ssh-agent -a $HOME/agent.sock) >/dev/null; "
+        "eval $(ssh-agent -a $HOME/agent.sock) >/dev/null; for i in 1 2 3 4 5 6 7 8; do "
+        "ssh-keygen -q -t ed25519 -N '' -f other; ssh-add -q other 2>/dev/null; rm other other.pub; done; "
         "printf '#!/bin/sh\\necho secret\\n' >$HOME/ask; chmod 700 $HOME/ask; "
         "SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force ssh-add -q ~/.ssh/locked </dev/null 2>/dev/null; "
         "mtlaunch start job.yaml r2 --wait; code=$?; kill $SSH_AGENT_PID; exit $code"
     )
     done = lab.cluster.run("sh", "-c", script, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_public_half_alone_is_no_usage_error(lab):
+    """ssh_config may name it for an agent's key; the host has been asked, so it is no matter of words."""
+    write_key(lab, "halved", "")
+    folder = lab.cluster.head_home / ".ssh"
+    (folder / "halved").unlink()
+    (folder / "config").write_text("Host node1\n    IdentityFile ~/.ssh/halved\n    IdentitiesOnly yes\n")
+    try:
+        answer = lab.mt("exec", "-H", "node1", "--", "true", code=3)
+    finally:
+        (folder / "config").unlink()
+        (folder / "halved.pub").unlink()
+    assert "only the public half is there" in answer.err and "ssh-add" in answer.err
 
 
 def test_a_missing_identity_is_a_usage_error(lab):
