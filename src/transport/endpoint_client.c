@@ -102,6 +102,31 @@ static const char *find_hardware_key(const struct endpoint *endpoint)
     return NULL;
 }
 
+/* The private half lies in the file itself. */
+static bool is_private_file(const char *identity)
+{
+    size_t len = strlen(identity);
+
+    return file_exists(identity) && !(len > 4 && strcmp(identity + len - 4, ".pub") == 0);
+}
+
+/* The built-in client signs for a certificate with a key file only. The caller frees; NULL: there is none. */
+static char *find_agents_certificate(const struct endpoint *endpoint)
+{
+    bool has_file = false;
+
+    if (endpoint->agent == NULL)
+        return NULL;
+    for (size_t i = 0; i < endpoint->identities.len; i++) {
+        char *certificate = xasprintf("%s-cert.pub", endpoint->identities.items[i]);
+        if (!is_private_file(endpoint->identities.items[i]) && file_exists(certificate))
+            return certificate;
+        free(certificate);
+        has_file |= is_private_file(endpoint->identities.items[i]);
+    }
+    return !has_file && endpoint->certificates.len > 0 ? xstrdup(endpoint->certificates.items[0]) : NULL;
+}
+
 static char *find_default_hardware_key(const struct machine *machine)
 {
     for (size_t i = 0; i < ARRAY_LEN(hardware_identities); i++) {
@@ -127,6 +152,9 @@ char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_
     AUTO_FREE char *authority = ssh_authorities_find(machine->authorities, &name);
     if (authority != NULL)
         return xasprintf("the host key's certificate authority (%s)", authority);
+    AUTO_FREE char *certificate = find_agents_certificate(endpoint);
+    if (certificate != NULL)
+        return xasprintf("the certificate '%s', whose key is the agent's", certificate);
     if (has_master(endpoint, values, machine))
         return xasprintf("a master connection at ControlPath '%s'", values->control_path);
     if (values->gssapi == SSH_CONFIG_YES && has_ticket())

@@ -215,6 +215,31 @@ def test_a_public_half_alone_is_no_usage_error(lab):
     assert "only the public half is there" in answer.err and "ssh-add" in answer.err
 
 
+@pytest.mark.parametrize("config", ["IdentityFile ~/.ssh/short", "CertificateFile ~/.ssh/short-cert.pub"])
+def test_a_certificate_of_an_agents_key_is_left_to_openssh(make_lab, config):
+    """Short-lived certificates: the file beside, the key in the agent alone."""
+    lab = make_lab(1)
+    folder = lab.home / ".ssh"
+    write_key(lab, "authority", "")
+    write_key(lab, "short", "")
+    subprocess.run(["ssh-keygen", "-q", "-s", str(folder / "authority"), "-I", "lab", "-n", "lab", str(folder / "short.pub")],
+                   check=True)
+    (lab.cluster.etc("node1") / "trusted").write_text((folder / "authority.pub").read_text())
+    with open(lab.cluster.etc("node1") / "sshd_config", "a", encoding="ascii") as sshd:
+        sshd.write("TrustedUserCAKeys /run/lab/trusted\n")
+    lab.cluster.stop_sshd("node1")
+    lab.cluster.start_sshd("node1")
+    (folder / "config").write_text(f"Host node1\n    {config}\n")
+    for name in ("id_ed25519", "short-cert.pub"):
+        lab.cluster.own(folder / name)
+    script = ("eval $(ssh-agent -a $HOME/agent.sock) >/dev/null; cp ~/.ssh/short key; ssh-add -q key; "
+              "rm key ~/.ssh/short ~/.ssh/id_ed25519; mtlaunch exec -v -H node1 -- echo in; code=$?; "
+              "kill $SSH_AGENT_PID; exit $code")
+    done = lab.cluster.run("sh", "-c", script)
+    assert (done.returncode, done.stdout) == (0, "in\n"), done.stderr
+    assert "whose key is the agent's" in done.stderr
+
+
 def test_a_missing_identity_is_a_usage_error(lab):
     lab.job(hosts="node1", ssh={"identity": "~/.ssh/nope"}, program=["true"], launcher="script")
     answer = lab.mt("start", "job.yaml", "r", code=2)
