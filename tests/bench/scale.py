@@ -113,6 +113,9 @@ def tree_kib(root):
     return total
 
 
+failed = []  # clients that did not do what they should: their rows say nothing
+
+
 def measure(argv, env):
     """Wall seconds, CPU seconds of the command and its children, the most memory seen (KiB)."""
     begin, peak = time.monotonic(), 0
@@ -131,6 +134,7 @@ def measure(argv, env):
         output.seek(0)
         text = output.read().decode(errors="replace")
     if process.returncode:
+        failed.append(argv[0])
         print(f"{argv[0]} ended with {process.returncode}\n{text[:2000]}", file=sys.stderr)
     return wall, usage.ru_utime + usage.ru_stime, max(peak, usage.ru_maxrss)
 
@@ -213,6 +217,8 @@ def main():
         print("hosts  client                     wall s CPU ms/host       MiB wall ratio CPU ratio")
         for count in options.hosts.split(","):
             bench(server, options, int(count))
+    if failed:
+        sys.exit(f"these failed, so their rows say nothing: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -210,25 +210,6 @@ static void test_idle_session_lives(void **state)
     outcome_release(&outcome);
 }
 
-/* A name with several addresses, of which the first may be closed: each is tried. */
-static void test_every_address(void **state)
-{
-    struct world *world = *state;
-    struct outcome outcome = {0};
-    struct endpoint endpoint;
-    AUTO_FREE char *name = NULL;
-
-    run_with_sshd(world, "", &endpoint);
-    endpoint_release(&endpoint);
-    name = xasprintf("[localhost]:%u", world->port);
-    world_trust(world, name);
-    endpoint = make_endpoint(world, "localhost", false);
-    run_command(&endpoint, "true", &outcome);
-    assert_ended(&outcome, 0);
-    endpoint_release(&endpoint);
-    outcome_release(&outcome);
-}
-
 static void test_unreachable(void **state)
 {
     struct outcome outcome = {0};
@@ -350,9 +331,8 @@ int main(void)
         cmocka_unit_test(test_half_way),       cmocka_unit_test(test_foreign_signal),
         cmocka_unit_test(test_second_factor),  cmocka_unit_test(test_too_many_keys),
         cmocka_unit_test(test_stopped_server), cmocka_unit_test(test_idle_session_lives),
-        cmocka_unit_test(test_every_address),  cmocka_unit_test(test_unreachable),
-        cmocka_unit_test(test_no_answer),      cmocka_unit_test(test_no_more_files),
-        cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_unreachable),    cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_no_more_files),  cmocka_unit_test(test_no_loop),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

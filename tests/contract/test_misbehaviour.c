@@ -107,12 +107,13 @@ static void test_many_on_a_silent_one(void **state)
     struct fake_server server = fake_start(world, FAKE_SILENT);
     struct fleet *fleet = make_fleet(0, 1000);
     struct outcome outcomes[20] = {0};
-    int64_t begin = clock_mono_ms();
+    int64_t begin = clock_mono_ms(), took;
 
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         ask_true(fleet, world, server.port, &outcomes[i]);
     fleet_run(fleet);
-    assert_true(clock_mono_ms() - begin < 6000); /* eight at a time, a second each */
+    took = clock_mono_ms() - begin;
+    assert_in_range(took, 2900, 6000); /* eight at a time, a second each */
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         assert_failed(&outcomes[i], &kind_timed_out);
     fleet_free(fleet);

@@ -578,7 +578,7 @@ static void test_max_sessions_none(void **state)
     outcome_release(&outcome);
 }
 
-/* 32 addresses of one sshd that drops logins above ten: none is lost. */
+/* 32 addresses of one sshd that drops logins above ten: no more are under way, none is dropped. */
 static void test_max_startups(void **state)
 {
     struct world *world = *state;
@@ -586,6 +586,8 @@ static void test_max_startups(void **state)
     struct exec_request request = {.command = "true"};
     struct outcome outcomes[32] = {{0}};
     AUTO_FREE char *pattern = NULL;
+    AUTO_FREE char *log = xasprintf("%s/sshd.log", world->dir);
+    AUTO_STR struct str said = STR_INIT;
 
     world_start_sshd(world, "MaxStartups 10:30:100\n");
     pattern = port_name(world, "127.0.0.*");
@@ -602,6 +604,8 @@ static void test_max_startups(void **state)
         outcome_release(&outcomes[i]);
     }
     fleet_free(fleet);
+    assert_int_equal(file_read(log, 1 << 20, &said, NULL), 0);
+    assert_null(strstr(str_text(&said), "MaxStartups"));
 }
 
 static int set_up(void **state)

@@ -138,6 +138,19 @@ def test_an_unreachable_host_beside_good_ones(lab):
     assert hosts[1]["seconds"] is None and hosts[0]["seconds"] >= 0
 
 
+def test_every_address_of_a_name_is_tried(lab):
+    """The name's first address is the head's own loopback, where nobody listens."""
+    config = lab.home / ".ssh" / "config"
+    config.write_text("Host twice\n    HostKeyAlias node1\n")
+    lines = f"127.0.0.1 twice\\n{lab.cluster.address('node1')} twice\\n"
+    lab.cluster.run("sh", "-c", f"printf '{lines}' >>/etc/hosts", user=False, check=True)
+    try:
+        assert lab.mt("exec", "-H", "twice", "--", "uname -n").out == "node1\n"
+    finally:
+        config.unlink()
+        lab.cluster.run("sed", "-i", "/twice/d", "/etc/hosts", user=False, check=True)
+
+
 def test_usage(lab):
     for words, text in [
             ([], "'exec' needs a command behind '--'"),
