@@ -55,6 +55,25 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
     return NULL;
 }
 
+static bool is_given(const char *value)
+{
+    return value != NULL && strcasecmp(value, "none") != 0;
+}
+
+/*
+ * Behind a jump or a ProxyCommand an address that ssh_config puts in a name's place is one of the machine
+ * there, whatever this one calls it.
+ */
+static bool means_another(const struct ssh_options *options, const struct ssh_config_values *values,
+                          const struct machine *machine, const struct endpoint *endpoint)
+{
+    const char *jump = options != NULL && options->jump != NULL ? options->jump : values->proxy_jump;
+
+    return strcasecmp(endpoint->name, endpoint->hostname) != 0 &&
+           (is_given(jump) || is_given(values->proxy_command)) &&
+           !is_machine_name(machine, endpoint->hostname);
+}
+
 /* Name, user, port: entry, spec, ssh_config, default. */
 static void fill_basics(const struct host *host, const struct ssh_options *options,
                         const struct machine *machine, const struct ssh_config_values *values,
@@ -74,7 +93,8 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
     if (host->here) {
         out->why_local = xstrdup("no host list: this machine alone");
         out->local = true;
-    } else if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0) {
+    } else if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0 &&
+               !means_another(options, values, machine, out)) {
         out->why_local = find_why_local(machine, out->hostname);
         out->local = out->why_local != NULL;
     }

@@ -74,7 +74,8 @@ static int parse_hop(const char *text, const struct ssh_config_place *place, str
     return -1;
 }
 
-/* The same place reached again on the way to it. */
+/* The same entry again on the way to it. An address may be met again: behind a jump it is another machine's.
+ */
 static int check_loop(const struct endpoint *hop, const struct endpoint_way *outer, struct error *err)
 {
     unsigned hops = 0;
@@ -85,7 +86,7 @@ static int check_loop(const struct endpoint *hop, const struct endpoint_way *out
             error_set(err, &kind_ssh_config, "more than %d jumps lead to a host", ENDPOINT_MAX_HOPS);
             return error_hint(err, "look at ProxyJump in ssh_config, and at ssh.jump");
         }
-        if (strcasecmp(at->hostname, hop->hostname) == 0 && at->port == hop->port &&
+        if (strcasecmp(at->name, hop->name) == 0 && at->port == hop->port &&
             strcmp(at->user, hop->user) == 0) {
             error_set(err, &kind_ssh_config, "jump '%s' leads to itself", hop->name);
             return error_hint(err, "say 'ProxyJump none' for the jump in ssh_config, or take it out of the"

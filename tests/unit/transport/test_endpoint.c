@@ -171,6 +171,33 @@ static void test_local_by_config(void **state)
     ssh_config_free(config);
 }
 
+/* What ssh_config calls by an address of this machine stands behind the jump: another machine has it there.
+ */
+static void test_local_behind_a_jump(void **state)
+{
+    struct ssh_config *config = load(
+        *state, "Host pod1\n  HostName localhost\n  ProxyCommand nc %h %p\nHost pod2\n  HostName 127.0.0.1\n"
+                "  ProxyJump gate\nHost plain\n  HostName 127.0.0.1\n  ProxyJump none\nHost alias\n"
+                "  HostName head\n  ProxyJump gate\nHost inner\n  HostName localhost\n  Port 2302\n"
+                "  ProxyJump outer\nHost outer\n  HostName localhost\n  Port 2302\n");
+    const struct ssh_options jump = {.jump = "gate"};
+    static const struct {
+        const char *name;
+        bool local;
+    } cases[] = {{"pod1", false}, {"pod2", false},     {"plain", true},
+                 {"alias", true}, {"localhost", true}, {"inner", false}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, *state, config);
+        assert_int_equal(endpoint.local, cases[i].local);
+        endpoint_release(&endpoint);
+        endpoint = resolve(entry(cases[i].name, NULL, 0), &jump, *state, config);
+        assert_int_equal(endpoint.local, strcmp(cases[i].name, "plain") != 0 && cases[i].local);
+        endpoint_release(&endpoint);
+    }
+    ssh_config_free(config);
+}
+
 static void test_precedence(void **state)
 {
     struct ssh_config *config = load(*state, "Host g*\n  User config\n  Port 2201\n  HostName %h.real\n");
@@ -493,6 +520,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_local, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ssh_always, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_local_by_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_local_behind_a_jump, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_precedence, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_default_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_config, set_up, tear_down),
