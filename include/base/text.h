@@ -11,6 +11,7 @@
 
 bool text_starts(const char *text, const char *prefix);
 bool text_ends(const char *text, const char *suffix);
+void text_lower(char *text); /* its ASCII letters */
 
 /* Whole decimal number without sign, blanks or leading '+', within min..max; false otherwise. */
 bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out);

@@ -18,6 +18,12 @@ bool text_ends(const char *text, const char *suffix)
     return len >= suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
 }
 
+void text_lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
 /* Read digits at the front of text; the rest is where they end. False: no digit, or too large. */
 static bool read_digits(const char *text, uint64_t *out, const char **rest)
 {

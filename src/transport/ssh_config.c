@@ -1,6 +1,5 @@
 #include "transport/ssh_config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -88,8 +87,7 @@ static void warn_unknown(struct reader *reader, const char *keyword, const struc
 {
     AUTO_FREE char *lower = xstrdup(keyword);
 
-    for (char *p = lower; *p != '\0'; p++)
-        *p = (char)tolower((unsigned char)*p);
+    text_lower(lower);
     if (strlist_has(&reader->unknown, lower) ||
         ssh_pattern_list_matches(lower, reader->ignored.items, reader->ignored.len))
         return;

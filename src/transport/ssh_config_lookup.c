@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -6,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "transport/ssh_config_internal.h"
 #include "transport/ssh_pattern_internal.h"
 
@@ -18,21 +18,15 @@ struct lookup_state {
     bool final_pass;
 };
 
-static void lower_text(char *text)
-{
-    for (; *text != '\0'; text++)
-        *text = (char)tolower((unsigned char)*text);
-}
-
 static bool matches_lower(const char *text, const struct strlist *patterns)
 {
     AUTO_FREE char *low = xstrdup(text);
     AUTO_STRLIST struct strlist low_patterns = STRLIST_INIT;
 
-    lower_text(low);
+    text_lower(low);
     for (size_t i = 0; i < patterns->len; i++) {
         AUTO_FREE char *pattern = xstrdup(patterns->items[i]);
-        lower_text(pattern);
+        text_lower(pattern);
         strlist_add(&low_patterns, pattern);
     }
     return ssh_pattern_list_matches(low, low_patterns.items, low_patterns.len);
@@ -54,7 +48,7 @@ static char *expand_hostname(const char *text, const char *name)
     }
     expanded = str_detach(&out);
     if (strchr(expanded, ':') == NULL)
-        lower_text(expanded);
+        text_lower(expanded);
     return expanded;
 }
 

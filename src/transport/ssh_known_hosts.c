@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <errno.h>
 #include <libssh/libssh.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "model/kind.h"
 #include "transport/ssh_known_hosts_internal.h"
 #include "transport/ssh_pattern_internal.h"
@@ -77,12 +77,6 @@ void known_hosts_free(struct known_hosts *known)
     free(known);
 }
 
-static void lower(char *text)
-{
-    for (; *text != '\0'; text++)
-        *text = (char)tolower((unsigned char)*text);
-}
-
 /* The next word of the line, NULL at its end; *at moves behind it. The caller frees. */
 static char *take_word(const char **at, const char *end)
 {
@@ -103,7 +97,7 @@ static void split_names(struct known_line *line, char *field)
         strlist_add(&line->names, field);
         return;
     }
-    lower(field);
+    text_lower(field);
     for (char *save = NULL, *name = strtok_r(field, ",", &save); name != NULL;
          name = strtok_r(NULL, ",", &save))
         strlist_add(&line->names, name);
@@ -282,7 +276,7 @@ void known_name_forms(const struct known_name *name, struct strlist *forms)
 {
     AUTO_FREE char *host = xstrdup(name->alias != NULL ? name->alias : name->hostname);
 
-    lower(host);
+    text_lower(host);
     if (name->alias == NULL && name->port != SSH_PORT)
         strlist_addf(forms, "[%s]:%u", host, name->port);
     strlist_add(forms, host);

@@ -1,6 +1,6 @@
-#include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "transport/ssh_pattern_internal.h"
 
 /* Linear backtracking: only the last '*' is ever tried again, so the cost is bounded by length squared. */
@@ -48,8 +48,8 @@ void ssh_pattern_split(const char *text, bool lower, struct strlist *patterns)
         size_t len = strcspn(at, ",");
         if (len > 0) {
             strlist_add_mem(patterns, at, len);
-            for (char *p = patterns->items[patterns->len - 1]; lower && *p != '\0'; p++)
-                *p = (char)tolower((unsigned char)*p);
+            if (lower)
+                text_lower(patterns->items[patterns->len - 1]);
         }
         at += len;
         if (*at == '\0')

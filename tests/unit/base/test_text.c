@@ -15,6 +15,15 @@ static void test_starts_and_ends(void **state)
     assert_false(text_ends("job.yml", ".yaml"));
 }
 
+static void test_lower(void **state)
+{
+    char text[] = "Gate-7.EXAMPLE \xc3\x84";
+
+    (void)state;
+    text_lower(text);
+    assert_string_equal(text, "gate-7.example \xc3\x84");
+}
+
 static void test_whole_numbers(void **state)
 {
     (void)state;
@@ -201,9 +210,13 @@ static void test_patterns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_durations),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_nearest),         cmocka_unit_test(test_nearest_does_not_compare_long_words),
+        cmocka_unit_test(test_starts_and_ends),
+        cmocka_unit_test(test_lower),
+        cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_nearest_does_not_compare_long_words),
         cmocka_unit_test(test_patterns),
     };
     return cmocka_run_group_tests_name("base/text", tests, NULL, NULL);
