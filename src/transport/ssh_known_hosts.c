@@ -13,9 +13,8 @@
 #include "transport/ssh_known_hosts_internal.h"
 #include "transport/ssh_pattern_internal.h"
 
-#define SSH_PORT  22
-#define LOCK_MS   5000
-#define MAX_FORMS 2 /* names a host is looked up by */
+#define SSH_PORT 22
+#define LOCK_MS  5000
 
 struct known_line {
     bool revoked;
@@ -280,8 +279,6 @@ void known_name_forms(const struct known_name *name, struct strlist *forms)
     if (name->alias == NULL && name->port != SSH_PORT)
         strlist_addf(forms, "[%s]:%u", host, name->port);
     strlist_add(forms, host);
-    if (name->alias == NULL && name->port == SSH_PORT)
-        strlist_addf(forms, "[%s]:%u", host, name->port);
 }
 
 /* What the files say about one key. */
@@ -394,31 +391,23 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
                       struct error *err)
 {
     AUTO_STRLIST struct strlist forms = STRLIST_INIT;
-    struct verdict verdicts[MAX_FORMS] = {0};
+    struct verdict own = {0}, bare = {0};
 
     known_name_forms(name, &forms);
-    for (size_t i = 0; i < forms.len; i++) {
-        if (judge_by_key(known, name, forms.items[i], key, &verdicts[i], err) != 0)
-            return -1;
-        if (verdicts[i].revoked != NULL)
-            return report_revoked(key, &verdicts[i], err);
-    }
-    if (verdicts[0].known)
+    if (judge_by_key(known, name, forms.items[0], key, &own, err) != 0 ||
+        (forms.len > 1 && judge_by_key(known, name, forms.items[1], key, &bare, err) != 0))
+        return -1;
+    if (own.revoked != NULL || bare.revoked != NULL)
+        return report_revoked(key, own.revoked != NULL ? &own : &bare, err);
+    if (own.known)
         return 0;
-    memset(verdicts, 0, sizeof(verdicts));
-    for (size_t i = 0; i < forms.len; i++) {
-        if (judge(known, name, forms.items[i], key, &verdicts[i], err) != 0)
-            return -1;
-        if (verdicts[i].revoked != NULL)
-            return report_revoked(key, &verdicts[i], err);
-    }
-    for (size_t i = 0; i < forms.len; i++) {
-        if (verdicts[i].known)
-            return 0;
-        if (verdicts[i].other_key != NULL)
-            return report_changed(key, &verdicts[i], forms.items[i], err);
-    }
-    return report_unknown(name, key, &verdicts[verdicts[0].other_type == NULL ? forms.len - 1 : 0], err);
+    if (judge(known, name, forms.items[0], key, &own, err) != 0)
+        return -1;
+    if (own.other_key != NULL)
+        return report_changed(key, &own, forms.items[0], err);
+    if (bare.known && own.other_type == NULL)
+        return 0;
+    return report_unknown(name, key, &own, err);
 }
 
 static void add_type(const struct known_line *line, const char *form, struct strlist *types)

@@ -30,9 +30,9 @@ struct known_name {
 struct known_name known_name_of(const struct endpoint *endpoint);
 
 /*
- * Append the forms a host is looked up by: the alias alone; "[host]:port" for another port than 22, and then,
- * as ssh does, the bare name; for port 22 the bare name and "[host]:22", which patterns with a port may
- * match.
+ * Append the forms a host is looked up by: the alias alone; the bare name for port 22; "[host]:port" for
+ * another port, and then, as ssh does, the bare name. Other keys of the bare name are those of port 22: it
+ * can vouch for the key of another port or revoke it, no more.
  */
 void known_name_forms(const struct known_name *name, struct strlist *forms);
 

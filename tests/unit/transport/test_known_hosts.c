@@ -88,6 +88,7 @@ static void assert_known(const struct place *place, const char *host, unsigned p
     assert_null(err.kind);
 }
 
+/* Nothing at all is known: accept-new may take the key. */
 static void assert_unknown(const struct place *place, const char *host, unsigned port)
 {
     struct error err;
@@ -96,6 +97,7 @@ static void assert_unknown(const struct place *place, const char *host, unsigned
         check(place, (struct known_name){.hostname = host, .port = port}, "ssh-ed25519", "AAAAgood", &err),
         -1);
     assert_true(error_is(&err, &kind_hostkey_unknown));
+    assert_int_equal(err.line, 0);
     assert_non_null(strstr(err.text, "SHA256:abc"));
     assert_true(err.hint[0] != '\0');
 }
@@ -125,7 +127,37 @@ static void test_ports(void **state)
     assert_unknown(place, "host.example", 22);
     assert_unknown(place, "host.example", 2223);
     assert_known(place, "other", 2200);
-    assert_known(place, "other", 22);
+    assert_unknown(place, "other", 22); /* as ssh: no port stands beside a name of port 22 */
+    write_known(place, "[host.example]:22,[*]:22 ssh-ed25519 AAAAgood\n");
+    assert_unknown(place, "host.example", 22);
+}
+
+/* What the bare name has is port 22's: another key there says nothing about another port. */
+static void test_bare_name_and_other_ports(void **state)
+{
+    struct place *place = *state;
+    const struct known_name name = {.hostname = "h", .port = 2222};
+    struct error err;
+
+    write_known(place, "h ssh-ed25519 AAAAold\nh ssh-rsa AAAArsa\n");
+    assert_unknown(place, "h", 2222);
+    write_known(place, "h ssh-rsa AAAArsa\n");
+    assert_unknown(place, "h", 2222);
+    write_known(place, "h ssh-ed25519 AAAAold\nh ssh-ed25519 AAAAgood\n");
+    assert_known(place, "h", 2222);
+    write_known(place, "@revoked h ssh-ed25519 AAAAgood\n");
+    assert_int_equal(check(place, name, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_revoked));
+    /* Where the port's own lines hold another key, the bare name is not asked. */
+    write_known(place, "h ssh-ed25519 AAAAgood\n[h]:2222 ssh-ed25519 AAAAold\n");
+    assert_int_equal(check(place, name, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_changed));
+    assert_int_equal(err.line, 2);
+    assert_non_null(strstr(err.hint, "ssh-keygen -R '[h]:2222' -f "));
+    write_known(place, "h ssh-ed25519 AAAAgood\n[h]:2222 ssh-rsa AAAArsa\n");
+    assert_int_equal(check(place, name, "ssh-ed25519", "AAAAgood", &err), -1);
+    assert_true(error_is(&err, &kind_hostkey_unknown));
+    assert_int_equal(err.line, 2);
 }
 
 static void test_patterns(void **state)
@@ -399,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plain_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bare_name_and_other_ports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_patterns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hashed_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_several_keys, set_up, tear_down),
