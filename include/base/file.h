@@ -23,10 +23,12 @@ int file_read(const char *path, size_t max_bytes, struct str *out, struct error 
 int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
 
 /*
- * Append bytes in one write() with O_APPEND, making the file with mode (less the umask). When the disk
- * fills up a part of the bytes may stand in the file after an error.
+ * Append bytes in one write() with O_APPEND, making the file with mode (less the umask). When the disk fills
+ * up the part that was written is taken out again, unless another process appended meanwhile. The second
+ * returns when the bytes are on the disk, which takes milliseconds.
  */
 int file_append(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
+int file_append_sync(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
 
 /* mkdir -p; folders made get mode (less the umask), those that are there stay as they are. */
 int file_make_dirs(const char *path, mode_t mode, struct error *err);

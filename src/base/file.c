@@ -25,18 +25,20 @@ static ssize_t read_some(int fd, void *buffer, size_t size)
     return got;
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
+/* How many bytes got there: fewer than len with errno. */
+static size_t write_all(int fd, const char *bytes, size_t len)
 {
-    while (len > 0) {
-        ssize_t put = write(fd, bytes, len);
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t put = write(fd, bytes + done, len - done);
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return -1;
-        bytes += put;
-        len -= (size_t)put;
+            break;
+        done += (size_t)put;
     }
-    return 0;
+    return done;
 }
 
 int file_read(const char *path, size_t max_bytes, struct str *out, struct error *err)
@@ -78,7 +80,7 @@ static int sync_folder(const char *path)
 /* Everything about the temporary file up to its whole content on the disk. */
 static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
 {
-    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != 0 || fsync(fd) != 0)
+    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != len || fsync(fd) != 0)
         return -1;
     return 0;
 }
@@ -107,13 +109,43 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     return 0;
 }
 
+/* What was appended last goes again, unless somebody else wrote behind it. */
+static void cut_back(int fd, size_t len)
+{
+    off_t end = lseek(fd, 0, SEEK_CUR);
+    struct stat info;
+
+    if (len > 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == end)
+        (void)!ftruncate(fd, end - (off_t)len);
+}
+
+static int append(const char *path, const void *bytes, size_t len, mode_t mode, bool sync, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+    size_t done = fd >= 0 ? write_all(fd, bytes, len) : 0;
+    int failed = fd < 0 || done < len ? errno : 0;
+
+    if (failed == 0 && sync && fdatasync(fd) != 0 && errno != EINVAL) /* EINVAL: no file of a disk */
+        failed = errno;
+    if (failed != 0 && fd >= 0)
+        cut_back(fd, done);
+    /* Network file systems report some failed writes only at close. */
+    if (fd >= 0 && close(fd) != 0 && failed == 0)
+        failed = errno;
+    if (failed == 0)
+        return 0;
+    errno = failed;
+    return error_set_errno(err, &kind_local, failed, "cannot append to '%s'", path);
+}
+
 int file_append(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
 {
-    AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+    return append(path, bytes, len, mode, false, err);
+}
 
-    if (fd < 0 || write_all(fd, bytes, len) != 0)
-        return error_set_errno(err, &kind_local, errno, "cannot append to '%s'", path);
-    return 0;
+int file_append_sync(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
+{
+    return append(path, bytes, len, mode, true, err);
 }
 
 static int make_dir(const char *path, mode_t mode)

@@ -460,13 +460,17 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
     return 0;
 }
 
-static bool has_line(const struct str *file, const char *line)
+/* text: a line with its end; in the file it may end otherwise, or go on with a comment. */
+static bool has_line(const struct str *file, const char *text)
 {
-    const char *at = str_text(file);
+    size_t len = strcspn(text, "\n");
 
-    while ((at = strstr(at, line)) != NULL && at != str_text(file) && at[-1] != '\n')
-        at++;
-    return at != NULL;
+    for (const char *at = str_text(file); at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, text, len) == 0 && strchr(" \t\r\n", at[len]) != NULL) /* or the file's end */
+            return true;
+    }
+    return false;
 }
 
 /* "name type key", as ssh writes it, unless it stands there by now: other processes add keys too. */
@@ -494,7 +498,7 @@ int known_hosts_append(const char *path, const char *text, struct error *err)
         if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
             str_add_char(&added, '\n');
         str_add(&added, text);
-        failed = file_append(path, str_text(&added), added.len, 0600, err);
+        failed = file_append_sync(path, str_text(&added), added.len, 0600, err);
     }
     unlink(lock_path);
     close(lock);

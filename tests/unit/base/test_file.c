@@ -136,17 +136,20 @@ static void test_full_disk_keeps_the_old_file(void **state)
     int result = file_write_atomic(path, bytes, sizeof bytes, 0600, &err);
     int reason = errno;
     int appended = file_append(path, bytes, sizeof bytes, 0600, NULL);
+    int synced = file_append_sync(path, bytes, sizeof bytes, 0600, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, SIG_DFL);
 
     assert_int_equal(result, -1);
     assert_int_equal(reason, EFBIG);
     assert_int_equal(appended, -1);
+    assert_int_equal(synced, -1);
     AUTO_FREE char *want = xasprintf("cannot write '%s': file too large", path);
     assert_string_equal(err.text, want);
     assert_int_equal(count_entries(*state), 1);
     AUTO_STR struct str got = STR_INIT;
     assert_int_equal(file_read(path, 4096, &got, &err), 0);
+    assert_int_equal(got.len, 3); /* no part of what was appended */
     assert_memory_equal(got.data, "old", 3);
 }
 
@@ -168,7 +171,8 @@ static void test_append(void **state)
 
     assert_int_equal(file_append(path, "one\n", 4, 0600, &err), 0);
     assert_int_equal(file_append(path, "two\n", 4, 0644, &err), 0);
-    assert_content(path, "one\ntwo\n");
+    assert_int_equal(file_append_sync(path, "three\n", 6, 0644, &err), 0);
+    assert_content(path, "one\ntwo\nthree\n");
     assert_int_equal(mode_of(path), 0600);
 
     assert_int_equal(file_append("/dev/full", "x", 1, 0600, &err), -1);

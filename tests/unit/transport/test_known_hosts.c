@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "model/kind.h"
 #include "transport/ssh_authority_internal.h"
 #include "transport/ssh_known_hosts_internal.h"
@@ -46,9 +48,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct place *place = *state;
+    AUTO_FREE char *line = xasprintf("rm -rf %s", place->dir);
 
-    unlink(place->path);
-    rmdir(place->dir);
+    assert_int_equal(system(line), 0);
     strlist_release(&place->files);
     free(place->dir);
     free(place->path);
@@ -265,7 +267,147 @@ static void test_adding(void **state)
     assert_string_equal(str_text(&text), "h ssh-rsa AAAAx\n[new.example]:2222 ssh-ed25519 AAAAother\n");
 }
 
-/* Nothing is written to what is no file; a folder in the way is said. */
+static void assert_holds(const struct place *place, const char *wanted)
+{
+    AUTO_STR struct str text = STR_INIT;
+
+    assert_int_equal(file_read(place->path, 10000, &text, NULL), 0);
+    assert_string_equal(str_text(&text), wanted);
+}
+
+/* Only the very line counts as there, whatever ends it. */
+static void test_adding_what_is_there(void **state)
+{
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        {"# [h]:22 ssh-ed25519 AAAA\n# h ssh-ed25519 AAAA\n#h ssh-ed25519 AAAA\n",
+         "# [h]:22 ssh-ed25519 AAAA\n# h ssh-ed25519 AAAA\n#h ssh-ed25519 AAAA\nh ssh-ed25519 AAAA\n"},
+        {"h ssh-ed25519 AAAAB\n", "h ssh-ed25519 AAAAB\nh ssh-ed25519 AAAA\n"},
+        {"\nx ssh-rsa AAAA\r\nh ssh-ed25519 AAAA\r\n", NULL},
+        {"h ssh-ed25519 AAAA", NULL},
+        {"h ssh-ed25519 AAAA a comment\n", NULL},
+        {"x ssh-rsa AAAA\r\n", "x ssh-rsa AAAA\r\nh ssh-ed25519 AAAA\n"},
+        {"", "h ssh-ed25519 AAAA\n"},
+    };
+    struct place *place = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        write_known(place, cases[i].before);
+        assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL), 0);
+        assert_holds(place, cases[i].after != NULL ? cases[i].after : cases[i].before);
+    }
+}
+
+/* The end of a child that was forked with that answer. */
+static int end_of(pid_t child)
+{
+    int status = -1;
+
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Several processes at once, some with the same key: every line stands there once and whole. */
+static void test_adding_at_once(void **state)
+{
+    enum { CHILDREN = 8, LINES = 12 };
+    struct place *place = *state;
+    AUTO_FREE char *lock = xasprintf("%s.mtlaunch-lock", place->path);
+    AUTO_STR struct str text = STR_INIT;
+    pid_t children[CHILDREN];
+    int ends = 0, lines = 0;
+
+    for (int c = 0; c < CHILDREN; c++) {
+        children[c] = fork();
+        for (int i = 0; children[c] == 0 && i < LINES; i++) {
+            AUTO_FREE char *own = xasprintf("h%d-%d ssh-ed25519 AAAA%d\n", c, i, c);
+            AUTO_FREE char *shared = xasprintf("all%d ssh-ed25519 AAAA\n", i);
+            if (known_hosts_append(place->path, own, NULL) != 0 ||
+                known_hosts_append(place->path, shared, NULL) != 0)
+                _exit(1);
+        }
+        if (children[c] == 0)
+            _exit(0);
+    }
+    for (int c = 0; c < CHILDREN; c++)
+        ends |= end_of(children[c]);
+    assert_int_equal(ends, 0);
+    assert_int_equal(file_read(place->path, 100000, &text, NULL), 0);
+    for (const char *at = str_text(&text); *at != '\0'; at = strchr(at, '\n') + 1, lines++) {
+        AUTO_FREE char *line = xasprintf("\n%.*s\n", (int)strcspn(at, "\n"), at);
+        assert_null(strstr(at, line)); /* not again */
+        assert_true(text_starts(at, "h") || text_starts(at, "all"));
+        assert_non_null(strstr(line, " ssh-ed25519 AAAA"));
+    }
+    assert_int_equal(lines, CHILDREN * LINES + LINES);
+    assert_false(file_exists(lock));
+}
+
+/* Who holds the lock is waited for. */
+static void test_adding_to_a_locked_file(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *path = xasprintf("%s.mtlaunch-lock", place->path);
+    int lock = file_lock(path, 0, NULL);
+    pid_t child = fork();
+
+    assert_true(lock >= 0);
+    if (child == 0) {
+        close(lock);
+        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL) == 0 ? 0 : 1);
+    }
+    usleep(200 * 1000);
+    assert_false(file_exists(place->path));
+    unlink(path);
+    close(lock);
+    assert_int_equal(end_of(child), 0);
+    assert_holds(place, "h ssh-ed25519 AAAA\n");
+}
+
+/* A link stays one, also where its target is not there yet. */
+static void test_adding_through_a_link(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *target = xasprintf("%s/elsewhere", place->dir);
+    AUTO_STR struct str text = STR_INIT;
+    struct stat st;
+
+    assert_int_equal(symlink("elsewhere", place->path), 0);
+    assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL), 0);
+    assert_int_equal(known_hosts_append(place->path, "i ssh-ed25519 AAAA\n", NULL), 0);
+    assert_int_equal(lstat(place->path, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(file_read(target, 1000, &text, NULL), 0);
+    assert_string_equal(str_text(&text), "h ssh-ed25519 AAAA\ni ssh-ed25519 AAAA\n");
+}
+
+/* In a child that is not root: nothing is read-only for root. */
+static void test_adding_in_a_read_only_folder(void **state)
+{
+    struct place *place = *state;
+    pid_t child;
+
+    write_known(place, "i ssh-ed25519 AAAA\n");
+    assert_int_equal(chmod(place->dir, 0555), 0);
+    child = fork();
+    if (child == 0) {
+        struct error err = ERROR_INIT;
+        if (getuid() == 0 && setuid(65534) != 0)
+            _exit(2);
+        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", &err) == -1 &&
+                      error_is(&err, &kind_local) && strstr(err.text, place->path) != NULL &&
+                      strstr(err.text, "permission denied") != NULL
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(end_of(child), 0);
+    assert_int_equal(chmod(place->dir, 0700), 0);
+    assert_holds(place, "i ssh-ed25519 AAAA\n");
+}
+
 static void test_adding_beside_a_longer_name(void **state)
 {
     struct place *place = *state;
@@ -327,6 +469,7 @@ static void test_authorities(void **state)
     assert_null(ssh_authorities_find(NULL, &(struct known_name){.hostname = "h", .files = &place->files}));
 }
 
+/* Nothing is written to what is no file; a folder in the way is said. */
 static void test_adding_elsewhere(void **state)
 {
     struct place *place = *state;
@@ -438,6 +581,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_types_of_hashed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_beside_a_longer_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_what_is_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_to_a_locked_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_through_a_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_in_a_read_only_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_authorities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
