@@ -56,10 +56,11 @@ struct ssh_config_place {
 
 /* What the configuration says about one name. Owned; "~" and tokens are not expanded but for HostName's. */
 struct ssh_config_values {
-    char *hostname;                   /* lower case but for an address; NULL: not given */
+    char *hostname; /* lower case; an address as it is printed; NULL: as the query has it, but for case */
+    struct ssh_config_place hostname_place;
     char *user;                       /* the query's, else the configuration's; NULL: not given */
     unsigned port;                    /* 0: not given */
-    char *host_key_alias;             /* NULL: not given */
+    char *host_key_alias;             /* lower case; NULL: not given */
     struct strlist identity_files;    /* all that apply, in order */
     struct strlist certificate_files; /* the same */
     char *identity_agent;             /* a path, "none", "SSH_AUTH_SOCK" or "$NAME"; NULL: not given */
@@ -82,10 +83,12 @@ struct ssh_config_values {
     struct ssh_config_place openssh_place;
 };
 
-/* The first value wins (identity files add up). config NULL: everything is "not given" but the query's user.
+/*
+ * The first value wins (identity files add up). config NULL: everything is "not given" but the query's user.
+ * -1 with kind_ssh_config and file:line, and nothing in out: a HostName with a token other than %h and %%.
  */
-void ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_query *query,
-                       struct ssh_config_values *out);
+int ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_query *query,
+                      struct ssh_config_values *out, struct error *err);
 void ssh_config_values_release(struct ssh_config_values *values);
 
 #endif

@@ -139,7 +139,8 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
     struct ssh_config_values values;
     int failed;
 
-    ssh_config_lookup(sources->config, &query, &values);
+    if (ssh_config_lookup(sources->config, &query, &values, err) != 0)
+        return -1;
     fill_basics(host, options, machine, &values, out);
     failed = endpoint_fill_login(out, options, machine, &values, sources->notes, err);
     if (failed == 0) {

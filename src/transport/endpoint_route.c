@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/kind.h"
 #include "transport/endpoint_route_internal.h"
+#include "transport/ssh_keyword_internal.h"
 
 /* --- jumps --- */
 
@@ -29,7 +30,6 @@ static int split_port(char *text, struct host *hop, const char *whole, const str
                       struct error *err)
 {
     char *colon = strrchr(text, ':'), *close = text[0] == '[' ? strchr(text, ']') : NULL;
-    uint64_t port;
 
     if (text[0] == '[') {
         if (close == NULL || (close[1] != '\0' && close[1] != ':'))
@@ -41,9 +41,9 @@ static int split_port(char *text, struct host *hop, const char *whole, const str
         colon = NULL;
     }
     if (colon != NULL) {
-        if (!text_to_uint(colon + 1, 1, 65535, &port))
+        hop->port = ssh_port_read(colon + 1);
+        if (hop->port == 0 && colon[1] != '\0')
             return refuse_hop(whole, place, err);
-        hop->port = (unsigned)port;
         *colon = '\0';
     }
     if (text[0] == '\0' || text[0] == '-' || text[strcspn(text, " \t\"'`$;&|<>()\\")] != '\0')

@@ -191,7 +191,7 @@ static int read_lines(struct reader *reader, const struct str *text, const char 
     for (line.number = 1; at < end; line.number++) {
         size_t len = strcspn(at, "\n");
         size_t kept = len;
-        while (kept > 0 && (at[kept - 1] == '\r' || at[kept - 1] == ' ' || at[kept - 1] == '\t'))
+        while (kept > 0 && strchr(" \t\r\f", at[kept - 1]) != NULL)
             kept--;
         AUTO_FREE char *copy = xstrndup(at, kept);
         if (read_line(reader, copy, &line, err) != 0)

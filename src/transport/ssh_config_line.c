@@ -46,7 +46,7 @@ int ssh_config_split(const char *line, struct strlist *words, const char **rest,
     strlist_add_mem(words, at, len);
     at += len + (quoted && at[len] == '"' ? 1 : 0);
     at += strspn(at, " \t");
-    if (*at == '=')
+    if (*at == '=' && !quoted) /* as OpenSSH: behind quotes it belongs to the value */
         at++;
     *rest = at + strspn(at, " \t");
     for (;;) {

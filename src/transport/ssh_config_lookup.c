@@ -1,3 +1,4 @@
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -6,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "model/kind.h"
 #include "transport/ssh_config_internal.h"
 #include "transport/ssh_pattern_internal.h"
 
@@ -14,7 +16,8 @@ struct lookup_state {
     const struct ssh_config *config;
     const struct ssh_config_query *query;
     struct ssh_config_values *values;
-    bool *holds; /* of each block */
+    bool *holds;      /* of each block */
+    const char *host; /* what Host is held against */
     bool final_pass;
 };
 
@@ -32,33 +35,65 @@ static bool matches_lower(const char *text, const struct strlist *patterns)
     return ssh_pattern_list_matches(low, low_patterns.items, low_patterns.len);
 }
 
-/* The HostName as it stands: %h and %% are replaced (no other passed the check); not an address's letters. */
-static char *expand_hostname(const char *text, const char *name)
+/* The HostName so far, its %h and %% replaced; in the second walk it stands. */
+static char *expand_hostname(const struct lookup_state *state)
 {
+    const char *text = state->values->hostname != NULL ? state->values->hostname : "%h";
     struct str out = STR_INIT;
-    char *expanded;
 
+    if (state->final_pass)
+        return xstrdup(text);
     for (; *text != '\0'; text++) {
-        if (text[0] == '%' && text[1] == 'h')
-            str_add(&out, name);
-        else
-            str_add_char(&out, text[0]);
-        if (text[0] == '%')
+        if (text[0] == '%' && text[1] == 'h') {
+            str_add(&out, state->query->name);
             text++;
+        } else {
+            text += text[0] == '%' && text[1] == '%';
+            str_add_char(&out, *text);
+        }
     }
-    expanded = str_detach(&out);
-    if (strchr(expanded, ':') == NULL)
-        text_lower(expanded);
-    return expanded;
+    return str_detach(&out);
 }
 
-/* The HostName so far; in the second walk it stands. */
+/* Only %h and %% may stand in the HostName of a host. */
+static int check_hostname(const struct ssh_config_values *values, struct error *err)
+{
+    const char *text = values->hostname != NULL ? values->hostname : "";
+
+    for (const char *at = strchr(text, '%'); at != NULL; at = strchr(at + 2, '%')) {
+        if (at[1] == 'h' || at[1] == '%')
+            continue;
+        error_set(err, &kind_ssh_config, "host name '%s' holds a token other than %%h and %%%%", text);
+        return error_at(err, values->hostname_place.file, values->hostname_place.line, 0);
+    }
+    return 0;
+}
+
+/* Names in lower case; an address as it is printed ("::1" for "0::0:1"), but in the case it was given. */
+static char *canonical_hostname(char *host, int family)
+{
+    const struct addrinfo hints = {
+        .ai_family = family < 0 ? AF_UNSPEC : family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found = NULL;
+    char printed[NI_MAXHOST];
+
+    if (getaddrinfo(host, NULL, &hints, &found) == 0 &&
+        getnameinfo(found->ai_addr, found->ai_addrlen, printed, sizeof(printed), NULL, 0, NI_NUMERICHOST) ==
+            0 &&
+        strcasecmp(host, printed) != 0) {
+        free(host);
+        host = xstrdup(printed);
+    } else if (strpbrk(host, ":%") == NULL) {
+        text_lower(host);
+    }
+    if (found != NULL)
+        freeaddrinfo(found);
+    return host;
+}
+
 static bool matches_hostname(const struct lookup_state *state, const struct strlist *patterns)
 {
-    AUTO_FREE char *host =
-        state->final_pass ? xstrdup(state->values->hostname)
-                          : expand_hostname(state->values->hostname != NULL ? state->values->hostname : "%h",
-                                            state->query->name);
+    AUTO_FREE char *host = expand_hostname(state);
 
     return matches_lower(host, patterns);
 }
@@ -74,7 +109,7 @@ static bool judge_criterion(const struct lookup_state *state, const struct ssh_c
     case SSH_SUBJECT_FINAL:
         return state->final_pass;
     case SSH_SUBJECT_HOST:
-        return ssh_pattern_list_matches(state->query->name, patterns->items, patterns->len);
+        return ssh_pattern_list_matches(state->host, patterns->items, patterns->len);
     case SSH_SUBJECT_HOSTNAME:
         return matches_hostname(state, patterns);
     case SSH_SUBJECT_ORIGINAL:
@@ -136,14 +171,15 @@ static void finish(struct lookup_state *state)
 {
     struct ssh_config_values *values = state->values;
     bool given = values->hostname != NULL;
-    char *hostname = expand_hostname(given ? values->hostname : "%h", state->query->name);
+    char *hostname = canonical_hostname(expand_hostname(state), values->address_family);
 
     free(values->hostname);
     values->hostname = hostname;
+    state->host = hostname;
     state->final_pass = true;
     if (state->config->wants_final)
         walk(state);
-    if (given)
+    if (given || strcasecmp(hostname, state->query->name) != 0)
         return;
     free(values->hostname);
     values->hostname = NULL;
@@ -157,10 +193,11 @@ static void drop_none(char **text)
     *text = NULL;
 }
 
-void ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_query *query,
-                       struct ssh_config_values *out)
+int ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_query *query,
+                      struct ssh_config_values *out, struct error *err)
 {
-    struct lookup_state state = {.config = config, .query = query, .values = out};
+    struct lookup_state state = {.config = config, .query = query, .values = out, .host = query->name};
+    int failed = 0;
 
     *out = (struct ssh_config_values){.connect_timeout_s = -1,
                                       .alive_interval_s = -1,
@@ -170,13 +207,22 @@ void ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_
     if (config != NULL) {
         state.holds = xcalloc(config->blocks_len + 1, sizeof(*state.holds));
         walk(&state);
-        finish(&state);
+        failed = check_hostname(out, err);
+        if (failed == 0)
+            finish(&state);
         free(state.holds);
+    }
+    if (failed != 0) {
+        ssh_config_values_release(out);
+        return -1;
     }
     if (out->address_family < 0)
         out->address_family = AF_UNSPEC;
     drop_none(&out->proxy_jump);
     drop_none(&out->proxy_command);
+    if (out->host_key_alias != NULL)
+        text_lower(out->host_key_alias);
+    return 0;
 }
 
 void ssh_config_values_release(struct ssh_config_values *values)

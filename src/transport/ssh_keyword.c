@@ -1,3 +1,7 @@
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <limits.h>
+#include <netdb.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +14,24 @@
 #include "model/kind.h"
 #include "transport/ssh_keyword_internal.h"
 
-static int check_port(const struct strlist *args, struct error *err)
+unsigned ssh_port_read(const char *text)
 {
-    uint64_t port;
+    char *end = NULL;
+    long port = strtol(text, &end, 10);
+    const struct servent *service;
 
-    if (!text_to_uint(args->items[0], 1, 65535, &port))
-        return error_set(err, &kind_ssh_config, "port '%s' is not a number from 1 to 65535", args->items[0]);
-    return 0;
+    if (end != text && *end == '\0' && port >= 0 && port <= 65535)
+        return (unsigned)port;
+    service = getservbyname(text, "tcp");
+    return service != NULL ? ntohs((uint16_t)service->s_port) : 0;
 }
 
-/* Only %h and %% may stand in HostName. */
-static int check_hostname(const struct strlist *args, struct error *err)
+static int check_port(const struct strlist *args, struct error *err)
 {
-    for (const char *at = strchr(args->items[0], '%'); at != NULL; at = strchr(at + 2, '%')) {
-        if (at[1] != 'h' && at[1] != '%')
-            return error_set(err, &kind_ssh_config, "host name '%s' holds a token other than %%h and %%%%",
-                             args->items[0]);
-    }
-    return 0;
+    if (ssh_port_read(args->items[0]) != 0)
+        return 0;
+    return error_set(err, &kind_ssh_config, "port '%s' is not a number from 1 to 65535 nor a service's name",
+                     args->items[0]);
 }
 
 static void set_first(char **slot, const char *value)
@@ -36,9 +40,17 @@ static void set_first(char **slot, const char *value)
         *slot = xstrdup(value);
 }
 
+static struct ssh_config_place place_of(const struct ssh_directive *directive)
+{
+    return (struct ssh_config_place){directive->file, directive->line};
+}
+
 static void apply_hostname(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    set_first(&values->hostname, directive->args.items[0]);
+    if (values->hostname != NULL)
+        return;
+    values->hostname = xstrdup(directive->args.items[0]);
+    values->hostname_place = place_of(directive);
 }
 
 static void apply_user(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -49,12 +61,24 @@ static void apply_user(struct ssh_config_values *values, const struct ssh_direct
 static void apply_port(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (values->port == 0)
-        values->port = (unsigned)strtoul(directive->args.items[0], NULL, 10);
+        values->port = ssh_port_read(directive->args.items[0]);
 }
 
 static void apply_host_key_alias(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     set_first(&values->host_key_alias, directive->args.items[0]);
+}
+
+/* "none" stands alone. */
+static int check_files(const struct strlist *args, struct error *err)
+{
+    for (size_t i = 0; i < args->len; i++) {
+        if (args->items[i][0] == '\0')
+            return error_set(err, &kind_ssh_config, "a file's name is empty");
+        if (strcasecmp(args->items[i], "none") == 0 && args->len > 1)
+            return error_set(err, &kind_ssh_config, "'none' stands beside other files");
+    }
+    return 0;
 }
 
 static void apply_identity_file(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -177,34 +201,27 @@ static int read_time(const char *text)
     static const struct {
         char letter;
         int seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
-    int64_t total = 0;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}, {'\0', 1}};
+    long total = 0;
 
-    if (*text == '\0')
-        return -1;
-    while (*text != '\0') {
-        int64_t number = 0, unit = 1;
-        if (*text < '0' || *text > '9')
+    do {
+        char *end;
+        long number = strtol(text, &end, 10);
+        size_t unit = 0;
+        while (unit < ARRAY_LEN(units) && tolower((unsigned char)*end) != units[unit].letter)
+            unit++;
+        if (end == text || unit == ARRAY_LEN(units) || number < 0 ||
+            number > (MAX_SECONDS - total) / units[unit].seconds)
             return -1;
-        for (; *text >= '0' && *text <= '9'; text++)
-            number = number <= MAX_SECONDS ? number * 10 + (*text - '0') : number;
-        for (size_t i = 0; *text != '\0' && i < ARRAY_LEN(units); i++) {
-            if ((*text | 0x20) == units[i].letter)
-                unit = units[i].seconds;
-        }
-        if (*text != '\0' && strchr("smhdwSMHDW", *text) == NULL)
-            return -1;
-        text += *text != '\0';
-        total += number * unit;
-        if (total > MAX_SECONDS)
-            return -1;
-    }
+        total += number * units[unit].seconds;
+        text = end + (*end != '\0');
+    } while (*text != '\0');
     return (int)total;
 }
 
 static int check_time(const struct strlist *args, struct error *err)
 {
-    if (strcasecmp(args->items[0], "none") == 0 || read_time(args->items[0]) >= 0)
+    if (strcmp(args->items[0], "none") == 0 || read_time(args->items[0]) >= 0)
         return 0;
     return error_set(err, &kind_ssh_config,
                      "time '%s' is not none or a time as 30, 90s, 2m, 1h30m, up to %ds", args->items[0],
@@ -213,11 +230,13 @@ static int check_time(const struct strlist *args, struct error *err)
 
 static int check_count(const struct strlist *args, struct error *err)
 {
-    uint64_t count;
+    char *end;
+    long count = strtol(args->items[0], &end, 10);
 
-    if (text_to_uint(args->items[0], 0, 1000000, &count))
+    if (end != args->items[0] && *end == '\0' && count >= 0 && count <= INT_MAX)
         return 0;
-    return error_set(err, &kind_ssh_config, "number '%s' is not a number from 0 to 1000000", args->items[0]);
+    return error_set(err, &kind_ssh_config, "number '%s' is not a number from 0 to %d", args->items[0],
+                     INT_MAX);
 }
 
 static void apply_connect_timeout(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -240,21 +259,18 @@ static void apply_alive_count(struct ssh_config_values *values, const struct ssh
 
 /* --- proxies --- */
 
-static struct ssh_config_place place_of(const struct ssh_directive *directive)
-{
-    return (struct ssh_config_place){directive->file, directive->line};
-}
-
 /* "[ssh://][user@]host[:port]", len bytes; an IPv6 address with a port stands in brackets. */
 static bool is_hop(const char *text, size_t len)
 {
     AUTO_FREE char *hop = xstrndup(text, len);
-    char *host = strncasecmp(hop, "ssh://", 6) == 0 ? hop + 6 : hop;
-    char *at = strrchr(host, '@'), *colon;
-    uint64_t port;
+    bool is_uri = strncasecmp(hop, "ssh://", 6) == 0;
+    char *host = is_uri ? hop + 6 : hop;
+    char *at = strrchr(host, '@'), *slash = strchr(host, '/'), *colon;
 
-    if (at == host)
+    if (at == host || (slash != NULL && (!is_uri || slash[1] != '\0')))
         return false;
+    if (slash != NULL)
+        *slash = '\0';
     host = at != NULL ? at + 1 : host;
     colon = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
     if (host[0] == '[' && colon++ == NULL)
@@ -263,12 +279,12 @@ static bool is_hop(const char *text, size_t len)
         return true;
     if (colon == NULL || *colon == '\0')
         return host[0] != '\0';
-    return colon > host && *colon == ':' && text_to_uint(colon + 1, 1, 65535, &port);
+    return colon > host && *colon == ':' && (colon[1] == '\0' || ssh_port_read(colon + 1) != 0);
 }
 
 static int check_jump(const struct strlist *args, struct error *err)
 {
-    const char *all = args->items[0];
+    const char *all = args->items[0] + strspn(args->items[0], "=");
 
     if (strcasecmp(all, "none") == 0)
         return 0;
@@ -282,12 +298,18 @@ static int check_jump(const struct strlist *args, struct error *err)
     }
 }
 
+/* The rest of the line; OpenSSH passes over any number of '='. */
+static const char *text_of(const struct ssh_directive *directive)
+{
+    return directive->rest + strspn(directive->rest, " \t=");
+}
+
 /* The first of ProxyJump and ProxyCommand decides; a "ProxyJump none" keeps off later jumps alone. */
 static void apply_proxy_jump(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (values->proxy_jump != NULL || values->proxy_command != NULL)
         return;
-    values->proxy_jump = xstrndup(directive->rest, strcspn(directive->rest, "# \t"));
+    values->proxy_jump = xstrndup(text_of(directive), strcspn(text_of(directive), "# \t"));
     values->proxy_place = place_of(directive);
 }
 
@@ -296,7 +318,7 @@ static void apply_proxy_command(struct ssh_config_values *values, const struct s
     if (values->proxy_command != NULL ||
         (values->proxy_jump != NULL && strcasecmp(values->proxy_jump, "none") != 0))
         return;
-    values->proxy_command = xstrdup(directive->rest);
+    values->proxy_command = xstrdup(text_of(directive));
     values->proxy_place = place_of(directive);
 }
 
@@ -321,13 +343,13 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
 }
 
 static const struct ssh_keyword keywords[] = {
-    {"HostName", 1, check_hostname, apply_hostname},
+    {"HostName", 1, NULL, apply_hostname},
     {"User", 1, NULL, apply_user},
     {"Port", 1, check_port, apply_port},
     {"IdentityFile", 1, NULL, apply_identity_file},
     {"HostKeyAlias", 1, NULL, apply_host_key_alias},
-    {"UserKnownHostsFile", 0, NULL, apply_user_known_hosts},
-    {"GlobalKnownHostsFile", 0, NULL, apply_global_known_hosts},
+    {"UserKnownHostsFile", 0, check_files, apply_user_known_hosts},
+    {"GlobalKnownHostsFile", 0, check_files, apply_global_known_hosts},
     {"ProxyJump", 0, check_jump, apply_proxy_jump},
     {"ProxyCommand", 0, NULL, apply_proxy_command},
     {"CertificateFile", 1, NULL, apply_certificate_file},

@@ -29,6 +29,9 @@ struct ssh_directive {
     unsigned line;
 };
 
+/* A port's number, or the name of a service of TCP (services(5)); 0: neither. */
+unsigned ssh_port_read(const char *text);
+
 /* NULL when OpenSSH has no such keyword. Case does not count. */
 const struct ssh_keyword *ssh_keyword_find(const char *name);
 

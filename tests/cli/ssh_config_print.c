@@ -88,7 +88,11 @@ int main(int argc, char **argv)
     query.name = argv[3];
     query.user = argv[4];
     query.local_user = caller->pw_name;
-    ssh_config_lookup(config, &query, &values);
+    if (ssh_config_lookup(config, &query, &values, &err) != 0) {
+        printf("error %u\n", err.line);
+        ssh_config_free(config);
+        return 1;
+    }
     print_values(&values, argv[3], caller->pw_name);
     ssh_config_values_release(&values);
     ssh_config_free(config);

@@ -250,7 +250,7 @@ static void test_files_of_config(void **state)
     struct machine *machine = *state;
     struct ssh_config *config = load(
         machine, "Host *\n  IdentityFile %d/.ssh/%h-%n-%r-%p-%u-%L-%l-%%\n  IdentityFile ~/.ssh/missing\n"
-                 "  IdentityFile none\n  UserKnownHostsFile ~/.ssh/kh_%k none\n  GlobalKnownHostsFile none\n"
+                 "  IdentityFile none\n  UserKnownHostsFile ~/.ssh/kh_%k\n  GlobalKnownHostsFile none\n"
                  "  HostKeyAlias alias\n  HostName real\n");
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     AUTO_FREE char *key = xasprintf("%s/.ssh/real-g1-yi-22-yi-head-head.cluster.example-%%", machine->home);
@@ -269,6 +269,24 @@ static void test_files_of_config(void **state)
     assert_int_equal(notes.len, 1);
     assert_non_null(strstr(notes.items[0], "/.ssh/missing' is passed over"));
     endpoint_release(&endpoint);
+    ssh_config_free(config);
+}
+
+/* A HostName that cannot be is the matter of the hosts that have it. */
+static void test_bad_hostname(void **state)
+{
+    struct machine *machine = *state;
+    struct ssh_config *config = load(machine, "Port ssh\nHost b\n  HostName %z\n");
+    struct host host = entry("b", NULL, 0);
+    struct endpoint endpoint = resolve(entry("a", NULL, 0), NULL, machine, config);
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(endpoint.port, 22);
+    endpoint_release(&endpoint);
+    assert_int_equal(endpoint_resolve(&host, NULL, machine, config, &endpoint, NULL, &err), -1);
+    assert_true(error_is(&err, &kind_ssh_config));
+    assert_string_equal(err.text, "host name '%z' holds a token other than %h and %%");
+    assert_int_equal(err.line, 3);
     ssh_config_free(config);
 }
 
@@ -350,6 +368,7 @@ static void test_routes(void **state)
         {"far", "other", NULL, "yi@other:22 "},
         {"near", "a,b,c", NULL, "yi@c:22 yi@b:22 yi@a:22 "},
         {"near", "far", NULL, "yi@far:22 op@10.0.0.1:2222 "},
+        {"near", "a:ssh,b:", NULL, "yi@b:22 yi@a:22 "},
         {"command", NULL, NULL, "ssh "},
         {"command", NULL, "openssh", "ssh "},
         {"command", "other", NULL, "yi@other:22 "},
@@ -524,6 +543,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_precedence, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_default_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_hostname, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_spec, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_identity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_routes, set_up, tear_down),
