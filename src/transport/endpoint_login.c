@@ -42,7 +42,7 @@ static void add_token(struct str *out, char token, const struct login *login)
         str_add(out, endpoint->name);
         break;
     case 'k':
-        str_add(out, endpoint->key_name != NULL ? endpoint->key_name : endpoint->hostname);
+        str_add(out, endpoint->key_name != NULL ? endpoint->key_name : endpoint->name);
         break;
     case 'p':
         str_addf(out, "%u", endpoint->port);

@@ -272,6 +272,26 @@ static void test_files_of_config(void **state)
     ssh_config_free(config);
 }
 
+/* Without an alias %k is the name as given, letters and all, whatever HostName makes of it. */
+static void test_key_name_of_config(void **state)
+{
+    static const struct {
+        const char *name, *wanted;
+    } cases[] = {{"G1", "kh_G1_10.0.0.7_G1"}, {"b", "kh_al_real.example_b"}};
+    struct machine *machine = *state;
+    struct ssh_config *config = load(machine, "Host G1\n  HostName 10.7\nHost b\n  HostKeyAlias AL\n"
+                                              "Host *\n  HostName Real.Example\n"
+                                              "  UserKnownHostsFile ~/.ssh/kh_%k_%h_%n\n");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, machine, config);
+        AUTO_FREE char *wanted = xasprintf("%s/.ssh/%s", machine->home, cases[i].wanted);
+        assert_string_equal(endpoint.known_hosts.items[0], wanted);
+        endpoint_release(&endpoint);
+    }
+    ssh_config_free(config);
+}
+
 /* A HostName that cannot be is the matter of the hosts that have it. */
 static void test_bad_hostname(void **state)
 {
@@ -543,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_precedence, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_default_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_key_name_of_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_hostname, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_of_spec, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_identity, set_up, tear_down),
