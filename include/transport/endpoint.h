@@ -51,7 +51,6 @@ struct endpoint {
     char *home;                /* of the caller: commands of a local host start there, as a login does */
     char *key_name;            /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
     struct strlist identities; /* private key files, in the order they are tried; absolute */
-    bool identity_explicit;    /* identities holds the one of the spec */
     struct strlist certificates;   /* of ssh_config's CertificateFile; absolute */
     char *agent;                   /* socket of the ssh agent; NULL: none is asked */
     bool identities_only;          /* of the agent's keys only those that identities name */

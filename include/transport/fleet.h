@@ -145,7 +145,4 @@ int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), v
 int fleet_run(struct fleet *fleet);
 void fleet_stop(struct fleet *fleet);
 
-/* Commands asked for whose done has not come. */
-size_t fleet_pending(const struct fleet *fleet);
-
 #endif

@@ -77,8 +77,8 @@ static int run_container_command(struct cmd_call *call, struct error *err)
         error_set(err, &kind_usage, "'--replace' is for 'container up' and 'container down'");
         return error_hint(err, "leave it out");
     }
-    if (setup_load(&setup, call, call->operands.items[1], err) != 0 ||
-        setup_endpoints(&setup, NULL, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (setup_load(&setup, call, call->operands.items[1], err) != 0 || setup_endpoints(&setup, err) != 0 ||
+        session_open(&session, call, STDOUT_FILENO, err) != 0)
         return -1;
     request.job = &setup.job;
     request.hosts = &setup.hosts;

@@ -80,7 +80,7 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
     AUTO_SETUP struct setup setup = {0};
 
     if (check_words(call, err) != 0 || setup_load(&setup, call, NULL, err) != 0 ||
-        setup_endpoints(&setup, NULL, err) != 0)
+        setup_endpoints(&setup, err) != 0)
         return -1;
     return run_on_hosts(call, &setup, err);
 }

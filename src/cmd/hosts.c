@@ -24,19 +24,9 @@ static void mark_secrets(struct hostlist *hosts)
     job_release(&defaults);
 }
 
-static void say_unreachable(const struct failures *failed)
-{
-    for (size_t i = 0; i < failed->len; i++) {
-        AUTO_STR struct str folded = STR_INIT;
-        hostlist_fold_names(failed->items[i].hosts.items, failed->items[i].hosts.len, &folded);
-        msg_warn("%s: %s", str_text(&folded), failed->items[i].error.text);
-    }
-}
-
 static int run_hosts(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
-    AUTO_FAILURES struct failures failed = FAILURES_INIT;
     AUTO_STR struct str text = STR_INIT;
     const char *job = call->operands.len ? call->operands.items[0] : NULL;
     if (call->options.yes && !call->options.trust)
@@ -50,9 +40,8 @@ static int run_hosts(struct cmd_call *call, struct error *err)
         str_add_char(&text, '\n');
         return output_print(&text, err);
     }
-    if (setup_endpoints(&setup, &failed, err) != 0)
+    if (setup_endpoints(&setup, err) != 0)
         return -1;
-    say_unreachable(&failed);
     if (call->options.trust)
         return trust_hosts(call, &setup, err);
     mark_secrets(&setup.hosts);

@@ -110,7 +110,7 @@ static struct plan_host plan_host_of(const struct endpoint *endpoint)
     };
 }
 
-int setup_endpoints(struct setup *setup, struct failures *failed, struct error *err)
+int setup_endpoints(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     struct ssh_options options = {0};
@@ -128,16 +128,10 @@ int setup_endpoints(struct setup *setup, struct failures *failed, struct error *
     setup->endpoints = xcalloc(setup->hosts.len, sizeof(setup->endpoints[0]));
     setup->facts = xcalloc(setup->hosts.len, sizeof(setup->facts[0]));
     for (size_t i = 0; i < setup->hosts.len; i++) {
-        struct error one = ERROR_INIT;
         if (endpoint_resolve(&setup->hosts.items[i], &options, &setup->machine, setup->config,
-                             &setup->endpoints[i], &notes, &one) == 0) {
-            setup->facts[i] = plan_host_of(&setup->endpoints[i]);
-        } else if (failed && one.kind == &kind_not_supported) {
-            failures_add(failed, setup->hosts.items[i].name, &one);
-        } else {
-            *err = one;
+                             &setup->endpoints[i], &notes, err) != 0)
             return -1;
-        }
+        setup->facts[i] = plan_host_of(&setup->endpoints[i]);
     }
     for (size_t i = 0; i < notes.len; i++)
         msg_verbose("%s", notes.items[i]);

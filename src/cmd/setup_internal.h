@@ -32,10 +32,7 @@ void setup_release(struct setup *setup);
  */
 int setup_load(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err);
 
-/*
- * How each host is reached. failed (may be NULL) gets hosts that this version cannot reach, which are then no
- * error; the endpoint of such a host is empty.
- */
-int setup_endpoints(struct setup *setup, struct failures *failed, struct error *err);
+/* How each host is reached. */
+int setup_endpoints(struct setup *setup, struct error *err);
 
 #endif

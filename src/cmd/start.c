@@ -101,7 +101,7 @@ static int run_start_command(struct cmd_call *call, struct error *err)
         return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", name);
     }
     if (job_check_run_name(name, err) != 0 || setup_load(&setup, call, call->operands.items[0], err) != 0 ||
-        setup_endpoints(&setup, NULL, err) != 0)
+        setup_endpoints(&setup, err) != 0)
         return -1;
     return call->options.dry_run ? dry_run(call, &setup, name, err) : start(call, &setup, name, err);
 }

@@ -18,8 +18,6 @@ static void add_via(struct table *table, const struct report_host *host)
 {
     if (host->local)
         table_add(table, "here, without ssh", TONE_PLAIN);
-    else if (!host->hostname)
-        table_add(table, "not supported", TONE_BAD);
     else if (host->port == SSH_PORT)
         table_addf(table, TONE_PLAIN, "ssh %s@%s", host->user, host->hostname);
     else

@@ -27,7 +27,7 @@ struct crew {
 
 /*
  * Make the fleet for the nodes of run, in rank order, and behind them those of its debts. Nothing is
- * contacted yet. Errors: kind_ssh_config, kind_identity_missing, kind_not_supported, kind_local.
+ * contacted yet. Errors: kind_ssh_config, kind_identity_missing, kind_local.
  */
 int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err);
 void crew_close(struct crew *crew);

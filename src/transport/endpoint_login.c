@@ -130,7 +130,6 @@ static int set_spec_identity(const struct login *login, const char *identity, st
         return error_hint(err, "name a private key file in ssh.identity, or leave it out to use ~/.ssh/id_*");
     }
     strlist_add(&login->endpoint->identities, path);
-    login->endpoint->identity_explicit = true;
     return 0;
 }
 

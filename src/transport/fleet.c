@@ -297,11 +297,6 @@ void fleet_stop(struct fleet *fleet)
     fleet_wake(fleet);
 }
 
-size_t fleet_pending(const struct fleet *fleet)
-{
-    return fleet->pending;
-}
-
 /* Let the loop run the close callbacks, and what was killed go, but not for ever. */
 static void close_loop(struct fleet *fleet)
 {

@@ -97,7 +97,6 @@ static void end_exec(struct fleet_exec *exec)
         to = &(*to)->next;
     *to = exec;
     exec->next = NULL;
-    exec->state = EXEC_ENDED;
     exec->result.started = exec->started;
     if (exec->began_ms != 0)
         exec->result.elapsed_ms = (unsigned)(clock_mono_ms() - exec->began_ms);
@@ -113,7 +112,6 @@ static void end_with(struct fleet_exec *exec, const struct error *err)
 static void requeue(struct fleet_exec *exec)
 {
     leave_link(exec);
-    exec->state = EXEC_QUEUED;
     touch(exec->host);
 }
 
@@ -276,7 +274,7 @@ static void end_unwanted(struct fleet_host *host)
 {
     for (struct fleet_exec *exec; (exec = find_unwanted(host)) != NULL;) {
         struct error err = ERROR_INIT;
-        if (exec->state == EXEC_ON_LINK)
+        if (exec->link != NULL)
             host->ops->cancel(exec->link->link, &exec->job);
         if (exec->timed_out)
             error_set(&err, &kind_time_limit, "the command did not end within %g s",
@@ -293,7 +291,7 @@ static void end_queued(struct fleet_host *host, const struct error *err)
 
     for (struct fleet_exec *exec = host->execs; exec != NULL; exec = next) {
         next = exec->next;
-        if (exec->state == EXEC_QUEUED)
+        if (exec->link == NULL)
             end_with(exec, err);
     }
 }
@@ -327,7 +325,7 @@ static void pass_input(struct fleet_host *host)
             if (exec->handler.drained != NULL)
                 exec->handler.drained(exec->ctx, host->index);
         }
-        if (exec->input_changed && exec->state == EXEC_ON_LINK) {
+        if (exec->input_changed && exec->link != NULL) {
             exec->input_changed = false;
             host->ops->input(exec->link->link, &exec->job);
             exec = host->execs;
@@ -441,7 +439,7 @@ static struct fleet_link *find_link(const struct fleet_host *host, bool *may_ope
             short_runs = true; /* one is on its way already */
     }
     for (const struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next) {
-        if (exec->state == EXEC_ON_LINK && !exec->follow)
+        if (exec->link != NULL && !exec->follow)
             short_runs = true; /* it will make room soon */
     }
     *may_open = count == 0 || (!short_runs && count < FLEET_LINKS);
@@ -450,7 +448,6 @@ static struct fleet_link *find_link(const struct fleet_host *host, bool *may_ope
 
 static void put_on_link(struct fleet_exec *exec, struct fleet_link *link)
 {
-    exec->state = EXEC_ON_LINK;
     exec->link = link;
     link->active++;
     exec->ordinal = link->active;
@@ -469,7 +466,7 @@ static void start_queued(struct fleet_host *host)
         struct fleet_link *link;
         bool may_open = false;
         next = exec->next;
-        if (exec->state != EXEC_QUEUED)
+        if (exec->link != NULL)
             continue;
         if (!take_slot(host))
             return;

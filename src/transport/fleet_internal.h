@@ -12,21 +12,18 @@
 #define FLEET_SIGNALS      2
 #define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */
 
-enum fleet_exec_state { EXEC_QUEUED, EXEC_ON_LINK, EXEC_ENDED };
-
 /* A command asked for. In its host's list until it has ended, then in the fleet's until that is told. */
 struct fleet_exec {
     struct fleet_exec *next;
     uint64_t id;
     struct fleet_host *host;
-    struct fleet_link *link; /* EXEC_ON_LINK */
+    struct fleet_link *link; /* it runs on; NULL: queued, or over */
     struct transport_job job;
     char *command, *input;
     unsigned timeout_ms;
     bool follow;
     struct exec_handler handler;
     void *ctx;
-    enum fleet_exec_state state;
     bool started;       /* the host has taken it */
     bool drained;       /* its handler is to be told */
     bool input_changed; /* its link is to be told */

@@ -67,7 +67,6 @@ static void add_hosts(struct fleet *fleet, size_t count, char **argv)
             .port = (unsigned)strtoul(argv[2], NULL, 10),
             .home = xstrdup("/"),
             .key_name = xstrdup("bench"),
-            .identity_explicit = true,
         };
         endpoint.hostname = xstrdup(endpoint.name);
         strlist_add(&endpoint.identities, argv[4]);

@@ -289,7 +289,6 @@ static inline struct endpoint make_endpoint(const struct world *world, const cha
 
     strlist_addf(&endpoint.identities, "%s/id", world->dir);
     strlist_addf(&endpoint.known_hosts, "%s/known_hosts", world->dir);
-    endpoint.identity_explicit = true;
     return endpoint;
 }
 

@@ -217,7 +217,6 @@ static void use_many(struct world *world, struct endpoint *endpoint)
     run_shell("rm -f %s/locked*; ssh-keygen -q -t ed25519 -N secret -f %s/locked", world->dir, world->dir);
     strlist_addf(&endpoint->identities, "%s/locked", world->dir);
     strlist_addf(&endpoint->identities, "%s/id", world->dir);
-    endpoint->identity_explicit = false;
 }
 
 static void test_many_keys(void **state)

@@ -72,21 +72,10 @@ static void test_text(void **state)
                                         "   2  login  ssh root@login port 2222\n");
 }
 
-static void test_a_host_this_version_cannot_reach(void **state)
-{
-    struct fixture *fixture = *state;
-    struct report_style style = REPORT_STYLE_PLAIN;
-    AUTO_STR struct str out = STR_INIT;
-    fixture->hosts[1].hostname = NULL;
-    report_hosts_text(fixture->hosts, 3, &style, &out);
-    assert_contains(str_text(&out), "   1  g2     not supported");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_text),
-                                       TEST(test_a_host_this_version_cannot_reach)};
+    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

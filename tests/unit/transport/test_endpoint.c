@@ -239,7 +239,6 @@ static void test_default_files(void **state)
     assert_int_equal(endpoint.identities.len, 2);
     assert_string_equal(endpoint.identities.items[0], ed25519);
     assert_string_equal(endpoint.identities.items[1], rsa);
-    assert_false(endpoint.identity_explicit);
     assert_string_equal(endpoint.known_hosts.items[0], known);
     assert_true(strlist_has(&endpoint.known_hosts, "/etc/ssh/ssh_known_hosts"));
     endpoint_release(&endpoint);
@@ -325,7 +324,6 @@ static void test_files_of_spec(void **state)
     endpoint_release(&endpoint);
     assert_int_equal(copy.identities.len, 1);
     assert_string_equal(copy.identities.items[0], key);
-    assert_true(copy.identity_explicit);
     assert_int_equal(copy.known_hosts.len, 1);
     assert_string_equal(copy.known_hosts.items[0], known);
     endpoint_release(&copy);
