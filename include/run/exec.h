@@ -48,7 +48,7 @@ struct run_exec_request {
     const struct node_container *container; /* of each host, that it runs in; NULL: on the host itself */
     unsigned long timeout_s;                /* a host, from its start there; 0: none */
     unsigned fanout;                        /* hosts at once; with an input all of them */
-    unsigned connect_timeout_ms;
+    unsigned connect_timeout_ms;            /* 0: ssh_config's, else 10 s */
     const struct run_exec_observer *observer;
 };
 

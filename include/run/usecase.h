@@ -30,8 +30,8 @@ struct run_context {
     const char *const *environ_; /* the caller's environment, NULL-terminated */
     const char *home;
     unsigned fanout;
-    unsigned connect_timeout_ms;
-    bool want_gpus;       /* a look at a run's nodes also asks for their GPUs */
+    unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
+    bool want_gpus;              /* a look at a run's nodes also asks for their GPUs */
     unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
     bool die_armed;       /* the hook is on */
     unsigned long steps;  /* steps passed so far (out) */

@@ -66,7 +66,7 @@ struct endpoint {
     /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
     struct endpoint *jump;
     bool openssh;                /* through the system's ssh: name is what it is given */
-    struct strlist openssh_args; /* what entry and spec say, as words of its command line */
+    struct strlist openssh_args; /* what entry and spec say, as words of its command line; a jump's too */
 };
 
 /*

@@ -23,7 +23,7 @@ struct cmd_options {
     bool verbose;
     const char *color; /* auto (NULL), always, never */
     struct option_uint fanout;
-    struct option_uint connect_timeout; /* seconds */
+    struct option_uint connect_timeout; /* seconds; 0: not given, each host's ssh_config or 10 */
     bool help;
 
     /* where a job runs */
@@ -96,8 +96,7 @@ struct cmd_options {
     bool force;
 };
 
-#define CMD_FANOUT_DEFAULT            64
-#define CMD_CONNECT_TIMEOUT_S_DEFAULT 10
+#define CMD_FANOUT_DEFAULT 64
 
 struct command;
 

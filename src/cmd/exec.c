@@ -57,9 +57,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .input_fd = options->stdin_ ? STDIN_FILENO : -1,
         .timeout_s = options->timeout.given ? options->timeout.value : 0,
         .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
-        .connect_timeout_ms =
-            1000 * (options->connect_timeout.given ? (unsigned)options->connect_timeout.value
-                                                   : CMD_CONNECT_TIMEOUT_S_DEFAULT),
+        .connect_timeout_ms = (unsigned)options->connect_timeout.value * 1000,
         .observer = &report.observer,
     };
     result = run_exec(&request, err);

@@ -13,11 +13,6 @@
 
 #define EVENTS_SHOWN_MAX 1000
 
-static unsigned long option_or(const struct option_uint *option, unsigned long otherwise)
-{
-    return option->given ? option->value : otherwise;
-}
-
 /* Test hook: MTLAUNCH_TEST_DIE_AT=N ends the process without a word at its N-th step; 0 counts them. */
 static void arm_test_hook(struct run_context *context)
 {
@@ -41,9 +36,8 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
         .observer = &session->watch.observer,
         .environ_ = (const char *const *)environ,
         .home = session->machine.home,
-        .fanout = (unsigned)option_or(&call->options.fanout, CMD_FANOUT_DEFAULT),
-        .connect_timeout_ms =
-            (unsigned)option_or(&call->options.connect_timeout, CMD_CONNECT_TIMEOUT_S_DEFAULT) * 1000,
+        .fanout = call->options.fanout.given ? (unsigned)call->options.fanout.value : CMD_FANOUT_DEFAULT,
+        .connect_timeout_ms = (unsigned)call->options.connect_timeout.value * 1000,
     };
     arm_test_hook(&session->context);
     return 0;

@@ -60,8 +60,10 @@ static void become_supervisor(const struct session *session, const char *name, c
 {
     AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
     AUTO_FREE char *connect = xasprintf("%u", session->context.connect_timeout_ms / 1000);
-    const char *argv[] = {"mtlaunch", "supervise",         name,    "-v", "--fanout",
-                          fanout,     "--connect-timeout", connect, NULL};
+    bool asked = session->context.connect_timeout_ms != 0;
+    const char *argv[] = {
+        "mtlaunch", "supervise", name, "-v", "--fanout", fanout, asked ? "--connect-timeout" : NULL,
+        connect,    NULL};
     const char *die_at = getenv("MTLAUNCH_TEST_SUPERVISOR_DIE_AT");
     sigset_t none;
     int null = open("/dev/null", O_RDONLY);

@@ -64,8 +64,7 @@ static int look_at_hosts(struct trust *trust, struct error *err)
     const struct fleet_options limits = {
         .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
         .hosts = trust->setup->hosts.len,
-        .connect_timeout_ms =
-            options->connect_timeout.given ? (unsigned)options->connect_timeout.value * 1000 : 0};
+        .connect_timeout_ms = (unsigned)options->connect_timeout.value * 1000};
     const struct exec_request request = {.command = "true"};
 
     trust->fleet = fleet_new(&limits, err);

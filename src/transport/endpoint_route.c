@@ -153,7 +153,7 @@ static void add_option(struct strlist *args, const char *name, const char *value
     strlist_addf(args, "%s=\"%s\"", name, value);
 }
 
-/* Only what entry and spec say: the rest ssh finds out itself. */
+/* Only what entry and spec say: the rest ssh finds out itself, but for the jumps. */
 static void add_openssh_args(const struct host *host, const struct endpoint_sources *sources,
                              struct endpoint *out)
 {
@@ -182,13 +182,9 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
         add_option(args, "UserKnownHostsFile", path);
         add_option(args, "GlobalKnownHostsFile", "none");
     }
-    if (options->host_key != SSH_STRICT_ABSENT) {
+    if (options->jump != NULL && out->jump == NULL) {
         strlist_add(args, "-o");
-        strlist_addf(args, "StrictHostKeyChecking=%s", out->accept_new ? "accept-new" : "yes");
-    }
-    if (options->jump != NULL) {
-        strlist_add(args, "-o");
-        strlist_addf(args, "ProxyJump=%s", is_none(options->jump) ? "none" : options->jump);
+        strlist_add(args, "ProxyJump=none");
     }
 }
 
@@ -206,7 +202,8 @@ static char *find_need(const struct endpoint_sources *sources, const struct ssh_
 }
 
 static int choose_client(const struct host *host, const struct endpoint_sources *sources,
-                         const struct ssh_config_values *values, struct endpoint *out, struct error *err)
+                         const struct ssh_config_values *values, const struct endpoint_way *outer,
+                         struct endpoint *out, struct error *err)
 {
     const char *given = sources->options != NULL ? sources->options->client : NULL;
     const char *client = given != NULL ? given : "auto";
@@ -220,11 +217,12 @@ static int choose_client(const struct host *host, const struct endpoint_sources 
         return error_hint(err, "leave ssh.client out, or name a jump (ssh.jump)");
     }
     out->openssh = strcmp(client, "openssh") == 0 || (strcmp(client, "auto") == 0 && need != NULL);
-    if (!out->openssh)
-        return 0;
-    add_openssh_args(host, sources, out);
-    if (sources->notes != NULL && strcmp(client, "auto") == 0)
+    if (out->openssh || outer != NULL) /* the host behind a jump may need it */
+        add_openssh_args(host, sources, out);
+    if (sources->notes != NULL && out->openssh && strcmp(client, "auto") == 0)
         strlist_addf(sources->notes, "%s: reached through the system's ssh, for %s", out->name, need);
+    else if (sources->notes != NULL && out->openssh)
+        strlist_addf(sources->notes, "%s: reached through the system's ssh, as ssh.client says", out->name);
     return 0;
 }
 
@@ -243,5 +241,5 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
     if (!is_none(jump) &&
         resolve_jump(jump, given ? &nowhere : &values->proxy_place, sources, outer, out, err) != 0)
         return -1;
-    return choose_client(host, sources, values, out, err);
+    return choose_client(host, sources, values, outer, out, err);
 }

@@ -51,8 +51,7 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
     }
     signal(SIGPIPE, SIG_IGN);
     fleet->fanout = options != NULL && options->fanout != 0 ? options->fanout : FLEET_FANOUT;
-    fleet->connect_timeout_ms =
-        options != NULL && options->connect_timeout_ms != 0 ? options->connect_timeout_ms : FLEET_CONNECT_MS;
+    fleet->connect_timeout_ms = options != NULL ? options->connect_timeout_ms : 0;
     fleet->keepalive_ms =
         options != NULL && options->keepalive_ms != 0 ? options->keepalive_ms : FLEET_KEEPALIVE_MS;
     deadlines_init(&fleet->deadlines, &fleet->loop);

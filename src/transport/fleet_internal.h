@@ -7,7 +7,6 @@
 #include "transport/transport_internal.h"
 
 #define FLEET_FANOUT       64
-#define FLEET_CONNECT_MS   TRANSPORT_CONNECT_MS
 #define FLEET_KEEPALIVE_MS 15000
 #define FLEET_SIGNALS      2
 #define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */
@@ -115,7 +114,7 @@ void fleet_pump(struct fleet *fleet);
 
 /* fleet_files.c: raise the limit of open files for that many hosts, as far as it goes. */
 void fleet_claim_files(struct fleet *fleet, size_t hosts);
-size_t fleet_host_files(const struct fleet_host *host); /* that a link of it takes */
+size_t fleet_host_files(const struct fleet_host *host);  /* that a link of it takes */
 bool fleet_make_room(struct fleet *fleet, size_t files); /* of idle sessions; false: there are not enough */
 
 /* fleet_flow.c */

@@ -300,7 +300,8 @@ static const struct child_kind openssh_kind = {.data = openssh_data,
 static void on_login(void *ctx)
 {
     struct openssh_command *command = ctx;
-    unsigned ms = command->child.link->shared->setup.connect_timeout_ms;
+    const struct child_link *link = command->child.link;
+    unsigned ms = transport_connect_ms(&link->shared->setup, link->endpoint);
     AUTO_FREE char *text = NULL;
 
     read_log(command);
@@ -349,7 +350,7 @@ static void start(struct openssh_command *command)
         openssh_make_environment(&variables);
         program.argv = words.items;
         program.env = variables.items;
-        deadline_set(setup->deadlines, &command->login, setup->connect_timeout_ms);
+        deadline_set(setup->deadlines, &command->login, transport_connect_ms(setup, link->endpoint));
         failed = child_spawn(&command->child, &program);
     }
     if (failed != 0) {

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -65,29 +66,88 @@ static unsigned to_seconds(unsigned ms)
     return ms < 1000 ? 1 : (ms + 999) / 1000;
 }
 
+static void add_option(struct strlist *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_option(struct strlist *words, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    strlist_add(words, "-o");
+    strlist_take(words, xvasprintf(format, args));
+    va_end(args);
+}
+
+/* A word of a ProxyCommand: for the caller's shell whatever it is, for ssh's look at quotes, and not a token
+ * to be replaced. Backslashes alone may be nested there. */
+static void add_proxy_word(struct str *out, const char *word)
+{
+    static const char plain[] = "_-+=:,./@%";
+
+    str_add_char(out, ' ');
+    for (const char *at = word; *at != '\0'; at++) {
+        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                        (*at >= '0' && *at <= '9') || strchr(plain, *at) != NULL;
+        str_addf(out, "%s%c%s", is_plain ? "" : "\\", *at, *at == '%' ? "%" : "");
+    }
+}
+
+static void add_way(struct strlist *words, const struct transport_setup *setup,
+                    const struct endpoint *endpoint);
+
+/* As ProxyJump does, but with our promises for the jump: its ssh is given no option of this one's. */
+static void add_jump(struct strlist *words, const struct transport_setup *setup, const struct endpoint *jump)
+{
+    AUTO_STRLIST struct strlist own = STRLIST_INIT;
+    AUTO_STR struct str command = STR_INIT;
+
+    add_way(&own, setup, jump);
+    str_add(&command, "ssh");
+    for (size_t i = 0; i < own.len; i++)
+        add_proxy_word(&command, own.items[i]);
+    str_add(&command, " -W \\[%h\\]:%p --");
+    add_proxy_word(&command, jump->name);
+    add_option(words, "ProxyCommand=%s", str_text(&command));
+}
+
+/* How a host is reached and trusted, and how long it is waited for; the first of an option holds. */
+static void add_way(struct strlist *words, const struct transport_setup *setup,
+                    const struct endpoint *endpoint)
+{
+    add_option(words, "BatchMode=yes");
+    add_option(words, "ControlMaster=no");
+    add_option(words, "ConnectionAttempts=1");
+    add_option(words, "StrictHostKeyChecking=%s", endpoint->accept_new ? "accept-new" : "yes");
+    add_option(words, "ConnectTimeout=%u", to_seconds(transport_connect_ms(setup, endpoint)));
+    add_option(words, "ServerAliveInterval=%u", to_seconds(transport_keepalive_ms(setup, endpoint)));
+    add_option(words, "ServerAliveCountMax=%u", transport_max_silent(endpoint));
+    if (endpoint->jump != NULL)
+        add_jump(words, setup, endpoint->jump);
+    strlist_copy(words, &endpoint->openssh_args);
+}
+
 void openssh_make_words(const struct endpoint *endpoint, const struct transport_setup *setup, int log,
                         const char *command, const char *mark, struct strlist *words)
 {
     static const char *const fixed[] = {
-        "BatchMode=yes",    "ClearAllForwardings=yes",        "RequestTTY=no",         "RemoteCommand=none",
-        "ControlMaster=no", "PermitLocalCommand=no",          "ForwardAgent=no",       "ForwardX11=no",
-        "Tunnel=no",        "ConnectionAttempts=1",           "ServerAliveCountMax=3", "LogLevel=DEBUG1",
-        "EscapeChar=none",  "SetEnv=MTLAUNCH_CLIENT=openssh", /* the first SetEnv is the only one */
+        "ClearAllForwardings=yes",
+        "RequestTTY=no",
+        "RemoteCommand=none",
+        "PermitLocalCommand=no",
+        "ForwardAgent=no",
+        "ForwardX11=no",
+        "Tunnel=no",
+        "LogLevel=DEBUG1",
+        "EscapeChar=none",
+        "SetEnv=MTLAUNCH_CLIENT=openssh", /* the first SetEnv is the only one */
     };
 
     strlist_add(words, "ssh");
     strlist_add(words, "-T");
     strlist_add(words, "-E");
     strlist_addf(words, "/proc/%ld/fd/%d", (long)getpid(), log);
-    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-        strlist_add(words, "-o");
-        strlist_add(words, fixed[i]);
-    }
-    strlist_add(words, "-o");
-    strlist_addf(words, "ConnectTimeout=%u", to_seconds(setup->connect_timeout_ms));
-    strlist_add(words, "-o");
-    strlist_addf(words, "ServerAliveInterval=%u", to_seconds(setup->keepalive_ms));
-    strlist_copy(words, &endpoint->openssh_args);
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        add_option(words, "%s", fixed[i]);
+    add_way(words, setup, endpoint);
     strlist_add(words, "--");
     strlist_add(words, endpoint->name);
     strlist_take(words, wrap(command, mark));

@@ -202,9 +202,9 @@ static void serve(struct ssh_agent_login *login)
         if (login->in.len < len + 4)
             return;
         if (at[4] == SSH_AGENT_SIGN && login->question == NULL)
-            login->question =
-                agent_ask(link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent,
-                          at + 4, len, link->shared->setup.connect_timeout_ms, on_signed, login);
+            login->question = agent_ask(
+                link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, at + 4, len,
+                transport_connect_ms(&link->shared->setup, link->endpoint), on_signed, login);
         str_consume(&login->in, len + 4);
     }
 }
@@ -282,7 +282,7 @@ static struct ssh_agent_login *start(struct ssh_connection *connection)
     static const char request[] = {SSH_AGENT_IDENTITIES};
     struct ssh_agent_login *login = xcalloc(1, sizeof(*login));
     const struct ssh_link *link = connection->link;
-    unsigned limit = link->shared->setup.connect_timeout_ms / 2;
+    unsigned limit = transport_connect_ms(&link->shared->setup, link->endpoint) / 2;
 
     login->connection = connection;
     login->pair[0] = login->pair[1] = -1;

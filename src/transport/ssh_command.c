@@ -149,7 +149,7 @@ static void fail_unanswered(const struct ssh_command *command)
 
     error_set(&err, &kind_timed_out, "the ssh server %s within %g s",
               command->state == COMMAND_OPENING ? "opened no channel" : "did not start the command",
-              connection->link->shared->setup.connect_timeout_ms / 1000.0);
+              transport_answer_ms(&connection->link->shared->setup) / 1000.0);
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
@@ -328,7 +328,8 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
         at = &(*at)->next;
     *at = command;
     job->running = command;
-    deadline_set(connection->deadlines, &command->quiet, connection->link->shared->setup.connect_timeout_ms);
+    deadline_set(connection->deadlines, &command->quiet,
+                 transport_answer_ms(&connection->link->shared->setup));
     ssh_connection_step(connection);
 }
 

@@ -13,7 +13,6 @@
 #include "transport/ssh_internal.h"
 
 #define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
-#define MAX_SILENT      3     /* ticks without a byte, unless ssh_config has ServerAliveCountMax */
 #define LINGER_MS       200   /* for a kill to arrive: a reset at once would throw it away */
 #define CARRY_MS        600   /* for those who go through to come to their end, kills included */
 
@@ -171,19 +170,9 @@ static void finish_connect(struct ssh_connection *connection)
     ssh_connection_step(connection);
 }
 
-/* ServerAliveInterval of ssh_config, else the fleet's. */
 static unsigned keepalive_ms(const struct ssh_connection *connection)
 {
-    unsigned own = connection->link->endpoint->alive_interval_ms;
-
-    return own != 0 ? own : connection->link->shared->setup.keepalive_ms;
-}
-
-static unsigned max_silent(const struct ssh_connection *connection)
-{
-    unsigned own = connection->link->endpoint->alive_count_max;
-
-    return own != 0 ? own : MAX_SILENT;
+    return transport_keepalive_ms(&connection->link->shared->setup, connection->link->endpoint);
 }
 
 static void enter_open(struct ssh_connection *connection)
@@ -277,7 +266,7 @@ static void on_keepalive(void *ctx)
     }
     if (connection->bytes.in_bytes != connection->heard || is_paused(connection)) {
         connection->silent_ticks = 0;
-    } else if (++connection->silent_ticks >= max_silent(connection)) {
+    } else if (++connection->silent_ticks >= transport_max_silent(connection->link->endpoint)) {
         error_set(&err, &kind_connection_lost, "connection lost: no sign of life for %g s",
                   connection->silent_ticks * (keepalive_ms(connection) / 1000.0));
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);

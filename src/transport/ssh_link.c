@@ -258,12 +258,9 @@ static void on_part(void *ctx)
     ssh_link_on_failure(link, SSH_FAILURE_ADDRESS, &err);
 }
 
-/* ssh_config's ConnectTimeout stands in for our default, not for a time that was asked for. */
 static unsigned timeout_ms(const struct ssh_link *link)
 {
-    unsigned asked = link->shared->setup.connect_timeout_ms, own = link->endpoint->connect_timeout_ms;
-
-    return own != 0 && asked == TRANSPORT_CONNECT_MS ? own : asked;
+    return transport_connect_ms(&link->shared->setup, link->endpoint);
 }
 
 /* AddressFamily: leave only such addresses; NULL when there is none. */

@@ -5,6 +5,9 @@
 #include "base/alloc.h"
 #include "transport/transport_internal.h"
 
+#define CONNECT_MS 10000
+#define MAX_SILENT 3
+
 const struct transport_ops *const transports_all[] = {&transport_local, &transport_openssh, &transport_ssh};
 const size_t transports_all_count = ARRAY_LEN(transports_all);
 
@@ -15,6 +18,28 @@ const struct transport_ops *transport_find(const struct endpoint *endpoint)
             return transports_all[i];
     }
     return transports_all[transports_all_count - 1];
+}
+
+unsigned transport_answer_ms(const struct transport_setup *setup)
+{
+    return setup->connect_timeout_ms != 0 ? setup->connect_timeout_ms : CONNECT_MS;
+}
+
+unsigned transport_connect_ms(const struct transport_setup *setup, const struct endpoint *endpoint)
+{
+    unsigned own = endpoint->connect_timeout_ms;
+
+    return own != 0 && setup->connect_timeout_ms == 0 ? own : transport_answer_ms(setup);
+}
+
+unsigned transport_keepalive_ms(const struct transport_setup *setup, const struct endpoint *endpoint)
+{
+    return endpoint->alive_interval_ms != 0 ? endpoint->alive_interval_ms : setup->keepalive_ms;
+}
+
+unsigned transport_max_silent(const struct endpoint *endpoint)
+{
+    return endpoint->alive_count_max != 0 ? endpoint->alive_count_max : MAX_SILENT;
 }
 
 /* Names as RFC 4254 6.10 and sh's kill have them; the C library's own table is too young (glibc 2.32). */

@@ -19,9 +19,6 @@
 #include "transport/endpoint.h"
 #include "transport/fleet.h"
 
-/* For look-up, connect and login, unless another time is asked for. */
-#define TRANSPORT_CONNECT_MS 10000
-
 /* Output that still comes after the end of a command is taken until there was none for this long … */
 #define TRANSPORT_QUIET_MS 500
 /* … or this long has passed: a child in the background may hold the streams for ever. */
@@ -31,7 +28,7 @@
 struct transport_setup {
     uv_loop_t *loop;
     struct deadlines *deadlines;
-    unsigned connect_timeout_ms;
+    unsigned connect_timeout_ms; /* as it was asked for; 0: it was not */
     unsigned keepalive_ms;
     const bool *paused; /* no output of commands is to be read now */
 };
@@ -97,6 +94,16 @@ extern const size_t transports_all_count;
 
 /* The transport that serves the endpoint: the first of the table that says so. Never NULL. */
 const struct transport_ops *transport_find(const struct endpoint *endpoint);
+
+/* What a host is given for look-up, connect and login: as asked for, else ssh_config's ConnectTimeout, else
+ * 10 s. */
+unsigned transport_connect_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
+/* What a server that is logged in to is given to take a command. */
+unsigned transport_answer_ms(const struct transport_setup *setup);
+/* Of silence before a host is asked for a sign: ssh_config's ServerAliveInterval, else the fleet's. */
+unsigned transport_keepalive_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
+/* So many unanswered signs are the end: ServerAliveCountMax, else 3. */
+unsigned transport_max_silent(const struct endpoint *endpoint);
 
 /* Signal names without SIG. NULL / 0 when unknown. */
 const char *transport_signal_name(int number);

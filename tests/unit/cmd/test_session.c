@@ -86,7 +86,7 @@ static void test_defaults_and_options(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(fixture->session.context.fanout, 64);
-    assert_int_equal(fixture->session.context.connect_timeout_ms, 10000);
+    assert_int_equal(fixture->session.context.connect_timeout_ms, 0);
     assert_false(fixture->session.context.die_armed);
 
     struct session other = {0};

@@ -479,7 +479,7 @@ static void test_trust_on_the_way(void **state)
     endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
     joined = strlist_join(&endpoint.openssh_args, " ");
     wanted = xasprintf("-F %s/.ssh/config -l root -i %s -o UserKnownHostsFile=\"%s\" -o"
-                       " GlobalKnownHostsFile=\"none\" -o ProxyJump=other",
+                       " GlobalKnownHostsFile=\"none\"",
                        machine->home, mine, known);
     assert_string_equal(joined, wanted);
     endpoint_release(&endpoint);
@@ -495,6 +495,7 @@ static void test_needs_of_openssh(void **state)
     AUTO_FREE char *path = xasprintf("%s/.ssh/yi@m:22", machine->home);
     AUTO_FREE char *hashed = xasprintf("%s/.ssh/xabc", machine->home);
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
+    const struct ssh_options asked = {.client = "openssh"};
     struct host host = entry("m", NULL, 0);
     struct endpoint endpoint;
     int fd;
@@ -507,6 +508,9 @@ static void test_needs_of_openssh(void **state)
     assert_true(endpoint.openssh);
     assert_int_equal(notes.len, 1);
     assert_non_null(strstr(notes.items[0], "m: reached through the system's ssh, for a master connection"));
+    endpoint_release(&endpoint);
+    assert_int_equal(endpoint_resolve(&host, &asked, machine, config, &endpoint, &notes, NULL), 0);
+    assert_non_null(strstr(notes.items[1], "m: reached through the system's ssh, as ssh.client says"));
     endpoint_release(&endpoint);
     close(fd);
     fd = listen_at(hashed);
