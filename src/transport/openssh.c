@@ -21,8 +21,9 @@
 #include "model/kind.h"
 #include "transport/openssh_internal.h"
 
-#define SAID_BYTES 8192 /* kept of what ssh says of itself */
-#define SERVER_KEY "debug1: Server host key: "
+#define SAID_BYTES    8192 /* kept of what ssh says of itself */
+#define STATUS_DIGITS 3
+#define SERVER_KEY    "debug1: Server host key: "
 
 static void start(struct openssh_command *command);
 
@@ -67,11 +68,17 @@ static struct deadlines *deadlines_of(const struct openssh_command *command)
     return command->child.link->shared->setup.deadlines;
 }
 
-static void say(struct openssh_command *command, const char *bytes, size_t len)
+/* Without the CR of ssh's lines. A byte may become three there. */
+static void keep(struct str *said, const char *bytes, size_t len)
 {
-    size_t room = SAID_BYTES - command->said.len;
+    const char *end = bytes + len;
 
-    text_add_safe(&command->said, bytes, len < room ? len : room);
+    while (bytes < end && said->len < SAID_BYTES) {
+        const char *stop = memchr(bytes, '\r', (size_t)(end - bytes));
+        size_t part = (size_t)((stop != NULL ? stop : end) - bytes), room = SAID_BYTES - said->len;
+        text_add_safe(said, bytes, part < room ? part : room);
+        bytes += part + (stop != NULL ? 1 : 0);
+    }
 }
 
 /* --- what ssh says of itself --- */
@@ -94,8 +101,8 @@ static void take_line(struct openssh_command *command, const char *line, size_t 
     AUTO_FREE char *text = xstrndup(line, len);
 
     if (!text_starts(text, "debug1: ")) {
-        say(command, line, len);
-        say(command, "\n", 1);
+        keep(&command->said, line, len);
+        keep(&command->said, "\n", 1);
     } else if (strstr(text, "Sending command") != NULL || strstr(text, "master session id") != NULL) {
         note_started(command);
     } else if (text_starts(text, SERVER_KEY) && command->host_key == NULL) {
@@ -161,30 +168,50 @@ static size_t count_held(const struct str *text, const char *mark)
     return 0;
 }
 
+static void release_held(struct openssh_command *command, size_t len)
+{
+    hand_on(command, 2, str_text(&command->held), len);
+    str_consume(&command->held, len);
+}
+
+/* The text begins with the mark. Length of the line with the status; 0: its end has not come; -1: it is none,
+ * because others can see the mark in a list of processes, and write it. */
+static int read_status(const struct openssh_command *command, int *status)
+{
+    const char *text = str_text(&command->held);
+    size_t at = strlen(command->mark), from = at;
+
+    for (*status = 0;
+         at < command->held.len && at - from < STATUS_DIGITS && text[at] >= '0' && text[at] <= '9'; at++)
+        *status = 10 * *status + (text[at] - '0');
+    if (at == command->held.len)
+        return 0;
+    return text[at] == '\n' && at > from && *status <= 255 ? (int)at + 1 : -1;
+}
+
 /* The line with the status is taken out; what might become one is held back. */
 static void take_stderr(struct openssh_command *command, const char *bytes, size_t len)
 {
     struct str *held = &command->held;
-    char *found, *stop;
+    size_t mark_len = strlen(command->mark);
 
     str_add_mem(held, bytes, len);
-    found = command->ended ? NULL : memmem(str_text(held), held->len, command->mark, strlen(command->mark));
-    if (found == NULL) {
-        size_t keep = command->ended ? 0 : count_held(held, command->mark);
-        hand_on(command, 2, held->data, held->len - keep);
-        str_consume(held, held->len - keep);
-        return;
+    while (!command->ended) {
+        const char *found = memmem(str_text(held), held->len, command->mark, mark_len);
+        release_held(command, found != NULL ? (size_t)(found - held->data)
+                                            : held->len - count_held(held, command->mark));
+        int line = found != NULL ? read_status(command, &command->status) : 0;
+        if (line == 0)
+            return;
+        if (line < 0) {
+            release_held(command, mark_len);
+            continue;
+        }
+        command->ended = true;
+        str_consume(held, (size_t)line);
+        child_note_end(&command->child);
     }
-    hand_on(command, 2, held->data, (size_t)(found - held->data));
-    str_consume(held, (size_t)(found - held->data));
-    stop = memchr(held->data + 1, '\n', held->len - 1);
-    if (stop == NULL)
-        return;
-    command->ended = true;
-    command->status = (int)(strtol(held->data + strlen(command->mark), NULL, 10) & 0xff);
-    hand_on(command, 2, stop + 1, held->len - (size_t)(stop + 1 - held->data));
-    str_reset(held);
-    child_note_end(&command->child);
+    release_held(command, held->len);
 }
 
 static void openssh_data(struct child *child, int stream, const char *bytes, size_t len)
@@ -197,14 +224,14 @@ static void openssh_data(struct child *child, int stream, const char *bytes, siz
     else if (command->started)
         take_stderr(command, bytes, len);
     else
-        say(command, bytes, len);
+        keep(&command->aside, bytes, len);
 }
 
 /* --- the end --- */
 
 static bool may_try_again(const struct openssh_command *command)
 {
-    return openssh_is_early(str_text(&command->said)) && command->tries + 1 < GATE_MAX_TRIES;
+    return openssh_is_early(command) && command->tries + 1 < GATE_MAX_TRIES;
 }
 
 static void enter(struct openssh_command *command)
@@ -248,7 +275,7 @@ static bool openssh_finishing(struct child *child)
             try_again(command);
             return false;
         }
-        openssh_explain(str_text(&command->said), command->host_key, command->tries + 1, &result->error);
+        openssh_explain(command, &result->error);
         result->exit_status = -1;
         return true;
     }
@@ -259,7 +286,7 @@ static bool openssh_finishing(struct child *child)
     } else if (result->exit_status == 255 && command->signal_came) {
         transport_set_signal(result, "unknown");
     } else if (result->exit_status == 255 && !command->status_came && command->said.len > 0) {
-        openssh_explain_loss(str_text(&command->said), &result->error);
+        openssh_explain_loss(command, &result->error);
         result->exit_status = -1;
     }
     return true;
@@ -286,6 +313,7 @@ static void openssh_release(struct child *child)
     struct openssh_command *command = command_of(child);
 
     str_release(&command->said);
+    str_release(&command->aside);
     free(command->host_key);
     str_release(&command->held);
     str_release(&command->log_rest);

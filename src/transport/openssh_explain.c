@@ -45,11 +45,39 @@ static const struct meaning meanings[] = {
     {"jumphost loop", &kind_ssh_config, "look at ProxyJump in the configuration"},
 };
 
+/* What a jump says that reaches no further: "channel 0: open failed: …". */
+static const struct meaning meanings_behind[] = {
+    {"refused", &kind_refused, "is sshd running there, and on that port"},
+    {"timed out", &kind_timed_out, "is the host up and reachable from the jump host"},
+    {"nknown host", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
+    {"Name or service", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
+    {"resolution", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
+    {"prohibited", &kind_jump_unreachable, "look at AllowTcpForwarding and PermitOpen in its sshd_config"},
+    {"open failed", &kind_unreachable, "is the host up and reachable from the jump host"},
+};
+
+static const struct meaning *find_meaning(const char *said, const struct meaning *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(said, from[i].text) != NULL)
+            return &from[i];
+    }
+    return NULL;
+}
+
 /* Lines of a server that drops a connection it has no room for. */
-bool openssh_is_early(const char *said)
+static bool is_dropped(const char *said)
 {
     return strstr(said, "kex_exchange_identification: ") != NULL ||
            strstr(said, "ssh_exchange_identification: ") != NULL;
+}
+
+bool openssh_is_early(const struct openssh_command *command)
+{
+    const char *said = str_text(&command->said), *aside = str_text(&command->aside);
+
+    return is_dropped(said) && find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
+           find_meaning(aside, meanings, ARRAY_LEN(meanings)) == NULL;
 }
 
 /* The line that holds the text; the last one that says anything when text is NULL. Caller frees. */
@@ -88,37 +116,80 @@ static void add_place(const char *said, struct error *err)
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
 
-void openssh_explain(const char *said, const char *host_key, unsigned tries, struct error *err)
+/* host_key: that the server showed; NULL: none, or it is somebody else's. */
+static void set_meaning(const char *said, const struct meaning *meaning, const char *host_key,
+                        struct error *err)
 {
-    AUTO_FREE char *last = NULL;
+    AUTO_FREE char *line = pick_line(said, meaning->text);
 
-    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
-        AUTO_FREE char *line = NULL;
-        if (strstr(said, meanings[i].text) == NULL)
-            continue;
-        line = pick_line(said, meanings[i].text);
-        error_set(err, meanings[i].kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
-        if (meanings[i].kind == &kind_hostkey_unknown && host_key != NULL)
-            error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
-        error_hint(err, "%s", meanings[i].hint);
-        if (meanings[i].kind == &kind_hostkey_changed || meanings[i].kind == &kind_hostkey_unknown)
-            add_place(said, err);
-        return;
-    }
-    last = pick_line(said, NULL);
-    error_set(err, &kind_connection_lost, "ssh: %s", last[0] != '\0' ? last : "it ended before the login");
-    if (openssh_is_early(said)) {
-        error_set(err, &kind_connection_lost,
-                  "ssh: the server closes the connection before the login (%u %s)", tries,
-                  tries == 1 ? "try" : "tries");
-        error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins"
-                        " at once");
-    }
+    error_set(err, meaning->kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
+    if (meaning->kind == &kind_hostkey_unknown && host_key != NULL)
+        error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
+    error_hint(err, "%s", meaning->hint);
+    if (meaning->kind == &kind_hostkey_changed || meaning->kind == &kind_hostkey_unknown)
+        add_place(said, err);
 }
 
-void openssh_explain_loss(const char *said, struct error *err)
+static void set_dropped(const struct openssh_command *command, struct error *err)
 {
-    AUTO_FREE char *last = pick_line(said, NULL);
+    unsigned tries = command->tries + 1;
+
+    error_set(err, &kind_connection_lost, "ssh: the server closes the connection before the login (%u %s)",
+              tries, tries == 1 ? "try" : "tries");
+    error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins at"
+                    " once");
+}
+
+/* What a jump, or a ProxyCommand that is an ssh too, has said. False: nothing that is understood. */
+static bool explain_aside(const struct openssh_command *command, struct error *err)
+{
+    static const struct error_kind *const out_of_reach[] = {
+        &kind_name_not_resolved, &kind_refused, &kind_timed_out, &kind_unreachable, &kind_connection_lost};
+    const struct endpoint *jump = command->child.link->endpoint->jump;
+    const char *aside = str_text(&command->aside);
+    bool behind = strstr(aside, "open failed") != NULL;
+    const struct meaning *meaning = behind ? find_meaning(aside, meanings_behind, ARRAY_LEN(meanings_behind))
+                                           : find_meaning(aside, meanings, ARRAY_LEN(meanings));
+
+    if (meaning != NULL)
+        set_meaning(aside, meaning, NULL, err);
+    else if (jump != NULL && is_dropped(aside))
+        set_dropped(command, err);
+    else
+        return false;
+    if (jump == NULL || behind)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(out_of_reach); i++) {
+        if (err->kind == out_of_reach[i])
+            err->kind = &kind_jump_unreachable;
+    }
+    error_prefix(err, "jump host '%s'", jump->name);
+    return true;
+}
+
+void openssh_explain(const struct openssh_command *command, struct error *err)
+{
+    const char *said = str_text(&command->said);
+    const struct meaning *meaning = find_meaning(said, meanings, ARRAY_LEN(meanings));
+    AUTO_FREE char *last = NULL;
+
+    if (meaning != NULL) {
+        set_meaning(said, meaning, command->host_key, err);
+        return;
+    }
+    if (explain_aside(command, err))
+        return;
+    if (is_dropped(said)) {
+        set_dropped(command, err);
+        return;
+    }
+    last = pick_line(said[0] != '\0' ? said : str_text(&command->aside), NULL);
+    error_set(err, &kind_connection_lost, "ssh: %s", last[0] != '\0' ? last : "it ended before the login");
+}
+
+void openssh_explain_loss(const struct openssh_command *command, struct error *err)
+{
+    AUTO_FREE char *last = pick_line(str_text(&command->said), NULL);
 
     error_set(err, &kind_connection_lost, "connection lost: ssh: %s", last);
 }

@@ -30,6 +30,7 @@ struct openssh_command {
     int log_fd, log_write;
     struct str log_rest; /* of a line */
     struct str said;     /* ssh's own messages */
+    struct str aside;    /* on its standard error before the session: of jumps, a ProxyCommand, the server */
     char *host_key;      /* that the server showed: type and fingerprint; NULL: none yet */
     struct str held;     /* of the command's stderr */
 };
@@ -41,11 +42,11 @@ void openssh_make_words(const struct endpoint *endpoint, const struct transport_
 /* The variables ssh may have: none that a SendEnv could carry to a host. */
 void openssh_make_environment(struct strlist *variables);
 
-/* Do the messages say that the server dropped the connection before the key exchange? */
-bool openssh_is_early(const char *said);
-/* Why the command never ran. host_key: what the server showed, or NULL. */
-void openssh_explain(const char *said, const char *host_key, unsigned tries, struct error *err);
+/* Do the messages say no more than that a server dropped the connection before the key exchange? */
+bool openssh_is_early(const struct openssh_command *command);
+/* Why the command never ran. */
+void openssh_explain(const struct openssh_command *command, struct error *err);
 /* Why it was lost. */
-void openssh_explain_loss(const char *said, struct error *err);
+void openssh_explain_loss(const struct openssh_command *command, struct error *err);
 
 #endif

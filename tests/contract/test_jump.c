@@ -260,64 +260,6 @@ static void test_pause_beside(void **state)
     endpoint_release(&endpoint);
 }
 
-/* What OpenSSH's client says of a failure becomes the same kinds. */
-static void test_openssh_errors(void **state)
-{
-    struct pair *pair = *state;
-    static const struct {
-        const char *option, *text;
-        const struct error_kind *kind;
-    } cases[] = {
-        {"UserKnownHostsFile=none", "is not known: ssh-ed25519 SHA256:", &kind_hostkey_unknown},
-        {"IdentityFile=none", "Permission denied", &kind_auth_failed},
-        {"HostName=no-such-host.invalid", "Could not resolve hostname", &kind_name_not_resolved},
-        {"Port=1", "Connection refused", &kind_refused},
-        {"NoSuchOption=1", "Bad configuration option", &kind_ssh_config},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
-        struct outcome outcome = {0};
-        AUTO_FREE char *option = xstrdup(cases[i].option);
-        endpoint.openssh = true;
-        strlist_add(&endpoint.openssh_args, "-o");
-        strlist_add(&endpoint.openssh_args, option); /* the first one holds */
-        if (cases[i].kind == &kind_auth_failed) {
-            strlist_release(&endpoint.identities);
-            strlist_add(&endpoint.openssh_args, "-o");
-            strlist_add(&endpoint.openssh_args, "IdentitiesOnly=yes");
-        }
-        endpoint_use_openssh(&endpoint);
-        run_command(&endpoint, "true", &outcome);
-        assert_failed(&outcome, cases[i].kind);
-        assert_false(outcome.result.started);
-        if (strstr(outcome.result.error.text, cases[i].text) == NULL)
-            print_error("text: %s\n", outcome.result.error.text);
-        assert_non_null(strstr(outcome.result.error.text, cases[i].text));
-        assert_true(outcome.result.error.hint[0] != '\0');
-        outcome_release(&outcome);
-        endpoint_release(&endpoint);
-    }
-}
-
-/* Quotes, line breaks and what shells treat alike under no quoting reach the command as they are. */
-static void test_openssh_bytes(void **state)
-{
-    struct pair *pair = *state;
-    struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
-    struct outcome outcome = {0};
-
-    endpoint_use_openssh(&endpoint);
-    run_command(&endpoint,
-                "printf '%s|' 'a\\nb' \"it's\" '!!' '$HOME' 'x\ny' 'ä%d\\'; printf 'e\\n' >&2; exit 7",
-                &outcome);
-    assert_ended(&outcome, 7);
-    assert_string_equal(str_text(&outcome.out), "a\\nb|it's|!!|$HOME|x\ny|ä%d\\|");
-    assert_string_equal(str_text(&outcome.err), "e\n");
-    outcome_release(&outcome);
-    endpoint_release(&endpoint);
-}
-
 static int set_up(void **state)
 {
     struct pair *pair = xcalloc(1, sizeof(*pair));
@@ -351,8 +293,6 @@ int main(void)
         cmocka_unit_test(test_many_through_one),
         cmocka_unit_test(test_jump_lost),
         cmocka_unit_test(test_pause_beside),
-        cmocka_unit_test(test_openssh_errors),
-        cmocka_unit_test(test_openssh_bytes),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
