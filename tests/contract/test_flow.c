@@ -202,5 +202,6 @@ int main(void)
     };
     int failed = cmocka_run_group_tests_name("local", tests, subject_set_up_local, subject_tear_down);
 
+    failed += cmocka_run_group_tests_name("openssh", tests, subject_set_up_openssh, subject_tear_down);
     return failed + cmocka_run_group_tests_name("ssh", tests, subject_set_up_ssh, subject_tear_down);
 }
