@@ -16,6 +16,7 @@
 #include "base/strlist.h"
 #include "report/failure.h"
 #include "report/logview.h"
+#include "report/progress.h"
 #include "report/style.h"
 #include "run/exec.h"
 
@@ -30,7 +31,7 @@ enum report_exec_mode {
 
 struct report_exec_host {
     struct str kept[2]; /* stdout, stderr; gather, json */
-    bool truncated;
+    bool truncated[2];
     struct error *error; /* NULL: it ran to its end */
     bool told;           /* the error has been shown */
     int exit_status;
@@ -54,6 +55,12 @@ struct report_exec {
     bool quiet;
     struct report_exec_host *hosts;
     struct logview views[2]; /* stdout, stderr; their out waits to be written */
+    bool shared;             /* both go to one pipe or terminal: no line of one inside a line of the other */
+    int torn;                /* the stream of which only a part of a line has been written; -1: none */
+    bool hurry;
+    int64_t ticked_ms;
+    struct progress bar; /* of hosts that have ended, where nothing is printed before the end */
+    size_t ended;
     struct {
         struct report_exec_group *items;
         size_t len, cap;
@@ -70,10 +77,11 @@ void report_exec_init(struct report_exec *report, enum report_exec_mode mode,
 void report_exec_release(struct report_exec *report);
 
 /*
- * Print what has waited for the end. Returns the exit code: that of the failures when there are some, else
- * the largest exit status; -1 with err when the output cannot be written.
+ * Print what has waited for the end; in a hurry (somebody has interrupted) only what is taken soon. Returns
+ * the exit code: that of the failures when there are some, else the largest exit status; -1 with err when the
+ * output cannot be written.
  */
-int report_exec_finish(struct report_exec *report, struct error *err);
+int report_exec_finish(struct report_exec *report, bool hurry, struct error *err);
 
 /* Pure: append what is printed of a stream's groups; hosts in the order of the list. */
 void report_exec_gathered(struct report_exec *report, int stream, struct str *out);

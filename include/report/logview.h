@@ -53,6 +53,9 @@ void logview_feed(struct logview *view, size_t node, const char *bytes, size_t l
 /* Let through what has waited for its end long enough. */
 void logview_tick(struct logview *view, int64_t now_ms);
 
+/* Nothing was fed for a while for another reason than that nothing came: what waits, waits from now on. */
+void logview_restart(struct logview *view, int64_t now_ms);
+
 /* Milliseconds until logview_tick has something to do; -1: nothing waits. */
 int64_t logview_wait_ms(const struct logview *view, int64_t now_ms);
 

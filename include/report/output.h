@@ -21,9 +21,13 @@ extern const struct error_kind kind_output_closed;
 int output_write(int fd, const void *bytes, size_t len, struct error *err);
 
 /*
- * Write what fd takes without waiting, and drop it from text; all of it to a file. Errors: as output_write.
+ * Write what fd takes within wait_ms (0: at once), and drop it from text; all of it to a file. Returns the
+ * number of bytes, -1 on an error (as output_write). last gets the last byte that was written, if any.
  */
-int output_write_some(int fd, struct str *text, struct error *err);
+long output_write_some(int fd, struct str *text, int wait_ms, char *last, struct error *err);
+
+/* Two descriptors of one pipe, terminal or file: what goes to one stands between what goes to the other. */
+bool output_is_shared(int fd, int other);
 
 /* A pipe or socket whose reader has gone says so even while there is nothing to write. */
 bool output_reader_is_gone(int fd);

@@ -63,10 +63,12 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     result = run_exec(&request, err);
     if (result == 0 || err->kind->exit_code > 128) { /* hosts have been told: they are the answer */
         struct error output = ERROR_INIT;
-        code = report_exec_finish(&report, &output);
+        code = report_exec_finish(&report, result != 0, &output);
         call->answered = true;
         if (result == 0 && code < 0)
             *err = output;
+        else if (code < 0)
+            failure_print(&output, NULL, call->style.color_err);
         result = result == 0 ? code : result;
     }
     report_exec_release(&report);

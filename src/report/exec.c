@@ -6,12 +6,17 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/msg.h"
 #include "base/text.h"
 #include "model/hostlist.h"
+#include "model/kind.h"
 #include "report/json_internal.h"
 #include "report/output.h"
 
 #define WAITING_MAX (256 * 1024) /* bytes to be written; above that no more is taken from the hosts */
+#define PATIENCE_MS 60000        /* then look again whether the reader is there */
+#define HURRY_MS    1000         /* for a reader after an interrupt */
+#define GAP_MS      2500         /* between two ticks: this process itself was stopped */
 #define UNTOLD_MS   15000        /* by then the same has come from all hosts that share it, as a rule */
 
 static const int fds[2] = {STDOUT_FILENO, STDERR_FILENO};
@@ -23,24 +28,45 @@ static bool keeps(const struct report_exec *report)
 
 /* --- writing --- */
 
+/* What has been written of a line is followed by its rest, before anything of the other stream. */
+static bool write_stream(struct report_exec *report, int stream, int wait_ms)
+{
+    struct str *out = &report->views[stream].out;
+    char last = '\n';
+
+    if (report->output_error.kind != NULL || out->len == 0)
+        return true;
+    if (report->bar.enabled)
+        msg_make_room();
+    if (output_write_some(fds[stream], out, wait_ms, &last, &report->output_error) > 0)
+        report->torn = out->len > 0 && last != '\n' ? stream : -1;
+    return out->len == 0;
+}
+
+static bool write_within(struct report_exec *report, int wait_ms)
+{
+    int first = report->shared && report->torn > 0 ? report->torn : 0;
+
+    if (write_stream(report, first, wait_ms) || !report->shared || report->torn != first)
+        write_stream(report, 1 - first, wait_ms);
+    return report->output_error.kind == NULL;
+}
+
 static bool write_some(struct report_exec *report)
 {
-    for (int i = 0; i < 2; i++) {
-        struct str *out = &report->views[i].out;
-        if (report->output_error.kind == NULL && out->len > 0)
-            output_write_some(fds[i], out, &report->output_error);
-    }
-    return report->output_error.kind == NULL;
+    return write_within(report, 0);
 }
 
 static void write_all(struct report_exec *report)
 {
-    for (int i = 0; i < 2; i++) {
-        struct str *out = &report->views[i].out;
-        if (report->output_error.kind == NULL && out->len > 0)
-            output_write(fds[i], out->data, out->len, &report->output_error);
-        str_reset(out);
-    }
+    do {
+        write_within(report, report->hurry ? HURRY_MS : PATIENCE_MS);
+    } while (!report->hurry && report->output_error.kind == NULL &&
+             (report->views[0].out.len > 0 || report->views[1].out.len > 0));
+    if (report->output_error.kind == NULL && (report->views[0].out.len > 0 || report->views[1].out.len > 0))
+        error_set(&report->output_error, &kind_local, "the output was not taken: its reader stands still");
+    str_reset(&report->views[0].out);
+    str_reset(&report->views[1].out);
 }
 
 static int on_full(void *ctx)
@@ -67,7 +93,7 @@ static void keep(struct report_exec_host *host, int stream, const char *bytes, s
     size_t room = REPORT_EXEC_KEEP - kept->len;
 
     if (len > room) {
-        host->truncated = true;
+        host->truncated[stream - 1] = true;
         len = room;
     }
     str_add_mem(kept, bytes, len);
@@ -87,10 +113,18 @@ static bool on_output(void *ctx, size_t host, int stream, const char *bytes, siz
     return write_some(report);
 }
 
-static void print_failures(const struct report_exec *report, const struct failures *failures)
+/* Behind what was said on stderr: never inside a line of it. */
+static void add_failures(struct report_exec *report, const struct failures *failures)
 {
     for (size_t i = 0; i < failures->len; i++)
-        failure_print(&failures->items[i].error, &failures->items[i].hosts, report->style->color_err);
+        failure_text(&failures->items[i].error, &failures->items[i].hosts, report->style->color_err,
+                     &report->views[1].out);
+}
+
+/* That the commands were ended then is no news. */
+static bool reader_is_gone(const struct report_exec *report)
+{
+    return report->output_error.kind == &kind_output_closed;
 }
 
 /* In the order of the list, whatever the order they came in. */
@@ -100,16 +134,17 @@ static void tell_failures(struct report_exec *report)
 
     for (size_t i = 0; i < report->labels->len; i++) {
         struct report_exec_host *host = &report->hosts[i];
-        if (host->error == NULL || host->told)
+        if (host->error == NULL || host->told ||
+            (reader_is_gone(report) && host->error->kind == &kind_interrupted))
             continue;
         failures_add(&failures, report->labels->items[i], host->error);
         host->told = true;
     }
-    print_failures(report, &failures);
+    add_failures(report, &failures);
     report->untold_since_ms = 0;
 }
 
-static void tell_statuses(const struct report_exec *report)
+static void tell_statuses(struct report_exec *report)
 {
     AUTO_FAILURES struct failures statuses = FAILURES_INIT;
 
@@ -124,7 +159,7 @@ static void tell_statuses(const struct report_exec *report)
             error_set(&status, NULL, "exit status %d", host->exit_status);
         failures_add(&statuses, report->labels->items[i], &status);
     }
-    print_failures(report, &statuses);
+    add_failures(report, &statuses);
 }
 
 static bool on_tick(void *ctx)
@@ -132,8 +167,15 @@ static bool on_tick(void *ctx)
     struct report_exec *report = ctx;
     int64_t now = clock_mono_ms();
 
-    for (int i = 0; i < 2; i++)
-        logview_tick(&report->views[i], now);
+    /* While nobody could take output, or this process stood still, none was read: that is no waiting line. */
+    bool paused = on_full(report) >= 0 || (report->ticked_ms != 0 && now - report->ticked_ms > GAP_MS);
+    report->ticked_ms = now;
+    for (int i = 0; i < 2; i++) {
+        if (paused)
+            logview_restart(&report->views[i], now);
+        else
+            logview_tick(&report->views[i], now);
+    }
     if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS)
         tell_failures(report);
     if (report->output_error.kind == NULL && output_reader_is_gone(STDOUT_FILENO))
@@ -164,7 +206,7 @@ static void gather(struct report_exec *report, size_t index, int stream)
         *text = (struct str)STR_INIT;
     }
     str_release(text);
-    group->truncated |= group->text.len == REPORT_EXEC_KEEP && host->truncated;
+    group->truncated |= host->truncated[stream - 1];
     group->hosts = xgrow(group->hosts, group->len, &group->cap, sizeof(*group->hosts));
     group->hosts[group->len++] = index;
 }
@@ -194,6 +236,7 @@ static void on_ended(void *ctx, size_t index, const struct run_exec_end *end)
         else if (!keeps(report))
             logview_end(view, logview_node(view, (unsigned)index, label));
     }
+    progress_update(&report->bar, ++report->ended);
     write_some(report); /* a failure is met again when more is written */
 }
 
@@ -287,7 +330,7 @@ void report_exec_host_json(const struct report_exec *report, size_t index, struc
     json_object_set_new(object, "error", js_host_error(host->error));
     json_object_set_new(object, "stdout", js_bytes(&host->kept[0]));
     json_object_set_new(object, "stderr", js_bytes(&host->kept[1]));
-    json_object_set_new(object, "truncated", json_boolean(host->truncated));
+    json_object_set_new(object, "truncated", json_boolean(host->truncated[0] || host->truncated[1]));
     json_object_set_new(object, "seconds", never ? json_null() : json_real(host->elapsed_ms / 1000.0));
     js_add_line(out, object);
     str_truncate(out, out->len - 1);
@@ -312,16 +355,19 @@ static void print_json(struct report_exec *report)
     str_add(out, "]}\n");
 }
 
-int report_exec_finish(struct report_exec *report, struct error *err)
+int report_exec_finish(struct report_exec *report, bool hurry, struct error *err)
 {
+    progress_end(&report->bar);
+    report->hurry = hurry;
     for (int stream = 1; stream <= 2 && report->mode == REPORT_EXEC_GATHER; stream++)
         report_exec_gathered(report, stream, &report->views[stream - 1].out);
     if (report->mode == REPORT_EXEC_JSON)
         print_json(report);
-    write_all(report);
     tell_failures(report);
-    if ((report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet)
+    if ((report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet &&
+        !reader_is_gone(report))
         tell_statuses(report);
+    write_all(report);
     if (report->output_error.kind != NULL) {
         *err = report->output_error;
         return -1;
@@ -334,7 +380,9 @@ void report_exec_init(struct report_exec *report, enum report_exec_mode mode,
                       struct failures *failures, bool quiet)
 {
     *report = (struct report_exec){
-        .mode = mode, .style = style, .labels = labels, .failures = failures, .quiet = quiet};
+        .mode = mode, .style = style, .labels = labels, .failures = failures, .quiet = quiet, .torn = -1};
+    report->shared = output_is_shared(STDOUT_FILENO, STDERR_FILENO);
+    progress_begin(&report->bar, keeps(report) && style->bar && !quiet, "running", labels->len);
     report->hosts = xcalloc(labels->len, sizeof(*report->hosts));
     for (int i = 0; i < 2; i++) {
         logview_init(&report->views[i]);

@@ -165,6 +165,12 @@ void logview_feed(struct logview *view, size_t index, const char *bytes, size_t 
     }
 }
 
+void logview_restart(struct logview *view, int64_t now_ms)
+{
+    for (size_t i = 0; i < view->len; i++)
+        view->nodes[i].line_since_ms = now_ms;
+}
+
 static bool is_due(const struct logview_node *node, int64_t now_ms)
 {
     return node->line.len > 0 && now_ms - node->line_since_ms >= LOGVIEW_LINE_WAIT_MS;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 const struct error_kind kind_output_closed = {"output-closed", 8};
 
 static int output_failed(int saved_errno, struct error *err)
@@ -41,27 +43,33 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err)
 /* A pipe that is ready takes this much at once, whatever its reader does (POSIX, PIPE_BUF). */
 #define READY_BYTES 4096
 
-static bool is_ready(int fd)
+static bool is_ready(int fd, int64_t until_ms)
 {
     struct pollfd output = {.fd = fd, .events = POLLOUT};
+    int64_t left = until_ms - clock_mono_ms();
 
-    return poll(&output, 1, 0) == 1;
+    return poll(&output, 1, left > 0 ? (int)left : 0) == 1;
 }
 
-int output_write_some(int fd, struct str *text, struct error *err)
+static bool is_file(int fd)
 {
     struct stat what;
-    bool waits = fstat(fd, &what) != 0 || !S_ISREG(what.st_mode);
-    size_t done = 0;
+
+    return fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+long output_write_some(int fd, struct str *text, int wait_ms, char *last, struct error *err)
+{
+    size_t len = text->len, done = 0;
+    int64_t until_ms = wait_ms > 0 ? clock_mono_ms() + wait_ms : 0;
     int result = 0;
 
-    if (!waits) {
-        result = output_write(fd, text->data, text->len, err);
-        str_reset(text);
-        return result;
+    if (is_file(fd)) {
+        result = output_write(fd, text->data, len, err);
+        done = len;
     }
-    while (done < text->len && result == 0 && is_ready(fd)) {
-        size_t piece = text->len - done < READY_BYTES ? text->len - done : READY_BYTES;
+    while (done < len && result == 0 && is_ready(fd, until_ms)) {
+        size_t piece = len - done < READY_BYTES ? len - done : READY_BYTES;
         ssize_t written = write(fd, text->data + done, piece);
         if (written >= 0)
             done += (size_t)written;
@@ -70,8 +78,18 @@ int output_write_some(int fd, struct str *text, struct error *err)
         else if (errno != EINTR)
             result = output_failed(errno, err);
     }
+    if (done > 0)
+        *last = text->data[done - 1];
     str_consume(text, done);
-    return result;
+    return result == 0 ? (long)done : -1;
+}
+
+bool output_is_shared(int fd, int other)
+{
+    struct stat one, two;
+
+    return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
 }
 
 bool output_reader_is_gone(int fd)

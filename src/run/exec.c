@@ -21,7 +21,7 @@ static void ask_more(struct exec *exec);
 
 bool exec_wants_end(const struct exec *exec)
 {
-    return exec->signals > 0 || exec->deaf;
+    return exec->signals > 0 || exec->deaf || exec->input_error.kind != NULL;
 }
 
 static void tell_end(struct exec_entry *entry, const struct error *error, const struct exec_result *result)
@@ -40,12 +40,18 @@ static void tell_end(struct exec_entry *entry, const struct error *error, const 
     node_exec_stream_release(&entry->err);
 }
 
-static void set_interrupted(const struct exec *exec, struct error *err)
+static int set_signalled(const struct exec *exec, const char *more, struct error *err)
 {
     if (exec->signal_number == SIGTERM)
-        error_set(err, &kind_terminated, "terminated by SIGTERM");
-    else
-        error_set(err, &kind_interrupted, "interrupted");
+        return error_set(err, &kind_terminated, "terminated by SIGTERM%s", more);
+    return error_set(err, &kind_interrupted, "interrupted%s", more);
+}
+
+static void set_interrupted(const struct exec_entry *entry, struct error *err)
+{
+    set_signalled(entry->exec,
+                  entry->overdue ? "; the command may still run: it did not answer when it was ended" : "",
+                  err);
 }
 
 /* --- ending --- */
@@ -102,11 +108,16 @@ static void end_entry(struct exec_entry *entry)
         fleet_cancel(exec->fleet, entry->id);
         return;
     }
+    entry->unheard = exec->output_await != 0;
+    if (entry->unheard && exec->request->input_fd >= 0) { /* a call of its own would not be answered either */
+        fleet_cancel(exec->fleet, entry->id);
+        return;
+    }
     tell_guard(entry);
     entry->timer = fleet_timer(exec->fleet, END_MS, on_overdue, entry);
 }
 
-static void end_all(struct exec *exec)
+void exec_end_all(struct exec *exec)
 {
     for (size_t i = 0; i < exec->next; i++)
         end_entry(&exec->entries[i]);
@@ -130,7 +141,7 @@ static void go_deaf(struct exec *exec)
     if (exec->deaf)
         return;
     exec->deaf = true;
-    end_all(exec);
+    exec_end_all(exec);
 }
 
 /* Read on, or let it wait until what is there has been written. */
@@ -139,8 +150,12 @@ static void look_at_room(struct exec *exec)
     const struct run_exec_observer *observer = exec->request->observer;
     int fd = exec_wants_end(exec) ? -1 : observer->full(observer->ctx);
 
-    if (fd >= 0 && exec->output_await == 0)
+    if (fd >= 0 && exec->output_await == 0) {
         exec->output_await = fleet_await(exec->fleet, fd, true, on_writable, exec);
+    } else if (fd < 0) { /* nothing waits, or nobody waits for the reader any more */
+        fleet_await_cancel(exec->fleet, exec->output_await);
+        exec->output_await = 0;
+    }
     fleet_pause_output(exec->fleet, fd >= 0);
 }
 
@@ -150,7 +165,7 @@ static void on_signal(void *ctx, int signal_number)
 
     exec->signal_number = signal_number;
     if (exec->signals++ == 0) {
-        end_all(exec);
+        exec_end_all(exec);
         look_at_room(exec);
     } else {
         fleet_stop(exec->fleet);
@@ -220,16 +235,30 @@ static void on_never_began(void *ctx)
     fleet_cancel(entry->exec->fleet, entry->id);
 }
 
+static void start_clock(struct exec_entry *entry)
+{
+    struct exec *exec = entry->exec;
+    unsigned long timeout_s = exec->request->timeout_s;
+
+    if (timeout_s != 0 && entry->started && !entry->done && !entry->ending && entry->timer == 0 &&
+        (exec->input == NULL || exec->input_flows))
+        entry->timer = fleet_timer(exec->fleet, (unsigned)(timeout_s * 1000), on_time_limit, entry);
+}
+
 static void on_started(void *ctx, size_t host)
 {
     struct exec_entry *entry = ctx;
-    unsigned long timeout_s = entry->exec->request->timeout_s;
 
     (void)host;
     entry->started = true;
     entry->begin_timer = fleet_timer(entry->exec->fleet, begin_ms(entry->exec), on_never_began, entry);
-    if (timeout_s != 0 && !entry->ending)
-        entry->timer = fleet_timer(entry->exec->fleet, (unsigned)(timeout_s * 1000), on_time_limit, entry);
+    start_clock(entry);
+}
+
+void exec_start_clocks(struct exec *exec)
+{
+    for (size_t i = 0; i < exec->next; i++)
+        start_clock(&exec->entries[i]);
 }
 
 static void set_never_began(const struct exec_entry *entry, struct error *err)
@@ -238,6 +267,13 @@ static void set_never_began(const struct exec_entry *entry, struct error *err)
               begin_ms(entry->exec) / 1000);
     error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
                     " --connect-timeout gives them more time");
+}
+
+static const char *how_it_ended(const struct exec_entry *entry)
+{
+    if (entry->unheard)
+        return " and was told to end; nobody takes the output, so its answer was not read";
+    return entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended";
 }
 
 static void set_timed_out(const struct exec_entry *entry, struct error *err)
@@ -249,7 +285,7 @@ static void set_timed_out(const struct exec_entry *entry, struct error *err)
         return;
     }
     error_set(err, &kind_time_limit, "the command ran longer than %lus%s", entry->exec->request->timeout_s,
-              entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended");
+              how_it_ended(entry));
     error_hint(err, "--timeout gives it more time");
 }
 
@@ -266,7 +302,9 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     else if (entry->timed_out)
         set_timed_out(entry, &error);
     else if (entry->ending && exec->signals > 0)
-        set_interrupted(exec, &error);
+        set_interrupted(entry, &error);
+    else if (entry->ending && exec->input_error.kind != NULL)
+        error = exec->input_error;
     else if (error.kind == NULL && !entry->out.begun)
         node_exec_error(&entry->out, result->exit_status, &error);
     tell_end(entry, &error, result);
@@ -341,7 +379,9 @@ static void tell_rest(struct exec *exec)
             error_set(&error, exec->signal_number == SIGTERM ? &kind_terminated : &kind_interrupted,
                       "left while the command was being ended: it may still run");
         else if (exec->signals > 0)
-            set_interrupted(exec, &error);
+            set_signalled(exec, "", &error);
+        else if (exec->input_error.kind != NULL)
+            error = exec->input_error;
         else
             error_set(&error, &kind_interrupted, "not run: nobody takes the output");
         tell_end(entry, &error, NULL);
@@ -380,7 +420,5 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     fleet_free(exec.fleet);
     exec_input_release(&exec);
     free(exec.entries);
-    if (exec.signals > 0)
-        set_interrupted(&exec, err);
-    return exec.signals > 0 ? -1 : 0;
+    return exec.signals > 0 ? set_signalled(&exec, "", err) : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "exec_internal.h"
+#include "model/kind.h"
 
 #define PIECE_BYTES 65536
 
@@ -23,10 +24,13 @@ static void read_on(struct exec *exec)
 {
     if (exec->input == NULL || exec->input_busy > 0 || exec->input_ended || exec->input_await != 0)
         return;
+    if (!exec->input_flows) {
+        exec->input_flows = true;
+        exec_start_clocks(exec);
+    }
     exec->input_await = fleet_await(exec->fleet, exec->request->input_fd, false, on_readable, exec);
 }
 
-/* Nothing more can be read, for whatever reason: that is its end. */
 static void end_input(struct exec *exec)
 {
     exec->input_ended = true;
@@ -46,7 +50,13 @@ static void on_readable(void *ctx)
         read_on(exec);
         return;
     }
-    if (len <= 0) {
+    if (len < 0) { /* a part must not be taken for the whole */
+        exec->input_ended = true;
+        error_set_errno(&exec->input_error, &kind_local, errno, "standard input cannot be read");
+        exec_end_all(exec);
+        return;
+    }
+    if (len == 0) {
         end_input(exec);
         return;
     }

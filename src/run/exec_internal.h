@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "node/exec.h"
 #include "run/exec.h"
 #include "transport/fleet.h"
@@ -21,6 +22,7 @@ struct exec_entry {
     bool takes_input; /* it has taken all that was read so far */
     bool timed_out, ending;
     bool overdue; /* it was told to end and did not */
+    bool unheard; /* output was not read when it was told to end: its answer neither */
     bool never_began;
 };
 
@@ -39,11 +41,18 @@ struct exec {
     char *input; /* the piece on its way to all hosts; NULL: no input */
     uint64_t input_await;
     size_t input_busy; /* hosts that have not taken all yet */
+    bool input_flows;  /* every host was reached or has failed: the first piece may go */
     bool input_ended;
+    struct error input_error; /* kind NULL: none; it could not be read to its end */
 };
 
 /* Signals came, or nobody takes output: no further host is asked. */
 bool exec_wants_end(const struct exec *exec);
+
+/* End what runs everywhere. */
+void exec_end_all(struct exec *exec);
+/* With input the time of each host begins when all of them can take it. */
+void exec_start_clocks(struct exec *exec);
 
 /* Standard input for all hosts; each does nothing when the request has none. */
 void exec_input_open(struct exec *exec);

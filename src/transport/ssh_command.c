@@ -22,7 +22,10 @@ struct ssh_command {
     bool drained;     /* with hold_input: it has been told that all is sent */
     bool ended;       /* status or signal has come: result holds it */
     bool remote_eof, remote_closed;
-    int64_t ended_ms;
+    /* Behind the end, without an end of file: the server is asked something, since it answers behind all that
+     * it had to say; data that came meanwhile may have more behind it. */
+    bool asking, asked, heard;
+    int64_t ended_ms; /* or when the first answer came */
     struct exec_result result;
     struct deadline quiet; /* before it runs: until its start has to be confirmed */
 };
@@ -57,7 +60,8 @@ static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_
     if (command->job != NULL)
         events_of(command)->data(command->connection->link->owner, command->job, is_stderr ? 2 : 1, data,
                                  len);
-    if (command->ended)
+    command->heard = true;
+    if (command->asked && !command->asking)
         wait_for_quiet(command);
     return (int)len;
 }
@@ -80,7 +84,7 @@ static void note_end(struct ssh_command *command)
 {
     command->ended = true;
     command->ended_ms = clock_mono_ms();
-    wait_for_quiet(command);
+    deadline_set(deadlines_of(command), &command->quiet, TRANSPORT_QUIET_MS);
 }
 
 static void on_exit_status(ssh_session session, ssh_channel channel, int status, void *userdata)
@@ -167,8 +171,27 @@ static void on_quiet(void *ctx)
         wait_for_quiet(command);
         return;
     }
-    finish(command, true);
+    command->asking = true;
+    command->heard = false;
     ssh_connection_step(connection);
+}
+
+/* A variable that no server takes: it has to say so. True: nothing more will come. */
+static bool step_asking(struct ssh_command *command)
+{
+    bool first = !command->asked;
+
+    if (ssh_channel_request_env(command->channel, "MTLAUNCH_END", "1") == SSH_AGAIN ||
+        !ssh_connection_is_alive(command->connection))
+        return false;
+    command->asking = false;
+    command->asked = true;
+    if (!command->heard || (!first && clock_mono_ms() - command->ended_ms >= TRANSPORT_DRAIN_MS))
+        return true;
+    if (first)
+        command->ended_ms = clock_mono_ms();
+    wait_for_quiet(command);
+    return false;
 }
 
 static void kill_channel(struct ssh_command *command)
@@ -266,8 +289,10 @@ static bool step_requesting(struct ssh_command *command)
 
 static void step_running(struct ssh_command *command)
 {
-    if (command->ended && (command->remote_eof || command->remote_closed)) {
-        finish(command, true);
+    if (command->ended) {
+        bool nothing_left = command->asking && step_asking(command); /* which may read more */
+        if (nothing_left || command->remote_eof || command->remote_closed)
+            finish(command, true);
         return;
     }
     if (command->remote_closed) {
@@ -275,8 +300,7 @@ static void step_running(struct ssh_command *command)
                     "the ssh server closed the command without an exit status");
         return;
     }
-    if (!command->ended)
-        send_input(command);
+    send_input(command);
 }
 
 static void step(struct ssh_command *command)

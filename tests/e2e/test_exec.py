@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from cluster import wait_for
@@ -16,6 +17,7 @@ from lab_process import processes_where
 # Size of the big output, in MiB; the long check asks for more.
 BIG_MIB = int(os.environ.get("MTLAUNCH_EXEC_MIB", "64"))
 RSS_MAX_KIB = 32 * 1024
+PROGRAMS = Path(__file__).resolve().parent / "programs"
 
 NASTY = [
     "", " ", "a b", "  two  blanks  ", "tab\there", "new\nline", "\n", "trailing\n", "cr\rhere", "'", "''", "it's",
@@ -296,6 +298,22 @@ def test_what_is_left_in_the_background_stays(lab):
     lab.mt("exec", "-H", "node1", "--", "sleep 1000 >/dev/null 2>&1 </dev/null & echo started")
     time.sleep(0.5)  # the guard would have acted by now
     assert [p.argv for p in lab.cluster.user_ps("node1")] == [["sleep", "1000"]]
+
+
+def test_a_network_that_stands_still_loses_nothing(lab):
+    """The server says how the command ended before it has said all that the command said."""
+    relay = lab.cluster.popen("python3", str(PROGRAMS / "stalling_relay.py"), "2222",
+                              lab.cluster.address("node1"), text=True)
+    config = lab.home / ".ssh" / "config"
+    config.write_text("Host slow\n    HostName 127.0.0.1\n    Port 2222\n    HostKeyAlias node1\n")
+    try:
+        assert relay.stdout.readline() == "ready\n"
+        answer = lab.mt("exec", "-H", "slow", "--", "head -c 400000 /dev/zero | tr '\\0' x; echo END")
+    finally:
+        config.unlink()
+        relay.kill()
+        relay.communicate()
+    assert len(answer.out) == 400004 and answer.out.endswith("END\n")
 
 
 def test_a_reader_that_leaves(lab):

@@ -189,7 +189,7 @@ static void test_labels_and_codes(void **state)
     finish(&fixture, 1, 7, "");
     finish(&fixture, 0, 130, "");
     finish(&fixture, 2, 0, "");
-    code = report_exec_finish(&fixture.report, &err);
+    code = report_exec_finish(&fixture.report, false, &err);
     put_back(saved);
     assert_int_equal(code, 130);
     assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
@@ -218,7 +218,7 @@ static void test_failures_come_before_statuses(void **state)
                 finish(&fixture, host, 0, "");
         }
         finish(&fixture, 2, 9, "");
-        assert_int_equal(report_exec_finish(&fixture.report, &err), cases[i].code);
+        assert_int_equal(report_exec_finish(&fixture.report, false, &err), cases[i].code);
         end(&fixture);
     }
 }
