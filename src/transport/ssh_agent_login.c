@@ -5,7 +5,6 @@
  * meanwhile; a signature that it wants is asked for from the loop. Closing the pair ends a call that waits.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -310,16 +309,10 @@ static void after_work(uv_work_t *request, int status)
 
     (void)status;
     login->running = false;
-    connection->agent_busy = false;
-    if (login->closed) {
-        free_login(login);
-        ssh_connection_released(connection);
-        return;
-    }
     login->answered = true;
-    if (ssh_get_fd(connection->session) >= 0)
-        fcntl(ssh_get_fd(connection->session), F_SETFL, O_NONBLOCK);
-    ssh_connection_step(connection);
+    if (login->closed)
+        free_login(login);
+    ssh_connection_take_back(connection);
 }
 
 /* The answer to the last call in *answer, when there is one; else a call begins. */
@@ -334,10 +327,10 @@ static bool call_libssh(struct ssh_agent_login *login, int *answer)
         *answer = login->answer;
         return *answer != SSH_AUTH_AGAIN || !ssh_connection_is_alive(connection);
     }
-    login->running = connection->agent_busy = true;
+    login->running = true;
     login->work.data = login;
-    uv_poll_stop(&connection->poll);
-    uv_queue_work(connection->link->shared->setup.loop, &login->work, work, after_work);
+    ssh_connection_lend(connection);
+    uv_queue_work(connection->loop, &login->work, work, after_work);
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <libssh/server.h> /* ssh_send_keepalive */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -58,25 +59,49 @@ static int start_connect(struct ssh_link *link, const struct addrinfo *address, 
     return fd;
 }
 
+static int make_poll(struct ssh_connection *connection, int fd, struct error *err)
+{
+    uv_poll_t *poll = xcalloc(1, sizeof(*poll));
+    int failed = uv_poll_init(connection->loop, poll, fd);
+
+    if (failed != 0) {
+        free(poll);
+        return error_set(err, &kind_local, "the connection cannot be watched: %s", uv_strerror(failed));
+    }
+    poll->data = connection;
+    connection->poll = poll;
+    return 0;
+}
+
+static void on_poll_closed(uv_handle_t *poll)
+{
+    free(poll);
+}
+
+/* To be called before anyone else can have the descriptor's number: see the header. */
+static void drop_poll(struct ssh_connection *connection)
+{
+    if (connection->poll != NULL)
+        uv_close((uv_handle_t *)connection->poll, on_poll_closed);
+    connection->poll = NULL;
+}
+
 static struct ssh_connection *make_connection(struct ssh_link *link, int fd, struct error *err)
 {
     struct ssh_connection *connection = xcalloc(1, sizeof(*connection));
-    int failed;
 
     connection->link = link;
     connection->fd = fd;
+    connection->loop = link->shared->setup.loop;
     connection->deadlines = link->shared->setup.deadlines;
     connection->keepalive.fire = on_keepalive;
     connection->keepalive.ctx = connection;
-    connection->poll.data = connection;
-    failed = uv_poll_init(link->shared->setup.loop, &connection->poll, fd);
-    if (failed != 0) {
-        error_set(err, &kind_local, "the connection cannot be watched: %s", uv_strerror(failed));
+    if (make_poll(connection, fd, err) != 0) {
         close(fd);
         free(connection);
         return NULL;
     }
-    uv_poll_start(&connection->poll, UV_WRITABLE, on_ready);
+    uv_poll_start(connection->poll, UV_WRITABLE, on_ready);
     return connection;
 }
 
@@ -112,8 +137,7 @@ void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure fai
     if (connection->failed)
         return;
     connection->failed = true;
-    /* libssh may have closed the descriptor already: nothing may watch its number in the next turn. */
-    uv_poll_stop(&connection->poll);
+    drop_poll(connection);
     deadline_clear(connection->deadlines, &connection->keepalive);
     ssh_command_lose_all(connection, err);
     ssh_forward_lose_all(connection, err);
@@ -143,11 +167,11 @@ void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
 
-    if (connection->failed || connection->agent_busy)
+    if (connection->failed || connection->poll == NULL)
         return;
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
         events |= UV_WRITABLE;
-    uv_poll_start(&connection->poll, is_paused(connection) ? 0 : events, on_ready);
+    uv_poll_start(connection->poll, is_paused(connection) ? 0 : events, on_ready);
 }
 
 static void finish_connect(struct ssh_connection *connection)
@@ -296,19 +320,9 @@ static void free_connection(struct ssh_connection *connection)
     free(connection);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_ended(uv_handle_t *handle)
 {
-    struct ssh_connection *connection = handle->data;
-
-    connection->closed = true;
-    if (!connection->agent_busy)
-        free_connection(connection);
-}
-
-void ssh_connection_released(struct ssh_connection *connection)
-{
-    if (connection->closed)
-        free_connection(connection);
+    free_connection(handle->data);
 }
 
 static void release(struct ssh_connection *connection)
@@ -317,8 +331,37 @@ static void release(struct ssh_connection *connection)
     connection->failed = true;
     deadline_clear(connection->deadlines, &connection->keepalive);
     ssh_agent_close(connection);
-    uv_poll_stop(&connection->poll);
-    uv_close((uv_handle_t *)&connection->poll, on_closed);
+    drop_poll(connection);
+    connection->released = true;
+    if (connection->lent)
+        return;
+    uv_idle_init(connection->loop, &connection->end);
+    connection->end.data = connection;
+    uv_close((uv_handle_t *)&connection->end, on_ended);
+}
+
+void ssh_connection_lend(struct ssh_connection *connection)
+{
+    drop_poll(connection);
+    connection->lent = true;
+}
+
+void ssh_connection_take_back(struct ssh_connection *connection)
+{
+    struct error err = ERROR_INIT;
+    int fd = ssh_get_fd(connection->session);
+
+    connection->lent = false;
+    if (connection->released) {
+        free_connection(connection);
+        return;
+    }
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+    if (fd >= 0 && make_poll(connection, fd, &err) != 0)
+        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    else
+        ssh_connection_step(connection);
 }
 
 void ssh_connection_close(struct ssh_connection *connection)

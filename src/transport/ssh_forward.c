@@ -162,7 +162,7 @@ static int make_pair(struct ssh_forward *forward)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
-    failed = uv_poll_init(forward->connection->poll.loop, &forward->poll, ends[0]);
+    failed = uv_poll_init(forward->connection->loop, &forward->poll, ends[0]);
     if (failed != 0) {
         close(ends[0]);
         close(ends[1]);

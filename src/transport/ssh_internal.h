@@ -10,6 +10,10 @@
  * - during a non-blocking login a lost connection gives AGAIN for ever: the descriptor is -1 then.
  * - callbacks must be gone from a channel before it is freed, and a session is never freed inside its own
  * callback.
+ * - a lost connection's descriptor is closed inside whichever call notices; the next socket of this process
+ * gets its number. uv_poll_stop and uv_close take a number out of epoll whosever it is by then. So the poll
+ * handle goes in the callback that has made the call, before any socket is watched anew; and there is none
+ * while another thread makes calls.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_INTERNAL_H
@@ -72,7 +76,8 @@ struct ssh_connection {
     enum ssh_stage stage;
     bool failed;
     int fd; /* until libssh has taken it, then -1 */
-    uv_poll_t poll;
+    uv_loop_t *loop;
+    uv_poll_t *poll; /* NULL once failed, and while the session is lent */
     ssh_session session;
     ssh_event event;
     struct ssh_counter_struct bytes, packets;
@@ -82,8 +87,9 @@ struct ssh_connection {
     size_t offered;                /* keys that the server has refused */
     size_t withheld;               /* keys of the agent that are not offered: a server takes no more */
     struct ssh_agent_login *agent; /* once the files are used up; NULL: not begun, or over */
-    bool agent_busy;               /* the session is in another thread's hands */
-    bool closed;                   /* all but what that thread still has */
+    bool lent;                     /* the session is in another thread's hands */
+    bool released;                 /* freed when it comes back from there, or by end */
+    uv_idle_t end;                 /* never runs: its close callback comes when nobody is inside any more */
     struct error agent_trouble;    /* of the agent */
     struct str tried;              /* identities the server refused, for the error */
     struct error key_trouble;      /* of the first identity that could not be used */
@@ -126,8 +132,9 @@ void ssh_connection_step(struct ssh_connection *connection);
 /* Wait for what can be done next; a pause has begun or ended. */
 void ssh_connection_watch(struct ssh_connection *connection);
 bool ssh_connection_is_alive(const struct ssh_connection *connection);
-/* The other thread has given the session of a closed connection back. */
-void ssh_connection_released(struct ssh_connection *connection);
+/* The session is another thread's until it is taken back, which goes on, or frees a closed connection. */
+void ssh_connection_lend(struct ssh_connection *connection);
+void ssh_connection_take_back(struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);
 /* libssh's last error, safe to print. */

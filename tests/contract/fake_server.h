@@ -23,9 +23,10 @@ enum fake_manner {
     FAKE_BANNER,      /* stops behind its version line */
     FAKE_BAD_PACKETS, /* garbage behind its version line */
     FAKE_CLOSE_AT_LOGIN,
-    FAKE_NO_LOGIN,   /* never answers a login */
-    FAKE_NO_CHANNEL, /* never opens a channel */
-    FAKE_NO_ANSWER,  /* never answers the request for a command */
+    FAKE_CLOSE_BEFORE_SIGNATURE, /* takes a key, and is gone when it could be proved */
+    FAKE_NO_LOGIN,               /* never answers a login */
+    FAKE_NO_CHANNEL,             /* never opens a channel */
+    FAKE_NO_ANSWER,              /* never answers the request for a command */
     FAKE_CLOSE_IN_COMMAND,
 };
 
@@ -83,9 +84,13 @@ static inline void fake_request(ssh_message message, ssh_channel channel, enum f
     ssh_channel_close(channel);
 }
 
-static inline void fake_login(ssh_message message, enum fake_manner manner)
+static inline void fake_login(ssh_session session, ssh_message message, enum fake_manner manner)
 {
-    if (manner == FAKE_CLOSE_AT_LOGIN)
+    if (manner == FAKE_CLOSE_BEFORE_SIGNATURE) {
+        ssh_message_auth_reply_pk_ok_simple(message);
+        ssh_blocking_flush(session, 1000);
+    }
+    if (manner == FAKE_CLOSE_AT_LOGIN || manner == FAKE_CLOSE_BEFORE_SIGNATURE)
         _exit(0);
     if (manner == FAKE_NO_LOGIN)
         fake_hang();
@@ -108,7 +113,7 @@ static inline void fake_speak(int fd, const char *key, enum fake_manner manner)
         _exit(0);
     for (ssh_message message; (message = ssh_message_get(session)) != NULL; ssh_message_free(message)) {
         if (ssh_message_type(message) == SSH_REQUEST_AUTH)
-            fake_login(message, manner);
+            fake_login(session, message, manner);
         else if (ssh_message_type(message) == SSH_REQUEST_CHANNEL_OPEN && manner == FAKE_NO_CHANNEL)
             continue;
         else if (ssh_message_type(message) == SSH_REQUEST_CHANNEL_OPEN)

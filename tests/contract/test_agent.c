@@ -1,66 +1,7 @@
 /* Logins by an ssh agent: what is offered and how often, and agents that misbehave. */
-#include <sys/prctl.h>
 #include <sys/un.h>
 
-#include "fixture.h"
-
-static pid_t start_agent(const struct world *world, const char *name)
-{
-    AUTO_FREE char *socket_path = xasprintf("%s/%s", world->dir, name);
-    pid_t pid = fork();
-
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        int null = open("/dev/null", O_WRONLY);
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
-        dup2(null, 1);
-        dup2(null, 2);
-        execl("/usr/bin/ssh-agent", "ssh-agent", "-D", "-a", socket_path, (char *)NULL);
-        _exit(127);
-    }
-    WAIT_FOR(file_exists(socket_path));
-    return pid;
-}
-
-static void end_agent(pid_t pid)
-{
-    kill(pid, SIGCONT);
-    kill(pid, SIGTERM);
-    waitpid(pid, NULL, 0);
-}
-
-static void add_to_agent(const struct world *world, const char *agent, const char *key)
-{
-    AUTO_FREE char *answer = xasprintf("%s/askpass", world->dir);
-
-    write_file(answer, "#!/bin/sh\necho secret\n");
-    assert_int_equal(chmod(answer, 0700), 0);
-    run_shell("SSH_AUTH_SOCK=%s/%s SSH_ASKPASS=%s SSH_ASKPASS_REQUIRE=force ssh-add -q %s/%s </dev/null "
-              "2>/dev/null",
-              world->dir, agent, answer, world->dir, key);
-}
-
-static void make_key(const struct world *world, const char *type, const char *name, const char *passphrase)
-{
-    run_shell("ssh-keygen -q -t %s -N '%s' -f %s/%s -C %s", type, passphrase, world->dir, name, name);
-}
-
-/* An endpoint with that agent and that identity (NULL: none). */
-static struct endpoint make_agent_endpoint(const struct world *world, const char *agent, const char *identity)
-{
-    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
-
-    strlist_release(&endpoint.identities);
-    if (identity != NULL)
-        strlist_addf(&endpoint.identities, "%s/%s", world->dir, identity);
-    endpoint.agent = xasprintf("%s/%s", world->dir, agent);
-    return endpoint;
-}
-
-static void allow(const struct world *world, const char *name)
-{
-    run_shell("cat %s/%s.pub >>%s/authorized_keys", world->dir, name, world->dir);
-}
+#include "agent_fixture.h"
 
 /* The agent has the right key, of each type, and no file is there. */
 static void test_types(void **state)
@@ -83,15 +24,6 @@ static void test_types(void **state)
         end_agent(pid);
         endpoint_release(&endpoint);
         outcome_release(&outcome);
-    }
-}
-
-static void fill_agent(const struct world *world, const char *agent, int keys)
-{
-    for (int i = 0; i < keys; i++) {
-        AUTO_FREE char *name = xasprintf("%s_wrong%d", agent, i);
-        make_key(world, "ed25519", name, "");
-        add_to_agent(world, agent, name);
     }
 }
 
@@ -377,26 +309,6 @@ static void test_no_agent(void **state)
     assert_non_null(strstr(outcome.result.error.text, "/nobody' is away"));
     endpoint_release(&endpoint);
     outcome_release(&outcome);
-}
-
-static int set_up(void **state)
-{
-    struct world *world = xcalloc(1, sizeof(*world));
-    AUTO_FREE char *name = NULL;
-
-    world_init(world);
-    world_start_sshd(world, "MaxAuthTries 6\n");
-    name = xasprintf("[127.0.0.1]:%u", world->port);
-    world_trust(world, name);
-    *state = world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_release(*state);
-    free(*state);
-    return 0;
 }
 
 int main(void)
