@@ -343,8 +343,8 @@ static int authenticate_by_agent(struct ssh_connection *connection)
     int done =
         connection->link->endpoint->agent == NULL || full ? -1 : ssh_agent_authenticate(connection, &answer);
 
-    if (done == 0)
-        return 0;
+    if (done == 0) /* a server that goes away meanwhile has closed what must not be watched */
+        return connection->lent || ssh_connection_is_alive(connection) ? 0 : fail_login(connection);
     if (done < 0)
         return fail_refused(connection, false);
     switch (answer) {

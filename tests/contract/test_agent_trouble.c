@@ -2,6 +2,39 @@
 #include "agent_fixture.h"
 #include "fake_server.h"
 
+static void stop_server(void *ctx, size_t host, const struct exec_result *result)
+{
+    (void)host;
+    (void)result;
+    fake_stop(ctx);
+}
+
+/* The server goes away while the agent is still to list its keys. */
+static void test_lost_before_list(void **state)
+{
+    static const struct exec_handler handler = {.done = stop_server};
+    static const struct exec_request request = {.command = "true"}, later = {.command = "sleep 0.5"};
+    struct world *world = *state, here = *world;
+    struct fake_server fake = fake_start(world, FAKE_WELL);
+    pid_t pid = start_agent(world, "slow");
+    struct fleet *fleet = make_fleet(0, 0);
+    struct endpoint endpoint, local = make_endpoint(world, "127.0.0.1", true);
+    struct outcome outcome = {0};
+
+    here.port = fake.port;
+    endpoint = make_agent_endpoint(&here, "slow", NULL);
+    kill(pid, SIGSTOP);
+    outcome_ask(&outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+    fleet_exec(fleet, fleet_add_host(fleet, &local), &later, &handler, &fake);
+    fleet_run(fleet);
+    fleet_free(fleet);
+    assert_failed(&outcome, &kind_connection_lost);
+    end_agent(pid);
+    endpoint_release(&endpoint);
+    endpoint_release(&local);
+    outcome_release(&outcome);
+}
+
 /* Hosts whose servers go away in an agent's login, and others that begin meanwhile. */
 #define LOST_HOSTS 32
 #define GOOD_HOSTS 64
@@ -86,6 +119,7 @@ static void test_lost_beside_good(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lost_before_list),
         cmocka_unit_test(test_lost_beside_good),
     };
 
