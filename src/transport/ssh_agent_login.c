@@ -3,6 +3,7 @@
  * each answer. So it is given one end of a socket pair instead of the agent, on which the list of the keys
  * that shall be offered lies ready, and its calls are made in the loop's thread pool, the session left alone
  * meanwhile; a signature that it wants is asked for from the loop. Closing the pair ends a call that waits.
+ * A key that the agent refuses to sign with ends libssh's login: it begins again with those behind that key.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +23,15 @@ struct ssh_agent_login {
     enum { AGENT_LISTING, AGENT_LISTED, AGENT_OFFERING } state;
     struct agent_question *question;
     const struct agent_list *list; /* the fleet's; NULL: trouble says why */
-    struct strlist comments;       /* of the keys that are offered */
-    int pair[2];                   /* ours, libssh's; -1: not made */
-    uv_poll_t poll;                /* of ours */
-    struct str in;                 /* what libssh asks */
+    const struct agent_key **keys; /* of the list, what may be offered, in this order */
+    size_t keys_len, keys_cap;
+    size_t next, with_libssh;        /* the first that is not done with, and how many libssh has from there */
+    const struct agent_key *signing; /* what the agent was last asked to sign with */
+    const struct agent_key *refused; /* the same, when it does not do so */
+    struct strlist refusals;         /* all such */
+    int pair[2];                     /* ours, libssh's; -1: not made */
+    uv_poll_t poll;                  /* of ours */
+    struct str in;                   /* what libssh asks */
     uv_work_t work;
     bool answered;
     int answer;
@@ -126,32 +132,49 @@ static void add_string(struct str *out, const char *bytes, size_t len)
     str_add_mem(out, bytes, len);
 }
 
-/* The list that libssh gets: named keys first, no more than a server takes. */
-static void choose_keys(struct ssh_agent_login *login, struct str *message)
+/* Named keys first. */
+static void choose_keys(struct ssh_agent_login *login)
 {
-    struct ssh_connection *connection = login->connection;
-    AUTO_STR struct str keys = STR_INIT;
-    size_t chosen = 0;
+    const struct ssh_connection *connection = login->connection;
 
     for (int named = 1; named >= (connection->link->endpoint->identities_only ? 1 : 0); named--) {
         for (size_t i = 0; i < login->list->len; i++) {
             const struct agent_key *key = &login->list->keys[i];
             if (is_used_up(connection, key) || is_named(connection, key) != (named == 1))
                 continue;
-            if (connection->offered + chosen >= SSH_MAX_OFFERS) {
-                connection->withheld++;
-                continue;
-            }
-            chosen++;
-            add_string(&keys, key->blob, key->blob_len);
-            add_string(&keys, key->comment, strlen(key->comment));
-            strlist_add(&login->comments, key->comment);
+            login->keys =
+                xgrow(login->keys, login->keys_len, &login->keys_cap, sizeof(const struct agent_key *));
+            login->keys[login->keys_len++] = key;
         }
     }
-    add_uint32(message, keys.len + 5);
-    str_add_char(message, SSH_AGENT_LISTED);
-    add_uint32(message, chosen);
-    str_add_mem(message, str_text(&keys), keys.len);
+}
+
+/* The server has refused that many more. */
+static void add_tried(struct ssh_agent_login *login, size_t count)
+{
+    struct ssh_connection *connection = login->connection;
+
+    for (size_t i = 0; i < count; i++)
+        str_addf(&connection->tried, "%s'%s' of the agent", connection->tried.len > 0 ? ", " : "",
+                 login->keys[login->next++]->comment);
+    connection->offered += count;
+}
+
+/* The agent does not sign with the refused key; those before it were refused by the server. */
+static void pass_over_refused(struct ssh_agent_login *login)
+{
+    struct ssh_connection *connection = login->connection;
+    AUTO_FREE char *names = NULL;
+
+    while (login->keys[login->next] != login->refused)
+        add_tried(login, 1);
+    login->next++;
+    login->with_libssh = 0;
+    strlist_add(&login->refusals, login->refused->comment);
+    names = strlist_join(&login->refusals, "', '");
+    error_set(&connection->agent_trouble, &kind_auth_failed, "ssh agent '%s' refuses to sign with '%s'",
+              connection->link->endpoint->agent, names);
+    login->refused = NULL;
 }
 
 /* --- the pair --- */
@@ -162,7 +185,8 @@ static void free_login(struct ssh_agent_login *login)
         return;
     if (login->pair[0] >= 0)
         close(login->pair[0]);
-    strlist_release(&login->comments);
+    strlist_release(&login->refusals);
+    free(login->keys);
     str_release(&login->in);
     free(login);
 }
@@ -184,10 +208,24 @@ static void on_signed(void *ctx, const struct str *answer, const struct error *e
     login->question = NULL;
     if (answer == NULL)
         login->connection->agent_trouble = *err;
-    else if (str_text(answer)[0] == failure[0])
+    if (answer != NULL && str_text(answer)[0] == failure[0]) {
+        login->refused = login->signing;
         error_set(&login->connection->agent_trouble, &kind_auth_failed, "ssh agent '%s' refuses to sign",
                   login->connection->link->endpoint->agent);
+    }
     send_to_libssh(login, answer != NULL ? str_text(answer) : failure, answer != NULL ? answer->len : 1);
+}
+
+/* Which of the keys libssh has a request is about; NULL: none of them. */
+static const struct agent_key *find_key(const struct ssh_agent_login *login, const char *request, size_t len)
+{
+    for (size_t i = login->next; i < login->next + login->with_libssh; i++) {
+        AUTO_STR struct str blob = STR_INIT;
+        add_string(&blob, login->keys[i]->blob, login->keys[i]->blob_len);
+        if (len > blob.len && memcmp(request + 1, str_text(&blob), blob.len) == 0)
+            return login->keys[i];
+    }
+    return NULL;
 }
 
 /* What libssh asks: the list lies ready for it; a signature is asked for. */
@@ -200,10 +238,12 @@ static void serve(struct ssh_agent_login *login)
         size_t len = (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
         if (login->in.len < len + 4)
             return;
-        if (at[4] == SSH_AGENT_SIGN && login->question == NULL)
+        if (at[4] == SSH_AGENT_SIGN && login->question == NULL) {
+            login->signing = find_key(login, (const char *)at + 4, len);
             login->question = agent_ask(
                 link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, at + 4, len,
                 transport_connect_ms(&link->shared->setup, link->endpoint), on_signed, login);
+        }
         str_consume(&login->in, len + 4);
     }
 }
@@ -236,7 +276,7 @@ static void on_pair_closed(uv_handle_t *handle)
     free_login(login);
 }
 
-static bool make_pair(struct ssh_agent_login *login, const struct str *message)
+static bool make_pair(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
 
@@ -244,7 +284,7 @@ static bool make_pair(struct ssh_agent_login *login, const struct str *message)
         login->pair[0] = login->pair[1] = -1;
         return false;
     }
-    if (uv_poll_init(connection->link->shared->setup.loop, &login->poll, login->pair[0]) != 0) {
+    if (uv_poll_init(connection->loop, &login->poll, login->pair[0]) != 0) {
         close(login->pair[0]);
         close(login->pair[1]);
         login->pair[0] = login->pair[1] = -1;
@@ -252,9 +292,28 @@ static bool make_pair(struct ssh_agent_login *login, const struct str *message)
     }
     login->poll.data = login;
     login->poll_closed = false;
-    (void)!send(login->pair[0], str_text(message), message->len, MSG_NOSIGNAL);
     ssh_set_agent_socket(connection->session, login->pair[1]); /* libssh's from here */
     uv_poll_start(&login->poll, UV_READABLE, on_pair_ready);
+    return true;
+}
+
+/* Let libssh have the keys that are left, no more than a server takes. False: there are none. */
+static bool offer(struct ssh_agent_login *login)
+{
+    size_t count = login->keys_len - login->next, room = SSH_MAX_OFFERS - login->connection->offered;
+    AUTO_STR struct str keys = STR_INIT, message = STR_INIT;
+
+    login->with_libssh = count < room ? count : room;
+    for (size_t i = login->next; i < login->next + login->with_libssh; i++) {
+        add_string(&keys, login->keys[i]->blob, login->keys[i]->blob_len);
+        add_string(&keys, login->keys[i]->comment, strlen(login->keys[i]->comment));
+    }
+    if (login->with_libssh == 0 || (login->pair[0] < 0 && !make_pair(login)))
+        return false;
+    str_add_char(&message, SSH_AGENT_LISTED);
+    add_uint32(&message, login->with_libssh);
+    str_add_mem(&message, str_text(&keys), keys.len);
+    send_to_libssh(login, str_text(&message), message.len);
     return true;
 }
 
@@ -347,21 +406,23 @@ int ssh_agent_authenticate(struct ssh_connection *connection, int *answer)
         login = connection->agent = start(connection);
     if (login->state == AGENT_LISTING)
         return 0;
-    if (login->state == AGENT_LISTED) {
-        AUTO_STR struct str message = STR_INIT;
-        if (login->list != NULL)
-            choose_keys(login, &message);
-        if (login->comments.len == 0 || !make_pair(login, &message))
-            return -1;
-        login->state = AGENT_OFFERING;
+    if (login->state == AGENT_LISTED && login->list != NULL)
+        choose_keys(login);
+    login->state = AGENT_OFFERING;
+    while (login->with_libssh > 0 || offer(login)) {
+        if (!call_libssh(login, answer))
+            return 0;
+        if (*answer != SSH_AUTH_ERROR || login->refused == NULL) {
+            add_tried(login, login->with_libssh);
+            connection->withheld += login->keys_len - login->next;
+            return 1;
+        }
+        pass_over_refused(login);
+        if (!ssh_connection_is_alive(connection))
+            return 1;
     }
-    if (!call_libssh(login, answer))
-        return 0;
-    connection->offered += login->comments.len;
-    for (size_t i = 0; i < login->comments.len; i++)
-        str_addf(&connection->tried, "%s'%s' of the agent", connection->tried.len > 0 ? ", " : "",
-                 login->comments.items[i]);
-    return 1;
+    connection->withheld += login->keys_len - login->next;
+    return -1;
 }
 
 void ssh_agent_close(struct ssh_connection *connection)

@@ -14,6 +14,7 @@
  * gets its number. uv_poll_stop and uv_close take a number out of epoll whosever it is by then. So the poll
  * handle goes in the callback that has made the call, before any socket is watched anew; and there is none
  * while another thread makes calls.
+ * - the list that an agent has given is leaked when the same session asks for another one.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_INTERNAL_H

@@ -227,16 +227,18 @@ static int fail_without_keys(struct ssh_connection *connection)
 static int fail_refused(struct ssh_connection *connection, bool cut)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
-    const struct error *trouble =
-        connection->key_trouble.kind != NULL ? &connection->key_trouble : &connection->agent_trouble;
+    AUTO_STR struct str more = STR_INIT;
     struct error err = ERROR_INIT;
 
     if (connection->offered == 0 && !cut)
         return fail_without_keys(connection);
+    if (connection->withheld > 0)
+        str_addf(&more, "; %zu more were not offered", connection->withheld);
+    if (connection->key_trouble.kind != NULL)
+        str_addf(&more, "; %s", connection->key_trouble.text);
+    if (connection->agent_trouble.kind != NULL)
+        str_addf(&more, "; %s", connection->agent_trouble.text);
     if (cut || connection->withheld > 0) {
-        AUTO_STR struct str more = STR_INIT;
-        if (connection->withheld > 0)
-            str_addf(&more, "; %zu more were not offered", connection->withheld);
         error_set(&err, &kind_auth_failed,
                   "login as '%s' is refused; tried %s; a server takes %d keys, or as its MaxAuthTries says%s",
                   endpoint->user, str_text(&connection->tried), SSH_MAX_OFFERS, str_text(&more));
@@ -244,8 +246,8 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
                    "name the right key: ssh.identity, or IdentityFile and IdentitiesOnly in ssh_config");
         return fail_with(connection, &err);
     }
-    error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s%s", endpoint->user,
-              str_text(&connection->tried), trouble->kind != NULL ? "; " : "", trouble->text);
+    error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s", endpoint->user,
+              str_text(&connection->tried), str_text(&more));
     error_hint(
         &err, endpoint->gssapi
                   ? "is the key's .pub line in that user's ~/.ssh/authorized_keys there; ssh itself may"
@@ -273,7 +275,7 @@ static int fail_login(struct ssh_connection *connection)
             add_tried(connection, connection->offers[connection->identity]);
         return fail_refused(connection, true);
     }
-    if (connection->agent_trouble.kind != NULL)
+    if (connection->agent_trouble.kind != NULL && ssh_connection_is_alive(connection))
         return fail_with(connection, &connection->agent_trouble);
     if (connection->tried.len > 0)
         error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s: %s",

@@ -1,6 +1,57 @@
-/* Logins by an ssh agent in bad company: servers go away. */
+/* Logins by an ssh agent in bad company: it refuses keys, servers go away. */
 #include "agent_fixture.h"
 #include "fake_server.h"
+
+/* libssh forgets an agent's list (agent->ident) when it asks for another one in the same session. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:ssh_buffer_new";
+}
+
+/* A key that has to be confirmed, where nobody can be asked: the agent refuses to sign with it. */
+static void add_refused(const struct world *world, const char *agent, const char *name)
+{
+    make_key(world, "ed25519", name, "");
+    run_shell("SSH_AUTH_SOCK=%s/%s ssh-add -q -c %s/%s 2>/dev/null", world->dir, agent, world->dir, name);
+}
+
+/* Behind a key that the agent does not sign with the next ones are tried; the end names it. */
+static void test_refused_keys(void **state)
+{
+    struct world *world = *state;
+    pid_t pid = start_agent(world, "refusing");
+    struct endpoint endpoint = make_agent_endpoint(world, "refusing", NULL);
+    struct outcome outcomes[3] = {{0}};
+
+    fill_agent(world, "refusing", 1);
+    for (int i = 0; i < 2; i++) {
+        AUTO_FREE char *name = xasprintf("refused%d", i);
+        add_refused(world, "refusing", name);
+        allow(world, name);
+    }
+    run_command(&endpoint, "true", &outcomes[0]);
+    assert_failed(&outcomes[0], &kind_auth_failed);
+    assert_non_null(strstr(outcomes[0].result.error.text, "tried 'refusing_wrong0' of the agent; ssh agent"));
+    assert_non_null(strstr(outcomes[0].result.error.text, "refuses to sign with 'refused0', 'refused1'"));
+    add_to_agent(world, "refusing", "refusing_wrong0");
+    make_key(world, "ed25519", "last_wrong", "");
+    add_to_agent(world, "refusing", "last_wrong");
+    run_command(&endpoint, "true", &outcomes[1]);
+    assert_failed(&outcomes[1], &kind_auth_failed);
+    assert_non_null(strstr(outcomes[1].result.error.text,
+                           "tried 'refusing_wrong0' of the agent, 'last_wrong' of the agent; ssh agent"));
+    assert_non_null(strstr(outcomes[1].result.error.text, "refuses to sign with 'refused0', 'refused1'"));
+    make_key(world, "ed25519", "willing", "");
+    allow(world, "willing");
+    add_to_agent(world, "refusing", "willing");
+    run_command(&endpoint, "true", &outcomes[2]);
+    assert_ended(&outcomes[2], 0);
+    end_agent(pid);
+    endpoint_release(&endpoint);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        outcome_release(&outcomes[i]);
+}
 
 static void stop_server(void *ctx, size_t host, const struct exec_result *result)
 {
@@ -119,6 +170,7 @@ static void test_lost_beside_good(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused_keys),
         cmocka_unit_test(test_lost_before_list),
         cmocka_unit_test(test_lost_beside_good),
     };
