@@ -19,6 +19,7 @@ struct agent_question {
     struct deadlines *deadlines;
     struct deadline deadline;
     unsigned timeout_ms;
+    int no_socket; /* errno, 0: there is one */
     char *path;
     struct str out, in;
     agent_answer answer; /* NULL once told or dropped */
@@ -73,6 +74,12 @@ static void tell_trouble(struct agent_question *question, const char *what)
     error_set(&err, &kind_auth_failed, "ssh agent '%s' %s", question->path, what);
     error_hint(&err, "is it running (ssh-add -l); name a key file to do without it");
     tell(question, NULL, &err);
+}
+
+void agent_out_of_files(int code, struct error *err)
+{
+    error_set_errno(err, &kind_local, code, "the ssh agent cannot be asked");
+    error_hint(err, "raise the limit of open files (ulimit -n), or use fewer hosts at once");
 }
 
 static void on_deadline(void *ctx)
@@ -150,7 +157,15 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 /* Why the socket cannot be used is told by the loop, as every other end. */
 static void on_away(void *ctx)
 {
-    tell_trouble(ctx, "is away");
+    struct agent_question *question = ctx;
+    struct error err = ERROR_INIT;
+
+    if (question->no_socket == 0) {
+        tell_trouble(question, "is away");
+        return;
+    }
+    agent_out_of_files(question->no_socket, &err);
+    tell(question, NULL, &err);
 }
 
 static bool connect_agent(uv_loop_t *loop, struct agent_question *question)
@@ -158,7 +173,8 @@ static bool connect_agent(uv_loop_t *loop, struct agent_question *question)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     question->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (question->fd >= 0 && uv_poll_init(loop, &question->poll, question->fd) != 0) {
+    question->no_socket = question->fd < 0 ? errno : -uv_poll_init(loop, &question->poll, question->fd);
+    if (question->fd >= 0 && question->no_socket != 0) {
         close(question->fd);
         question->fd = -1;
     }

@@ -19,8 +19,8 @@
 
 struct agent_question;
 
-/* The answer without its length, or NULL with err (kind_auth_failed: the agent is away or does not answer).
- */
+/* The answer without its length, or NULL with err (kind_auth_failed: the agent is away or does not answer;
+ * kind_local: there is no socket to ask it). */
 typedef void (*agent_answer)(void *ctx, const struct str *answer, const struct error *err);
 
 /*
@@ -31,6 +31,9 @@ struct agent_question *agent_ask(uv_loop_t *loop, struct deadlines *deadlines, c
                                  const void *message, size_t len, unsigned timeout_ms, agent_answer answer,
                                  void *ctx);
 void agent_drop(struct agent_question *question); /* NULL accepted */
+
+/* code: errno of the socket that could not be had. */
+void agent_out_of_files(int code, struct error *err);
 
 /* A key that an agent holds. */
 struct agent_key {

@@ -276,18 +276,23 @@ static void on_pair_closed(uv_handle_t *handle)
     free_login(login);
 }
 
+/* The agent's trouble says why not. */
 static bool make_pair(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
+    int failed;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, login->pair) != 0) {
         login->pair[0] = login->pair[1] = -1;
+        agent_out_of_files(errno, &connection->agent_trouble);
         return false;
     }
-    if (uv_poll_init(connection->loop, &login->poll, login->pair[0]) != 0) {
+    failed = uv_poll_init(connection->loop, &login->poll, login->pair[0]);
+    if (failed != 0) {
         close(login->pair[0]);
         close(login->pair[1]);
         login->pair[0] = login->pair[1] = -1;
+        agent_out_of_files(-failed, &connection->agent_trouble);
         return false;
     }
     login->poll.data = login;
@@ -437,6 +442,10 @@ void ssh_agent_close(struct ssh_connection *connection)
     login->question = NULL;
     if (login->pair[0] >= 0)
         shutdown(login->pair[0], SHUT_RDWR);
+    if (login->pair[1] >= 0 && !login->running) { /* it would be open as long as the session */
+        ssh_set_agent_socket(connection->session, SSH_INVALID_SOCKET);
+        close(login->pair[1]);
+    }
     if (login->poll_closed)
         free_login(login);
     else

@@ -202,6 +202,7 @@ static unsigned keepalive_ms(const struct ssh_connection *connection)
 static void enter_open(struct ssh_connection *connection)
 {
     connection->stage = SSH_STAGE_OPEN;
+    ssh_agent_close(connection);
     connection->heard = connection->bytes.in_bytes;
     deadline_set(connection->deadlines, &connection->keepalive, keepalive_ms(connection));
     ssh_link_on_open(connection->link);

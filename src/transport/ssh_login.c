@@ -347,6 +347,8 @@ static int authenticate_by_agent(struct ssh_connection *connection)
 
     if (done == 0) /* a server that goes away meanwhile has closed what must not be watched */
         return connection->lent || ssh_connection_is_alive(connection) ? 0 : fail_login(connection);
+    if (done < 0 && connection->agent_trouble.kind == &kind_local)
+        return fail_with(connection, &connection->agent_trouble);
     if (done < 0)
         return fail_refused(connection, false);
     switch (answer) {

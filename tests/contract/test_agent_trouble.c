@@ -1,4 +1,6 @@
-/* Logins by an ssh agent in bad company: it refuses keys, servers go away. */
+/* Logins by an ssh agent in bad company: it refuses keys, files run out, servers go away. */
+#include <sys/resource.h>
+
 #include "agent_fixture.h"
 #include "fake_server.h"
 
@@ -51,6 +53,55 @@ static void test_refused_keys(void **state)
     endpoint_release(&endpoint);
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         outcome_release(&outcomes[i]);
+}
+
+/* The hosts one after the other, all sessions staying, with that many files to open. */
+static void ask_within(const struct endpoint *endpoint, size_t hosts, rlim_t files, struct outcome *outcomes)
+{
+    static const struct exec_request request = {.command = "true"};
+    struct fleet *fleet = make_fleet(1, 2000);
+    int lowest = open("/dev/null", O_RDONLY);
+    struct rlimit before, few;
+
+    close(lowest);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = (struct rlimit){.rlim_cur = (rlim_t)lowest + files, .rlim_max = before.rlim_max};
+    for (size_t i = 0; i < hosts; i++)
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, endpoint), &request);
+    setrlimit(RLIMIT_NOFILE, &few);
+    fleet_run(fleet);
+    setrlimit(RLIMIT_NOFILE, &before);
+    fleet_free(fleet);
+}
+
+/* Wherever files run out in a login by the agent, this machine is to blame; a session then keeps only one. */
+static void test_no_more_files(void **state)
+{
+    struct world *world = *state;
+    pid_t pid = start_agent(world, "frugal");
+    struct endpoint endpoint = make_agent_endpoint(world, "frugal", NULL);
+    struct outcome outcomes[4] = {{0}};
+    unsigned by_agent = 0;
+    rlim_t files = 1;
+
+    add_to_agent(world, "frugal", "id");
+    for (;; files++) {
+        struct outcome outcome = {0};
+        ask_within(&endpoint, 1, files, &outcome);
+        outcome_release(&outcome);
+        if (outcome.result.error.kind == NULL)
+            break;
+        assert_failed(&outcome, &kind_local);
+        by_agent += strstr(outcome.result.error.text, "the ssh agent cannot be asked: ") != NULL;
+    }
+    assert_true(by_agent >= 2); /* the pair, a signature; its list takes no more than known_hosts did */
+    ask_within(&endpoint, ARRAY_LEN(outcomes), files + ARRAY_LEN(outcomes) - 1, outcomes);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
+        assert_ended(&outcomes[i], 0);
+        outcome_release(&outcomes[i]);
+    }
+    end_agent(pid);
+    endpoint_release(&endpoint);
 }
 
 static void stop_server(void *ctx, size_t host, const struct exec_result *result)
@@ -171,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused_keys),
+        cmocka_unit_test(test_no_more_files),
         cmocka_unit_test(test_lost_before_list),
         cmocka_unit_test(test_lost_beside_good),
     };
