@@ -58,10 +58,10 @@ void hostlist_fold(const struct hostlist *list, struct str *out);
 /* The same over plain labels (kept in order, duplicates dropped): for messages about many hosts. */
 void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 
-/* How people see host i: its name, or name:port where the name repeats in the list. Caller frees. */
-char *hostlist_label(const struct hostlist *list, size_t index);
-
-/* The same for every host of the list in one pass; appended to labels in rank order. */
+/*
+ * How people see each host, appended to labels in rank order: its name; name:port where the name repeats in the
+ * list; user@ before that where both repeat.
+ */
 void hostlist_labels(const struct hostlist *list, struct strlist *labels);
 
 #endif

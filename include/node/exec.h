@@ -25,6 +25,7 @@ struct node_exec_wish {
     const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
     bool input;            /* what follows on standard input is the command's; else it has /dev/null */
     unsigned long limit_s; /* the node ends the command after this time; 0: never */
+    const char *mark; /* letters and digits: MTLAUNCH_EXEC of the command, by which what it starts is found */
 };
 
 /* As the requests of node/request.h. */

@@ -92,7 +92,7 @@ static const char *const usage[] = {
 };
 static const char notes[] = "One word after -- is a line for /bin/sh; several are a command and its\n"
                             "arguments, passed on byte for byte. The exit code is the largest exit status\n"
-                            "of a host (128+n for a signal), 3 when a host never ran the command, 5 when\n"
+                            "of a host (128+n for a signal), 3 when a host was not reached or was lost, 5 when\n"
                             "one ran out of time. Ctrl-C and --timeout end the command on its host, with\n"
                             "all it started.\n";
 static const struct option own_options[] = {
@@ -107,7 +107,7 @@ static const struct option own_options[] = {
     {.name = "stdin",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, stdin_),
-     .help = "pass standard input on to every host (without it there is none)"},
+     .help = "pass standard input on to every host, all at once (without it there is none)"},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, timeout),

@@ -1,7 +1,7 @@
 /*
  * Names back to ranges. Only neighbours are folded and their order is kept, so that the folded text expands
  * to the same names in the same order. Neighbours fold when they differ in one number: `c09` and `c010`
- * do not, as no range spells both. Addresses with a colon (IPv6, or a port) are left alone.
+ * do not, as no range spells both. IPv6 addresses are left alone; of `name:port` only the name folds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,10 @@ static bool is_digit(char c)
 
 static bool folds(const char *name)
 {
-    return !strpbrk(name, ":,[]@%/ ");
+    const char *colon = strchr(name, ':');
+
+    return !strpbrk(name, ",[]@%/ ") &&
+           (!colon || (colon > name && colon[1 + strspn(colon + 1, "0123456789")] == '\0'));
 }
 
 /* The number that holds position at of the name; false when it has too many digits. */
@@ -64,7 +67,8 @@ static bool differ_in_number(const char *a, const char *b, struct number *in_a, 
 
     while (a[at] && a[at] == b[at])
         at++;
-    if (!number_at(a, at, in_a) || !number_at(b, at, in_b) || in_a->start != in_b->start)
+    if (!number_at(a, at, in_a) || !number_at(b, at, in_b) || in_a->start != in_b->start ||
+        memchr(a, ':', in_a->start)) /* the grammar has no range of ports */
         return false;
     if ((is_padded(a, in_a) || is_padded(b, in_b)) && in_a->len != in_b->len)
         return false;
@@ -157,18 +161,21 @@ void hostlist_fold_names(char *const *names, size_t count, struct str *out)
     hostlist_index_release(&seen);
 }
 
-/* How often each name stands in the list. */
-static void count_names(const struct hostlist *list, struct hostlist_index *repeated)
+static void note_repeated(const char *text, struct hostlist_index *seen, struct hostlist_index *repeated)
+{
+    if (!hostlist_index_find(seen, text, NULL))
+        hostlist_index_add(seen, text, 0);
+    else if (!hostlist_index_find(repeated, text, NULL))
+        hostlist_index_add(repeated, text, 0);
+}
+
+/* Which names stand in the list more than once. */
+static void find_repeated(const struct hostlist *list, struct hostlist_index *repeated)
 {
     struct hostlist_index seen = {0};
 
-    for (size_t i = 0; i < list->len; i++) {
-        const char *name = list->items[i].name;
-        if (!hostlist_index_find(&seen, name, NULL))
-            hostlist_index_add(&seen, name, i);
-        else if (!hostlist_index_find(repeated, name, NULL))
-            hostlist_index_add(repeated, name, i);
-    }
+    for (size_t i = 0; i < list->len; i++)
+        note_repeated(list->items[i].name, &seen, repeated);
     hostlist_index_release(&seen);
 }
 
@@ -177,26 +184,27 @@ static char *make_label(const struct host *host, bool repeated)
     return repeated && host->port ? host_join_port(host->name, host->port) : xstrdup(host->name);
 }
 
-char *hostlist_label(const struct hostlist *list, size_t index)
-{
-    const struct host *host = &list->items[index];
-    size_t same = 0;
-
-    for (size_t i = 0; i < list->len; i++)
-        same += strcmp(list->items[i].name, host->name) == 0;
-    return make_label(host, same > 1);
-}
-
 void hostlist_labels(const struct hostlist *list, struct strlist *labels)
 {
-    struct hostlist_index repeated = {0};
+    struct hostlist_index repeated = {0}, places = {0}, same_place = {0};
+    AUTO_STRLIST struct strlist plain = STRLIST_INIT;
 
-    count_names(list, &repeated);
+    find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];
-        strlist_take(labels, make_label(host, hostlist_index_find(&repeated, host->name, NULL)));
+        strlist_take(&plain, make_label(host, hostlist_index_find(&repeated, host->name, NULL)));
+        note_repeated(plain.items[i], &places, &same_place);
+    }
+    for (size_t i = 0; i < list->len; i++) {
+        const char *user = list->items[i].user;
+        if (user && hostlist_index_find(&same_place, plain.items[i], NULL))
+            strlist_addf(labels, "%s@%s", user, plain.items[i]);
+        else
+            strlist_add(labels, plain.items[i]);
     }
     hostlist_index_release(&repeated);
+    hostlist_index_release(&places);
+    hostlist_index_release(&same_place);
 }
 
 void hostlist_fold(const struct hostlist *list, struct str *out)
@@ -205,7 +213,7 @@ void hostlist_fold(const struct hostlist *list, struct str *out)
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
 
     /* A name that repeats is told apart by user and port, else the text would name it once only. */
-    count_names(list, &repeated);
+    find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];
         bool apart = hostlist_index_find(&repeated, host->name, NULL);

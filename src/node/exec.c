@@ -50,7 +50,7 @@ static void add_command(struct str *out, const struct strlist *command)
 {
     str_add(out, "set --");
     if (command->len == 1)
-        str_add(out, " /bin/sh -c");
+        str_add(out, " /bin/sh -c --");
     for (size_t i = 0; i < command->len; i++) {
         str_add_char(out, ' ');
         add_word(out, command->items[i]);
@@ -80,6 +80,7 @@ void node_request_exec(const struct node_exec_wish *wish, const char *nonce, str
         str_addf(&out->input, "mt_limit=%lu\n", wish->limit_s);
     else
         str_add(&out->input, "mt_limit=\n");
+    str_addf(&out->input, "mt_mark=%s\n", wish->mark);
     add_guard(&out->input);
     add_command(&out->input, wish->command);
     node_script_add(&out->input, parts);

@@ -321,6 +321,16 @@ static void on_drained(void *ctx, size_t host)
     exec_input_drained(ctx);
 }
 
+/* With input the time here begins only when all hosts can take it. */
+static unsigned long node_limit_s(const struct exec *exec)
+{
+    const struct run_exec_request *request = exec->request;
+
+    if (request->timeout_s == 0)
+        return 0;
+    return request->timeout_s + NODE_LATER_S + (request->input_fd >= 0 ? 2 * begin_ms(exec) / 1000 : 0);
+}
+
 static void ask(struct exec_entry *entry, size_t host)
 {
     static const struct exec_handler handler = {
@@ -330,7 +340,8 @@ static void ask(struct exec_entry *entry, size_t host)
     const struct node_exec_wish wish = {
         .command = request->command,
         .input = request->input_fd >= 0,
-        .limit_s = request->timeout_s != 0 ? request->timeout_s + NODE_LATER_S : 0,
+        .limit_s = node_limit_s(exec),
+        .mark = exec->mark,
     };
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
 
@@ -401,6 +412,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     exec.fleet = fleet_new(&options, err);
     if (exec.fleet == NULL)
         return -1;
+    crew_make_nonce(exec.mark);
     exec.entries = xcalloc(request->count, sizeof(*exec.entries));
     for (size_t i = 0; i < request->count; i++) {
         exec.entries[i].exec = &exec;

@@ -406,12 +406,15 @@ def test_every_shell_of_a_node(own_sh):
     assert (host["stdout"], host["signal"], host["stderr"]) == ("x\n" * 3000, "USR1", "")
     mark = f"MARK={os.getpid()}"
     for options in ([], ["--stdin"]):
-        line = "sleep 1000 & setsid sleep 1001 & (trap '' TERM; sleep 1002; sleep 1003); sleep 1004"
+        line = "sleep 1000 & (setsid sleep 1001 &); (trap '' TERM; sleep 1002; sleep 1003); sleep 1004"
         answer = own_sh("exec", "-q", "--timeout", "1", *options, "--", "env", mark, "sh", "-c", line)
         assert answer.returncode == 5, answer
         wait_for(lambda: not marked(mark), f"no process, but: {marked(mark)}", 5)
     answer = own_sh("exec", "-q", "--", "no-such-command", "x")
     assert answer.returncode == 127 and "not found" in answer.stderr
+    for line in ("-x", "--help", "+e"):  # a line for the shell, no option of it
+        answer = own_sh("exec", "-q", "--", line)
+        assert answer.returncode == 127 and "not found" in answer.stderr, answer
 
 
 def marked(text):

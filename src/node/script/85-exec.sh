@@ -17,14 +17,15 @@ mt_group=
 [ "$mt_st_pgrp" = "$$" ] || mt_group=setsid # a group of its own: this shell leads none, so it does not fork
 exec 3<&0
 if [ -n "$mt_input" ]; then
-    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" "$mt_st_ppid" "$mt_limit" "$mt_nonce" \
+    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" "$mt_st_ppid" "$mt_limit" "$mt_mark" "$mt_nonce" \
         3<&- </dev/null >/dev/null 2>&1 &)
 else
-    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" '' "$mt_limit" "$mt_nonce" \
+    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" '' "$mt_limit" "$mt_mark" "$mt_nonce" \
         <&3 3<&- >/dev/null 2>&1 &)
     exec </dev/null
 fi
 exec 3<&-
 printf '\n@@%s runs\n' "$mt_nonce" >&2
 printf '\n@@%s runs\n' "$mt_nonce"
+export MTLAUNCH_EXEC="$mt_mark"
 exec $mt_group "$@"

@@ -3,7 +3,7 @@
 # the command and all that descends from it when the connection is gone or the time is up. When the command ends by
 # itself the guard ends too, and what it left in the background stays.
 #
-# Arguments: PID TICKS PARENT LIMIT NONCE. Without PARENT the connection is this shell's standard input, on which
+# Arguments: PID TICKS PARENT LIMIT MARK NONCE. Without PARENT the connection is this shell's standard input, on which
 # nothing comes but its end; with it (the input is the command's own) the command's parent tells: the server's process
 # for the connection, in whose place another comes when it dies. Then a call of its own (87-end.sh) may also send this
 # shell TERM; it finds it by NONCE.
@@ -38,14 +38,17 @@ mt_watch_parent() { # until it is another one, or TERM came, or LIMIT seconds
     done
 }
 
-# What belongs to the command and lives -> mt_found: lines "pid ticks": its group, its session, what descends from
-# these or was found before.
+# What belongs to the command and lives -> mt_found: lines "pid ticks": its group, its session, what has its mark,
+# what descends from these or was found before.
 mt_find() {
     mt_found=$({
         printf '%s\n' "$mt_found" | sed 's/^/found /'
+        grep -lzx "MTLAUNCH_EXEC=$mt_mark" /proc/[0-9]*/environ 2>/dev/null |
+            sed 's,^/proc/,marked ,; s,/environ$,,'
         printf '%s\n' /proc/[0-9]*
     } | awk -v leader="$mt_command" '
         $1 == "found" { seen[$2] = $3; next }
+        $1 == "marked" { marked[$2] = 1; next }
         {
             file = $1 "/stat"
             text = ""
@@ -57,7 +60,8 @@ mt_find() {
             kids[word[2]] = kids[word[2]] " " pid
             ticks[pid] = word[20]
             if (word[1] ~ /^[ZXx]/ && word[18] <= 1) gone[pid] = 1
-            if (word[3] == leader || word[4] == leader || ((pid in seen) && seen[pid] == word[20])) queue[++n] = pid
+            if (word[3] == leader || word[4] == leader || (pid in marked) || ((pid in seen) && seen[pid] == word[20]))
+                queue[++n] = pid
         }
         END {
             for (i = 1; i <= n; i++) {
@@ -103,6 +107,6 @@ mt_end_command() {
 unset IFS
 set +e +u
 cd /
-mt_command=$1 mt_ticks=$2 mt_parent=$3 mt_limit=$4
+mt_command=$1 mt_ticks=$2 mt_parent=$3 mt_limit=$4 mt_mark=$5
 if [ -n "$mt_parent" ]; then mt_watch_parent; else mt_watch_input; fi
 if mt_alive "$mt_command" "$mt_ticks"; then mt_end_command; fi

@@ -57,14 +57,15 @@ static void test_fold(void **state)
 
 static void test_fold_names(void **state)
 {
-    char a1[] = "a1", a2[] = "a2", again[] = "a1", port[] = "b:2201", other[] = "b:2202", odd[] = "x y";
-    char *const names[] = {a1, a2, again, port, other, odd};
+    char a1[] = "a1", a2[] = "a2", again[] = "a1", port[] = "b:2201", other[] = "b:2202", odd[] = "x y",
+         c1[] = "c1:22", c2[] = "c2:22", c3[] = "c3:23", v6[] = "fe80::1", v7[] = "fe80::2";
+    char *const names[] = {a1, a2, again, port, other, odd, c1, c2, c3, v6, v7};
     AUTO_STR struct str out = STR_INIT;
 
     (void)state;
     str_add(&out, "on ");
     hostlist_fold_names(names, ARRAY_LEN(names), &out);
-    assert_string_equal(out.data, "on a[1-2],b:2201,b:2202,x y");
+    assert_string_equal(out.data, "on a[1-2],b:2201,b:2202,x y,c[1-2]:22,c3:23,fe80::1,fe80::2");
     str_reset(&out);
     hostlist_fold_names(NULL, 0, &out);
     assert_string_equal(str_text(&out), "");

@@ -66,7 +66,7 @@ static void test_a_command_goes_inside(void **state)
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
     AUTO_STRLIST struct strlist command = STRLIST_INIT;
     strlist_add(&command, "id");
-    const struct node_exec_wish wish = {.command = &command};
+    const struct node_exec_wish wish = {.command = &command, .mark = "mark"};
     node_request_exec(&wish, NONCE, &call);
     node_call_enter(&call, &container);
     assert_gated(&call, "\nmt_gate /bin/sh -c 'exec /bin/sh -c ", NONCE "\n");

@@ -19,7 +19,8 @@ static void build(struct node_call *call, bool input, unsigned long limit_s, con
                   const char *second)
 {
     AUTO_STRLIST struct strlist command = STRLIST_INIT;
-    const struct node_exec_wish wish = {.command = &command, .input = input, .limit_s = limit_s};
+    const struct node_exec_wish wish = {
+        .command = &command, .input = input, .limit_s = limit_s, .mark = "mark"};
 
     strlist_add(&command, first);
     if (second != NULL)
@@ -36,7 +37,7 @@ static void test_request(void **state)
     assert_string_equal(one.nonce, NONCE);
     assert_non_null(strstr(one.command, "exec /bin/sh -c 'IFS= read -r mt_l"));
     assert_null(strchr(one.command, '!'));
-    assert_non_null(strstr(str_text(&one.input), "\nset -- /bin/sh -c 'echo it'\\''s'\n"));
+    assert_non_null(strstr(str_text(&one.input), "\nset -- /bin/sh -c -- 'echo it'\\''s'\n"));
     assert_non_null(strstr(str_text(&one.input), "\nmt_input=\nmt_limit=\n"));
     assert_int_equal(strncmp(str_text(&one.input), NONCE "\n", sizeof(NONCE)), 0);
     assert_string_equal(one.input.data + one.input.len - sizeof(NONCE), NONCE "\n");
