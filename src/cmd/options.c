@@ -41,7 +41,7 @@ static const struct option global_options[] = {
      .type = OPTION_DURATION,
      .offset = AT(connect_timeout),
      .value = "DURATION",
-     .help = "time a host has to answer (10s)"},
+     .help = "time for connect and login (ssh_config's, else 10s)"},
     {.name = "help", .letter = 'h', .type = OPTION_FLAG, .offset = AT(help), .help = "print this help"},
 };
 
