@@ -327,6 +327,15 @@ static void apply_control_path(struct ssh_config_values *values, const struct ss
     set_first(&values->control_path, directive->args.items[0]);
 }
 
+/* The first reason to leave the host to OpenSSH's own client. */
+static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->openssh_only != NULL)
+        return;
+    values->openssh_only = directive->keyword->name;
+    values->openssh_place = place_of(directive);
+}
+
 /* What only OpenSSH's own client can do, unless it is switched off. */
 static void apply_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
@@ -336,10 +345,14 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
         if (strcasecmp(directive->args.items[0], off[i]) == 0)
             return;
     }
-    if (values->openssh_only != NULL)
-        return;
-    values->openssh_only = directive->keyword->name;
-    values->openssh_place = place_of(directive);
+    leave_to_openssh(values, directive);
+}
+
+/* A list of algorithms is libssh's own matter, but one that adds to OpenSSH's: an old server needs those. */
+static void apply_algorithms(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (directive->args.items[0][0] == '+')
+        leave_to_openssh(values, directive);
 }
 
 static const struct ssh_keyword keywords[] = {
@@ -366,13 +379,20 @@ static const struct ssh_keyword keywords[] = {
     {"HostbasedAuthentication", 1, NULL, apply_openssh},
     {"KnownHostsCommand", 0, NULL, apply_openssh},
     {"PKCS11Provider", 1, NULL, apply_openssh},
+    {"BindAddress", 1, NULL, apply_openssh},
+    {"BindInterface", 1, NULL, apply_openssh},
+    {"NoHostAuthenticationForLocalhost", 1, check_flag, apply_openssh},
     {"RevokedHostKeys", 1, NULL, apply_openssh},
+    {"Ciphers", 1, NULL, apply_algorithms},
+    {"HostKeyAlgorithms", 1, NULL, apply_algorithms},
+    {"KexAlgorithms", 1, NULL, apply_algorithms},
+    {"MACs", 1, NULL, apply_algorithms},
+    {"PubkeyAcceptedAlgorithms", 1, NULL, apply_algorithms},
+    {"PubkeyAcceptedKeyTypes", 1, NULL, apply_algorithms},
     /* without effect here */
     {"AddKeysToAgent", 0, NULL, NULL},
     {"AFSTokenPassing", 0, NULL, NULL},
     {"BatchMode", 0, NULL, NULL},
-    {"BindAddress", 0, NULL, NULL},
-    {"BindInterface", 0, NULL, NULL},
     {"CanonicalDomains", 0, NULL, NULL},
     {"CanonicalizeFallbackLocal", 0, NULL, NULL},
     {"CanonicalizeMaxDots", 0, NULL, NULL},
@@ -382,7 +402,6 @@ static const struct ssh_keyword keywords[] = {
     {"ChannelTimeout", 0, NULL, NULL},
     {"CheckHostIP", 0, NULL, NULL},
     {"Cipher", 0, NULL, NULL},
-    {"Ciphers", 0, NULL, NULL},
     {"ClearAllForwardings", 0, NULL, NULL},
     {"Compression", 0, NULL, NULL},
     {"CompressionLevel", 0, NULL, NULL},
@@ -414,20 +433,16 @@ static const struct ssh_keyword keywords[] = {
     {"HashKnownHosts", 0, NULL, NULL},
     {"HostbasedAcceptedAlgorithms", 0, NULL, NULL},
     {"HostbasedKeyTypes", 0, NULL, NULL},
-    {"HostKeyAlgorithms", 0, NULL, NULL},
     {"IgnoreUnknown", 0, NULL, NULL},
     {"IPQoS", 0, NULL, NULL},
     {"KbdInteractiveAuthentication", 0, NULL, NULL},
     {"KbdInteractiveDevices", 0, NULL, NULL},
     {"KerberosAuthentication", 0, NULL, NULL},
     {"KerberosTGTPassing", 0, NULL, NULL},
-    {"KexAlgorithms", 0, NULL, NULL},
     {"LocalCommand", 0, NULL, NULL},
     {"LocalForward", 0, NULL, NULL},
     {"LogLevel", 0, NULL, NULL},
     {"LogVerbose", 0, NULL, NULL},
-    {"MACs", 0, NULL, NULL},
-    {"NoHostAuthenticationForLocalhost", 0, NULL, NULL},
     {"NumberOfPasswordPrompts", 0, NULL, NULL},
     {"ObscureKeystrokeTiming", 0, NULL, NULL},
     {"PasswordAuthentication", 0, NULL, NULL},
@@ -436,8 +451,6 @@ static const struct ssh_keyword keywords[] = {
     {"PreferredAuthentications", 0, NULL, NULL},
     {"Protocol", 0, NULL, NULL},
     {"ProxyUseFdpass", 0, NULL, NULL},
-    {"PubkeyAcceptedAlgorithms", 0, NULL, NULL},
-    {"PubkeyAcceptedKeyTypes", 0, NULL, NULL},
     {"PubkeyAuthentication", 0, NULL, NULL},
     {"RekeyLimit", 0, NULL, NULL},
     {"RemoteCommand", 0, NULL, NULL},

@@ -219,6 +219,49 @@ static void test_openssh_only(void **state)
     ssh_config_free(config);
 }
 
+/* What decides over a login and libssh has no part in; a list of algorithms only where it adds to the
+ * default.
+ */
+static void test_openssh_only_by_value(void **state)
+{
+    static const struct {
+        const char *line, *only;
+    } cases[] = {
+        {"BindAddress 10.0.0.1", "BindAddress"},
+        {"BindInterface eth1", "BindInterface"},
+        {"NoHostAuthenticationForLocalhost yes", "NoHostAuthenticationForLocalhost"},
+        {"NoHostAuthenticationForLocalhost no", NULL},
+        {"Ciphers +aes128-cbc", "Ciphers"},
+        {"Ciphers aes128-ctr", NULL},
+        {"KexAlgorithms \"+diffie-hellman-group1-sha1\"", "KexAlgorithms"},
+        {"KexAlgorithms -diffie-hellman-group1-sha1", NULL},
+        {"MACs=+hmac-md5", "MACs"},
+        {"MACs ^hmac-sha2-256", NULL},
+        {"HostKeyAlgorithms +ssh-rsa", "HostKeyAlgorithms"},
+        {"PubkeyAcceptedAlgorithms +ssh-rsa", "PubkeyAcceptedAlgorithms"},
+        {"PubkeyAcceptedKeyTypes +ssh-rsa", "PubkeyAcceptedKeyTypes"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *text = xasprintf("Host a\n  %s\n", cases[i].line);
+        struct ssh_config *config = load(*state, text);
+        struct ssh_config_values values;
+
+        look_up(config, "b", &values);
+        assert_null(values.openssh_only);
+        ssh_config_values_release(&values);
+        look_up(config, "a", &values);
+        if (cases[i].only == NULL) {
+            assert_null(values.openssh_only);
+        } else {
+            assert_string_equal(values.openssh_only, cases[i].only);
+            assert_int_equal(values.openssh_place.line, 2);
+        }
+        ssh_config_values_release(&values);
+        ssh_config_free(config);
+    }
+}
+
 static void test_ignore_unknown(void **state)
 {
     const struct place *place = *state;
@@ -452,6 +495,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_match_blocks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_match_exec, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_openssh_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_openssh_only_by_value, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ignore_unknown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_includes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_include_of_itself, set_up, tear_down),
