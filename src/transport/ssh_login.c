@@ -70,6 +70,39 @@ int ssh_login_start(struct ssh_connection *connection)
     return 0;
 }
 
+/* libssh: "kex error : no match for method mac algo client->server: server [a,b], client [c]". */
+static bool explain_mismatch(const char *reason, const char *where, struct error *err)
+{
+    static const struct {
+        const char *method, *words, *keyword;
+    } methods[] = {{"kex", "key exchange algorithm", "KexAlgorithms"},
+                   {"server host key", "host key algorithm", "HostKeyAlgorithms"},
+                   {"encryption", "cipher", "Ciphers"},
+                   {"mac", "MAC", "MACs"}};
+    static const char begin[] = "no match for method ", list[] = "server [";
+    const char *method = strstr(reason, begin);
+    const char *theirs = method != NULL ? strstr(method, list) : NULL;
+    const char *mark = theirs != NULL ? strstr(theirs, ",kex-strict-") : NULL; /* no algorithm */
+    size_t len = theirs != NULL ? strcspn(theirs + strlen(list), "]") : 0;
+
+    for (size_t i = 0; theirs != NULL && i < ARRAY_LEN(methods); i++) {
+        if (!text_starts(method + strlen(begin), methods[i].method))
+            continue;
+        if (mark != NULL && mark < theirs + strlen(list) + len)
+            len = (size_t)(mark - theirs) - strlen(list);
+        error_set(err, &kind_connection_lost,
+                  "%s: the built-in client and the server have no %s in common; the server has %.*s%s", where,
+                  methods[i].words, len < 120 ? (int)len : 120, theirs + strlen(list),
+                  len < 120 ? "" : "...");
+        error_hint(err,
+                   "use the system's ssh: ssh: {client: openssh} in the spec, or '%s +NAME' for the host in"
+                   " ssh_config",
+                   methods[i].keyword);
+        return true;
+    }
+    return false;
+}
+
 static void fail_handshake(struct ssh_connection *connection)
 {
     static const char *const dropped[] = {"reset by peer", "disconnected", "Broken pipe", "closed"};
@@ -78,6 +111,10 @@ static void fail_handshake(struct ssh_connection *connection)
 
     ssh_connection_reason(connection, &reason);
     ssh_link_where(connection->link, &where);
+    if (explain_mismatch(str_text(&reason), str_text(&where), &err)) {
+        ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(dropped); i++) {
         if (strstr(str_text(&reason), dropped[i]) == NULL && reason.len > 0)
             continue;

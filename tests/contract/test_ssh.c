@@ -1,4 +1,5 @@
 /* What only ssh can do and suffer: keys, host keys, servers that misbehave, limits of sshd. */
+#include "base/text.h"
 #include "fixture.h"
 
 static char *port_name(const struct world *world, const char *host)
@@ -403,6 +404,41 @@ static void test_closing_server(void **state)
     check_bad_server(*state, MANNER_CLOSES, &kind_connection_lost, "closes the connection before the login");
 }
 
+/* Another configuration of the server. */
+static void restart_sshd(struct world *world, const char *extra)
+{
+    AUTO_FREE char *name = NULL;
+
+    world_start_sshd(world, extra);
+    name = port_name(world, "127.0.0.1");
+    world_trust(world, name);
+}
+
+/* A server that has only what libssh lacks: said what is not shared, and the client that may have it. */
+static void test_nothing_in_common(void **state)
+{
+    static const struct {
+        const char *extra, *text, *hint;
+    } cases[] = {
+        {"KexAlgorithms sntrup761x25519-sha512@openssh.com\n",
+         "no key exchange algorithm in common; the server has sntrup761x25519-sha512@openssh.com",
+         "'KexAlgorithms +NAME'"},
+        {"MACs umac-128-etm@openssh.com\nCiphers aes128-ctr\n",
+         "no MAC in common; the server has umac-128-etm@openssh.com", "'MACs +NAME'"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct outcome outcome = {0};
+        restart_sshd(*state, cases[i].extra);
+        run_case(*state, change_nothing, &outcome);
+        assert_failed(&outcome, &kind_connection_lost);
+        assert_true(text_ends(outcome.result.error.text, cases[i].text));
+        assert_non_null(strstr(outcome.result.error.hint, "ssh: {client: openssh}"));
+        assert_non_null(strstr(outcome.result.error.hint, cases[i].hint));
+        outcome_release(&outcome);
+    }
+}
+
 /* ssh_config's ConnectTimeout, where no other time was asked for. */
 static void test_connect_timeout(void **state)
 {
@@ -644,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_session_is_reused), cmocka_unit_test(test_lost_idle_session),
         cmocka_unit_test(test_lost_in_mid_run),   cmocka_unit_test(test_max_sessions_one),
         cmocka_unit_test(test_max_sessions_none), cmocka_unit_test(test_max_startups),
+        cmocka_unit_test(test_nothing_in_common),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
