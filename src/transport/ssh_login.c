@@ -260,13 +260,46 @@ static int fail_without_keys(struct ssh_connection *connection)
     return fail_with(connection, &err);
 }
 
+/* What the server takes in place of keys; false: it takes keys, or has not been asked yet. */
+static bool refuses_keys(const struct ssh_connection *connection, struct str *methods)
+{
+    static const struct {
+        int method;
+        const char *name;
+    } names[] = {{SSH_AUTH_METHOD_PASSWORD, "password"},
+                 {SSH_AUTH_METHOD_INTERACTIVE, "keyboard-interactive"},
+                 {SSH_AUTH_METHOD_HOSTBASED, "hostbased"},
+                 {SSH_AUTH_METHOD_GSSAPI_MIC, "gssapi-with-mic"}};
+    int taken = ssh_userauth_list(connection->session, NULL);
+
+    str_reset(methods);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if ((taken & names[i].method) != 0)
+            str_addf(methods, "%s%s", methods->len > 0 ? ", " : "", names[i].name);
+    }
+    return methods->len > 0 && (taken & SSH_AUTH_METHOD_PUBLICKEY) == 0;
+}
+
+static int fail_keyless(struct ssh_connection *connection, const char *methods)
+{
+    struct error err = ERROR_INIT;
+
+    error_set(&err, &kind_auth_failed, "login as '%s' is refused: the server takes no keys, only: %s",
+              connection->link->endpoint->user, methods);
+    error_hint(&err, "a login needs a key here, nothing is ever asked: look at PubkeyAuthentication and"
+                     " AuthenticationMethods in its sshd_config");
+    return fail_with(connection, &err);
+}
+
 /* The server has refused all it was offered; cut: and has ended the connection over it. */
 static int fail_refused(struct ssh_connection *connection, bool cut)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
-    AUTO_STR struct str more = STR_INIT;
+    AUTO_STR struct str more = STR_INIT, methods = STR_INIT;
     struct error err = ERROR_INIT;
 
+    if (refuses_keys(connection, &methods))
+        return fail_keyless(connection, str_text(&methods));
     if (connection->offered == 0 && !cut)
         return fail_without_keys(connection);
     if (connection->withheld > 0)
@@ -285,11 +318,9 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
     }
     error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s", endpoint->user,
               str_text(&connection->tried), str_text(&more));
-    error_hint(
-        &err, endpoint->gssapi
-                  ? "is the key's .pub line in that user's ~/.ssh/authorized_keys there; ssh itself may"
-                    " log in by Kerberos (ssh.client: openssh)"
-                  : "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there");
+    error_hint(&err,
+               "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there%s",
+               endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "");
     return fail_with(connection, &err);
 }
 
@@ -402,6 +433,8 @@ static int authenticate_by_agent(struct ssh_connection *connection)
 
 int ssh_login_authenticate(struct ssh_connection *connection)
 {
+    AUTO_STR struct str methods = STR_INIT;
+
     if (connection->offers == NULL)
         list_offers(connection);
     for (;;) {
@@ -419,6 +452,8 @@ int ssh_login_authenticate(struct ssh_connection *connection)
             return 0;
         if (answer != SSH_AUTH_DENIED)
             return fail_login(connection);
+        if (refuses_keys(connection, &methods)) /* so the next one is none for it either */
+            return fail_keyless(connection, str_text(&methods));
         add_tried(connection, identity);
         connection->identity++;
     }

@@ -1,8 +1,10 @@
 """Host keys, agents and keys as a user meets them: hosts --trust, accept-new, encrypted keys, the agent."""
+import json
 import os
 import pty
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -238,6 +240,37 @@ def test_a_certificate_of_an_agents_key_is_left_to_openssh(make_lab, config):
     done = lab.cluster.run("sh", "-c", script)
     assert (done.returncode, done.stdout) == (0, "in\n"), done.stderr
     assert "whose key is the agent's" in done.stderr
+
+
+@pytest.mark.parametrize("sshd, said", [
+    ({"PubkeyAuthentication": "no", "PasswordAuthentication": "yes"}, "takes no keys, only: password"),
+    ({"PubkeyAuthentication": "no", "KbdInteractiveAuthentication": "yes", "UsePAM": "yes"},
+     "takes no keys, only: keyboard-interactive"),
+    ({"PasswordAuthentication": "yes"}, "is refused; tried '"),
+])
+def test_a_password_is_never_asked_for(make_lab, sshd, said):
+    """On a terminal, where somebody has typed already: it is all still there when the login has failed."""
+    lab = make_lab(1)
+    path = lab.cluster.etc("node1") / "sshd_config"
+    kept = [line for line in path.read_text().splitlines() if line.split()[0] not in sshd]
+    path.write_text("\n".join([f"{name} {value}" for name, value in sshd.items()] + kept) + "\n")
+    if "PubkeyAuthentication" not in sshd:
+        (lab.cluster.etc("node1") / "authorized_keys").write_text("")
+    lab.cluster.stop_sshd("node1")
+    lab.cluster.start_sshd("node1")
+    head, own = pty.openpty()
+    os.write(head, b"secret\n")
+    begin = time.monotonic()
+    asked = lab.cluster.popen("setsid", "-c", "-w", "mtlaunch", "exec", "-H", "node1", "--json", "--", "true", stdin=own,
+                              stderr=own)
+    out = asked.communicate(timeout=30)[0]
+    assert asked.returncode == 3 and time.monotonic() - begin < 8
+    error = json.loads(out)["hosts"][0]["error"]
+    assert error["kind"] == "auth-failed" and said in error["message"], error
+    assert ("PubkeyAuthentication" in error["hint"]) == ("PubkeyAuthentication" in sshd)
+    assert os.read(own, 100) == b"secret\n"
+    os.close(own)
+    os.close(head)
 
 
 def test_a_missing_identity_is_a_usage_error(lab):
