@@ -62,7 +62,7 @@ struct endpoint {
     unsigned alive_interval_ms;    /* of ssh_config; 0: not given */
     unsigned alive_count_max;      /* of ssh_config; 0: not given */
     int address_family;            /* AF_INET, AF_INET6, AF_UNSPEC */
-    bool gssapi;                   /* ssh itself could log in by Kerberos */
+    bool gssapi;                   /* ssh itself could log in by Kerberos: there is a ticket */
     /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
     struct endpoint *jump;
     bool openssh;                /* through the system's ssh: name is what it is given */

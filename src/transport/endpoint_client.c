@@ -66,8 +66,7 @@ static bool has_master(struct endpoint *endpoint, const struct ssh_config_values
     return live;
 }
 
-/* Kerberos: the caller has tickets, in the place that is said or in the default one (krb5.conf(5)). */
-static bool has_ticket(void)
+bool endpoint_has_ticket(void)
 {
     const char *cache = getenv("KRB5CCNAME");
     AUTO_FREE char *path = NULL;
@@ -157,7 +156,7 @@ char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_
         return xasprintf("the certificate '%s', whose key is the agent's", certificate);
     if (has_master(endpoint, values, machine))
         return xasprintf("a master connection at ControlPath '%s'", values->control_path);
-    if (values->gssapi == SSH_CONFIG_YES && has_ticket())
+    if (endpoint->gssapi)
         return xstrdup("GSSAPIAuthentication, and there are tickets");
     if (key == NULL && endpoint->identities.len == 0) {
         default_key = find_default_hardware_key(machine);

@@ -17,4 +17,7 @@ int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *opt
 char *endpoint_expand(const char *text, struct endpoint *endpoint, const struct machine *machine,
                       struct error *err);
 
+/* Kerberos: the caller has tickets, in the place that is said or in the default one (krb5.conf(5)). */
+bool endpoint_has_ticket(void);
+
 #endif

@@ -158,7 +158,7 @@ static int fill_identities(const struct login *login, const struct ssh_options *
     struct endpoint *endpoint = login->endpoint;
 
     endpoint->identities_only = values->identities_only == SSH_CONFIG_YES;
-    endpoint->gssapi = values->gssapi == SSH_CONFIG_YES;
+    endpoint->gssapi = values->gssapi == SSH_CONFIG_YES && endpoint_has_ticket();
     if (add_files(login, &values->certificate_files, "CertificateFile", &endpoint->certificates, err) != 0)
         return -1;
     if (options != NULL && options->identity != NULL)

@@ -195,6 +195,7 @@ static void test_hostkey_type(void **state)
 
 static void use_stranger(struct world *world, struct endpoint *endpoint)
 {
+    endpoint->gssapi = true;
     run_shell("rm -f %s/stranger*; ssh-keygen -q -t ed25519 -N '' -f %s/stranger", world->dir, world->dir);
     set_identity(endpoint, world->dir, "stranger");
 }
@@ -208,6 +209,8 @@ static void test_wrong_key(void **state)
     assert_failed(&outcome, &kind_auth_failed);
     assert_non_null(strstr(outcome.result.error.text, "/stranger'"));
     assert_non_null(strstr(outcome.result.error.text, world->user));
+    assert_non_null(strstr(outcome.result.error.hint, "is the user right"));
+    assert_non_null(strstr(outcome.result.error.hint, "Kerberos"));
     outcome_release(&outcome);
 }
 

@@ -533,6 +533,29 @@ static void test_needs_of_openssh(void **state)
     ssh_config_free(config);
 }
 
+/* Kerberos counts where there are tickets: Debian's own file asks for it on every machine. */
+static void test_needs_of_kerberos(void **state)
+{
+    const struct machine *machine = *state;
+    struct ssh_config *config = load(machine, "GSSAPIAuthentication yes\n");
+    AUTO_FREE char *cache = xasprintf("FILE:%s/.ssh/config", machine->home);
+    AUTO_FREE char *kept = xstrdup(getenv("KRB5CCNAME"));
+
+    for (int ticket = 0; ticket < 2; ticket++) {
+        struct endpoint endpoint;
+        setenv("KRB5CCNAME", ticket == 1 ? cache : "FILE:/no/such/cache", 1);
+        endpoint = resolve(entry("g1", NULL, 0), NULL, machine, config);
+        assert_int_equal(endpoint.gssapi, ticket == 1);
+        assert_int_equal(endpoint.openssh, ticket == 1);
+        endpoint_release(&endpoint);
+    }
+    if (kept != NULL)
+        setenv("KRB5CCNAME", kept, 1);
+    else
+        unsetenv("KRB5CCNAME");
+    ssh_config_free(config);
+}
+
 static void test_machine(void **state)
 {
     struct machine machine;
@@ -573,6 +596,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_routes_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_trust_on_the_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_needs_of_openssh, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_needs_of_kerberos, set_up, tear_down),
         cmocka_unit_test(test_machine),
     };
 
