@@ -473,35 +473,73 @@ static bool has_line(const struct str *file, const char *text)
     return false;
 }
 
-/* "name type key", as ssh writes it, unless it stands there by now: other processes add keys too. */
-int known_hosts_append(const char *path, const char *text, struct error *err)
+/* Nothing can be written there, now or later; what else goes wrong is trouble. */
+static bool is_unwritable(int code)
+{
+    return code == EROFS || code == EACCES || code == EPERM || code == ENOENT;
+}
+
+/* Of missing folders only the caller's ~/.ssh is made, as ssh does. */
+static int make_folder(const char *path, struct error *err)
 {
     AUTO_FREE char *folder = path_folder(path);
-    AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
+    AUTO_FREE char *own = path_expand_home("~/.ssh", getenv("HOME"));
+
+    if (file_exists(folder))
+        return 0;
+    if (strcmp(folder, own) == 0 && mkdir(folder, 0700) == 0)
+        return 0;
+    if (errno == EEXIST) /* by another process, since */
+        return 0;
+    return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
+}
+
+/* Unless it stands there by now. */
+static int append_line(const char *path, const char *text, struct error *err)
+{
     AUTO_STR struct str old = STR_INIT, added = STR_INIT;
+
+    if (file_exists(path) && file_read(path, KNOWN_HOSTS_MAX_BYTES, &old, err) != 0)
+        return -1;
+    if (has_line(&old, text))
+        return 0;
+    if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
+        str_add_char(&added, '\n');
+    str_add(&added, text);
+    return file_append_sync(path, str_text(&added), added.len, 0600, err);
+}
+
+/* "name type key", as ssh writes it. Other processes add keys too, so there is a lock, but where the folder
+ * takes no file for it. */
+int known_hosts_append(const char *path, const char *text, struct error *err)
+{
+    AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
+    struct error trouble = ERROR_INIT;
     struct stat st;
-    int lock, failed = 0;
+    int lock, failed, code;
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* /dev/null */
         return 0;
-    if (file_make_dirs(folder, 0700, err) != 0)
+    if (make_folder(path, err) != 0)
         return -1;
-    lock = file_lock(lock_path, LOCK_MS, err);
+    lock = file_lock(lock_path, LOCK_MS, &trouble);
+    code = errno;
     if (lock == -2)
         return error_set(err, &kind_local, "'%s' is locked by another process for more than %d s", path,
                          LOCK_MS / 1000);
-    if (lock < 0)
+    if (lock < 0 && is_unwritable(code) && access(path, W_OK) == 0)
+        return append_line(path, text, err);
+    if (lock < 0) {
+        if (err != NULL)
+            *err = trouble;
+        errno = code;
         return -1;
-    if (file_exists(path))
-        failed = file_read(path, KNOWN_HOSTS_MAX_BYTES, &old, err);
-    if (failed == 0 && !has_line(&old, text)) {
-        if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
-            str_add_char(&added, '\n');
-        str_add(&added, text);
-        failed = file_append_sync(path, str_text(&added), added.len, 0600, err);
     }
+    failed = append_line(path, text, err);
+    code = errno;
     unlink(lock_path);
     close(lock);
+    errno = code;
     return failed;
 }
 
@@ -518,11 +556,15 @@ int known_hosts_add(struct known_hosts *known, const struct known_name *name, co
 {
     AUTO_FREE char *text = known_hosts_line(name, key);
     struct known_file *file = get_file(known, path, err);
+    struct error trouble = ERROR_INIT;
 
     if (file == NULL)
         return -1;
-    if (known_hosts_append(path, text, err) != 0)
+    if (known_hosts_append(path, text, &trouble) != 0 && !is_unwritable(errno)) {
+        if (err != NULL)
+            *err = trouble;
         return error_prefix(err, "known hosts");
+    }
     parse_line(file, text, strlen(text) - 1, 0);
     return 0;
 }

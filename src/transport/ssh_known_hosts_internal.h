@@ -61,14 +61,17 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
 
 /*
  * The key is the host's from now on: a line is added to that file, under a lock, unless it stands there. The
- * file is made with mode 0600; nothing is written to what is no regular file (/dev/null). Errors: kind_local.
+ * file is made with mode 0600, the caller's ~/.ssh too; nothing is written to what is no regular file
+ * (/dev/null). Where the caller may not write, or the folder is missing, the key counts all the same, as long
+ * as this process lives. Errors: kind_local.
  */
 int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                     const char *path, struct error *err);
 
 /* "name type key" with its line end, as ssh writes it; the caller frees. */
 char *known_hosts_line(const struct known_name *name, const struct known_key *key);
-/* Add such a line to a file, as known_hosts_add does. */
+/* Add such a line to a file, as known_hosts_add does; what cannot be written is an error here. errno is kept.
+ */
 int known_hosts_append(const char *path, const char *text, struct error *err);
 
 /* trust.c: note what a host shows. */

@@ -66,6 +66,7 @@ static void test_accept_new(void **state)
     struct world *world = *state;
     AUTO_FREE char *path = xasprintf("%s/fresh/known_hosts", world->dir);
 
+    run_shell("mkdir %s/fresh", world->dir);
     for (int round = 0; round < 2; round++) {
         struct fleet *fleet = make_fleet(0, 0);
         struct exec_request request = {.command = "true"};

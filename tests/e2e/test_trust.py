@@ -137,6 +137,24 @@ def test_trust_with_few_open_files(lab, known):
     assert "no host shows a key that is not known" in again.stderr, again.stderr
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_accept_new_needs_no_place_to_write(make_lab, missing):
+    """A ~/.ssh of others, as a mounted secret is, or none at all; what is asked to write says that it could not."""
+    lab = make_lab(2)
+    folder = lab.home / ".ssh"
+    (folder / "known_hosts").unlink()
+    folder.rename(lab.home / "keys")
+    if not missing:
+        folder.mkdir(0o755)  # root's
+    ssh = {"host_key": "accept-new", "identity": str(lab.home / "keys" / "id_ed25519")}
+    lab.job(hosts="node[1-2]", ssh=ssh | ({"known_hosts": str(lab.home / "no" / "known_hosts")} if missing else {}),
+            program=["true"], launcher="script")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    refused = lab.mt("hosts", "job.yaml", "--trust", "--yes", code=8)
+    assert "cannot" in refused.err and "known_hosts" in refused.err
+    assert not (lab.home / "no").exists()
+
+
 def test_words_that_do_not_go_together(lab):
     assert "needs --trust" in lab.mt("hosts", "--yes", "-H", "node1", code=2).err
     assert "--fold" in lab.mt("hosts", "--fold", "--trust", "-H", "node1", code=2).err

@@ -1,12 +1,14 @@
 /* known_hosts: every form of a line, and each verdict. Hashed names are made by ssh-keygen's rule (sshd(8)).
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -408,6 +410,72 @@ static void test_adding_in_a_read_only_folder(void **state)
     assert_holds(place, "i ssh-ed25519 AAAA\n");
 }
 
+/* The key counts from now on, whether it is written or not. */
+static bool is_taken(const char *path)
+{
+    struct known_hosts *known = known_hosts_new();
+    AUTO_STRLIST struct strlist files = STRLIST_INIT;
+    struct known_name name = {.hostname = "h", .port = 22, .files = &files};
+    struct known_key key = {.type = "ssh-ed25519", .blob = "AAAA", .fingerprint = "SHA256:abc"};
+    struct error err = ERROR_INIT;
+    bool taken;
+
+    strlist_add(&files, path);
+    taken = known_hosts_add(known, &name, &key, path, &err) == 0 && err.kind == NULL &&
+            known_hosts_check(known, &name, &key, &err) == 0;
+    known_hosts_free(known);
+    return taken;
+}
+
+/* What the caller may not write is taken unwritten; a file is written without its folder. */
+static void test_taking_unwritten(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *other = xasprintf("%s/other", place->dir), *folder = xasprintf("%s/no", place->dir);
+    AUTO_FREE char *missing = xasprintf("%s/known_hosts", folder);
+    pid_t child;
+
+    write_known(place, "i ssh-ed25519 AAAA\n");
+    assert_int_equal(chmod(place->path, 0666), 0);
+    assert_true(is_taken(missing));
+    assert_false(file_exists(folder));
+    assert_int_equal(chmod(place->dir, 0555), 0);
+    child = fork();
+    if (child == 0) {
+        if (getuid() == 0 && setuid(65534) != 0)
+            _exit(2);
+        _exit(is_taken(other) && is_taken(missing) && is_taken(place->path) ? 0 : 1);
+    }
+    assert_int_equal(end_of(child), 0);
+    assert_int_equal(chmod(place->dir, 0700), 0);
+    assert_false(file_exists(other));
+    assert_holds(place, "i ssh-ed25519 AAAA\nh ssh-ed25519 AAAA\n");
+}
+
+/* The caller's own ~/.ssh is made; a disk that takes no more is trouble. */
+static void test_adding_for_the_first_time(void **state)
+{
+    struct place *place = *state;
+    AUTO_FREE char *folder = xasprintf("%s/.ssh", place->dir);
+    AUTO_FREE char *path = xasprintf("%s/known_hosts", folder);
+    struct stat st;
+    pid_t child = fork();
+
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        setenv("HOME", place->dir, 1);
+        if (!is_taken(path))
+            _exit(1);
+        signal(SIGXFSZ, SIG_IGN);
+        _exit(setrlimit(RLIMIT_FSIZE, &none) == 0 && !is_taken(place->path) ? 0 : 2);
+    }
+    assert_int_equal(end_of(child), 0);
+    assert_int_equal(stat(folder, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size > 0);
+}
+
 static void test_adding_beside_a_longer_name(void **state)
 {
     struct place *place = *state;
@@ -469,7 +537,7 @@ static void test_authorities(void **state)
     assert_null(ssh_authorities_find(NULL, &(struct known_name){.hostname = "h", .files = &place->files}));
 }
 
-/* Nothing is written to what is no file; a folder in the way is said. */
+/* Nothing is written to what is no file; a folder that is missing is said. */
 static void test_adding_elsewhere(void **state)
 {
     struct place *place = *state;
@@ -480,9 +548,9 @@ static void test_adding_elsewhere(void **state)
 
     assert_int_equal(known_hosts_add(known, &name, &key, "/dev/null", &err), 0);
     assert_false(file_exists("/dev/null.mtlaunch-lock"));
-    assert_int_equal(known_hosts_add(known, &name, &key, "/proc/no-such/known_hosts", &err), -1);
+    assert_int_equal(known_hosts_append("/proc/no-such/known_hosts", "h ssh-ed25519 AAAA\n", &err), -1);
     assert_true(error_is(&err, &kind_local));
-    assert_non_null(strstr(err.text, "known hosts: "));
+    assert_non_null(strstr(err.text, "cannot write '/proc/no-such/known_hosts'"));
     known_hosts_free(known);
 }
 
@@ -586,6 +654,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_adding_to_a_locked_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_through_a_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_in_a_read_only_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_taking_unwritten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_adding_for_the_first_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_authorities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adding_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
