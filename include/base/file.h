@@ -43,8 +43,9 @@ int file_lock(const char *path, unsigned wait_ms, struct error *err);
 
 bool file_exists(const char *path); /* or whatever stands there; a dangling link does not count */
 
-char *path_join(const char *folder, const char *name);      /* name unchanged when absolute; caller frees */
-char *path_folder(const char *path);                        /* "." when there is none; caller frees */
-char *path_expand_home(const char *path, const char *home); /* "~" and "~/…" only; caller frees */
+char *path_join(const char *folder, const char *name); /* name unchanged when absolute; caller frees */
+char *path_folder(const char *path);                   /* "." when there is none; caller frees */
+/* "~" and "~/…" stand for home, "~user" for that user's; an unknown user's stays. The caller frees. */
+char *path_expand_home(const char *path, const char *home);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,9 +251,19 @@ char *path_folder(const char *path)
 
 char *path_expand_home(const char *path, const char *home)
 {
-    if (home == NULL || path[0] != '~' || (path[1] != '\0' && path[1] != '/'))
+    size_t name = path[0] == '~' ? strcspn(path + 1, "/") : 0;
+    const char *rest = path + 1 + name;
+
+    if (home == NULL || path[0] != '~')
         return xstrdup(path);
-    if (path[1] == '\0')
+    if (name > 0) {
+        AUTO_FREE char *user = xstrndup(path + 1, name);
+        const struct passwd *entry = getpwnam(user);
+        if (entry == NULL)
+            return xstrdup(path);
+        home = entry->pw_dir;
+    }
+    if (*rest == '\0')
         return xstrdup(home);
-    return path_join(home, path + 1 + strspn(path + 1, "/"));
+    return path_join(home, rest + strspn(rest, "/"));
 }

@@ -45,6 +45,16 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
     return (struct ssh_config_place){directive->file, directive->line};
 }
 
+/* The first reason to leave the host to OpenSSH's own client; static. */
+static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive,
+                             const char *reason)
+{
+    if (values->openssh_only != NULL)
+        return;
+    values->openssh_only = reason;
+    values->openssh_place = place_of(directive);
+}
+
 static void apply_hostname(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (values->hostname != NULL)
@@ -81,16 +91,34 @@ static int check_files(const struct strlist *args, struct error *err)
     return 0;
 }
 
+/* %C, a hash of several tokens, is not made here. */
+static bool has_hash(const struct ssh_directive *directive)
+{
+    for (size_t i = 0; i < directive->args.len; i++) {
+        for (const char *at = strchr(directive->args.items[i], '%'); at != NULL && at[1] != '\0';
+             at = strchr(at + 2, '%')) {
+            if (at[1] == 'C')
+                return true;
+        }
+    }
+    return false;
+}
+
 static void apply_identity_file(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
+    if (has_hash(directive))
+        leave_to_openssh(values, directive, "%C in IdentityFile");
     if (!strlist_has(&values->identity_files, directive->args.items[0]))
         strlist_add(&values->identity_files, directive->args.items[0]);
 }
 
 static void apply_user_known_hosts(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->user_known_hosts.len == 0)
-        strlist_copy(&values->user_known_hosts, &directive->args);
+    if (values->user_known_hosts.len > 0)
+        return;
+    strlist_copy(&values->user_known_hosts, &directive->args);
+    if (has_hash(directive))
+        leave_to_openssh(values, directive, "%C in UserKnownHostsFile");
 }
 
 static void apply_global_known_hosts(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -101,6 +129,8 @@ static void apply_global_known_hosts(struct ssh_config_values *values, const str
 
 static void apply_certificate_file(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
+    if (has_hash(directive))
+        leave_to_openssh(values, directive, "%C in CertificateFile");
     if (!strlist_has(&values->certificate_files, directive->args.items[0]))
         strlist_add(&values->certificate_files, directive->args.items[0]);
 }
@@ -327,15 +357,6 @@ static void apply_control_path(struct ssh_config_values *values, const struct ss
     set_first(&values->control_path, directive->args.items[0]);
 }
 
-/* The first reason to leave the host to OpenSSH's own client. */
-static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
-{
-    if (values->openssh_only != NULL)
-        return;
-    values->openssh_only = directive->keyword->name;
-    values->openssh_place = place_of(directive);
-}
-
 /* What only OpenSSH's own client can do, unless it is switched off. */
 static void apply_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
@@ -345,14 +366,14 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
         if (strcasecmp(directive->args.items[0], off[i]) == 0)
             return;
     }
-    leave_to_openssh(values, directive);
+    leave_to_openssh(values, directive, directive->keyword->name);
 }
 
 /* A list of algorithms is libssh's own matter, but one that adds to OpenSSH's: an old server needs those. */
 static void apply_algorithms(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (directive->args.items[0][0] == '+')
-        leave_to_openssh(values, directive);
+        leave_to_openssh(values, directive, directive->keyword->name);
 }
 
 static const struct ssh_keyword keywords[] = {

@@ -1,5 +1,6 @@
 /* Files: whole reads, atomic writes and their failures, folders, locks between processes, paths. */
 #include <dirent.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -399,6 +400,13 @@ static void test_paths(void **state)
     }
     AUTO_FREE char *kept = path_expand_home("~/x", NULL);
     assert_string_equal(kept, "~/x");
+    const struct passwd *caller = getpwuid(getuid());
+    if (caller == NULL)
+        return;
+    AUTO_FREE char *named = xasprintf("~%s/k/x.key", caller->pw_name);
+    AUTO_FREE char *got = path_expand_home(named, "/home/u");
+    AUTO_FREE char *wanted = path_join(caller->pw_dir, "k/x.key");
+    assert_string_equal(got, wanted);
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

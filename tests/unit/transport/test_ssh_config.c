@@ -240,6 +240,10 @@ static void test_openssh_only_by_value(void **state)
         {"HostKeyAlgorithms +ssh-rsa", "HostKeyAlgorithms"},
         {"PubkeyAcceptedAlgorithms +ssh-rsa", "PubkeyAcceptedAlgorithms"},
         {"PubkeyAcceptedKeyTypes +ssh-rsa", "PubkeyAcceptedKeyTypes"},
+        {"IdentityFile ~/.ssh/%C", "%C in IdentityFile"},
+        {"IdentityFile ~/.ssh/%%C", NULL},
+        {"CertificateFile %h/%%%C-cert.pub", "%C in CertificateFile"},
+        {"UserKnownHostsFile /k/%h /k/%C", "%C in UserKnownHostsFile"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
