@@ -132,10 +132,8 @@ static void set_meaning(const char *said, const struct meaning *meaning, const c
 
 static void set_dropped(const struct openssh_command *command, struct error *err)
 {
-    unsigned tries = command->tries + 1;
-
-    error_set(err, &kind_connection_lost, "ssh: the server closes the connection before the login (%u %s)",
-              tries, tries == 1 ? "try" : "tries");
+    error_set(err, &kind_connection_lost, "ssh: the server closes the connection before the login%s",
+              command->tries > 0 ? ", again and again" : "");
     error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins at"
                     " once");
 }

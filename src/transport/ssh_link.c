@@ -115,7 +115,7 @@ static void give_up_early(struct ssh_link *link, const struct error *err)
     struct error told = *err;
 
     if (link->tries > 1)
-        error_set(&told, err->kind, "%s (%u tries)", err->text, link->tries);
+        error_set(&told, err->kind, "%s, again and again", err->text);
     error_hint(&told,
                "is an ssh server listening there, and does its MaxStartups allow this many logins at once");
     break_link(link, &told);

@@ -15,7 +15,7 @@ static const struct {
     {FAKE_WELL, NULL, NULL, true},
     {FAKE_SLOW, NULL, NULL, true},
     {FAKE_SILENT, &kind_timed_out, "accepts connections and says nothing within 5 s", false},
-    {FAKE_CLOSE, &kind_connection_lost, "closes the connection before the login (7 tries)", false},
+    {FAKE_CLOSE, &kind_connection_lost, "closes the connection before the login, again and again", false},
     {FAKE_GARBAGE, &kind_timed_out, "it does not speak ssh within 5 s", false},
     {FAKE_FLOOD, &kind_connection_lost, "no ssh handshake in the first", false},
     {FAKE_BANNER, &kind_timed_out, "the key exchange was not finished within 5 s", false},
