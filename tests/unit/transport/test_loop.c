@@ -255,6 +255,27 @@ static void test_numeric(void **state)
     }
 }
 
+/* --- pauses between tries --- */
+
+/* Longer each time up to a limit; half of it is chance, and all of that half comes up. */
+static void test_pauses(void **state)
+{
+    static const uint64_t longest[] = {100, 200, 400, 800, 1600, 2000, 2000};
+
+    (void)state;
+    assert_int_equal(ARRAY_LEN(longest), GATE_MAX_TRIES);
+    for (unsigned tries = 0; tries < GATE_MAX_TRIES; tries++) {
+        uint64_t least = UINT64_MAX, most = 0, whole = longest[tries];
+        for (int i = 0; i < 1000; i++) {
+            uint64_t pause = gate_pause_ms(tries);
+            least = pause < least ? pause : least;
+            most = pause > most ? pause : most;
+        }
+        assert_in_range(least, whole / 2, whole * 6 / 10);
+        assert_in_range(most, whole * 9 / 10, whole);
+    }
+}
+
 /* --- signals, the table --- */
 
 static void test_signal_names(void **state)
@@ -298,10 +319,11 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_turns),        cmocka_unit_test(test_turns_of_loopback),
-        cmocka_unit_test(test_lookups),      cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_signal_names), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_many),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_turns_of_loopback),
+        cmocka_unit_test(test_pauses),  cmocka_unit_test(test_lookups),
+        cmocka_unit_test(test_numeric), cmocka_unit_test(test_signal_names),
+        cmocka_unit_test(test_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
