@@ -18,6 +18,7 @@ enum fake_manner {
     FAKE_SLOW,        /* does so, but starts only after a while */
     FAKE_SILENT,      /* accepts and says nothing */
     FAKE_CLOSE,       /* closes at once */
+    FAKE_HTTP,        /* is a web server: says so and closes */
     FAKE_GARBAGE,     /* is no ssh server */
     FAKE_FLOOD,       /* the same, without an end */
     FAKE_BANNER,      /* stops behind its version line */
@@ -26,7 +27,10 @@ enum fake_manner {
     FAKE_CLOSE_BEFORE_SIGNATURE, /* takes a key, and is gone when it could be proved */
     FAKE_NO_LOGIN,               /* never answers a login */
     FAKE_NO_CHANNEL,             /* never opens a channel */
-    FAKE_NO_ANSWER,              /* never answers the request for a command */
+    FAKE_NO_COMMAND,             /* refuses the request for a command */
+    FAKE_NO_ANSWER,              /* never answers it */
+    FAKE_NO_STATUS,              /* does not say how the command ended */
+    FAKE_FOREIGN_SIGNAL,         /* says that a signal did it which no system knows: SIG@example.org */
     FAKE_CLOSE_IN_COMMAND,
 };
 
@@ -56,12 +60,14 @@ static inline void fake_bare(int fd, enum fake_manner manner)
 
     if (manner == FAKE_BANNER || manner == FAKE_BAD_PACKETS)
         fake_say(fd, "SSH-2.0-Fake\r\n");
+    if (manner == FAKE_HTTP)
+        fake_say(fd, "HTTP/1.1 400 Bad Request\r\n\r\n");
     if (manner == FAKE_GARBAGE || manner == FAKE_BAD_PACKETS)
         for (int i = 0; i < 100; i++)
             fake_say(fd, noise);
     while (manner == FAKE_FLOOD && write(fd, noise, sizeof(noise)) > 0) {
     }
-    if (manner == FAKE_CLOSE || manner == FAKE_FLOOD)
+    if (manner == FAKE_CLOSE || manner == FAKE_HTTP || manner == FAKE_FLOOD)
         _exit(0);
     fake_wait(fd);
 }
@@ -78,8 +84,15 @@ static inline void fake_request(ssh_message message, ssh_channel channel, enum f
         _exit(0);
     if (manner == FAKE_NO_ANSWER)
         fake_hang();
+    if (manner == FAKE_NO_COMMAND) {
+        ssh_message_reply_default(message);
+        return;
+    }
     ssh_message_channel_request_reply_success(message);
-    ssh_channel_request_send_exit_status(channel, 0);
+    if (manner == FAKE_FOREIGN_SIGNAL)
+        ssh_channel_request_send_exit_signal(channel, "SIG@example.org", 0, "", "");
+    else if (manner != FAKE_NO_STATUS)
+        ssh_channel_request_send_exit_status(channel, 0);
     ssh_channel_send_eof(channel);
     ssh_channel_close(channel);
 }
@@ -148,7 +161,6 @@ static inline struct fake_server fake_start(const struct world *world, enum fake
 {
     struct fake_server fake = {0};
     AUTO_FREE char *key = xasprintf("%s/host_ed25519", world->dir);
-    AUTO_FREE char *name = NULL;
     int listener = listen_somewhere(&fake.port);
 
     fake.pid = fork();
@@ -162,8 +174,7 @@ static inline struct fake_server fake_start(const struct world *world, enum fake
     }
     setpgid(fake.pid, fake.pid);
     close(listener);
-    name = xasprintf("[127.0.0.1]:%u", fake.port);
-    world_trust(world, name);
+    world_trust_port(world, fake.port);
     return fake;
 }
 

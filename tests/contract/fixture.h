@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -153,6 +154,30 @@ static inline bool is_gone(pid_t pid)
     return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+/* The lowest number that is free now: a limit there leaves nothing to open. */
+static inline rlim_t lowest_free_file(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    close(fd);
+    return (rlim_t)fd;
+}
+
+static inline struct rlimit file_limits(void)
+{
+    struct rlimit files;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    return files;
+}
+
+static inline void limit_files(rlim_t soft, rlim_t hard)
+{
+    const struct rlimit files = {.rlim_cur = soft, .rlim_max = hard};
+
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
+
 static inline void run_shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static inline void run_shell(const char *format, ...)
 {
@@ -252,6 +277,27 @@ static inline void world_trust(const struct world *world, const char *name)
               name, world->dir, world->dir, world->dir);
 }
 
+/* How known_hosts calls the world's sshd under that address. Caller frees. */
+static inline char *port_name(const struct world *world, const char *host)
+{
+    return xasprintf("[%s]:%u", host, world->port);
+}
+
+/* The same under 127.0.0.1 and that port. */
+static inline void world_trust_port(const struct world *world, unsigned port)
+{
+    AUTO_FREE char *name = xasprintf("[127.0.0.1]:%u", port);
+
+    world_trust(world, name);
+}
+
+/* sshd, known under 127.0.0.1. */
+static inline void world_serve(struct world *world, const char *extra)
+{
+    world_start_sshd(world, extra);
+    world_trust_port(world, world->port);
+}
+
 static inline void world_init(struct world *world)
 {
     char template[] = "/tmp/mtlaunch-contract-XXXXXX";
@@ -277,6 +323,30 @@ static inline void world_release(struct world *world)
     free(world->home);
 }
 
+/* For groups whose tests share a world and nothing else. */
+static inline int world_set_up(void **state)
+{
+    struct world *world = xcalloc(1, sizeof(*world));
+
+    world_init(world);
+    *state = world;
+    return 0;
+}
+
+static inline int world_set_up_sshd(void **state)
+{
+    world_set_up(state);
+    world_serve(*state, "");
+    return 0;
+}
+
+static inline int world_tear_down(void **state)
+{
+    world_release(*state);
+    free(*state);
+    return 0;
+}
+
 /* An endpoint to the world's sshd under that address, or to this machine without ssh. */
 static inline struct endpoint make_endpoint(const struct world *world, const char *address, bool local)
 {
@@ -290,6 +360,17 @@ static inline struct endpoint make_endpoint(const struct world *world, const cha
     strlist_addf(&endpoint.identities, "%s/id", world->dir);
     strlist_addf(&endpoint.known_hosts, "%s/known_hosts", world->dir);
     return endpoint;
+}
+
+/* One command on an endpoint that the case has changed. */
+static inline void run_case(struct world *world, void (*change)(struct world *, struct endpoint *),
+                            struct outcome *outcome)
+{
+    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
+
+    change(world, &endpoint);
+    run_command(&endpoint, "echo ran", outcome);
+    endpoint_release(&endpoint);
 }
 
 static inline void endpoint_use_openssh(struct endpoint *endpoint)
@@ -322,12 +403,8 @@ static inline int subject_set_up(void **state, bool local)
     struct subject *subject = xcalloc(1, sizeof(*subject));
 
     world_init(&subject->world);
-    if (!local) {
-        AUTO_FREE char *name = NULL;
-        world_start_sshd(&subject->world, "");
-        name = xasprintf("[127.0.0.1]:%u", subject->world.port);
-        world_trust(&subject->world, name);
-    }
+    if (!local)
+        world_serve(&subject->world, "");
     subject->endpoint = make_endpoint(&subject->world, "127.0.0.1", local);
     *state = subject;
     return 0;
@@ -363,12 +440,8 @@ static inline void endpoint_set_jump(struct endpoint *endpoint, const struct wor
 
 static inline void world_init_sshd(struct world *world, const char *extra)
 {
-    AUTO_FREE char *name = NULL;
-
     world_init(world);
-    world_start_sshd(world, extra);
-    name = xasprintf("[127.0.0.1]:%u", world->port);
-    world_trust(world, name);
+    world_serve(world, extra);
 }
 
 /* The built-in client through a jump. */

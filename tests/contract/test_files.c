@@ -1,33 +1,8 @@
 /* More hosts than files may be open: the limit is raised, or sessions make room, or it is said before all
  * else. */
-#include <sys/resource.h>
-
 #include "fixture.h"
 
 #define HOSTS 24
-
-static rlim_t open_files(void)
-{
-    int fd = open("/dev/null", O_RDONLY);
-
-    close(fd);
-    return (rlim_t)fd;
-}
-
-static void limit_files(rlim_t soft, rlim_t hard)
-{
-    const struct rlimit files = {.rlim_cur = soft, .rlim_max = hard};
-
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
-}
-
-static rlim_t soft_limit(void)
-{
-    struct rlimit files;
-
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-    return files.rlim_cur;
-}
 
 /* How many of the hosts, each asked twice, end well; -1 when the fleet says no. In a process of its own. */
 static void ask_all(const struct world *world, rlim_t soft, rlim_t hard, bool hold, FILE *answer)
@@ -39,7 +14,7 @@ static void ask_all(const struct world *world, rlim_t soft, rlim_t hard, bool ho
     struct fleet *fleet;
     int well = 0;
 
-    limit_files(open_files() + soft, open_files() + hard);
+    limit_files(lowest_free_file() + soft, lowest_free_file() + hard);
     fleet = fleet_new(&options, &err);
     for (size_t i = 0; i < HOSTS; i++) {
         struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
@@ -63,7 +38,8 @@ static void ask_all(const struct world *world, rlim_t soft, rlim_t hard, bool ho
             fprintf(answer, "%s; ", outcomes[i].result.error.text);
     }
     fleet_free(fleet);
-    fprintf(answer, "%d well, limit %s\n", well, soft_limit() > open_files() + soft ? "raised" : "kept");
+    fprintf(answer, "%d well, limit %s\n", well,
+            file_limits().rlim_cur > lowest_free_file() + soft ? "raised" : "kept");
 }
 
 static void check(void **state, rlim_t soft, rlim_t hard, bool hold, const char *expected)

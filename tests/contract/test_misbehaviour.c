@@ -16,6 +16,7 @@ static const struct {
     {FAKE_SLOW, NULL, NULL, true},
     {FAKE_SILENT, &kind_timed_out, "accepts connections and says nothing within 5 s", false},
     {FAKE_CLOSE, &kind_connection_lost, "closes the connection before the login, again and again", false},
+    {FAKE_HTTP, &kind_connection_lost, "closes the connection before the login, again and again", false},
     {FAKE_GARBAGE, &kind_timed_out, "it does not speak ssh within 5 s", false},
     {FAKE_FLOOD, &kind_connection_lost, "no ssh handshake in the first", false},
     {FAKE_BANNER, &kind_timed_out, "the key exchange was not finished within 5 s", false},
@@ -23,7 +24,9 @@ static const struct {
     {FAKE_CLOSE_AT_LOGIN, &kind_connection_lost, "connection lost during the login", false},
     {FAKE_NO_LOGIN, &kind_timed_out, "the login was not answered within 5 s", false},
     {FAKE_NO_CHANNEL, &kind_timed_out, "the ssh server opened no channel within 5 s", false},
+    {FAKE_NO_COMMAND, &kind_node_unsupported, "refuses to run a command", true},
     {FAKE_NO_ANSWER, &kind_connection_lost, "no sign of life for 3 s", true},
+    {FAKE_NO_STATUS, &kind_connection_lost, "without an exit status", true},
     {FAKE_CLOSE_IN_COMMAND, &kind_connection_lost, "connection lost", true},
 };
 
@@ -58,9 +61,7 @@ static void test_each_fails_alone(void **state)
     struct outcome outcomes[ARRAY_LEN(cases)] = {0}, good[GOOD_HOSTS] = {0};
     int64_t begin;
 
-    world_start_sshd(world, "");
-    AUTO_FREE char *name = xasprintf("[127.0.0.1]:%u", world->port);
-    world_trust(world, name);
+    world_serve(world, "");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         servers[i] = fake_start(world, cases[i].manner);
         ask_true(fleet, world, servers[i].port, &outcomes[i]);
@@ -77,6 +78,21 @@ static void test_each_fails_alone(void **state)
         assert_ended(&good[i], 0);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         check(i, &outcomes[i]);
+}
+
+/* A signal that this system does not know is no success. */
+static void test_foreign_signal(void **state)
+{
+    struct fake_server server = fake_start(*state, FAKE_FOREIGN_SIGNAL);
+    struct fleet *fleet = make_fleet(0, 0);
+    struct outcome outcome = {0};
+
+    ask_true(fleet, *state, server.port, &outcome);
+    fleet_run(fleet);
+    fleet_free(fleet);
+    fake_stop(&server);
+    assert_ended(&outcome, 255);
+    assert_string_equal(outcome.result.signal, "SIG@example.org");
 }
 
 /* ServerAliveInterval and ServerAliveCountMax of the host come before the fleet's own. */
@@ -98,6 +114,35 @@ static void test_dead_in_the_hosts_own_time(void **state)
     endpoint_release(&endpoint);
     assert_failed(&outcome, &kind_connection_lost);
     assert_non_null(strstr(outcome.result.error.text, "no sign of life for 0.4 s"));
+}
+
+/* A listener whose queue is full drops what comes: to us a host that does not answer. */
+static void test_no_answer(void **state)
+{
+    struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+    struct fleet *fleet = make_fleet(0, 500);
+    struct exec_request request = {.command = "true"};
+    struct outcome outcome = {0};
+    int fd = listen_somewhere(&endpoint.port), fillers[4];
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                  .sin_port = htons((uint16_t)endpoint.port)};
+
+    assert_int_equal(listen(fd, 0), 0);
+    for (size_t i = 0; i < ARRAY_LEN(fillers); i++) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        (void)!connect(fillers[i], (struct sockaddr *)&address, sizeof(address));
+    }
+    outcome_ask(&outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+    fleet_run(fleet);
+    assert_failed(&outcome, &kind_timed_out);
+    assert_non_null(strstr(outcome.result.error.text, "no answer within 0.5 s"));
+    fleet_free(fleet);
+    for (size_t i = 0; i < ARRAY_LEN(fillers); i++)
+        close(fillers[i]);
+    close(fd);
+    endpoint_release(&endpoint);
+    outcome_release(&outcome);
 }
 
 /* One address with a server that says nothing: those who wait for their turn there do not wait for ever. */
@@ -127,9 +172,7 @@ static void test_dropped_beyond_a_few(void **state)
     struct fleet *fleet = make_fleet(0, 20000);
     struct outcome outcomes[16] = {0};
 
-    world_start_sshd(world, "MaxStartups 3:100:3\n");
-    AUTO_FREE char *name = xasprintf("[127.0.0.1]:%u", world->port);
-    world_trust(world, name);
+    world_serve(world, "MaxStartups 3:100:3\n");
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         ask_true(fleet, world, world->port, &outcomes[i]);
     fleet_run(fleet);
@@ -138,30 +181,16 @@ static void test_dropped_beyond_a_few(void **state)
     fleet_free(fleet);
 }
 
-static int set_up(void **state)
-{
-    struct world *world = xcalloc(1, sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_release(*state);
-    free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_fails_alone),
+        cmocka_unit_test(test_foreign_signal),
+        cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_dead_in_the_hosts_own_time),
         cmocka_unit_test(test_many_on_a_silent_one),
         cmocka_unit_test(test_dropped_beyond_a_few),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, world_set_up, world_tear_down);
 }

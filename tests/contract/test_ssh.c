@@ -1,22 +1,6 @@
-/* What only ssh can do and suffer: keys, host keys, servers that misbehave, limits of sshd. */
+/* What only ssh can do and suffer: keys, ways to a host, sessions, limits of sshd. */
 #include "base/text.h"
-#include "fixture.h"
-
-static char *port_name(const struct world *world, const char *host)
-{
-    return xasprintf("[%s]:%u", host, world->port);
-}
-
-/* One command on a fresh endpoint that the case has changed. */
-static void run_case(struct world *world, void (*change)(struct world *, struct endpoint *),
-                     struct outcome *outcome)
-{
-    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
-
-    change(world, &endpoint);
-    run_command(&endpoint, "echo ran", outcome);
-    endpoint_release(&endpoint);
-}
+#include "fake_server.h"
 
 static void set_identity(struct endpoint *endpoint, const char *folder, const char *name)
 {
@@ -24,174 +8,10 @@ static void set_identity(struct endpoint *endpoint, const char *folder, const ch
     strlist_addf(&endpoint->identities, "%s/%s", folder, name);
 }
 
-static void set_known_hosts(struct endpoint *endpoint, const char *folder, const char *name)
-{
-    strlist_release(&endpoint->known_hosts);
-    strlist_addf(&endpoint->known_hosts, "%s/%s", folder, name);
-}
-
 static void change_nothing(struct world *world, struct endpoint *endpoint)
 {
     (void)world;
     (void)endpoint;
-}
-
-static void know_nobody(struct world *world, struct endpoint *endpoint)
-{
-    set_known_hosts(endpoint, world->dir, "no_such_file");
-}
-
-static void test_hostkey_unknown(void **state)
-{
-    struct world *world = *state;
-    struct outcome outcome = {0};
-    AUTO_STR struct str fingerprint = STR_INIT;
-    AUTO_FREE char *path = xasprintf("%s/fingerprint", world->dir);
-
-    run_shell("ssh-keygen -lf %s/host_ed25519.pub | cut -d' ' -f2 | tr -d '\\n' >%s", world->dir, path);
-    assert_int_equal(file_read(path, 1000, &fingerprint, NULL), 0);
-    run_case(world, know_nobody, &outcome);
-    assert_failed(&outcome, &kind_hostkey_unknown);
-    assert_false(outcome.result.started);
-    assert_non_null(strstr(outcome.result.error.text, str_text(&fingerprint)));
-    assert_non_null(strstr(outcome.result.error.text, "no_such_file"));
-    assert_non_null(strstr(outcome.result.error.hint, "ssh-keyscan"));
-    outcome_release(&outcome);
-}
-
-/* accept-new: sixteen addresses of one unknown server at once; each is written down once, and known after it.
- */
-static void test_accept_new(void **state)
-{
-    struct world *world = *state;
-    AUTO_FREE char *path = xasprintf("%s/fresh/known_hosts", world->dir);
-
-    run_shell("mkdir %s/fresh", world->dir);
-    for (int round = 0; round < 2; round++) {
-        struct fleet *fleet = make_fleet(0, 0);
-        struct exec_request request = {.command = "true"};
-        struct outcome outcomes[16] = {{0}};
-        for (unsigned i = 0; i < 16; i++) {
-            AUTO_FREE char *address = xasprintf("127.0.1.%u", i / 2 + 1);
-            struct endpoint endpoint = make_endpoint(world, address, false);
-            set_known_hosts(&endpoint, world->dir, "fresh/known_hosts");
-            endpoint.accept_new = round == 0;
-            endpoint.trust_file = xstrdup(path);
-            outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
-            endpoint_release(&endpoint);
-        }
-        fleet_run(fleet);
-        fleet_free(fleet);
-        for (int i = 0; i < 16; i++) {
-            assert_ended(&outcomes[i], 0);
-            outcome_release(&outcomes[i]);
-        }
-        run_shell("test $(grep -c . %s) -eq 8 && test $(stat -c %%a %s) = 600", path, path);
-    }
-}
-
-/* Hashed names of several types: the server is asked again for the type that is known. */
-static void know_hashed_ecdsa(struct world *world, struct endpoint *endpoint)
-{
-    AUTO_FREE char *name = port_name(world, "127.0.0.1");
-
-    run_shell("{ printf '%%s ' '%s'; cut -d' ' -f1,2 %s/host_ecdsa.pub; printf 'other '; "
-              "cut -d' ' -f1,2 %s/id.pub; } >%s/two && ssh-keygen -q -H -f %s/two 2>/dev/null",
-              name, world->dir, world->dir, world->dir, world->dir);
-    set_known_hosts(endpoint, world->dir, "two");
-    endpoint->accept_new = true;
-    endpoint->trust_file = xasprintf("%s/two", world->dir);
-}
-
-static void test_hashed_type(void **state)
-{
-    struct world *world = *state;
-    struct outcome outcome = {0};
-
-    run_case(world, know_hashed_ecdsa, &outcome);
-    assert_ended(&outcome, 0);
-    run_shell("test $(grep -c . %s/two) -eq 2", world->dir);
-    outcome_release(&outcome);
-}
-
-static void know_another_and_accept(struct world *world, struct endpoint *endpoint);
-
-/* A changed key is never accepted. */
-static void test_accept_new_changed(void **state)
-{
-    struct outcome outcome = {0};
-
-    run_case(*state, know_another_and_accept, &outcome);
-    assert_failed(&outcome, &kind_hostkey_changed);
-    outcome_release(&outcome);
-}
-
-static void know_another(struct world *world, struct endpoint *endpoint)
-{
-    AUTO_FREE char *name = port_name(world, "127.0.0.1");
-
-    run_shell("rm -f %s/other*; ssh-keygen -q -t ed25519 -N '' -f %s/other", world->dir, world->dir);
-    run_shell("{ echo '# a comment'; echo; printf '%%s ' '%s'; cut -d' ' -f1,2 %s/other.pub; } >%s/changed",
-              name, world->dir, world->dir);
-    set_known_hosts(endpoint, world->dir, "changed");
-}
-
-static void know_another_and_accept(struct world *world, struct endpoint *endpoint)
-{
-    know_another(world, endpoint);
-    endpoint->accept_new = true;
-    endpoint->trust_file = xasprintf("%s/changed", world->dir);
-}
-
-static void test_hostkey_changed(void **state)
-{
-    struct world *world = *state;
-    struct outcome outcome = {0};
-    AUTO_FREE char *path = xasprintf("%s/changed", world->dir);
-
-    run_case(world, know_another, &outcome);
-    assert_failed(&outcome, &kind_hostkey_changed);
-    assert_string_equal(outcome.result.error.file, path);
-    assert_int_equal(outcome.result.error.line, 3);
-    assert_non_null(strstr(outcome.result.error.hint, "ssh-keygen -R"));
-    outcome_release(&outcome);
-}
-
-static void know_hashed(struct world *world, struct endpoint *endpoint)
-{
-    run_shell("cp %s/known_hosts %s/hashed && ssh-keygen -q -H -f %s/hashed 2>/dev/null", world->dir,
-              world->dir, world->dir);
-    run_shell("grep -q '^|1|' %s/hashed", world->dir);
-    set_known_hosts(endpoint, world->dir, "hashed");
-}
-
-static void test_hostkey_hashed(void **state)
-{
-    struct outcome outcome = {0};
-
-    run_case(*state, know_hashed, &outcome);
-    assert_ended(&outcome, 0);
-    outcome_release(&outcome);
-}
-
-/* The server has an ECDSA key too, and that is the one known: it must be asked for. */
-static void know_ecdsa(struct world *world, struct endpoint *endpoint)
-{
-    AUTO_FREE char *name = port_name(world, "127.0.0.1");
-
-    run_shell("printf '%%s ' '%s' >%s/ecdsa_only && cut -d' ' -f1,2 %s/host_ecdsa.pub >>%s/ecdsa_only", name,
-              world->dir, world->dir, world->dir);
-    set_known_hosts(endpoint, world->dir, "ecdsa_only");
-}
-
-static void test_hostkey_type(void **state)
-{
-    struct world *world = *state;
-    struct outcome outcome = {0};
-
-    run_case(world, know_ecdsa, &outcome);
-    assert_ended(&outcome, 0);
-    outcome_release(&outcome);
 }
 
 static void use_stranger(struct world *world, struct endpoint *endpoint)
@@ -285,6 +105,13 @@ static void use_closed_port(struct world *world, struct endpoint *endpoint)
     endpoint->port = free_port();
 }
 
+static void use_no_route(struct world *world, struct endpoint *endpoint)
+{
+    (void)world;
+    free(endpoint->hostname);
+    endpoint->hostname = xstrdup("255.255.255.255");
+}
+
 static void use_no_name(struct world *world, struct endpoint *endpoint)
 {
     (void)world;
@@ -306,6 +133,7 @@ static void test_refusals(void **state)
         {use_no_key, &kind_auth_failed, "no private key"},
         {use_vanished_key, &kind_identity_missing, "/vanished'"},
         {use_closed_port, &kind_refused, "port "},
+        {use_no_route, &kind_unreachable, "no connection to '255.255.255.255' port"},
         {use_no_name, &kind_name_not_resolved, "'no-such-host.invalid'"},
     };
 
@@ -320,93 +148,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* --- servers that misbehave --- */
-
-/* What a bad server does with each connection; it lives in a process of its own. */
-enum manner { MANNER_SILENT, MANNER_GARBAGE, MANNER_HTTP, MANNER_CLOSES, MANNER_BANNER_THEN_SILENT };
-
-static void serve_badly(int fd, enum manner manner)
-{
-    for (;;) {
-        int peer = accept(fd, NULL, NULL);
-        if (manner == MANNER_GARBAGE) {
-            char noise[4096];
-            memset(noise, 0x81, sizeof(noise));
-            (void)!write(peer, noise, sizeof(noise));
-        } else if (manner == MANNER_HTTP) {
-            (void)!write(peer, "HTTP/1.1 400 Bad Request\r\n\r\n", 28);
-            close(peer);
-        } else if (manner == MANNER_BANNER_THEN_SILENT) {
-            (void)!write(peer, "SSH-2.0-OpenSSH_9.2\r\n", 21);
-        } else if (manner == MANNER_CLOSES) {
-            close(peer);
-        }
-    }
-}
-
-static pid_t start_bad_server(enum manner manner, unsigned *port)
-{
-    int fd = listen_somewhere(port);
-    pid_t pid = fork();
-
-    assert_true(pid >= 0);
-    if (pid == 0)
-        serve_badly(fd, manner);
-    close(fd);
-    return pid;
-}
-
-/* A bad host and a good one together: each gets its own result, the good one's is not held up. */
-static void check_bad_server(struct world *world, enum manner manner, const struct error_kind *kind,
-                             const char *text)
-{
-    struct fleet *fleet = make_fleet(0, 1500);
-    struct endpoint bad = make_endpoint(world, "127.0.0.1", false),
-                    good = make_endpoint(world, "127.0.0.1", false);
-    struct exec_request request = {.command = "echo ran"};
-    struct outcome outcomes[2] = {{0}};
-    pid_t server = start_bad_server(manner, &bad.port);
-    int64_t began = clock_mono_ms();
-
-    outcome_ask(&outcomes[0], fleet, fleet_add_host(fleet, &bad), &request);
-    outcome_ask(&outcomes[1], fleet, fleet_add_host(fleet, &good), &request);
-    fleet_run(fleet);
-    assert_failed(&outcomes[0], kind);
-    assert_non_null(strstr(outcomes[0].result.error.text, text));
-    assert_true(clock_mono_ms() - began < PATIENCE_MS);
-    assert_ended(&outcomes[1], 0);
-    fleet_free(fleet);
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
-    endpoint_release(&bad);
-    endpoint_release(&good);
-    outcome_release(&outcomes[1]);
-}
-
-static void test_silent_server(void **state)
-{
-    check_bad_server(*state, MANNER_SILENT, &kind_timed_out, "says nothing");
-}
-
-static void test_half_server(void **state)
-{
-    check_bad_server(*state, MANNER_BANNER_THEN_SILENT, &kind_timed_out, "key exchange");
-}
-
-static void test_garbage_server(void **state)
-{
-    check_bad_server(*state, MANNER_GARBAGE, &kind_connection_lost, "no ssh handshake");
-}
-
-static void test_http_server(void **state)
-{
-    check_bad_server(*state, MANNER_HTTP, &kind_connection_lost, "closes the connection");
-}
-
-static void test_closing_server(void **state)
-{
-    check_bad_server(*state, MANNER_CLOSES, &kind_connection_lost, "closes the connection before the login");
-}
+/* --- ways to a host --- */
 
 /* Another configuration of the server. */
 static void restart_sshd(struct world *world, const char *extra)
@@ -449,16 +191,16 @@ static void test_connect_timeout(void **state)
     struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
     struct exec_request request = {.command = "true"};
     struct outcome outcome = {0};
-    pid_t server = start_bad_server(MANNER_SILENT, &endpoint.port);
+    struct fake_server server = fake_start(*state, FAKE_SILENT);
     int64_t began = clock_mono_ms();
 
+    endpoint.port = server.port;
     endpoint.connect_timeout_ms = 1000;
     run_request(&endpoint, &request, &outcome);
     assert_failed(&outcome, &kind_timed_out);
     assert_non_null(strstr(outcome.result.error.text, "within 1 s"));
     assert_true(clock_mono_ms() - began < 8000);
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
+    fake_stop(&server);
     endpoint_release(&endpoint);
 }
 
@@ -565,6 +307,88 @@ static void test_lost_in_mid_run(void **state)
     endpoint_release(&endpoint);
 }
 
+/* A stopped server answers nothing while its kernel keeps the connection: only keepalive tells. */
+static void stop_peer(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct outcome *outcome = ctx;
+
+    outcome_data(ctx, host, stream, bytes, len);
+    kill((pid_t)strtol(str_text(&outcome->out), NULL, 10), SIGSTOP);
+}
+
+static void test_stopped_server(void **state)
+{
+    static const struct exec_handler handler = {.data = stop_peer, .done = outcome_done};
+    struct fleet_options options = {.keepalive_ms = 300};
+    struct fleet *fleet = fleet_new(&options, NULL);
+    struct exec_request request = {.command = "echo $PPID; exec cat", .hold_input = true};
+    struct outcome outcome = {0};
+    struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+    pid_t peer;
+
+    fleet_exec(fleet, fleet_add_host(fleet, &endpoint), &request, &handler, &outcome);
+    fleet_run(fleet);
+    assert_failed(&outcome, &kind_connection_lost);
+    assert_non_null(strstr(outcome.result.error.text, "no sign of life"));
+    peer = (pid_t)strtol(str_text(&outcome.out), NULL, 10);
+    kill(peer, SIGKILL);
+    kill(peer, SIGCONT);
+    fleet_free(fleet);
+    endpoint_release(&endpoint);
+    outcome_release(&outcome);
+}
+
+/* A session that stands idle and answers lives on over many keepalives. */
+static void test_idle_session_lives(void **state)
+{
+    struct fleet_options options = {.keepalive_ms = 50};
+    struct fleet *fleet = fleet_new(&options, NULL);
+    struct exec_request request = {.command = "sleep 1; echo end"};
+    struct outcome outcome = {0};
+    struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+
+    outcome_ask(&outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+    fleet_run(fleet);
+    assert_ended(&outcome, 0);
+    assert_string_equal(str_text(&outcome.out), "end\n");
+    fleet_free(fleet);
+    endpoint_release(&endpoint);
+    outcome_release(&outcome);
+}
+
+/* --- limits of sshd --- */
+
+static void test_second_factor(void **state)
+{
+    struct outcome outcome = {0};
+
+    world_serve(*state, "AuthenticationMethods publickey,publickey\n");
+    run_case(*state, change_nothing, &outcome);
+    assert_failed(&outcome, &kind_auth_failed);
+    assert_non_null(strstr(outcome.result.error.text, "needs more than a key"));
+    outcome_release(&outcome);
+}
+
+static void use_two_strangers(struct world *world, struct endpoint *endpoint)
+{
+    run_shell("rm -f %s/one* %s/two*; ssh-keygen -q -t ed25519 -N '' -f %s/one; cp %s/one %s/two", world->dir,
+              world->dir, world->dir, world->dir, world->dir);
+    set_identity(endpoint, world->dir, "one");
+    strlist_addf(&endpoint->identities, "%s/two", world->dir);
+}
+
+static void test_too_many_keys(void **state)
+{
+    struct outcome outcome = {0};
+
+    world_serve(*state, "MaxAuthTries 1\n");
+    run_case(*state, use_two_strangers, &outcome);
+    assert_failed(&outcome, &kind_auth_failed);
+    assert_non_null(strstr(outcome.result.error.text, "/one'"));
+    assert_non_null(strstr(outcome.result.error.text, "MaxAuthTries"));
+    outcome_release(&outcome);
+}
+
 /* A server with one session: commands queue, and a follower does not lock the others out. */
 static void test_max_sessions_one(void **state)
 {
@@ -573,15 +397,12 @@ static void test_max_sessions_one(void **state)
     struct fleet *fleet = make_fleet(0, 0);
     AUTO_FREE char *reads = xasprintf("cat %s/fifo", world->dir);
     AUTO_FREE char *writes = xasprintf("echo hello >%s/fifo", world->dir);
-    AUTO_FREE char *name = NULL;
     struct exec_request follow = {.command = reads, .follow = true, .timeout_ms = PATIENCE_MS};
     struct exec_request request = {.command = "true", .timeout_ms = PATIENCE_MS};
     struct outcome outcomes[7] = {{0}};
     size_t host;
 
-    world_start_sshd(world, "MaxSessions 1\n");
-    name = port_name(world, "127.0.0.1");
-    world_trust(world, name);
+    world_serve(world, "MaxSessions 1\n");
     run_shell("rm -f %s/fifo && mkfifo %s/fifo", world->dir, world->dir);
     endpoint = make_endpoint(world, "127.0.0.1", false);
     host = fleet_add_host(fleet, &endpoint);
@@ -605,11 +426,8 @@ static void test_max_sessions_none(void **state)
 {
     struct world *world = *state;
     struct outcome outcome = {0};
-    AUTO_FREE char *name = NULL;
 
-    world_start_sshd(world, "MaxSessions 0\n");
-    name = port_name(world, "127.0.0.1");
-    world_trust(world, name);
+    world_serve(world, "MaxSessions 0\n");
     run_case(world, change_nothing, &outcome);
     assert_failed(&outcome, &kind_node_unsupported);
     assert_false(outcome.result.started);
@@ -647,45 +465,29 @@ static void test_max_startups(void **state)
     assert_null(strstr(str_text(&said), "MaxStartups"));
 }
 
-static int set_up(void **state)
-{
-    struct world *world = xcalloc(1, sizeof(*world));
-    AUTO_FREE char *name = NULL, *extra = NULL;
-
-    world_init(world);
-    run_shell("ssh-keygen -q -t ecdsa -N '' -f %s/host_ecdsa", world->dir);
-    extra = xasprintf("HostKey %s/host_ecdsa\n", world->dir);
-    world_start_sshd(world, extra);
-    name = port_name(world, "127.0.0.1");
-    world_trust(world, name);
-    *state = world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_release(*state);
-    free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_connect_timeout),   cmocka_unit_test(test_address_family),
-        cmocka_unit_test(test_accept_new),        cmocka_unit_test(test_accept_new_changed),
-        cmocka_unit_test(test_hashed_type),       cmocka_unit_test(test_hostkey_unknown),
-        cmocka_unit_test(test_hostkey_changed),   cmocka_unit_test(test_hostkey_hashed),
-        cmocka_unit_test(test_hostkey_type),      cmocka_unit_test(test_wrong_key),
-        cmocka_unit_test(test_many_keys),         cmocka_unit_test(test_rsa_key),
-        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_silent_server),
-        cmocka_unit_test(test_half_server),       cmocka_unit_test(test_garbage_server),
-        cmocka_unit_test(test_http_server),       cmocka_unit_test(test_closing_server),
-        cmocka_unit_test(test_session_is_reused), cmocka_unit_test(test_lost_idle_session),
-        cmocka_unit_test(test_lost_in_mid_run),   cmocka_unit_test(test_max_sessions_one),
-        cmocka_unit_test(test_max_sessions_none), cmocka_unit_test(test_max_startups),
+        cmocka_unit_test(test_connect_timeout),
+        cmocka_unit_test(test_address_family),
+
+        cmocka_unit_test(test_wrong_key),
+        cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_rsa_key),
+        cmocka_unit_test(test_refusals),
+
+        cmocka_unit_test(test_session_is_reused),
+        cmocka_unit_test(test_lost_idle_session),
+        cmocka_unit_test(test_lost_in_mid_run),
+        cmocka_unit_test(test_stopped_server),
+        cmocka_unit_test(test_idle_session_lives),
+        cmocka_unit_test(test_second_factor),
+        cmocka_unit_test(test_too_many_keys),
+        cmocka_unit_test(test_max_sessions_one),
+        cmocka_unit_test(test_max_sessions_none),
+        cmocka_unit_test(test_max_startups),
         cmocka_unit_test(test_nothing_in_common),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, world_set_up_sshd, world_tear_down);
 }
