@@ -35,6 +35,53 @@ static void test_wrong_key(void **state)
     outcome_release(&outcome);
 }
 
+/* How often the server was connected to under that address: its log says so before it says anything else. */
+static size_t count_connections(const struct world *world, const char *address)
+{
+    AUTO_FREE char *path = xasprintf("%s/sshd.log", world->dir);
+    AUTO_FREE char *text = xasprintf(" on %s port ", address);
+    AUTO_STR struct str said = STR_INIT;
+    size_t count = 0;
+
+    assert_int_equal(file_read(path, 1 << 20, &said, NULL), 0);
+    for (const char *at = str_text(&said); (at = strstr(at, text)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Only connections that are dropped early are made again: not those whose login is refused, whichever client
+ * it is and whether or not the host was taken at its word just before. */
+static void test_refused_once(void **state)
+{
+    static const char address[] = "127.0.0.2"; /* those that looked whether sshd is up came to another one */
+    struct world *world = *state;
+    AUTO_FREE char *name = NULL;
+
+    world_serve(world, "LogLevel VERBOSE\n");
+    name = port_name(world, address);
+    world_trust(world, name);
+    for (unsigned i = 0; i < 4; i++) {
+        struct endpoint endpoint = make_endpoint(world, address, false);
+        struct outcome outcome = {0};
+        use_stranger(world, &endpoint);
+        if (i % 2 == 1) {
+            strlist_release(&endpoint.known_hosts);
+            strlist_addf(&endpoint.known_hosts, "%s/fresh%u", world->dir, i);
+            endpoint.trust_file = xasprintf("%s/fresh%u", world->dir, i);
+            endpoint.accept_new = true;
+        }
+        if (i / 2 == 1)
+            endpoint_use_openssh(&endpoint);
+        run_command(&endpoint, "true", &outcome);
+        assert_failed(&outcome, &kind_auth_failed);
+        assert_int_equal(count_connections(world, address), i + 1);
+        if (i % 2 == 1)
+            run_shell("test $(grep -c . %s/fresh%u) -ge 1", world->dir, i);
+        outcome_release(&outcome);
+        endpoint_release(&endpoint);
+    }
+}
+
 /* Several identities: those that are refused or of no use are passed over. */
 static void use_many(struct world *world, struct endpoint *endpoint)
 {
@@ -468,24 +515,17 @@ static void test_max_startups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_connect_timeout),
-        cmocka_unit_test(test_address_family),
+        cmocka_unit_test(test_connect_timeout),    cmocka_unit_test(test_address_family),
 
-        cmocka_unit_test(test_wrong_key),
-        cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_rsa_key),
+        cmocka_unit_test(test_wrong_key),          cmocka_unit_test(test_refused_once),
+        cmocka_unit_test(test_many_keys),          cmocka_unit_test(test_rsa_key),
         cmocka_unit_test(test_refusals),
 
-        cmocka_unit_test(test_session_is_reused),
-        cmocka_unit_test(test_lost_idle_session),
-        cmocka_unit_test(test_lost_in_mid_run),
-        cmocka_unit_test(test_stopped_server),
-        cmocka_unit_test(test_idle_session_lives),
-        cmocka_unit_test(test_second_factor),
-        cmocka_unit_test(test_too_many_keys),
-        cmocka_unit_test(test_max_sessions_one),
-        cmocka_unit_test(test_max_sessions_none),
-        cmocka_unit_test(test_max_startups),
+        cmocka_unit_test(test_session_is_reused),  cmocka_unit_test(test_lost_idle_session),
+        cmocka_unit_test(test_lost_in_mid_run),    cmocka_unit_test(test_stopped_server),
+        cmocka_unit_test(test_idle_session_lives), cmocka_unit_test(test_second_factor),
+        cmocka_unit_test(test_too_many_keys),      cmocka_unit_test(test_max_sessions_one),
+        cmocka_unit_test(test_max_sessions_none),  cmocka_unit_test(test_max_startups),
         cmocka_unit_test(test_nothing_in_common),
     };
 
