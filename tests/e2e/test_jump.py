@@ -9,23 +9,30 @@ from lab_base import keygen
 BEHIND = ["node2", "node3", "node4"]
 CONFIG = """Host gate
     HostName {gate}
-    User lab
+    User root
     IdentityFile ~/.ssh/gate_key
 Host node2 node3 node4
     ProxyJump gate
 """
 
 
+def restart(lab):
+    lab.cluster.stop_sshd("node1")
+    lab.cluster.start_sshd("node1")
+
+
 @pytest.fixture
 def jump_lab(lab):
-    """node2 to node4 have no route from the head; node1 takes another key than they do."""
+    """node2 to node4 have no route from the head; node1 takes another key and another user than they do."""
     ssh = lab.home / ".ssh"
-    keys = lab.cluster.etc("node1") / "authorized_keys"
-    before = keys.read_text()
+    keys, server = (lab.cluster.etc("node1") / name for name in ("authorized_keys", "sshd_config"))
+    before = keys.read_text(), server.read_text()
     if not (ssh / "gate_key").exists():
         keygen(ssh / "gate_key")
         os.chown(ssh / "gate_key", UID, UID)
     keys.write_text((ssh / "gate_key.pub").read_text())
+    server.write_text(before[1] + "AllowUsers root\n")
+    restart(lab)
     lab.write(".ssh/config", CONFIG.format(gate=lab.cluster.address("node1")))
     (ssh / "config").chmod(0o600)
     for number in (2, 3, 4):
@@ -33,7 +40,9 @@ def jump_lab(lab):
     yield lab
     for number in (2, 3, 4):
         lab.cluster.in_head_net(["ip", "route", "del", "blackhole", f"{NETWORK}.{number}/32"])
-    keys.write_text(before)
+    keys.write_text(before[0])
+    server.write_text(before[1])
+    restart(lab)
     for name in ("config", "gate_key", "gate_key.pub"):
         (ssh / name).unlink()
 
@@ -79,7 +88,7 @@ def test_a_jump_that_takes_another_key(jump_lab):
     lab.write(".ssh/config", CONFIG.format(gate=lab.cluster.address("node1")).replace("gate_key", "id_ed25519"))
     (lab.home / ".ssh" / "config").chmod(0o600)
     answer = lab.mt("exec", "-H", "node[2-4]", "--", "true", code=3)
-    assert answer.err.count("jump host 'gate': login as 'lab' is refused") == 1
+    assert answer.err.count("jump host 'gate': login as 'root' is refused") == 1
 
 
 def test_several_hops_and_the_specs_own_jump(jump_lab):
