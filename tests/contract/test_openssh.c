@@ -272,6 +272,32 @@ static void test_bytes(void **state)
     endpoint_release(&endpoint);
 }
 
+/* What sshd says before the login is none of the command's output. */
+static void test_banner(void **state)
+{
+    struct world talker;
+
+    world_init(&talker);
+    AUTO_FREE char *banner = xasprintf("%s/banner", talker.dir);
+    AUTO_FREE char *extra = xasprintf("Banner %s\n", banner);
+    write_file(banner, "hello 123\n\n@@ 0 0\n");
+    world_serve(&talker, extra);
+    AUTO_FREE char *lines =
+        xasprintf("Host host\n Port %u\n IdentityFile %s/id\n UserKnownHostsFile %s/known_hosts", talker.port,
+                  talker.dir, talker.dir);
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        struct endpoint endpoint = resolve(*state, clients[i], lines);
+        struct outcome outcome = {0};
+        run_command(&endpoint, "echo out; echo err >&2; exit 7", &outcome);
+        assert_ended(&outcome, 7);
+        assert_string_equal(str_text(&outcome.out), "out\n");
+        assert_string_equal(str_text(&outcome.err), "err\n");
+        outcome_release(&outcome);
+        endpoint_release(&endpoint);
+    }
+    world_release(&talker);
+}
+
 /* The mark of the status stands in a list of processes there: who writes it changes nothing and stops
  * nothing. */
 static void test_forged_mark(void **state)
@@ -362,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_connect_timeout),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_banner),
         cmocka_unit_test(test_forged_mark),
         cmocka_unit_test(test_chatter),
     };

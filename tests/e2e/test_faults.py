@@ -1,11 +1,20 @@
 """What goes wrong on nodes and heads, with a real torchrun where that matters: state, reason, first node, what is left."""
+import json
 import os
+import shutil
 import signal
+import subprocess
+import sys
+import threading
 import time
 
+import pytest
 from cluster import wait_for
-from conftest import TORCH_ENV
+from conftest import BINARY, ROOT, TORCH_ENV
 from test_supervise import events, kill_supervisor, record, wait_record
+
+sys.path.insert(0, str(ROOT / "tests" / "bench"))
+from scale import Server, addresses  # noqa: E402  pylint: disable=wrong-import-position
 
 AGENT, WORKER = "torch.distributed.run", "allreduce.py"
 
@@ -62,6 +71,40 @@ def test_a_frozen_node(lab):
     wait_record(lab, "r", "running", limit=60)
     lab.mt("stop", "r")
     lab.assert_nothing_left()
+
+
+def test_a_node_that_is_slow_to_answer_has_not_failed(lab):
+    """A handshake that takes 8 s: within the time there is the node is well, beyond it nobody knows."""
+    lab.job(hosts="node1,node2", stop={"grace": "1s"}, on_lost="stop")
+    lab.mt("start", "job.yaml", "r", "--no-supervise")
+    lab.cluster.freeze("node2")
+    hasty = lab.mt("status", "r", "--json", "--connect-timeout", "2s", code=1).json
+    assert hasty["state"] == "degraded" and [n["state"] for n in hasty["nodes"]] == ["running", "lost"]
+    timer = threading.Timer(8, lab.cluster.thaw, ["node2"])
+    timer.start()
+    patient = lab.mt("status", "r", "--json", "--connect-timeout", "15s")
+    timer.join()
+    assert patient.seconds > 5
+    assert patient.json["state"] == "running" and [n["state"] for n in patient.json["nodes"]] == ["running"] * 2
+    assert record(lab, "r")["state"] == "running"
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()
+
+
+@pytest.mark.skipif(not shutil.which("sshd", path="/usr/sbin"), reason="needs sshd")
+@pytest.mark.parametrize("limit,count,fanout,line", [(256, 400, 64, "true"), (64, 120, 120, "sleep 2")],
+                         ids=["one-after-another", "at-once"])
+def test_more_hosts_than_files_may_be_open(limit, count, fanout, line):
+    """There is no way to more files: sessions that have done their work make room, and the rest waits for it."""
+    with Server() as server:
+        hosts = ",".join(addresses(count))
+        words = [str(BINARY), "exec", "--json", "--fanout", str(fanout), "-H", hosts, "--", line]
+        done = subprocess.run(["sh", "-c", f'ulimit -n {limit} && exec "$@"', "sh", *words], env=server.env,
+                              timeout=120, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = json.loads(done.stdout)["hosts"]
+    assert len(answers) == count
+    assert [a for a in answers if a["exit_status"] != 0 or a["error"]] == []
 
 
 def test_a_network_that_is_cut_and_restored(lab):

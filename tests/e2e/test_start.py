@@ -231,6 +231,35 @@ def test_login_shells_that_print_noise_or_read(make_lab):
     lab.assert_nothing_left()
 
 
+@pytest.mark.parametrize("config", ["", "Host *\n    CanonicalizeHostname yes\n"], ids=["builtin", "openssh"])
+def test_a_banner_of_sshd_is_no_answer(lab, config):
+    """Neither of the two clients takes what sshd says before the login for what the command says."""
+    etc, ssh_config = lab.cluster.etc("node1"), lab.home / ".ssh" / "config"
+    before = (etc / "sshd_config").read_text()
+    (etc / "banner").write_text("hello 123\n\n@@ status=0 pid=17\npid=17\n")
+    (etc / "sshd_config").write_text(before + "Banner /run/lab/banner\n")
+    lab.write(".ssh/config", config).chmod(0o600)
+    lab.cluster.stop_sshd("node1")
+    lab.cluster.start_sshd("node1")
+    try:
+        line = "echo out; echo err >&2; exit 7"
+        answer = lab.mt("exec", "-v", "-H", "node1", "--", line, code=7)
+        assert answer.out == "out\n" and ("system's ssh" in answer.err) == bool(config), answer
+        host = lab.mt("exec", "-H", "node1", "--json", "--", line, code=7).json["hosts"][0]
+        assert [host[key] for key in ("stdout", "stderr", "exit_status", "error")] == ["out\n", "err\n", 7, None]
+        lab.job(hosts="node1", program=["sleep", "600"])
+        lab.mt("start", "job.yaml", "r", "--no-supervise")
+        pids = [p.pid for p in lab.cluster.user_ps("node1") if p.argv == ["sleep", "600"]]
+        assert [n["pid"] for n in lab.status("r")["nodes"]] == pids
+        lab.mt("stop", "r")
+        lab.assert_nothing_left()
+    finally:
+        ssh_config.unlink()
+        (etc / "sshd_config").write_text(before)
+        lab.cluster.stop_sshd("node1")
+        lab.cluster.start_sshd("node1")
+
+
 @pytest.mark.parametrize("text,rc", [("exit 0\n", 3), ("read line\n", (0, 3)), ("sleep 3\n", 0)],
                          ids=["exit", "read", "slow"])
 def test_startup_files_that_break_commands(make_lab, text, rc):
