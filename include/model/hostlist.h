@@ -59,8 +59,8 @@ void hostlist_fold(const struct hostlist *list, struct str *out);
 void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 
 /*
- * How people see each host, appended to labels in rank order: its name; name:port where the name repeats in the
- * list; user@ before that where both repeat.
+ * How people see each host, appended to labels in rank order: its name; name:port where the name repeats in
+ * the list; user@ before that where both repeat.
  */
 void hostlist_labels(const struct hostlist *list, struct strlist *labels);
 

@@ -112,9 +112,9 @@ enum node_life {
     NODE_LIFE_NONE,     /* no .state of this run here (or of an earlier attempt only: found_attempt) */
     NODE_LIFE_STARTING, /* claimed, or in its setup lines */
     NODE_LIFE_RUNNING,
-    NODE_LIFE_EXITED,   /* status says how */
-    NODE_LIFE_GONE,     /* not alive and no exit file: killed with its keeper, the machine rebooted, the pid
-                           reused */
+    NODE_LIFE_EXITED,    /* status says how */
+    NODE_LIFE_GONE,      /* not alive and no exit file: killed with its keeper, the machine rebooted, the pid
+                            reused */
     NODE_LIFE_ELSEWHERE, /* .state was written by another host on this shared folder */
     NODE_LIFE_UNRECORDED /* no .state, but processes with the mark of this attempt live */
 };

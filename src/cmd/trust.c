@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/msg.h"
 #include "base/term.h"
+#include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/trust_internal.h"
 #include "model/hostlist.h"
@@ -51,9 +52,10 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     fleet_close_idle(trust->fleet, host);
     if (kind == &kind_hostkey_unknown && has_offer(trust, &trust->setup->endpoints[index]))
         return;
-    /* The key is known; whom the host then lets in is another matter. */
-    if (kind != NULL && kind != &kind_auth_failed && kind != &kind_key_encrypted && kind != &kind_key_mode &&
-        kind != &kind_key_unusable)
+    /* The key is known; whom the host then lets in is another matter. A jump has to let us in. */
+    if (kind != NULL && (text_starts(result->error.text, "jump host ") ||
+                         (kind != &kind_auth_failed && kind != &kind_key_encrypted &&
+                          kind != &kind_key_mode && kind != &kind_key_unusable)))
         failures_add(&trust->call->failures, trust->setup->hosts.items[index].name, &result->error);
 }
 
@@ -72,7 +74,7 @@ static int look_at_hosts(struct trust *trust, struct error *err)
         return -1;
     for (size_t i = 0; i < trust->setup->hosts.len; i++) {
         struct endpoint *endpoint = &trust->setup->endpoints[i];
-        if (endpoint->local || endpoint->openssh)
+        if (endpoint->local)
             continue;
         for (struct endpoint *at = endpoint; at != NULL; at = at->jump) {
             at->offers = &trust->offers;
@@ -229,23 +231,6 @@ static int trust_round(struct trust *trust, struct error *err)
     }
 }
 
-/* Those hosts' keys are OpenSSH's client's to ask for. */
-static void say_left_out(const struct setup *setup)
-{
-    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-    AUTO_STR struct str folded = STR_INIT;
-
-    for (size_t i = 0; i < setup->hosts.len; i++) {
-        if (setup->endpoints[i].openssh)
-            strlist_add(&hosts, setup->hosts.items[i].name);
-    }
-    if (hosts.len == 0)
-        return;
-    hostlist_fold_names(hosts.items, hosts.len, &folded);
-    msg_warn("%s: not looked at, because OpenSSH's client is used there; `ssh %s` asks about its key",
-             str_text(&folded), hosts.items[0]);
-}
-
 static int answer_json(struct trust *trust, const struct error *failure, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -264,7 +249,6 @@ int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
     struct error failure = ERROR_INIT;
     int result = 1;
 
-    say_left_out(setup);
     for (int round = 0; round < ROUNDS && result == 1; round++)
         result = trust_round(&trust, &failure);
     if (trust.offers.len == 0 && result == 0 && call->failures.len == 0)

@@ -328,8 +328,12 @@ void node_start_release(struct node_start *start)
 static int read_life(const struct node_fields *fields, enum node_life *out, struct error *err)
 {
     static const char *const names[] = {
-        [NODE_LIFE_NONE] = "none",     [NODE_LIFE_STARTING] = "starting", [NODE_LIFE_RUNNING] = "running",
-        [NODE_LIFE_EXITED] = "exited", [NODE_LIFE_GONE] = "gone",         [NODE_LIFE_ELSEWHERE] = "elsewhere",
+        [NODE_LIFE_NONE] = "none",
+        [NODE_LIFE_STARTING] = "starting",
+        [NODE_LIFE_RUNNING] = "running",
+        [NODE_LIFE_EXITED] = "exited",
+        [NODE_LIFE_GONE] = "gone",
+        [NODE_LIFE_ELSEWHERE] = "elsewhere",
         [NODE_LIFE_UNRECORDED] = "unrecorded",
     };
     const char *value = node_field_text(fields, "life");

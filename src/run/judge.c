@@ -95,7 +95,7 @@ void judge_observation(struct run_node *node, const struct node_observation *see
 {
     if (seen->life == NODE_LIFE_UNRECORDED) {
         node->state = NODE_RUNNING;
-        judge_set_reason(node, "its state file was removed: the exit status will be lost");
+        judge_set_reason(node, "its state file was removed");
         return;
     }
     bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;

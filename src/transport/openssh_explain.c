@@ -116,6 +116,19 @@ static void add_place(const char *said, struct error *err)
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
 
+/* The banner in words: "The fingerprint for the ED25519 key sent by the remote host is\nSHA256:….". */
+static void set_changed(const char *said, struct error *err)
+{
+    const char *at = strstr(said, "The fingerprint for the ");
+    const char *hash = at != NULL ? strstr(at, "SHA256:") : NULL;
+
+    if (hash == NULL)
+        return;
+    at += strlen("The fingerprint for the ");
+    error_set(err, &kind_hostkey_changed, "the host key has changed: it shows %.*s %.*s",
+              (int)strcspn(at, " \r\n"), at, (int)strcspn(hash, ".\r\n"), hash);
+}
+
 /* host_key: that the server showed; NULL: none, or it is somebody else's. */
 static void set_meaning(const char *said, const struct meaning *meaning, const char *host_key,
                         struct error *err)
@@ -126,12 +139,21 @@ static void set_meaning(const char *said, const struct meaning *meaning, const c
     if (meaning->kind == &kind_hostkey_unknown && host_key != NULL)
         error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
     error_hint(err, "%s", meaning->hint);
+    if (meaning->kind == &kind_hostkey_changed)
+        set_changed(said, err);
     if (meaning->kind == &kind_hostkey_changed || meaning->kind == &kind_hostkey_unknown)
         add_place(said, err);
 }
 
 static void set_dropped(const struct openssh_command *command, struct error *err)
 {
+    AUTO_FREE char *aside = pick_line(str_text(&command->aside), NULL);
+
+    if (aside[0] != '\0') { /* of a ProxyCommand, as a rule */
+        error_set(err, &kind_connection_lost, "ssh: the connection ends before the login: %s", aside);
+        error_hint(err, "look at its ProxyCommand in ssh_config");
+        return;
+    }
     error_set(err, &kind_connection_lost, "ssh: the server closes the connection before the login%s",
               command->tries > 0 ? ", again and again" : "");
     error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins at"

@@ -41,8 +41,8 @@ void ssh_passage_start(struct ssh_shared *shared, const struct endpoint *jump, s
 void ssh_passage_stop(struct ssh_passage *passage);
 
 /*
- * What tells jumps apart: user, place, what proves each side to the other, and the jumps before. A session that
- * one way of trust has opened serves no other. Caller frees.
+ * What tells jumps apart: user, place, what proves each side to the other, and the jumps before. A session
+ * that one way of trust has opened serves no other. Caller frees.
  */
 char *ssh_jump_key(const struct endpoint *jump);
 void ssh_jumps_close(struct ssh_shared *shared);

@@ -318,9 +318,12 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
     }
     error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s", endpoint->user,
               str_text(&connection->tried), str_text(&more));
+    const struct error *trouble =
+        connection->key_trouble.kind != NULL ? &connection->key_trouble : &connection->agent_trouble;
     error_hint(&err,
-               "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there%s",
-               endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "");
+               "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there%s%s%s",
+               endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "",
+               trouble->hint[0] != '\0' ? "; or " : "", trouble->hint);
     return fail_with(connection, &err);
 }
 

@@ -190,3 +190,14 @@ def test_the_head_is_not_needed(lab):
     assert lab.status("s", code=0)["state"] == "running"
     lab.mt("stop", "s")
     lab.assert_nothing_left()
+
+
+def test_a_removed_state_file_changes_no_outcome(lab):
+    lab.job(hosts="node1,node2", program=["sleep", "600"])
+    lab.mt("start", "job.yaml", "r")
+    lab.node_file("node1", ".mtlaunch", "run_state", "r_node0.state").unlink()
+    status = lab.status("r")
+    assert status["state"] == "running" and status["nodes"][0]["reason"] == "its state file was removed"
+    assert lab.mt("stop", "r", "--json").json["state"] == "stopped"
+    assert lab.states("r") == ["stopped", "stopped"]
+    lab.assert_nothing_left()

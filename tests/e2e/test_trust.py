@@ -63,15 +63,37 @@ def test_trust_asks_on_a_terminal(lab, known, said, code, lines):
     assert len(known.read_text().splitlines()) == lines
 
 
-def test_trust_says_whom_it_leaves_out(lab, known):
+def test_trust_of_hosts_of_the_other_client(lab, known):
+    """Their keys can't be shown here; whether they are known can be said."""
     config = known.with_name("config")
-    config.write_text("Host node2\n    ProxyCommand nc %h %p\n")
+    config.write_text("Host node2\n    ProxyCommand no-such-program %h %p\n")
+    assert "no-such-program: not found" in lab.mt("exec", "-H", "node2", "--", "true", code=3).err
+    config.write_text("Host node2\n    BindAddress 10.77.0.254\n")
     try:
-        answer = lab.mt("hosts", "--trust", "-H", "node[1-2]", code=3)
+        answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-2]", code=3)
+        assert "node2: the host key is not known" in answer.err and "node2" not in answer.out
+        assert [line.split()[0] for line in known.read_text().splitlines()] == ["node1"]
+        key = (lab.cluster.etc("node2") / "host_key.pub").read_text().split()
+        known.write_text(known.read_text().splitlines()[0] + f"\nnode2 {key[0]} {key[1]}\n")
+        assert "no host shows a key" in lab.mt("hosts", "--trust", "-H", "node[1-2]").err
     finally:
         config.unlink()
-    assert "node2: not looked at" in answer.err and "ssh node2" in answer.err
-    assert "node2" not in answer.out and "node1: " in answer.out
+
+
+def test_trust_behind_a_jump_that_lets_nobody_in(lab, known):
+    config = known.with_name("config")
+    lab.mt("hosts", "--trust", "--yes", "-H", "node1")
+    write_key(lab, "stranger", "")
+    config.write_text("Host node2\n    ProxyJump node1\nHost node1\n    IdentityFile ~/.ssh/stranger\n"
+                      "    IdentitiesOnly yes\n")
+    try:
+        answer = lab.mt("hosts", "--trust", "--yes", "--json", "-H", "node2", code=3).json
+    finally:
+        config.unlink()
+        for path in known.parent.glob("stranger*"):
+            path.unlink()
+    assert answer["keys"] == [] and answer["errors"][0]["kind"] == "auth-failed"
+    assert "jump host 'node1'" in answer["errors"][0]["message"]
 
 
 def test_unknown_keys_are_one_class_and_never_added(lab, known):

@@ -283,7 +283,8 @@ static json_t *parse_start(const char *bytes, size_t len, const char *nonce, str
 
 static json_t *parse_observe(const char *bytes, size_t len, const char *nonce, struct error *err)
 {
-    static const char *const lives[] = {"none", "starting", "running", "exited", "gone", "elsewhere", "unrecorded"};
+    static const char *const lives[] = {"none", "starting",  "running",   "exited",
+                                        "gone", "elsewhere", "unrecorded"};
     struct node_observation o;
     json_t *out = NULL;
 

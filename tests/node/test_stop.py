@@ -47,6 +47,24 @@ def test_each_trick_alone(dash, name):
         assert answer["killed"] == 1
 
 
+def test_a_removed_record_changes_nothing(node):
+    """The signal goes to the job's group once, what it starts meanwhile is left its grace, its status is found."""
+    line = "trap 'sleep 3; exit 5' TERM; while :; do sleep 0.1; done"
+    node.start("sh", "-c", line)
+    os.unlink(node.file("state"))
+    answer = node.stop(grace=20)
+    assert answer["was_alive"] and answer["status"] == 5 and answer["killed"] == 0
+    assert answer["survivors"]["total"] == 0 and answer["leftovers"]["total"] == 0
+
+
+def test_a_removed_record_of_what_has_ended(node):
+    node.start("sh", "-c", "exit 3")
+    node.wait_ended()
+    os.unlink(node.file("state"))
+    answer = node.stop(grace=1)
+    assert not answer["was_alive"] and answer["status"] == 3
+
+
 def test_all_tricks_together(node):
     names = ALONE + TOGETHER + (ESCAPE if node.reaper else [])
     pids = start_tricks(node, names)

@@ -242,6 +242,33 @@ mt_load_roots() { # BASE
     fi
 }
 
+mt_has_mark() { # PID: that of this attempt and rank
+    tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | grep -qxF "MTLAUNCH_MARK=$mt_run_id.$mt_attempt.$mt_rank"
+}
+
+# The record of this attempt was removed: the marks tell whether its command lives. It leads a session and is the
+# oldest that does; its parent is the keeper. -> mt_s_* as the record had them; fails when nothing has the mark.
+mt_recover_state() {
+    mt_s_pid='' mt_s_start_ticks='' mt_s_keeper='' mt_s_keeper_ticks='' mt_recovered=
+    mt_read_table
+    mt_find_marks "$mt_run_id" "$mt_rank" ''
+    for mt_p in $(printf '%s\n' "$mt_marks" | sed -n 's/^own //p'); do
+        mt_has_mark "$mt_p" || continue
+        mt_stat "$mt_p" || continue
+        mt_recovered=1
+        [ "$mt_st_sid" = "$mt_p" ] || continue
+        [ -z "$mt_s_pid" ] || [ "$mt_st_ticks" -lt "$mt_s_start_ticks" ] || continue
+        mt_s_pid=$mt_p mt_s_start_ticks=$mt_st_ticks
+    done
+    [ -n "$mt_recovered" ] || return 1
+    mt_s_run_id=$mt_run_id mt_s_attempt=$mt_attempt mt_s_host=$mt_host mt_s_boot_id=$mt_boot_id
+    mt_stat "${mt_s_pid:-0}" || return 0
+    mt_p=$mt_st_ppid
+    if [ "$mt_p" != 1 ] && mt_stat "$mt_p" && [ "$mt_st_sid" = "$mt_p" ]; then
+        mt_s_keeper=$mt_p mt_s_keeper_ticks=$mt_st_ticks
+    fi
+}
+
 # Frames for a list of processes (lines "pid ticks state …"): NAME_total and up to 64 NAME=pid state command.
 mt_frame_processes() { # NAME LIST
     mt_count=0

@@ -39,14 +39,12 @@ mt_observe_unrecorded() {
         mt_frame_exit
         return 0
     fi
-    mt_life=none
-    mt_read_table
-    mt_find_marks "$mt_run_id" "$mt_rank" ''
-    for mt_pid in $(printf '%s\n' "$mt_marks" | sed -n 's/^own //p'); do
-        ! tr '\0' '\n' 2>/dev/null <"/proc/$mt_pid/environ" |
-            grep -qxF "MTLAUNCH_MARK=$mt_run_id.$mt_attempt.$mt_rank" || mt_life=unrecorded
-    done
-    mt_frame life "$mt_life"
+    if mt_recover_state; then
+        mt_frame pid "${mt_s_pid:-0}"
+        mt_frame life unrecorded
+    else
+        mt_frame life none
+    fi
 }
 
 mt_frame_exit() {

@@ -48,11 +48,17 @@ mt_stop_load() {
     mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours=
     mt_find_other_ranks
     mt_check_place || return 0
-    mt_read_state "$mt_base.state" || return 0
-    [ "$mt_s_run_id" = "$mt_run_id" ] || return 0
-    mt_is_here || return 0
-    mt_ours=1
-    mt_cancel_start
+    if mt_read_state "$mt_base.state"; then
+        [ "$mt_s_run_id" = "$mt_run_id" ] || return 0
+        mt_is_here || return 0
+        mt_ours=1
+        mt_cancel_start
+    else
+        mt_s_attempt=$mt_attempt
+        ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || mt_ours=1
+        mt_recover_state || return 0
+        mt_ours=1
+    fi
     mt_load_roots "$mt_base"
     ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
 }

@@ -159,7 +159,7 @@ static void test_files_of_others_prove_nothing(void **state)
     seen = seen_life(NODE_LIFE_UNRECORDED);
     seen.found_attempt = 0;
     observe(&node, &seen);
-    expect(&node, NODE_RUNNING, "exit status will be lost");
+    expect(&node, NODE_RUNNING, "state file was removed");
 
     node = new_node(NODE_RUNNING);
     seen = seen_life(NODE_LIFE_ELSEWHERE);
