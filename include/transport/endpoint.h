@@ -18,6 +18,7 @@ struct machine {
     char *name;               /* uname -n */
     char *user;               /* the caller's login name */
     char *home;               /* absolute */
+    bool moved;               /* home is not that of the user database, which OpenSSH's client goes by */
     char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
     struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
     struct ssh_authorities *authorities; /* of the known_hosts files looked at so far; NULL: none is known */

@@ -153,6 +153,25 @@ static void add_option(struct strlist *args, const char *name, const char *value
     strlist_addf(args, "%s=\"%s\"", name, value);
 }
 
+/* What ssh would look for in another home folder than $HOME. */
+static void add_home_args(const struct ssh_options *options, const struct machine *machine,
+                          struct endpoint *out)
+{
+    struct strlist *args = &out->openssh_args;
+
+    if (options->config == NULL) {
+        AUTO_FREE char *config = xasprintf("%s/.ssh/config", machine->home);
+        strlist_add(args, "-F");
+        strlist_add(args, file_exists(config) ? config : "none");
+    }
+    if (options->known_hosts == NULL && out->known_hosts.len > 0) {
+        AUTO_FREE char *files = strlist_join(&out->known_hosts, "\" \"");
+        add_option(args, "UserKnownHostsFile", files);
+    }
+    for (size_t i = 0; options->identity == NULL && i < out->identities.len; i++)
+        add_option(args, "IdentityFile", out->identities.items[i]);
+}
+
 /* Only what entry and spec say: the rest ssh finds out itself, but for the jumps. */
 static void add_openssh_args(const struct host *host, const struct endpoint_sources *sources,
                              struct endpoint *out)
@@ -182,6 +201,8 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
         add_option(args, "UserKnownHostsFile", path);
         add_option(args, "GlobalKnownHostsFile", "none");
     }
+    if (sources->machine->moved)
+        add_home_args(options, sources->machine, out);
     if (options->jump != NULL && out->jump == NULL) {
         strlist_add(args, "-o");
         strlist_add(args, "ProxyJump=none");

@@ -76,6 +76,7 @@ int machine_read(struct machine *machine, const char *home, struct error *err)
         machine->home = xstrdup(home);
     else
         machine->home = xstrdup(entry != NULL && entry->pw_dir[0] == '/' ? entry->pw_dir : "/");
+    machine->moved = entry != NULL && strcmp(machine->home, entry->pw_dir) != 0;
     if (getenv("SSH_AUTH_SOCK") != NULL && getenv("SSH_AUTH_SOCK")[0] != '\0')
         machine->agent = xstrdup(getenv("SSH_AUTH_SOCK"));
     machine->authorities = ssh_authorities_new();

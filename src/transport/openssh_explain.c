@@ -138,9 +138,9 @@ static void set_meaning(const char *said, const struct meaning *meaning, const c
     error_set(err, meaning->kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
     if (meaning->kind == &kind_hostkey_unknown && host_key != NULL)
         error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
-    error_hint(err, "%s", meaning->hint);
     if (meaning->kind == &kind_hostkey_changed)
         set_changed(said, err);
+    error_hint(err, "%s", meaning->hint);
     if (meaning->kind == &kind_hostkey_changed || meaning->kind == &kind_hostkey_unknown)
         add_place(said, err);
 }

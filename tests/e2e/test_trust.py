@@ -118,6 +118,19 @@ def test_a_changed_key_is_never_accepted(lab, known):
     assert wrong in known.read_text() and len(known.read_text().splitlines()) == 2
 
 
+def test_another_home_is_one_for_both_clients(make_lab):
+    """CI containers set HOME elsewhere; OpenSSH's client goes by the user database."""
+    lab = make_lab(2)
+    moved = lab.home / "elsewhere"
+    moved.mkdir()
+    (lab.home / ".ssh").rename(moved / ".ssh")
+    (moved / ".ssh" / "config").write_text("Host node2\n    BindAddress 10.77.0.254\n")
+    lab.cluster.own(moved)
+    answer = lab.mt("exec", "-v", "-H", "node[1-2]", "--gather", "--", "echo in", env={"HOME": str(moved)})
+    assert "node2: reached through the system's ssh" in answer.err and "node1: reached" not in answer.err
+    assert "node[1-2] (2)" in answer.out
+
+
 def test_trust_of_a_file_that_keeps_nothing(lab, known):
     config = known.with_name("config")
     config.write_text("Host node1\n    UserKnownHostsFile /dev/null\nHost node2\n    UserKnownHostsFile none\n")
