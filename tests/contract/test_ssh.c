@@ -197,16 +197,6 @@ static void test_refusals(void **state)
 
 /* --- ways to a host --- */
 
-/* Another configuration of the server. */
-static void restart_sshd(struct world *world, const char *extra)
-{
-    AUTO_FREE char *name = NULL;
-
-    world_start_sshd(world, extra);
-    name = port_name(world, "127.0.0.1");
-    world_trust(world, name);
-}
-
 /* A server that has only what libssh lacks: said what is not shared, and the client that may have it. */
 static void test_nothing_in_common(void **state)
 {
@@ -222,7 +212,7 @@ static void test_nothing_in_common(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct outcome outcome = {0};
-        restart_sshd(*state, cases[i].extra);
+        world_serve(*state, cases[i].extra);
         run_case(*state, change_nothing, &outcome);
         assert_failed(&outcome, &kind_connection_lost);
         assert_true(text_ends(outcome.result.error.text, cases[i].text));
