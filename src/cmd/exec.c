@@ -90,12 +90,11 @@ static const char *const usage[] = {
     "[ARG]...",
     NULL,
 };
-static const char notes[] =
-    "One word after -- is a line for /bin/sh; several are a command and its\n"
-    "arguments, passed on byte for byte. The exit code is the largest exit status\n"
-    "of a host (128+n for a signal), 3 when a host was not reached or was lost, 5 when\n"
-    "one ran out of time. Ctrl-C and --timeout end the command on its host, with\n"
-    "all it started.\n";
+static const char notes[] = "One word after -- is a line for /bin/sh; several are a command and its\n"
+                            "arguments, passed on byte for byte. The exit code is the largest exit status\n"
+                            "of a host (128+n for a signal), 3 when a host was not reached or was lost,\n"
+                            "5 when one ran out of time. Ctrl-C and --timeout end the command on its\n"
+                            "host, with all it started.\n";
 static const struct option own_options[] = {
     {.name = "label",
      .type = OPTION_FLAG,

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -264,6 +265,7 @@ static inline void world_start_sshd(struct world *world, const char *extra)
     world->sshd = fork();
     assert_true(world->sshd >= 0);
     if (world->sshd == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing */
         execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", config, "-E", log, (char *)NULL);
         _exit(127);
     }
