@@ -18,6 +18,11 @@ from cluster import UID, Cluster, kill_quietly, wait_for  # noqa: E402  pylint: 
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
 TORCH_ENV = ["-e", "PET_REDIRECTS=1", "-e", "PET_TEE=1"]  # Debian's torch 1.13 under Python 3.11
 
+# What runs in the background of a script has these ignored, and whatever it starts inherits that.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
 
 class Answer:
     """What one mtlaunch call gave."""

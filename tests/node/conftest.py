@@ -18,6 +18,11 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE_CALL = os.environ.get("NODE_CALL", os.path.join(HERE, "../../build/tests/node/node_call"))
 NONCE = "0123456789abcdef0123456789abcdef"
+
+# What runs in the background of a script has these ignored, and whatever it starts inherits that.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 PROGRAMS = os.path.join(HERE, "programs")
