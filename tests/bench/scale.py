@@ -113,6 +113,15 @@ def tree_kib(root):
     return total
 
 
+def high_water_kib(pid):
+    """The most resident memory of a process since its exec (what wait4 tells counts this one's before it, too)."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+
+
 failed = []  # clients that did not do what they should: their rows say nothing
 
 
@@ -126,6 +135,7 @@ def measure(argv, env):
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
+            peak = max(peak, high_water_kib(process.pid))
             if time.monotonic() > look:
                 peak, look = max(peak, tree_kib(process.pid)), time.monotonic() + 1
             time.sleep(0.01)
@@ -136,7 +146,7 @@ def measure(argv, env):
     if process.returncode:
         failed.append(argv[0])
         print(f"{argv[0]} ended with {process.returncode}\n{text[:2000]}", file=sys.stderr)
-    return wall, usage.ru_utime + usage.ru_stime, max(peak, usage.ru_maxrss)
+    return wall, usage.ru_utime + usage.ru_stime, peak
 
 
 def row(count, name, wall, cpu_ms, kib, peer):
