@@ -64,11 +64,11 @@ def test_a_frozen_node(lab):
     lab.job(hosts="node1,node2", stop={"grace": "1s"}, lost_after="5m", stall="4s")
     lab.mt("start", "job.yaml", "r")
     lab.cluster.freeze("node2")
-    wait_record(lab, "r", "degraded", limit=60)
+    wait_record(lab, "r", "degraded", limit=120)
     assert [e for e in events(lab, "r") if e[:2] == ("unreachable", "node2")]
     assert record(lab, "r")["nodes"][0]["state"] == "running"
     lab.cluster.thaw("node2")
-    wait_record(lab, "r", "running", limit=60)
+    wait_record(lab, "r", "running", limit=120)
     lab.mt("stop", "r")
     lab.assert_nothing_left()
 
