@@ -22,9 +22,12 @@
 
 struct fleet;
 
+#define FLEET_CONNECT_MS 10000 /* where neither the caller nor ssh_config says a time */
+
 struct fleet_options {
     unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
-    /* Look-up, connect and login together, waiting for a turn apart; 0: ssh_config's, else 10,000. */
+    /* Look-up, connect and login together, waiting for a turn apart; 0: ssh_config's, else
+     * FLEET_CONNECT_MS. */
     unsigned connect_timeout_ms;
     size_t hosts;          /* to come: the limit of open files is raised for them; 0: leave it alone */
     unsigned keepalive_ms; /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */

@@ -153,6 +153,9 @@ void cmd_call_release(struct cmd_call *call);
 
 /* Choose the style of this invocation from its options, its streams and NO_COLOR. */
 void cmd_choose_style(struct cmd_call *call);
+/* --fanout and --connect-timeout as the use cases take them. */
+unsigned cmd_fanout(const struct cmd_call *call);
+unsigned cmd_connect_timeout_ms(const struct cmd_call *call);
 
 /* Help texts from the tables. */
 void help_overview(size_t columns, struct str *out);

@@ -56,8 +56,8 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .container = options->container ? &container : NULL,
         .input_fd = options->stdin_ ? STDIN_FILENO : -1,
         .timeout_s = options->timeout.given ? options->timeout.value : 0,
-        .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
-        .connect_timeout_ms = (unsigned)options->connect_timeout.value * 1000,
+        .fanout = cmd_fanout(call),
+        .connect_timeout_ms = cmd_connect_timeout_ms(call),
         .observer = &report.observer,
     };
     result = run_exec(&request, err);

@@ -189,6 +189,16 @@ void cmd_call_release(struct cmd_call *call)
     failures_release(&call->failures);
 }
 
+unsigned cmd_fanout(const struct cmd_call *call)
+{
+    return call->options.fanout.given ? (unsigned)call->options.fanout.value : CMD_FANOUT_DEFAULT;
+}
+
+unsigned cmd_connect_timeout_ms(const struct cmd_call *call)
+{
+    return (unsigned)call->options.connect_timeout.value * 1000;
+}
+
 void cmd_choose_style(struct cmd_call *call)
 {
     const struct cmd_options *options = &call->options;

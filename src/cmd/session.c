@@ -36,8 +36,8 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
         .observer = &session->watch.observer,
         .environ_ = (const char *const *)environ,
         .home = session->machine.home,
-        .fanout = call->options.fanout.given ? (unsigned)call->options.fanout.value : CMD_FANOUT_DEFAULT,
-        .connect_timeout_ms = (unsigned)call->options.connect_timeout.value * 1000,
+        .fanout = cmd_fanout(call),
+        .connect_timeout_ms = cmd_connect_timeout_ms(call),
     };
     arm_test_hook(&session->context);
     return 0;

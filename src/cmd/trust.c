@@ -62,11 +62,9 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
 static int look_at_hosts(struct trust *trust, struct error *err)
 {
     static const struct exec_handler handler = {.done = on_done};
-    const struct cmd_options *options = &trust->call->options;
-    const struct fleet_options limits = {
-        .fanout = options->fanout.given ? (unsigned)options->fanout.value : CMD_FANOUT_DEFAULT,
-        .hosts = trust->setup->hosts.len,
-        .connect_timeout_ms = (unsigned)options->connect_timeout.value * 1000};
+    const struct fleet_options limits = {.fanout = cmd_fanout(trust->call),
+                                         .hosts = trust->setup->hosts.len,
+                                         .connect_timeout_ms = cmd_connect_timeout_ms(trust->call)};
     const struct exec_request request = {.command = "true"};
 
     trust->fleet = fleet_new(&limits, err);

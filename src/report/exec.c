@@ -57,13 +57,18 @@ static bool write_some(struct report_exec *report)
     return write_within(report, 0);
 }
 
+static bool has_unwritten(const struct report_exec *report)
+{
+    return report->output_error.kind == NULL &&
+           (report->views[0].out.len > 0 || report->views[1].out.len > 0);
+}
+
 static void write_all(struct report_exec *report)
 {
     do {
         write_within(report, report->hurry ? HURRY_MS : PATIENCE_MS);
-    } while (!report->hurry && report->output_error.kind == NULL &&
-             (report->views[0].out.len > 0 || report->views[1].out.len > 0));
-    if (report->output_error.kind == NULL && (report->views[0].out.len > 0 || report->views[1].out.len > 0))
+    } while (!report->hurry && has_unwritten(report));
+    if (has_unwritten(report))
         error_set(&report->output_error, &kind_local, "the output was not taken: its reader stands still");
     str_reset(&report->views[0].out);
     str_reset(&report->views[1].out);

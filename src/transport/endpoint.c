@@ -55,11 +55,6 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
     return NULL;
 }
 
-static bool is_given(const char *value)
-{
-    return value != NULL && strcasecmp(value, "none") != 0;
-}
-
 /*
  * Behind a jump or a ProxyCommand an address that ssh_config puts in a name's place is one of the machine
  * there, whatever this one calls it.
@@ -67,10 +62,8 @@ static bool is_given(const char *value)
 static bool means_another(const struct ssh_options *options, const struct ssh_config_values *values,
                           const struct machine *machine, const struct endpoint *endpoint)
 {
-    const char *jump = options != NULL && options->jump != NULL ? options->jump : values->proxy_jump;
-
     return strcasecmp(endpoint->name, endpoint->hostname) != 0 &&
-           (is_given(jump) || is_given(values->proxy_command)) &&
+           (endpoint_find_jump(options, values) != NULL || values->proxy_command != NULL) &&
            !is_machine_name(machine, endpoint->hostname);
 }
 

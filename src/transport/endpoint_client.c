@@ -104,9 +104,7 @@ static const char *find_hardware_key(const struct endpoint *endpoint)
 /* The private half lies in the file itself. */
 static bool is_private_file(const char *identity)
 {
-    size_t len = strlen(identity);
-
-    return file_exists(identity) && !(len > 4 && strcmp(identity + len - 4, ".pub") == 0);
+    return file_exists(identity) && !text_ends(identity, ".pub");
 }
 
 /* The built-in client signs for a certificate with a key file only. The caller frees; NULL: there is none. */

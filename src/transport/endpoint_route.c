@@ -12,9 +12,11 @@
 
 /* --- jumps --- */
 
-static bool is_none(const char *jump)
+const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values)
 {
-    return jump == NULL || jump[0] == '\0' || strcasecmp(jump, "none") == 0;
+    const char *jump = options != NULL && options->jump != NULL ? options->jump : values->proxy_jump;
+
+    return jump == NULL || jump[0] == '\0' || strcasecmp(jump, "none") == 0 ? NULL : jump;
 }
 
 static int refuse_hop(const char *text, const struct ssh_config_place *place, struct error *err)
@@ -252,14 +254,14 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
                         struct endpoint *out, struct error *err)
 {
     bool given = sources->options != NULL && sources->options->jump != NULL;
-    const char *jump = given ? sources->options->jump : values->proxy_jump;
+    const char *jump = endpoint_find_jump(sources->options, values);
     const struct ssh_config_place nowhere = {0};
 
     if (out->local)
         return 0;
     if (check_loop(out, outer, err) != 0)
         return -1;
-    if (!is_none(jump) &&
+    if (jump != NULL &&
         resolve_jump(jump, given ? &nowhere : &values->proxy_place, sources, outer, out, err) != 0)
         return -1;
     return choose_client(host, sources, values, outer, out, err);

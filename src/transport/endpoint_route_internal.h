@@ -34,6 +34,9 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
                         const struct ssh_config_values *values, const struct endpoint_way *outer,
                         struct endpoint *out, struct error *err);
 
+/* The text of the spec's jump, else of ssh_config's; NULL: none. */
+const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values);
+
 /* endpoint_client.c: what only OpenSSH's client can do and the host needs; NULL: nothing. Caller frees. */
 char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_values *values,
                              const struct machine *machine);

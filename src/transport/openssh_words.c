@@ -31,15 +31,19 @@ void openssh_make_mark(char mark[OPENSSH_MARK_LEN + 1])
     mark[OPENSSH_MARK_LEN] = '\0';
 }
 
+static bool is_plain(char c, const char *more)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr(more, c) != NULL;
+}
+
 /* Text that every shell reads alike within single quotes, for printf's %b. */
 static void add_encoded(struct str *out, const char *text)
 {
     static const char plain[] = " _-+=:,./@%";
 
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                        (*at >= '0' && *at <= '9') || strchr(plain, *at) != NULL;
-        if (is_plain)
+        if (is_plain((char)*at, plain))
             str_add_char(out, (char)*at);
         else
             str_addf(out, "\\0%03o", *at);
@@ -84,11 +88,8 @@ static void add_proxy_word(struct str *out, const char *word)
     static const char plain[] = "_-+=:,./@%";
 
     str_add_char(out, ' ');
-    for (const char *at = word; *at != '\0'; at++) {
-        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                        (*at >= '0' && *at <= '9') || strchr(plain, *at) != NULL;
-        str_addf(out, "%s%c%s", is_plain ? "" : "\\", *at, *at == '%' ? "%" : "");
-    }
+    for (const char *at = word; *at != '\0'; at++)
+        str_addf(out, "%s%c%s", is_plain(*at, plain) ? "" : "\\", *at, *at == '%' ? "%" : "");
 }
 
 static void add_way(struct strlist *words, const struct transport_setup *setup,

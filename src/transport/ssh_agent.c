@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "model/kind.h"
 #include "transport/ssh_agent_internal.h"
+#include "transport/ssh_wire_internal.h"
 
 #define MAX_ANSWER ((size_t)256 << 10) /* as OpenSSH has it */
 #define MAX_KEYS   1024
@@ -105,13 +106,6 @@ static bool on_writable(struct agent_question *question)
     return true;
 }
 
-static size_t read_length(const struct str *bytes)
-{
-    const unsigned char *at = (const unsigned char *)str_text(bytes);
-
-    return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
-}
-
 static bool on_readable(struct agent_question *question)
 {
     char buffer[4096];
@@ -126,7 +120,7 @@ static bool on_readable(struct agent_question *question)
     str_add_mem(&question->in, buffer, (size_t)n);
     if (question->in.len < 4)
         return true;
-    size_t wanted = read_length(&question->in);
+    size_t wanted = ssh_wire_uint32(str_text(&question->in));
     if (wanted == 0 || wanted > MAX_ANSWER) {
         tell_trouble(question, "does not speak the agent's protocol");
         return false;
@@ -228,14 +222,14 @@ static char *encode_base64(const char *bytes, size_t len)
 /* A string of the wire: its length, then its bytes. False when it does not fit. */
 static bool take_string(const struct str *answer, size_t *at, const char **bytes, size_t *len)
 {
-    const unsigned char *p = (const unsigned char *)str_text(answer) + *at;
+    const char *p = str_text(answer) + *at;
 
     if (answer->len - *at < 4)
         return false;
-    *len = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+    *len = ssh_wire_uint32(p);
     if (answer->len - *at - 4 < *len)
         return false;
-    *bytes = (const char *)p + 4;
+    *bytes = p + 4;
     *at += 4 + *len;
     return true;
 }
@@ -257,12 +251,12 @@ static void add_key(struct agent_list *list, const char *blob, size_t blob_len, 
 
 int agent_list_parse(const char *path, const struct str *answer, struct agent_list *list, struct error *err)
 {
-    const unsigned char *head = (const unsigned char *)str_text(answer);
+    const char *head = str_text(answer);
     size_t at = 5, count;
 
     if (answer->len < 5 || head[0] != SSH_AGENT_LISTED)
         return error_set(err, &kind_auth_failed, "ssh agent '%s' does not list its keys", path);
-    count = (size_t)head[1] << 24 | (size_t)head[2] << 16 | (size_t)head[3] << 8 | head[4];
+    count = ssh_wire_uint32(head + 1);
     for (size_t i = 0; i < count && i < MAX_KEYS; i++) {
         const char *blob = NULL, *comment = NULL;
         size_t blob_len = 0, comment_len = 0;

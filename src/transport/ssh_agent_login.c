@@ -15,6 +15,7 @@
 #include "model/kind.h"
 #include "transport/ssh_agent_internal.h"
 #include "transport/ssh_internal.h"
+#include "transport/ssh_wire_internal.h"
 
 #define LIST_MS 5000 /* for the agent to list its keys */
 
@@ -234,12 +235,12 @@ static void serve(struct ssh_agent_login *login)
     const struct ssh_link *link = login->connection->link;
 
     while (login->in.len >= 5) {
-        const unsigned char *at = (const unsigned char *)str_text(&login->in);
-        size_t len = (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
+        const char *at = str_text(&login->in);
+        size_t len = ssh_wire_uint32(at);
         if (login->in.len < len + 4)
             return;
         if (at[4] == SSH_AGENT_SIGN && login->question == NULL) {
-            login->signing = find_key(login, (const char *)at + 4, len);
+            login->signing = find_key(login, at + 4, len);
             login->question = agent_ask(
                 link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, at + 4, len,
                 transport_connect_ms(&link->shared->setup, link->endpoint), on_signed, login);

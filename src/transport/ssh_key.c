@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "model/kind.h"
 #include "transport/ssh_key_internal.h"
+#include "transport/ssh_wire_internal.h"
 
 #define MAX_PUBLIC_BYTES 65536
 
@@ -181,12 +182,11 @@ static void decode_base64(const char *text, struct str *out)
 /* Behind the string of the wire that stands at that offset; the end when it does not fit. */
 static size_t skip_string(const struct str *blob, size_t at)
 {
-    const unsigned char *p = (const unsigned char *)str_text(blob) + at;
     size_t len;
 
     if (blob->len - at < 4)
         return blob->len;
-    len = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+    len = ssh_wire_uint32(str_text(blob) + at);
     return blob->len - at - 4 < len ? blob->len : at + 4 + len;
 }
 

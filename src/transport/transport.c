@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "transport/transport_internal.h"
 
-#define CONNECT_MS 10000
 #define MAX_SILENT 3
 
 const struct transport_ops *const transports_all[] = {&transport_local, &transport_openssh, &transport_ssh};
@@ -22,7 +21,7 @@ const struct transport_ops *transport_find(const struct endpoint *endpoint)
 
 unsigned transport_answer_ms(const struct transport_setup *setup)
 {
-    return setup->connect_timeout_ms != 0 ? setup->connect_timeout_ms : CONNECT_MS;
+    return setup->connect_timeout_ms != 0 ? setup->connect_timeout_ms : FLEET_CONNECT_MS;
 }
 
 unsigned transport_connect_ms(const struct transport_setup *setup, const struct endpoint *endpoint)
