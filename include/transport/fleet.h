@@ -131,6 +131,14 @@ uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ct
 void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ignored */
 
 /*
+ * The clock of all times above, in milliseconds: it runs while fleet_run listens, and stands still while this
+ * process is busy, stopped or frozen, or outside fleet_run. For judging how long a host has been silent.
+ * Starts with the monotonic clock's value, falls behind it, never goes back. A pending timer has to keep
+ * fleet_run awake meanwhile.
+ */
+int64_t fleet_now_ms(const struct fleet *fleet);
+
+/*
  * Take SIGINT and SIGTERM (until fleet_free or callback NULL; also between two fleet_run calls, delivered in
  * the next). Without a callback they keep their disposition.
  */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "transport/child_internal.h"
 
 static struct deadlines *deadlines_of(const struct child *child)
@@ -108,14 +107,14 @@ static void on_quiet(void *ctx)
         finish(child);
         return;
     }
-    child->ended_ms = clock_mono_ms();
+    child->ended_ms = deadlines_now(deadlines_of(child));
     wait_for_quiet(child);
 }
 
 /* A child in the background may hold the streams for ever: wait a little for more, not longer. */
 static void wait_for_quiet(struct child *child)
 {
-    int64_t left = child->ended_ms + TRANSPORT_DRAIN_MS - clock_mono_ms();
+    int64_t left = child->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(child));
 
     if (left > TRANSPORT_QUIET_MS)
         left = TRANSPORT_QUIET_MS;
@@ -125,7 +124,7 @@ static void wait_for_quiet(struct child *child)
 void child_note_end(struct child *child)
 {
     if (child->ended_ms == 0)
-        child->ended_ms = clock_mono_ms();
+        child->ended_ms = deadlines_now(deadlines_of(child));
     wait_for_quiet(child);
 }
 

@@ -10,6 +10,7 @@ void deadlines_init(struct deadlines *all, uv_loop_t *loop)
 {
     *all = (struct deadlines){0};
     uv_timer_init(loop, &all->timer);
+    loop_clock_init(&all->clock, loop);
     all->timer.data = all;
 }
 
@@ -19,6 +20,7 @@ void deadlines_close(struct deadlines *all)
         all->heap[i]->place = 0;
     all->len = 0;
     uv_close((uv_handle_t *)&all->timer, NULL);
+    loop_clock_close(&all->clock);
 }
 
 void deadlines_release(struct deadlines *all)
@@ -59,13 +61,18 @@ static void sift(struct deadlines *all, size_t place, struct deadline *deadline)
 
 static void arm(struct deadlines *all)
 {
+    uint64_t left, stale, now = (uint64_t)clock_mono_ms();
+
     if (all->len == 0) {
         uv_timer_stop(&all->timer);
         return;
     }
-    /* The loop's idea of now may be old by the length of a callback. */
-    uv_update_time(all->timer.loop);
-    uv_timer_start(&all->timer, on_timer, deadline_left(all->heap[1]), 0);
+    left = deadline_left(all, all->heap[1]);
+    if (left > LOOP_CLOCK_BEAT_MS)
+        left = LOOP_CLOCK_BEAT_MS;
+    /* libuv counts from when the loop woke up, which may be a long callback ago. */
+    stale = now > uv_now(all->timer.loop) ? now - uv_now(all->timer.loop) : 0;
+    uv_timer_start(&all->timer, on_timer, stale + left, 0);
 }
 
 static void take_out(struct deadlines *all, struct deadline *deadline)
@@ -84,7 +91,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct deadlines *all = timer->data;
     uint64_t before = all->next_order;
-    int64_t now = clock_mono_ms();
+    int64_t now = deadlines_now(all);
 
     while (all->len > 0 && all->heap[1]->at_ms <= now && all->heap[1]->order < before) {
         struct deadline *deadline = all->heap[1];
@@ -98,7 +105,7 @@ void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms)
 {
     if (deadline->place != 0)
         take_out(all, deadline);
-    deadline->at_ms = clock_mono_ms() + (int64_t)ms;
+    deadline->at_ms = deadlines_now(all) + (int64_t)ms;
     deadline->order = all->next_order++;
     all->heap = xgrow(all->heap, all->len + 1, &all->cap, sizeof(*all->heap));
     all->len++;
@@ -119,9 +126,14 @@ bool deadline_is_set(const struct deadline *deadline)
     return deadline->place != 0;
 }
 
-uint64_t deadline_left(const struct deadline *deadline)
+int64_t deadlines_now(const struct deadlines *all)
 {
-    int64_t left = deadline->at_ms - clock_mono_ms();
+    return loop_clock_now(&all->clock);
+}
+
+uint64_t deadline_left(const struct deadlines *all, const struct deadline *deadline)
+{
+    int64_t left = deadline->at_ms - deadlines_now(all);
 
     return deadline->place != 0 && left > 0 ? (uint64_t)left : 0;
 }

@@ -1,6 +1,7 @@
 /*
  * Many deadlines on one libuv timer: set and cleared at once, with nothing to close, so that any object can
- * embed as many as it needs. Equal times fire in the order they were set.
+ * embed as many as it needs. Equal times fire in the order they were set. Time is the loop's clock: a
+ * deadline does not run while this process is busy, stopped or frozen.
  */
 #ifndef MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
@@ -10,17 +11,20 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "transport/loop_clock_internal.h"
+
 /* Embedded in its owner; zero is "not set". fire and ctx are filled by the owner. */
 struct deadline {
     void (*fire)(void *ctx);
     void *ctx;
-    int64_t at_ms; /* monotonic */
+    int64_t at_ms; /* of the loop's clock */
     uint64_t order;
     size_t place; /* in the heap, from 1; 0: not set */
 };
 
 struct deadlines {
     uv_timer_t timer;
+    struct loop_clock clock;
     struct deadline **heap; /* heap[1] is the next one */
     size_t len, cap;
     uint64_t next_order;
@@ -36,6 +40,8 @@ void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms)
 void deadline_clear(struct deadlines *all, struct deadline *deadline);
 bool deadline_is_set(const struct deadline *deadline);
 /* Milliseconds until it fires, 0 when past or not set. */
-uint64_t deadline_left(const struct deadline *deadline);
+uint64_t deadline_left(const struct deadlines *all, const struct deadline *deadline);
+/* The loop's clock, in milliseconds. */
+int64_t deadlines_now(const struct deadlines *all);
 
 #endif

@@ -201,6 +201,11 @@ void fleet_timer_cancel(struct fleet *fleet, uint64_t id)
     }
 }
 
+int64_t fleet_now_ms(const struct fleet *fleet)
+{
+    return deadlines_now(&fleet->deadlines);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct fleet *fleet = handle->data;

@@ -43,7 +43,7 @@ static const struct transport_events *events_of(const struct ssh_command *comman
 /* Wait a little for output that comes behind the end, but not for ever. */
 static void wait_for_quiet(struct ssh_command *command)
 {
-    int64_t left = command->ended_ms + TRANSPORT_DRAIN_MS - clock_mono_ms();
+    int64_t left = command->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(command));
 
     if (left > TRANSPORT_QUIET_MS)
         left = TRANSPORT_QUIET_MS;
@@ -83,7 +83,7 @@ static void on_close(ssh_session session, ssh_channel channel, void *userdata)
 static void note_end(struct ssh_command *command)
 {
     command->ended = true;
-    command->ended_ms = clock_mono_ms();
+    command->ended_ms = deadlines_now(deadlines_of(command));
     deadline_set(deadlines_of(command), &command->quiet, TRANSPORT_QUIET_MS);
 }
 
@@ -167,7 +167,7 @@ static void on_quiet(void *ctx)
         return;
     }
     if (*connection->link->shared->setup.paused) { /* nobody listened: that is no quiet */
-        command->ended_ms = clock_mono_ms();
+        command->ended_ms = deadlines_now(deadlines_of(command));
         wait_for_quiet(command);
         return;
     }
@@ -186,10 +186,11 @@ static bool step_asking(struct ssh_command *command)
         return false;
     command->asking = false;
     command->asked = true;
-    if (!command->heard || (!first && clock_mono_ms() - command->ended_ms >= TRANSPORT_DRAIN_MS))
+    if (!command->heard ||
+        (!first && deadlines_now(deadlines_of(command)) - command->ended_ms >= TRANSPORT_DRAIN_MS))
         return true;
     if (first)
-        command->ended_ms = clock_mono_ms();
+        command->ended_ms = deadlines_now(deadlines_of(command));
     wait_for_quiet(command);
     return false;
 }

@@ -61,6 +61,7 @@ struct ssh_link {
     char *via;                  /* that jump, for the gate; NULL: reached directly */
     bool carries;               /* others go through it: its bytes never wait */
     bool exact_types;           /* look for the types of known keys among hashed names too */
+    int64_t lost_ms;            /* of the loop's clock, when the connection was begun */
     bool opened, broken;
 };
 

@@ -6,6 +6,7 @@
 #include "transport/ssh_internal.h"
 
 #define PATIENCE_MS 2000
+#define ABSENCE_MS  1000 /* of this process, for a login that breaks to be our fault */
 
 static void try_address(struct ssh_link *link);
 
@@ -121,10 +122,24 @@ static void give_up_early(struct ssh_link *link, const struct error *err)
     break_link(link, &told);
 }
 
+static int64_t lost_ms(const struct ssh_link *link)
+{
+    return loop_clock_lost(&link->shared->setup.deadlines->clock);
+}
+
+/* Servers end logins that take long (LoginGraceTime): was it this process that did not answer? */
+static bool is_own_absence(const struct ssh_link *link, const struct error *err)
+{
+    return err->kind == &kind_connection_lost && link->connection != NULL &&
+           lost_ms(link) - link->lost_ms >= ABSENCE_MS;
+}
+
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err)
 {
     struct deadlines *deadlines = link->shared->setup.deadlines;
 
+    if (!link->opened && failure == SSH_FAILURE_FINAL && is_own_absence(link, err))
+        failure = SSH_FAILURE_EARLY;
     if (link->opened || failure == SSH_FAILURE_FINAL) {
         break_link(link, err);
         return;
@@ -134,7 +149,7 @@ void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const 
     deadline_clear(deadlines, &link->part);
     if (failure == SSH_FAILURE_EARLY) {
         uint64_t pause = gate_pause_ms(link->tries);
-        if (++link->tries >= GATE_MAX_TRIES || pause >= deadline_left(&link->total))
+        if (++link->tries >= GATE_MAX_TRIES || pause >= deadline_left(deadlines, &link->total))
             give_up_early(link, err);
         else
             deadline_set(deadlines, &link->again, pause);
@@ -154,11 +169,12 @@ static void connect_address(struct ssh_link *link)
     struct error err = ERROR_INIT;
     unsigned left = 0;
 
+    link->lost_ms = lost_ms(link);
     for (const struct addrinfo *at = link->address; at != NULL; at = at->ai_next)
         left++;
     deadline_set(deadlines, &link->patience, PATIENCE_MS);
     if (left > 1) /* a dead address must leave time for the next one */
-        deadline_set(deadlines, &link->part, deadline_left(&link->total) / left);
+        deadline_set(deadlines, &link->part, deadline_left(deadlines, &link->total) / left);
     link->connection = ssh_connection_open(link, link->address, &err);
     if (link->connection == NULL)
         ssh_link_on_failure(link, err.kind == &kind_local ? SSH_FAILURE_FINAL : SSH_FAILURE_ADDRESS, &err);
@@ -167,7 +183,7 @@ static void connect_address(struct ssh_link *link)
 /* Its time stands still while it waits for others: a turn, or the jump. */
 static void pause_total(struct ssh_link *link)
 {
-    link->total_left_ms = deadline_left(&link->total);
+    link->total_left_ms = deadline_left(link->shared->setup.deadlines, &link->total);
     deadline_clear(link->shared->setup.deadlines, &link->total);
 }
 
@@ -195,6 +211,7 @@ static void on_passage_begun(void *ctx)
 {
     struct ssh_link *link = ctx;
 
+    link->lost_ms = lost_ms(link);
     go_on_total(link);
     deadline_set(link->shared->setup.deadlines, &link->patience, PATIENCE_MS);
 }

@@ -40,11 +40,84 @@ static void test_no_loop(void **state)
     fleet_free(NULL);
 }
 
+#define STOPPED_HOSTS    24
+#define STOPPED_LIMIT_MS 1500
+
+/* S13: stopped in the middle of logins for longer than their limit, and then of a command for longer than
+ * its own: every host has its time again, by any client. */
+static void stop_for_a_while(struct world *world, bool openssh)
+{
+    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
+    struct exec_request request = {.command = "sleep 1", .timeout_ms = 3000};
+    struct fleet *fleet = make_fleet(0, STOPPED_LIMIT_MS * (openssh ? 4 : 1));
+    struct outcome outcomes[STOPPED_HOSTS] = {{0}};
+    const size_t hosts = openssh ? 4 : STOPPED_HOSTS;
+    pid_t parent = getpid(), child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i < 2; i++) { /* in the logins, then in the commands */
+            usleep(150 * 1000);
+            kill(parent, SIGSTOP);
+            usleep((openssh ? 3000 : STOPPED_LIMIT_MS + 2000) * 1000);
+            kill(parent, SIGCONT);
+        }
+        _exit(0);
+    }
+    if (openssh)
+        endpoint_use_openssh(&endpoint);
+    for (size_t i = 0; i < hosts; i++)
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+    fleet_run(fleet);
+    waitpid(child, NULL, 0);
+    for (size_t i = 0; i < hosts; i++) {
+        assert_ended(&outcomes[i], 0);
+        outcome_release(&outcomes[i]);
+    }
+    fleet_free(fleet);
+    endpoint_release(&endpoint);
+}
+
+static void test_stopped(void **state)
+{
+    world_serve(*state, "");
+    stop_for_a_while(*state, false);
+    stop_for_a_while(*state, true);
+}
+
+/* S13: a server that ends slow logins may do so while this process is stopped: that is tried again. */
+static void test_stopped_beyond_grace(void **state)
+{
+    struct world *world = *state;
+    struct outcome outcome = {0};
+    struct endpoint endpoint;
+    pid_t parent = getpid(), child;
+
+    world_serve(world, "LoginGraceTime 2");
+    endpoint = make_endpoint(world, "127.0.0.1", false);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        usleep(30 * 1000);
+        kill(parent, SIGSTOP);
+        usleep(5000 * 1000);
+        kill(parent, SIGCONT);
+        _exit(0);
+    }
+    run_command(&endpoint, "true", &outcome);
+    waitpid(child, NULL, 0);
+    assert_ended(&outcome, 0);
+    outcome_release(&outcome);
+    endpoint_release(&endpoint);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_more_files),
         cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_stopped_beyond_grace),
     };
 
     return cmocka_run_group_tests(tests, world_set_up, world_tear_down);

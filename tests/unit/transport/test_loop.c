@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -87,8 +89,8 @@ static void test_order(void **state)
     deadline_clear(&all, &marks[3].deadline);
     marks[0].sets = &marks[4];
     assert_true(deadline_is_set(&marks[4].deadline));
-    assert_true(deadline_left(&marks[4].deadline) > 50000);
-    assert_int_equal(deadline_left(&marks[3].deadline), 0);
+    assert_true(deadline_left(&all, &marks[4].deadline) > 50000);
+    assert_int_equal(deadline_left(&all, &marks[3].deadline), 0);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(str_text(&log), "abcd");
     assert_false(marks[0].early);
@@ -121,6 +123,131 @@ static void test_many(void **state)
         assert_false(marks[i].early);
     end_loop(&loop, &all);
     free(marks);
+}
+
+/* --- the loop's clock --- */
+
+#define AWAY_MS  1000
+#define LIMIT_MS 300
+
+struct absence {
+    struct deadline deadline;
+    int64_t back_ms; /* monotonic */
+};
+
+static void on_absence(void *ctx)
+{
+    struct absence *absence = ctx;
+
+    usleep(AWAY_MS * 1000);
+    absence->back_ms = clock_mono_ms();
+}
+
+struct limit {
+    struct deadline deadline;
+    int64_t fired_ms;
+};
+
+static void on_limit(void *ctx)
+{
+    ((struct limit *)ctx)->fired_ms = clock_mono_ms();
+}
+
+/* S13: while a callback is busy no deadline runs; what was left of it is left afterwards. */
+static void test_busy(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct absence absence = {.deadline.fire = on_absence, .deadline.ctx = &absence};
+    struct limit limit = {.deadline.fire = on_limit, .deadline.ctx = &limit};
+
+    (void)state;
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    deadline_set(&all, &limit.deadline, LIMIT_MS);
+    deadline_set(&all, &absence.deadline, 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(limit.fired_ms >= absence.back_ms + LIMIT_MS - 2 * LOOP_CLOCK_WORK_MS);
+    end_loop(&loop, &all);
+}
+
+/* S13: nor between two runs of the loop, and the first thing after them is not a deadline. */
+static void test_between_runs(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct limit limit = {.deadline.fire = on_limit, .deadline.ctx = &limit};
+    int64_t back;
+
+    (void)state;
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    deadline_set(&all, &limit.deadline, LIMIT_MS);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    usleep(AWAY_MS * 1000);
+    back = clock_mono_ms();
+    while (limit.fired_ms == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    assert_true(limit.fired_ms >= back + LIMIT_MS - 2 * LOOP_CLOCK_WORK_MS);
+    end_loop(&loop, &all);
+}
+
+/* S13: nor while the process is stopped. Its child stops it while the loop waits. */
+static void test_stopped(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct limit limit = {.deadline.fire = on_limit, .deadline.ctx = &limit};
+    const int64_t began = clock_mono_ms();
+    int64_t lost;
+    pid_t parent = getpid(), child = fork();
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        usleep(500 * 1000);
+        kill(parent, SIGSTOP);
+        usleep(3000 * 1000);
+        kill(parent, SIGCONT);
+        _exit(0);
+    }
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    deadline_set(&all, &limit.deadline, 2000);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    waitpid(child, NULL, 0);
+    lost = loop_clock_lost(&all.clock);
+    assert_true(limit.fired_ms >= began + 3000 + 2000 - LOOP_CLOCK_BEAT_MS - 4 * LOOP_CLOCK_WORK_MS);
+    assert_in_range(lost, 3000 - LOOP_CLOCK_BEAT_MS - 4 * LOOP_CLOCK_WORK_MS, 6000);
+    end_loop(&loop, &all);
+}
+
+/* Many short callbacks are no absence: a host that keeps the loop busy cannot stop its own clock. */
+static void on_chatter(void *ctx)
+{
+    struct mark *mark = ctx;
+
+    usleep(5000);
+    deadline_set(mark->all, &mark->deadline, 0);
+}
+
+static void test_chatter(void **state)
+{
+    uv_loop_t loop;
+    struct deadlines all;
+    struct mark chatter = {.deadline.fire = on_chatter, .deadline.ctx = &chatter, .all = &all};
+    struct limit limit = {.deadline.fire = on_limit, .deadline.ctx = &limit};
+    const int64_t began = clock_mono_ms();
+
+    (void)state;
+    uv_loop_init(&loop);
+    deadlines_init(&all, &loop);
+    deadline_set(&all, &chatter.deadline, 0);
+    deadline_set(&all, &limit.deadline, LIMIT_MS);
+    while (limit.fired_ms == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    assert_in_range(limit.fired_ms - began, LIMIT_MS - 1, 4 * LIMIT_MS);
+    end_loop(&loop, &all);
 }
 
 /* --- turns --- */
@@ -320,6 +447,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),   cmocka_unit_test(test_many),
+        cmocka_unit_test(test_busy),    cmocka_unit_test(test_between_runs),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_chatter),
         cmocka_unit_test(test_turns),   cmocka_unit_test(test_turns_of_loopback),
         cmocka_unit_test(test_pauses),  cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_numeric), cmocka_unit_test(test_signal_names),
