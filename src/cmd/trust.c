@@ -52,10 +52,12 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     fleet_close_idle(trust->fleet, host);
     if (kind == &kind_hostkey_unknown && has_offer(trust, &trust->setup->endpoints[index]))
         return;
-    /* The key is known; whom the host then lets in is another matter. A jump has to let us in. */
-    if (kind != NULL && (text_starts(result->error.text, "jump host ") ||
-                         (kind != &kind_auth_failed && kind != &kind_key_encrypted &&
-                          kind != &kind_key_mode && kind != &kind_key_unusable)))
+    /* The key is known; whom the host then lets in, and what the login does, is another matter. A jump has to
+     * let us in. */
+    if (kind != NULL && kind != &kind_time_limit &&
+        (text_starts(result->error.text, "jump host ") ||
+         (kind != &kind_auth_failed && kind != &kind_key_encrypted && kind != &kind_key_mode &&
+          kind != &kind_key_unusable)))
         failures_add(&trust->call->failures, trust->setup->hosts.items[index].name, &result->error);
 }
 
@@ -65,7 +67,7 @@ static int look_at_hosts(struct trust *trust, struct error *err)
     const struct fleet_options limits = {.fanout = cmd_fanout(trust->call),
                                          .hosts = trust->setup->hosts.len,
                                          .connect_timeout_ms = cmd_connect_timeout_ms(trust->call)};
-    const struct exec_request request = {.command = "true"};
+    const struct exec_request request = {.command = "true", .timeout_ms = FLEET_CONNECT_MS};
 
     trust->fleet = fleet_new(&limits, err);
     if (trust->fleet == NULL)

@@ -10,6 +10,8 @@
 #include "step_internal.h"
 #include "transport/endpoint.h"
 
+#define ANSWER_TIMES 3 /* the time for connect and login */
+
 /* --- opening ------------------------------------------------------------------------------------ */
 
 static void on_signal(void *ctx, int signal_number)
@@ -267,4 +269,9 @@ void crew_pause(struct crew *crew, unsigned ms)
     uint64_t timer = fleet_timer(crew->fleet, ms, on_pause_end, crew->fleet);
     fleet_run(crew->fleet);
     fleet_timer_cancel(crew->fleet, timer);
+}
+
+unsigned run_answer_ms(unsigned connect_timeout_ms)
+{
+    return ANSWER_TIMES * (connect_timeout_ms != 0 ? connect_timeout_ms : FLEET_CONNECT_MS);
 }

@@ -66,4 +66,8 @@ void crew_pause(struct crew *crew, unsigned ms);
 /* Fill nonce with letters and digits nobody can guess. */
 void crew_make_nonce(char nonce[NODE_NONCE_LEN + 1]);
 
+/* What a login is given to come from its start to our command: start-up files, the way into a container.
+ * connect_timeout_ms: as it was asked for; 0: it was not. */
+unsigned run_answer_ms(unsigned connect_timeout_ms);
+
 #endif

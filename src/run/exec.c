@@ -11,7 +11,6 @@
 #include "node/container.h"
 
 #define TICK_MS       1000
-#define BEGIN_TIMES   3 /* the time for connect and login: for start-up files, and the way into a container */
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
 #define NODE_LATER_S  5 /* the node's own limit comes behind ours, for when the connection is dead by then */
 #define TIMEOUT_MAX_S (UINT32_MAX / 1000 - NODE_LATER_S)
@@ -184,9 +183,7 @@ static void on_writable(void *ctx)
 
 static unsigned begin_ms(const struct exec *exec)
 {
-    unsigned connect_ms = exec->request->connect_timeout_ms;
-
-    return BEGIN_TIMES * (connect_ms != 0 ? connect_ms : FLEET_CONNECT_MS);
+    return run_answer_ms(exec->request->connect_timeout_ms);
 }
 
 static void stop_begin_timer(struct exec_entry *entry)

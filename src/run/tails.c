@@ -9,17 +9,22 @@
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
 #define AHEAD_BYTES                                                                                          \
-    ((size_t)256 << 10) /* of each of them; a longer one is asked for again when its turn comes */
-#define RETRIES_MAX 5   /* in a row without a byte, of a run that has ended or a log that never began */
+    ((size_t)256 << 10)   /* of each of them; a longer one is asked for again when its turn comes */
+#define REST_MS     30000 /* in which a log that is read to its end brings … */
+#define REST_BYTES  1024  /* … at least this much, or all that is left */
+#define RETRIES_MAX 5     /* in a row without a byte, of a run that has ended or a log that never began */
 
 struct tail {
     struct tails *tails;
     size_t node;
     enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
-    bool pausing;  /* cancelled by us because its buffer is full */
-    bool placed;   /* next is known */
-    uint64_t next; /* offset in the log of the next byte to come */
-    uint64_t exec; /* while open */
+    bool pausing;       /* cancelled by us because its buffer is full */
+    bool placed;        /* next is known */
+    uint64_t next;      /* offset in the log of the next byte to come */
+    uint64_t exec;      /* while open */
+    uint64_t timer;     /* while open: until the answer begins, then until its next piece; 0: none */
+    uint64_t looked_at; /* length of the body when the timer was set */
+    bool late;          /* cancelled by us because that time has passed */
     unsigned retries;
     struct str ahead; /* bytes that wait for their turn */
     struct node_tail answer;
@@ -92,18 +97,82 @@ static void take_body(struct tail *tail, const char *body, size_t len)
     }
 }
 
+/* --- its time limit ------------------------------------------------------------------------------ */
+
+static void stop_timer(struct tail *tail)
+{
+    fleet_timer_cancel(tail->tails->crew->fleet, tail->timer);
+    tail->timer = 0;
+}
+
+static void on_late(void *ctx);
+
+static void start_timer(struct tail *tail)
+{
+    const struct crew *crew = tail->tails->crew;
+    unsigned ms = tail->answer.header ? REST_MS : run_answer_ms(crew->context->connect_timeout_ms);
+    stop_timer(tail);
+    tail->looked_at = tail->answer.body_len;
+    tail->timer = fleet_timer(crew->fleet, ms, on_late, tail);
+}
+
+/* A login that hangs, or says a byte now and then, must not keep the other nodes' logs back. */
+static void on_late(void *ctx)
+{
+    struct tail *tail = ctx;
+    tail->timer = 0;
+    if (tail->answer.header && tail->answer.body_len - tail->looked_at >= REST_BYTES) {
+        start_timer(tail);
+        return;
+    }
+    tail->late = true;
+    fleet_cancel(tail->tails->crew->fleet, tail->exec);
+}
+
+static void on_started(void *ctx, size_t host)
+{
+    (void)host;
+    start_timer(ctx);
+}
+
+static bool is_whole(const struct tail *tail)
+{
+    return tail->answer.header &&
+           (tail->answer.missing || tail->answer.body_len >= tail->answer.size - tail->answer.offset);
+}
+
+static void set_late(const struct tail *tail, struct error *err)
+{
+    const struct crew *crew = tail->tails->crew;
+    if (tail->answer.header) {
+        error_set(err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
+                  REST_BYTES, REST_MS / 1000);
+        return;
+    }
+    error_set(err, &kind_timed_out, "the login did not answer within %u s",
+              run_answer_ms(crew->context->connect_timeout_ms) / 1000);
+    error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
+                    " --connect-timeout gives them more time");
+}
+
 static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
 {
     struct tail *tail = ctx;
+    bool begun = tail->answer.header;
     const char *body = NULL;
     size_t body_len = 0;
     (void)host;
-    if (stream != 1 || tail->pausing || tail->error.kind != NULL) {
+    if (stream != 1 || tail->pausing || tail->late || tail->error.kind != NULL) {
         return;
     }
     if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
         fleet_cancel(tail->tails->crew->fleet, tail->exec);
         return;
+    }
+    if (!begun && tail->answer.header && tail->tails->wish.follow) {
+        stop_timer(tail); /* from now on there is news when there is news */
+    } else if (!begun && tail->answer.header) {
+        start_timer(tail);
     }
     take_body(tail, body, body_len);
 }
@@ -164,9 +233,10 @@ static bool retry_later(struct tail *tail, const struct error *error)
         (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(crew)))) {
         return false;
     }
-    if (++tail->retries == 1 && tail->placed) {
-        tell_warn(crew->context, "%s: %s; its log goes on where it broke once it is reached again",
-                  crew->run->nodes[tail->node].label, error->text);
+    if (++tail->retries == 1) {
+        tell_warn(crew->context, "%s: %s; %s", crew->run->nodes[tail->node].label, error->text,
+                  tail->placed ? "its log goes on where it broke once it is reached again"
+                               : "it is asked again");
     }
     tail->state = TAIL_WAITING;
     fleet_timer(crew->fleet, policy_retry_ms(tail->retries, chance()), on_retry, tail);
@@ -178,6 +248,13 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct tail *tail = ctx;
     struct error err = tail->error.kind != NULL ? tail->error : result->error;
     (void)host;
+    stop_timer(tail);
+    if (tail->late && is_whole(tail) && !tail->pausing) {
+        err = ERROR_INIT; /* all of it came, only the end of the command did not */
+    } else if (tail->late) {
+        set_late(tail, &err);
+    }
+    tail->late = false;
     if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
@@ -196,7 +273,7 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
 
 static void tail_ask(struct tail *tail)
 {
-    static const struct exec_handler handler = {.data = on_data, .done = on_done};
+    static const struct exec_handler handler = {.data = on_data, .done = on_done, .started = on_started};
     struct tails *tails = tail->tails;
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
     const struct node_target target = run_node_target(tails->crew->run, tail->node);
@@ -216,7 +293,7 @@ static void tail_ask(struct tail *tail)
         .input_len = call.input.len,
         .follow = wish.follow,
         .hold_input = wish.follow && target.container.name != NULL, /* its end ends the follower inside */
-        .timeout_ms = 0, /* a log may be long; a dead peer is noticed by the transport */
+        .timeout_ms = 0,                                            /* a log may be long: see on_late */
     };
     tail->state = TAIL_OPEN;
     tail->exec = fleet_exec(tails->crew->fleet, tail->node, &request, &handler, tail);

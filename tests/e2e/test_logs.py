@@ -165,3 +165,39 @@ def test_wait_ends_1_when_somebody_stops_the_run_and_ctrl_c_leaves_it(lab):
     lab.mt("stop", "r")
     waiting.communicate(timeout=30)
     assert waiting.returncode == 1
+
+
+# --- logins that do not answer (S4) ---
+
+HANGING_LOGINS = {
+    "sleeps": "sleep 600\n",
+    "drips": "while :; do printf .; sleep 1; done\n",
+    "drips an answer": "printf '\\n@@'; while :; do printf 1; sleep 1; done\n",
+}
+
+
+@pytest.mark.parametrize("manner", HANGING_LOGINS)
+def test_a_login_that_never_answers_keeps_no_other_log_back(make_lab, manner):
+    lab = make_lab(3, shells={f"node{n}": "/bin/bash" for n in (1, 2, 3)})
+    run_once(lab, "echo here is $NODE_RANK", hosts="node1,node2,node3")
+    lab.node_file("node1", ".bashrc").write_text(HANGING_LOGINS[manner])
+    answer = lab.mt("logs", "r", "--connect-timeout", "2", code=3, timeout=60)
+    assert answer.lines == ["node2: here is 1", "node3: here is 2"]
+    assert "node1: the login did not answer within 6 s" in answer.err and "start-up files" in answer.err
+    assert answer.seconds < 20
+    lab.mt("exec", "-H", "node1", "--connect-timeout", "2", "--", "true", code=3)
+
+
+def test_following_names_a_login_that_does_not_answer(make_lab):
+    lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
+    lab.job("r.yaml", hosts="node1,node2", program="echo here is $NODE_RANK; sleep 300")
+    lab.mt("start", "r.yaml", "r", "--no-supervise")
+    lab.node_file("node1", ".bashrc").write_text("sleep 600\n")
+    with lab.spawn("logs", "r", "-f", "--connect-timeout", "2") as process:
+        try:
+            assert process.stdout.readline() == "node2: here is 1\n"
+            assert "node1: the login did not answer within 6 s" in process.stderr.readline()
+        finally:
+            process.kill()
+    lab.node_file("node1", ".bashrc").unlink()
+    lab.mt("stop", "r", "--grace", "1s")
