@@ -87,6 +87,8 @@ void yaml_merge(struct yaml_node *into, const struct yaml_node *from, const char
 bool yaml_is_null(const struct yaml_node *node);
 /* The plain word: yaml_is_word(node, "true"). */
 bool yaml_is_word(const struct yaml_node *node, const char *word);
+/* Does a text of the document (a line, a value) set a name whose value may not be shown? */
+bool yaml_has_secret(const struct yaml_doc *doc, const char *text);
 /* "a mapping", "a list", "null", "a text". */
 const char *yaml_type_name(const struct yaml_node *node);
 

@@ -81,7 +81,7 @@ static int check_program(struct job_reader *reader)
                     job->launcher);
         return error_hint(reader->err, "name the script or '-m MODULE' here and its arguments in 'args'");
     }
-    return 0;
+    return check_program_words(reader);
 }
 
 static int check_hosts(struct job_reader *reader)

@@ -1,98 +1,10 @@
-/* What runs and with what: program, args, env, env_file, pass_env, secret_env. */
+/* The variables of a job: env, env_file, pass_env, secret_env. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "input/envfile.h"
 #include "input/jobfile_internal.h"
-
-int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    struct job *job = reader->job;
-    reader->program = node;
-    if (reader_list(reader, node, path, &job->program) < 0) {
-        return -1;
-    }
-    job->program_is_list = node->type == YAML_LIST;
-    if (job->program.len == 0 || job->program.items[0][0] == '\0') {
-        reader_fail(reader, node, "'%s' is empty", path);
-        return error_hint(reader->err, "say what to run: 'program: train.py'");
-    }
-    for (size_t i = 0; i < job->program.len; i++) {
-        const struct yaml_node *item = job->program_is_list ? node->items[i] : node;
-        if (reader_check_word(reader, item, path, job->program.items[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* The words an entry of the mapping has; true, false and null are special only when plain. */
-static int read_arg(struct job_reader *reader, const struct yaml_node *node, const char *path,
-                    struct job_arg *arg)
-{
-    if (node->type == YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a text or a list of texts");
-    }
-    if (node->type == YAML_LIST) {
-        arg->type = JOB_ARG_LIST;
-    } else if (yaml_is_null(node)) {
-        arg->type = JOB_ARG_NULL;
-        return 0;
-    } else {
-        arg->type = yaml_is_word(node, "true")    ? JOB_ARG_TRUE
-                    : yaml_is_word(node, "false") ? JOB_ARG_FALSE
-                                                  : JOB_ARG_PAIR;
-        if (arg->type != JOB_ARG_PAIR) {
-            return 0;
-        }
-    }
-    if (reader_list(reader, node, path, &arg->values) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < arg->values.len; i++) {
-        if (reader_check_word(reader, node, path, arg->values.items[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int read_args_map(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    for (size_t i = 0; i < node->len; i++) {
-        const struct yaml_node *key = node->entries[i].key;
-        AUTO_FREE char *arg_path = xasprintf("%s.%s", path, key->text);
-        struct job_arg *arg = job_args_add(&reader->job->args);
-        AUTO_FREE char *option = xasprintf("--%s", key->text);
-        arg->key = xstrdup(key->text);
-        if (reader_check_word(reader, key, path, option) < 0 ||
-            read_arg(reader, node->entries[i].value, arg_path, arg) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
-{
-    if (node->type == YAML_MAP) {
-        return read_args_map(reader, node, path);
-    }
-    AUTO_STRLIST struct strlist words = STRLIST_INIT;
-    if (reader_list(reader, node, path, &words) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < words.len; i++) {
-        AUTO_FREE char *word_path = xasprintf("%s[%zu]", path, i);
-        const struct yaml_node *item = node->type == YAML_LIST ? node->items[i] : node;
-        if (reader_check_word(reader, item, word_path, words.items[i]) < 0) {
-            return -1;
-        }
-        job_args_add_word(&reader->job->args, words.items[i]);
-    }
-    return 0;
-}
 
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {

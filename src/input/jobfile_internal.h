@@ -111,6 +111,8 @@ int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const
 int read_shell(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
+/* Once launcher and python are known: is the program one script or module where it has to be? */
+int check_program_words(struct job_reader *reader);
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_env_file(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_pass_env(struct job_reader *reader, const struct yaml_node *node, const char *path);

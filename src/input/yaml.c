@@ -261,6 +261,10 @@ static struct yaml_node *read_map(struct builder *b, const yaml_event_t *start, 
             yaml_node_free(key);
             break;
         }
+        if (value->type == YAML_MAP && value->line > key->line) {
+            value->line = key->line; /* a mistake of the mapping as a whole is shown at its key */
+            value->column = key->column;
+        }
         yaml_map_add(map, key, value);
     }
     yaml_node_free(map);

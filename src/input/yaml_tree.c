@@ -252,6 +252,12 @@ static size_t find_secret(const struct yaml_doc *doc, const char *line, size_t l
     return len;
 }
 
+bool yaml_has_secret(const struct yaml_doc *doc, const char *text)
+{
+    size_t len = strlen(text);
+    return find_secret(doc, text, len) < len;
+}
+
 /* The line with everything after a secret name's colon as stars, one a character, so that columns stay. */
 static void mask_line(const struct yaml_doc *doc, const char *line, size_t len, struct str *out)
 {

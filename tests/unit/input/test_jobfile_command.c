@@ -25,19 +25,119 @@ static void test_args(void **state)
     (void)state;
     assert_args("args: {b: NO, a: 012, c: 1e-5, d: 12:30, e: on}\n",
                 "pair b <NO>|pair a <012>|pair c <1e-5>|pair d <12:30>|pair e <on>");
-    assert_args("args:\n  a: true\n  b: false\n  c: null\n  d:\n", "true a|false b|null c|null d");
+    assert_args("args:\n  a: true\n  b: false\n  c: null\n", "true a|false b|null c");
     assert_args("args: {a: 'true', b: \"false\", c: 'null', d: True, e: ~, f: ''}\n",
                 "pair a <true>|pair b <false>|pair c <null>|pair d <True>|pair e <~>|pair f <>");
     assert_args("args: {a: [1, true, ''], b: []}\n", "list a <1> <true> <>|list b");
     assert_args("args: {-x: 1, --y: 2}\n", "pair -x <1>|pair --y <2>");
     assert_args("args: [--a, 'b c', true, NO]\n", "word - <--a>|word - <b c>|word - <true>|word - <NO>");
-    assert_args("args: --a b\n", "word - <--a b>");
+    assert_args("args: --bf16\n", "word - <--bf16>");
+    assert_args("args: '${{ run }}'\n", "word - <${{ run }}>");
+    assert_args("args: ['--x=a b', -1 2, '- a', 'a --b', '--${{ run }}']\n",
+                "word - <--x=a b>|word - <-1 2>|word - <- a>|word - <a --b>|word - <--${{ run }}>");
+    assert_args("args: {flags: '--lr 1', l: [--lr 1]}\n", "pair flags <--lr 1>|list l <--lr 1>");
     assert_args("args: []\n", "");
     assert_args("args: {}\n", "");
     assert_args("args: null\n", "");
     assert_args(
         "args: {j: '{\"a\": [1]}', n: \"a\\nb\", h: $HOME, s: '*', p: '${{run}}', q: \"it's\"}\n",
         "pair j <{\"a\": [1]}>|pair n <a\nb>|pair h <$HOME>|pair s <*>|pair p <${{run}}>|pair q <it's>");
+}
+
+#define NO_VALUE(key)                                                                                        \
+    "write '" key ": true' for an option without a value, '" key ": null' to leave it out, or put quotes "   \
+    "around a value that holds a comma"
+#define ONE_TEXT "'args' is one text that holds blanks, expected a list of words"
+
+/* U1: what would vanish or reach the program as one word is refused with what was meant. */
+static void test_u1_args(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"program: x\nargs:\n  lr: 1\n  bf16:\n  a: 1\n", 4, 3, "'args.bf16' has no value", NO_VALUE("bf16")},
+        {"program: x\nargs: {bf16, lr: 1}\n", 2, 8, "'args.bf16' has no value", NO_VALUE("bf16")},
+        {"program: x\nargs: {betas: 0.9,0.95}\n", 2, 19, "'args.0.95' has no value", NO_VALUE("0.95")},
+        {"program: x\nargs: {lr 1e-4}\n", 2, 8, "'args.lr 1e-4' has no value",
+         "write 'lr: 1e-4', with a colon and a blank"},
+        {"program: x\nargs: {lr=1e-4}\n", 2, 8, "'args.lr=1e-4' has no value",
+         "write 'lr: 1e-4', with a colon and a blank"},
+        {"program: x\nargs: {l r: 1}\n", 2, 8, "'args.l r': a name of an option holds no blanks",
+         "write 'name: value', with the value behind the colon"},
+        {"program: x\nargs: --lr 1e-5 --bs 4\n", 2, 7, ONE_TEXT, "write 'args: [--lr, 1e-5, --bs, 4]'"},
+        {"program: x\nargs: '--name \"a b\" --x'\n", 2, 7, ONE_TEXT, "write 'args: [--name, \"a b\", --x]'"},
+        {"program: x\nargs: |\n  --lr 1\n  --bs 4\n", 2, 7, ONE_TEXT, "write 'args: [--lr, 1, --bs, 4]'"},
+        {"program: x\nargs:\n  lr:1e-4\n  bs:4\n", 3, 3, ONE_TEXT,
+         "write 'lr: 1e-4', with a blank after the colon, or the list [\"lr:1e-4\", \"bs:4\"]"},
+        {"program: x\nargs: '--API_KEY=geheim --x 1'\n", 2, 7, ONE_TEXT,
+         "write the words as a list: 'args: [--lr, 1e-5]'"},
+        {"program: x\nargs: [--bf16, --lr 1e-4]\n", 2, 16, "'args[1]' is an option and its value in one word",
+         "write two items: [--lr, 1e-4]"},
+        {"program: x\nargs:\n  - '-n a b'\n", 3, 5, "'args[0]' is an option and its value in one word",
+         "write two items: [-n, \"a b\"]"},
+        /* U20: a mapping's mistake is shown at its key */
+        {"program: x\nargs:\n  a: 1\n  lr:\n    b: 1\n", 4, 3,
+         "'args.lr' is a mapping, expected a text or a list of texts", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
+        assert_null(strstr(got.err.source, "geheim"));
+    }
+}
+
+#define ONE_SCRIPT "; for the launcher 'torchrun' it is one script or module"
+
+/* U1: a command line where one script or module belongs. */
+static void test_u1_program(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"program: python train.py --lr 1e-4\n", 1, 10,
+         "'program' begins with an interpreter: 'python train.py --lr 1e-4'" ONE_SCRIPT,
+         "write 'program: train.py' and 'args: [--lr, 1e-4]'; the interpreter is named by 'python'"},
+        {"program: /usr/bin/python3.11 -u train.py\n", 1, 10,
+         "'program' begins with an interpreter: '/usr/bin/python3.11 -u train.py'" ONE_SCRIPT,
+         "write 'program: train.py'; the interpreter is named by 'python'"},
+        {"program: python -m pkg.mod --x\n", 1, 10,
+         "'program' begins with an interpreter: 'python -m pkg.mod --x'" ONE_SCRIPT,
+         "write 'program: -m pkg.mod' and 'args: [--x]'; the interpreter is named by 'python'"},
+        {"program: python3\n", 1, 10, "'program' begins with an interpreter: 'python3'" ONE_SCRIPT,
+         "write 'program: train.py', or 'launcher: script' for a command line"},
+        {"program: torchrun --nproc_per_node 8 train.py\n", 1, 10,
+         "'program' begins with an interpreter: 'torchrun --nproc_per_node 8 train.py'" ONE_SCRIPT,
+         "write 'program: train.py'; mtlaunch starts torchrun itself"},
+        {"program: bash run.sh 8\n", 1, 10,
+         "'program' begins with an interpreter: 'bash run.sh 8'" ONE_SCRIPT,
+         "write 'program: run.sh' and 'args: [8]'; a shell line needs 'launcher: script'"},
+        {"program: train.py --lr 1\n", 1, 10, "'program' holds options: 'train.py --lr 1'" ONE_SCRIPT,
+         "write 'program: train.py' and 'args: [--lr, 1]'"},
+        {"program: train.py a.yaml\n", 1, 10, "'program' holds arguments: 'train.py a.yaml'" ONE_SCRIPT,
+         "write 'program: train.py' and 'args: [a.yaml]'"},
+        {"program: -m pkg.mod --x 1\n", 1, 10, "'program' holds arguments: '-m pkg.mod --x 1'" ONE_SCRIPT,
+         "write 'program: -m pkg.mod' and 'args: [--x, 1]'"},
+        {"program: -m\n", 1, 10, "'program' names no module: '-m'" ONE_SCRIPT,
+         "write 'program: train.py', or 'launcher: script' for a command line"},
+        {"program: A=1 python train.py\n", 1, 10,
+         "'program' begins with a variable: 'A=1 python train.py'" ONE_SCRIPT,
+         "write 'program: train.py'; variables belong in 'env'"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
+    }
+    static const char *const good[] = {
+        "program: my train.py\n",
+        "program: -m pkg.mod\n",
+        "program: '${{ artifacts }}/x.py'\n",
+        "program: python train.py --lr 1\nlauncher: script\n",
+        "program: bash run.sh\npython: none\n",
+        "program: python/train.py\n",
+        "program: pythonic.py\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(good[i], NULL);
+        assert_read(&got);
+    }
 }
 
 static void test_setup_keeps_its_lines(void **state)
@@ -254,6 +354,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_args),
+        cmocka_unit_test(test_u1_args),
+        cmocka_unit_test(test_u1_program),
         cmocka_unit_test(test_setup_keeps_its_lines),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_env),

@@ -1,0 +1,154 @@
+/*
+ * `args`: a list of words, or a mapping in file order. What would reach the program as something else than
+ * was meant (a line as one word, an option without its value) is refused with the list that was meant.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "input/jobfile_internal.h"
+#include "input/words_internal.h"
+
+/* A key without a value: the option would vanish silently. */
+static int fail_no_value(struct job_reader *reader, const struct yaml_node *key, const char *path)
+{
+    const char *text = key->text;
+    size_t name = strcspn(text, " \t=");
+    reader_fail(reader, key, "'%.100s' has no value", path);
+    if (text[name] != '\0' && name > 0 && !yaml_has_secret(key->doc, key->text)) {
+        size_t gap = strspn(text + name, " \t=");
+        AUTO_STR struct str value = STR_INIT;
+        words_add_scalar(text + name + gap, &value);
+        return error_hint(reader->err, "write '%.*s: %.200s', with a colon and a blank",
+                          (int)(name > 100 ? 100 : name), text, str_text(&value));
+    }
+    return error_hint(
+        reader->err,
+        "write '%.100s: true' for an option without a value, '%.100s: null' to leave it out, or put "
+        "quotes around a value that holds a comma",
+        text, text);
+}
+
+/* The words an entry of the mapping has; true, false and null are special only when plain. */
+static int read_arg(struct job_reader *reader, const struct yaml_entry *entry, const char *path,
+                    struct job_arg *arg)
+{
+    const struct yaml_node *node = entry->value;
+    if (node->type == YAML_MAP) {
+        return reader_fail_type(reader, node, path, "a text or a list of texts");
+    }
+    if (yaml_is_word(node, "")) {
+        return fail_no_value(reader, entry->key, path);
+    }
+    arg->type = node->type == YAML_LIST       ? JOB_ARG_LIST
+                : yaml_is_null(node)          ? JOB_ARG_NULL
+                : yaml_is_word(node, "true")  ? JOB_ARG_TRUE
+                : yaml_is_word(node, "false") ? JOB_ARG_FALSE
+                                              : JOB_ARG_PAIR;
+    if (arg->type != JOB_ARG_LIST && arg->type != JOB_ARG_PAIR) {
+        return 0;
+    }
+    if (reader_list(reader, node, path, &arg->values) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < arg->values.len; i++) {
+        if (reader_check_word(reader, node, path, arg->values.items[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_args_map(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    for (size_t i = 0; i < node->len; i++) {
+        const struct yaml_node *key = node->entries[i].key;
+        AUTO_FREE char *arg_path = xasprintf("%s.%s", path, key->text);
+        struct job_arg *arg = job_args_add(&reader->job->args);
+        AUTO_FREE char *option = xasprintf("--%s", key->text);
+        arg->key = xstrdup(key->text);
+        if (reader_check_word(reader, key, path, option) < 0 ||
+            read_arg(reader, &node->entries[i], arg_path, arg) < 0) {
+            return -1;
+        }
+        if (words_has_blank(key->text)) {
+            reader_fail(reader, key, "'%.100s': a name of an option holds no blanks", arg_path);
+            return error_hint(reader->err, "write 'name: value', with the value behind the colon");
+        }
+    }
+    return 0;
+}
+
+/* A line such as "--lr 1e-5 --bs 4", which would reach the program as one word. */
+static int fail_line(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    AUTO_STR struct str list = STR_INIT;
+    words_split(node->text, &words);
+    words_add_list(words.items, words.len, &list);
+    reader_fail(reader, node, "'%s' is one text that holds blanks, expected a list of words", path);
+    if (yaml_has_secret(node->doc, node->text)) {
+        return error_hint(reader->err, "write the words as a list: 'args: [--lr, 1e-5]'");
+    }
+    const char *colon = words.len > 0 ? strchr(words.items[0], ':') : NULL;
+    if (colon != NULL && words.items[0][0] != '-' && colon[1] != '\0' && colon[1] != '/') {
+        return error_hint(reader->err, "write '%.*s: %.100s', with a blank after the colon, or the list %s",
+                          (int)(colon - words.items[0] > 100 ? 100 : colon - words.items[0]), words.items[0],
+                          colon + 1, str_text(&list));
+    }
+    return error_hint(reader->err, node->doc->is_option ? "write --set 'args=%s'" : "write 'args: %s'",
+                      str_text(&list));
+}
+
+/* "--lr 1e-4": a dash, a name, a blank, a value. A negative number and "--x=a b" are no such thing. */
+static bool is_option_with_value(const char *text)
+{
+    size_t dashes = strspn(text, "-");
+    size_t first = words_first_len(text);
+    const char *equals = strchr(text, '=');
+    bool letter =
+        (text[dashes] >= 'a' && text[dashes] <= 'z') || (text[dashes] >= 'A' && text[dashes] <= 'Z');
+    return dashes > 0 && letter && text[first] != '\0' && (equals == NULL || equals > text + first) &&
+           text[first + strspn(text + first, " \t\r\n")] != '\0';
+}
+
+static int fail_item(struct job_reader *reader, const struct yaml_node *item, const char *path)
+{
+    size_t first = words_first_len(item->text);
+    const char *value = item->text + first;
+    AUTO_FREE char *option = xstrndup(item->text, first);
+    AUTO_FREE char *rest = xstrdup(value + strspn(value, " \t\r\n"));
+    char *const words[] = {option, rest};
+    AUTO_STR struct str list = STR_INIT;
+    words_add_list(words, ARRAY_LEN(words), &list);
+    reader_fail(reader, item, "'%s' is an option and its value in one word", path);
+    if (yaml_has_secret(item->doc, item->text)) {
+        return error_hint(reader->err, "write two items: [--lr, 1e-4]");
+    }
+    return error_hint(reader->err, "write two items: %s", str_text(&list));
+}
+
+int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type == YAML_MAP) {
+        return read_args_map(reader, node, path);
+    }
+    if (node->type == YAML_TEXT && words_has_blank(node->text)) {
+        return fail_line(reader, node, path);
+    }
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    if (reader_list(reader, node, path, &words) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < words.len; i++) {
+        AUTO_FREE char *word_path = xasprintf("%s[%zu]", path, i);
+        const struct yaml_node *item = node->type == YAML_LIST ? node->items[i] : node;
+        if (reader_check_word(reader, item, word_path, words.items[i]) < 0) {
+            return -1;
+        }
+        if (is_option_with_value(words.items[i])) {
+            return fail_item(reader, item, word_path);
+        }
+        job_args_add_word(&reader->job->args, words.items[i]);
+    }
+    return 0;
+}
