@@ -139,7 +139,9 @@ static const struct {
     {"MTLAUNCH_HOSTFILE", "the host file when neither the command line nor the spec names hosts"},
     {"MTLAUNCH_JOBS", "folders in which JOB is looked up, separated by colons"},
     {"ZERO_STAGE, CONTAINER_NAME, NPROC_PER_NODE, MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT",
-     "act as the job options of those names; an empty one is unset"},
+     "act as the job options of those names; an empty one is unset; CONTAINER_NAME acts only where the spec "
+     "has a "
+     "container"},
     {"XDG_STATE_HOME", "where the records of runs are kept, in mtlaunch/runs (~/.local/state)"},
     {"NO_COLOR", "when set and not empty: no colour and no bars"},
     {"COLUMNS", "the width of tables"},

@@ -152,13 +152,26 @@ static int apply_set(struct job_reader *reader, const char *option)
     return value != NULL ? assign(reader, &keys, value) : -1;
 }
 
+/*
+ * Machines set CONTAINER_NAME for purposes of their own (pods, cloud shells): it renames the container that
+ * the spec has and never makes one.
+ */
+static bool variable_acts(const struct job_reader *reader, const struct shortcut *shortcut)
+{
+    if (strcmp(shortcut->variable, "CONTAINER_NAME") != 0) {
+        return true;
+    }
+    const struct yaml_node *container = yaml_get(reader->root, "container");
+    return container != NULL && container->type == YAML_MAP && container->len > 0;
+}
+
 int set_apply_all(struct job_reader *reader)
 {
     const struct job_request *request = reader->request;
     for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++) {
         const char *text = request_variable(request, shortcuts[i].variable);
         AUTO_FREE char *name = xasprintf("%s of the environment", shortcuts[i].variable);
-        if (text != NULL && text[0] != '\0' &&
+        if (text != NULL && text[0] != '\0' && variable_acts(reader, &shortcuts[i]) &&
             assign_text(reader, shortcuts[i].path, name, shortcuts[i].variable, text) < 0) {
             return -1;
         }

@@ -177,20 +177,65 @@ static void test_variables_act_as_options(void **state)
                                "ARTIFACT_ROOT=/r of the environment acts as --artifacts");
 }
 
-static void test_container_whoever_asks(void **state)
+#define WITH_CONTAINER "program: x\ncontainer: {name: own}\n"
+
+/* U3: CONTAINER_NAME renames a container that the spec has after its profiles, and never makes one. */
+static void test_u3_container_name(void **state)
 {
     (void)state;
     const char *const environ_[] = {"CONTAINER_NAME=c", NULL};
     const struct job_request variable = {.environ_ = environ_};
-    AUTO_OUTCOME struct outcome got = read_spec(SPEC, &variable);
+    AUTO_OUTCOME struct outcome got = read_spec(WITH_CONTAINER, &variable);
     assert_read(&got);
     assert_string_equal(got.job.container.name, "c");
     assert_string_equal(got.notes.items[0], "CONTAINER_NAME=c of the environment acts as --container");
-    const struct job_request option = {.container = "d", .environ_ = environ_};
-    AUTO_OUTCOME struct outcome again = read_spec(SPEC, &option);
+    static const char *const without[] = {"program: x\n", "program: x\ncontainer: null\n",
+                                          "program: x\ncontainer: {}\n",
+                                          "program: x\nprofiles: {p: {container: {name: o}}}\n"};
+    for (size_t i = 0; i < ARRAY_LEN(without); i++) {
+        AUTO_OUTCOME struct outcome none = read_spec(without[i], &variable);
+        assert_read(&none);
+        assert_null(none.job.container.name);
+        assert_int_equal(none.notes.len, 0);
+    }
+    AUTO_STRLIST struct strlist profiles = STRLIST_INIT;
+    strlist_add(&profiles, "p");
+    const struct job_request chosen = {.environ_ = environ_, .profiles = &profiles};
+    AUTO_OUTCOME struct outcome profile = read_spec(without[3], &chosen);
+    assert_read(&profile);
+    assert_string_equal(profile.job.container.name, "c");
+    AUTO_OUTCOME struct outcome taken =
+        read_spec("program: x\ncontainer: {name: o}\nprofiles: {p: {container: null}}\n", &chosen);
+    assert_read(&taken);
+    assert_null(taken.job.container.name);
+}
+
+/* Later wins: the spec, the variable, --set, --container, which also makes a container. */
+static void test_u3_container_order(void **state)
+{
+    (void)state;
+    const char *const environ_[] = {"CONTAINER_NAME=c", NULL};
+    AUTO_STRLIST struct strlist sets = STRLIST_INIT;
+    strlist_add(&sets, "container.name=s");
+    const struct job_request set = {.environ_ = environ_, .sets = &sets};
+    AUTO_OUTCOME struct outcome first = read_spec(WITH_CONTAINER, &set);
+    assert_read(&first);
+    assert_string_equal(first.job.container.name, "s");
+    assert_int_equal(first.notes.len, 0);
+    const struct job_request option = {.container = "d", .environ_ = environ_, .sets = &sets};
+    AUTO_OUTCOME struct outcome again = read_spec(WITH_CONTAINER, &option);
     assert_read(&again);
     assert_string_equal(again.job.container.name, "d");
     assert_int_equal(again.notes.len, 0);
+    const struct job_request alone = {.container = "d"};
+    AUTO_OUTCOME struct outcome made = read_spec("program: x\n", &alone);
+    assert_read(&made);
+    assert_string_equal(made.job.container.name, "d");
+    const char *const empty[] = {"CONTAINER_NAME=", NULL};
+    const struct job_request unset = {.environ_ = empty};
+    AUTO_OUTCOME struct outcome own = read_spec(WITH_CONTAINER, &unset);
+    assert_read(&own);
+    assert_string_equal(own.job.container.name, "own");
 }
 
 static void test_later_wins(void **state)
@@ -345,7 +390,8 @@ int main(void)
         cmocka_unit_test(test_set_refusals),
         cmocka_unit_test(test_long_sets_are_named_by_their_key),
         cmocka_unit_test(test_variables_act_as_options),
-        cmocka_unit_test(test_container_whoever_asks),
+        cmocka_unit_test(test_u3_container_name),
+        cmocka_unit_test(test_u3_container_order),
         cmocka_unit_test(test_later_wins),
         cmocka_unit_test(test_options_and_variables_are_checked),
         cmocka_unit_test(test_env_options),
