@@ -8,6 +8,7 @@
 #include "judge_internal.h"
 #include "lastlines_internal.h"
 #include "model/kind.h"
+#include "model/remedy.h"
 #include "record_internal.h"
 
 #define LINES_READ     40 /* of the log of the node that failed first */
@@ -81,7 +82,9 @@ void guard_explain(struct guard *guard)
     run_fetch_lines(&guard->crew, wanted, LINES_READ, texts);
     AUTO_FREE char *text = texts[first];
     AUTO_FREE char *head = describe(&run->nodes[first]);
-    set_reason(run, run_quote_lines(head, text, LINES_QUOTED));
+    AUTO_FREE char *quoted = run_quote_lines(head, text, LINES_QUOTED);
+    const char *action = remedy_find(text);
+    set_reason(run, action == NULL ? xstrdup(quoted) : xasprintf("%s\n  hint: %s", quoted, action));
     guard->no_restart = text != NULL && policy_forbids_restart(&run->policy, text) != NULL;
 }
 

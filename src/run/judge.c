@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "judge_internal.h"
 #include "model/kind.h"
+#include "model/remedy.h"
 
 #define OUTPUT_TAIL_MAX 600 /* bytes of a log's end that go into an error's text */
 
@@ -188,7 +189,11 @@ static void add_output(struct error *err, const char *output)
         }
     }
     AUTO_FREE char *head = xstrdup(err->text);
+    AUTO_FREE char *hint = xstrdup(err->hint);
     error_set(err, err->kind, "%s:\n    %s", head, str_text(&indented));
+    if (hint[0] != '\0') {
+        error_hint(err, "%s", hint);
+    }
 }
 
 static int start_refused(const struct node_start *start, const char *run, struct error *err)
@@ -252,6 +257,10 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
         error_set(err, &kind_start_failed, "the command ended at once: %s",
                   node->reason == NULL ? "no status" : node->reason);
         break;
+    }
+    const char *action = remedy_find(start->output);
+    if (action != NULL) {
+        error_hint(err, "%s", action);
     }
     add_output(err, start->output);
     return -1;

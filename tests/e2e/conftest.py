@@ -14,9 +14,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 from cluster import UID, Cluster, kill_quietly, wait_for  # noqa: E402  pylint: disable=wrong-import-position
+from torch_env import torch_options  # noqa: E402  pylint: disable=wrong-import-position
 
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
-TORCH_ENV = ["-e", "PET_REDIRECTS=1", "-e", "PET_TEE=1"]  # Debian's torch 1.13 under Python 3.11
+TORCH_ENV = torch_options()
 
 # What runs in the background of a script has these ignored, and whatever it starts inherits that.
 for number in (signal.SIGINT, signal.SIGQUIT):

@@ -69,7 +69,10 @@ home=$(cluster home)
 echo "(head\$ stands for: python3 tests/e2e/cluster.py exec head --dir $lab --)"
 $as cp examples/torchrun_allreduce.yaml examples/allreduce.py "$home/" || fail "examples not copied"
 run cluster put examples/allreduce.py
-set -- -e PET_REDIRECTS=1 -e PET_TEE=1 # Debian's torch 1.13 needs these two under Python 3.11
+python=/usr/bin/python3
+[ ! -x .venv/bin/python3 ] || python=$PWD/.venv/bin/python3
+# shellcheck disable=SC2046 # words
+set -- $(python3 tests/e2e/torch_env.py "$python")
 case $home in
 "$lab"/*) [ -z "$kind" ] || set -- "$@" --set "workdir=$home" ;;
 esac

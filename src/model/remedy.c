@@ -1,0 +1,35 @@
+/* Known failures of a job and what to do about each. */
+#include "model/remedy.h"
+
+#include <string.h>
+
+const struct remedy remedies[] = {
+    /* torch/distributed: TCPStore, from 2.4 on, in a build without libuv such as Debian's 2.6 */
+    {"use_libuv was requested but PyTorch was buil",
+     "this PyTorch has no libuv: set USE_LIBUV=0 (start with -e USE_LIBUV=0, or env: {USE_LIBUV: 0} in the "
+     "spec)"},
+};
+
+const size_t remedies_len = sizeof remedies / sizeof remedies[0];
+
+static const char *last_in(const char *text, const char *part)
+{
+    const char *last = NULL;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        last = at;
+    return last;
+}
+
+const char *remedy_find(const char *text)
+{
+    const char *last = NULL;
+    const char *action = NULL;
+    for (size_t i = 0; text != NULL && i < remedies_len; i++) {
+        const char *at = last_in(text, remedies[i].line);
+        if (at != NULL && (last == NULL || at > last)) {
+            last = at;
+            action = remedies[i].action;
+        }
+    }
+    return action;
+}
