@@ -6,8 +6,8 @@
 const struct remedy remedies[] = {
     /* torch/distributed: TCPStore, from 2.4 on, in a build without libuv such as Debian's 2.6 */
     {"use_libuv was requested but PyTorch was buil",
-     "this PyTorch has no libuv: set USE_LIBUV=0 (start with -e USE_LIBUV=0, or env: {USE_LIBUV: 0} in the "
-     "spec)"},
+     "this PyTorch was built without libuv: set USE_LIBUV=0 (-e USE_LIBUV=0, or env: {USE_LIBUV: 0} in the "
+     "spec); where torchrun ignores it, use a PyTorch with libuv (pip install torch)"},
 };
 
 const size_t remedies_len = sizeof remedies / sizeof remedies[0];

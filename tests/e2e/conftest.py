@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 from cluster import UID, Cluster, kill_quietly, wait_for  # noqa: E402  pylint: disable=wrong-import-position
-from torch_env import torch_options  # noqa: E402  pylint: disable=wrong-import-position
+from torch_env import SHIM, torch_options  # noqa: E402  pylint: disable=wrong-import-position
 
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
 TORCH_ENV = torch_options()
@@ -203,6 +203,8 @@ def lab(big_cluster):
     """A clean cluster of four nodes."""
     one = Lab(big_cluster)
     one.clean()
+    if "USE_LIBUV=0" in TORCH_ENV:
+        big_cluster.put(str(SHIM))
     yield one
     one.clean()
 

@@ -67,12 +67,14 @@ printf '$ python3 tests/e2e/cluster.py up 4 %s\n' "$kind"
 $as python3 tests/e2e/cluster.py up 4 --dir "$lab" --mtlaunch "$program" $kind || fail "the cluster did not come up"
 home=$(cluster home)
 echo "(head\$ stands for: python3 tests/e2e/cluster.py exec head --dir $lab --)"
-$as cp examples/torchrun_allreduce.yaml examples/allreduce.py "$home/" || fail "examples not copied"
+$as cp -r examples/torchrun_allreduce.yaml examples/allreduce.py tests/e2e/programs/torch_shim "$home/" ||
+    fail "examples not copied"
 run cluster put examples/allreduce.py
+cluster put tests/e2e/programs/torch_shim
 python=/usr/bin/python3
 [ ! -x .venv/bin/python3 ] || python=$PWD/.venv/bin/python3
 # shellcheck disable=SC2046 # words
-set -- $(python3 tests/e2e/torch_env.py "$python")
+set -- $(python3 tests/e2e/torch_env.py "$python" torch_shim)
 case $home in
 "$lab"/*) [ -z "$kind" ] || set -- "$@" --set "workdir=$home" ;;
 esac

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """What the environment of a torchrun job needs with this machine's torch, as options of mtlaunch.
 
-    python3 tests/e2e/torch_env.py [PYTHON]      one word a line; PYTHON: the one that has torch (/usr/bin/python3)
+    python3 tests/e2e/torch_env.py PYTHON SHIM      one word a line; PYTHON: the one that has torch; SHIM: where the
+                                                    nodes have the folder programs/torch_shim
 """
 import subprocess
 import sys
+from pathlib import Path
+
+SHIM = Path(__file__).resolve().parent / "programs" / "torch_shim"
 
 # Debian's torch 1.13 needs these two under Python 3.11.
 OUTPUT = ["-e", "PET_REDIRECTS=1", "-e", "PET_TEE=1"]
@@ -19,13 +23,13 @@ if tuple(int(n) for n in version("torch").split(".")[:2]) >= (2, 4):
     except RuntimeError as error:
         if "libuv" not in str(error):
             raise
-        print("USE_LIBUV=0")
+        print("no libuv")
 """
 
 
-def torch_options(python="/usr/bin/python3"):
+def torch_options(python="/usr/bin/python3", shim="/home/lab/torch_shim"):
     found = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, check=False)
-    return OUTPUT + [word for name in found.stdout.split() for word in ("-e", name)]
+    return OUTPUT + (["-e", "USE_LIBUV=0", "-e", f"PYTHONPATH={shim}"] if found.stdout.strip() else [])
 
 
 if __name__ == "__main__":
