@@ -1,9 +1,12 @@
 /* U23: a known failure is found by its line in a log, and the hint says what to do. */
-#include <cmocka.h>
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
 #include <string.h>
 
 #include "model/remedy.h"
