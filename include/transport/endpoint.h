@@ -58,6 +58,7 @@ struct endpoint {
     struct strlist known_hosts;    /* files, absolute */
     char *trust_file;              /* where new keys go; NULL: nowhere */
     bool accept_new;               /* a key of an unknown host is taken and written down */
+    bool accept_by_spec;           /* accept_new, or not, is what the spec says, not ssh_config */
     struct hostkey_offers *offers; /* borrowed; NULL: keys that are not known are not collected */
     unsigned connect_timeout_ms;   /* of ssh_config; 0: not given */
     unsigned alive_interval_ms;    /* of ssh_config; 0: not given */

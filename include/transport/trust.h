@@ -6,9 +6,11 @@
 #ifndef MTLAUNCH_TRANSPORT_TRUST_H
 #define MTLAUNCH_TRANSPORT_TRUST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 /* One key of one host; owned. */
 struct hostkey_offer {
@@ -28,7 +30,28 @@ struct hostkey_offers {
 void hostkey_offer_release(struct hostkey_offer *offer);
 void hostkey_offers_release(struct hostkey_offers *offers);
 
-/* Write one down: a line is added under a lock unless it stands there. Errors: kind_local. */
-int hostkey_offer_accept(const struct hostkey_offer *offer, struct error *err);
+/* Write one down: a line is added under a lock unless it stands there, which *added tells. Errors:
+ * kind_local.
+ */
+int hostkey_offer_accept(const struct hostkey_offer *offer, bool *added, struct error *err);
+/* Would the next command find it in its file? Not in /dev/null. */
+bool hostkey_offer_can_stay(const struct hostkey_offer *offer);
+
+/*
+ * Hosts whose keys nobody verifies: new keys are taken (StrictHostKeyChecking no or accept-new), but the file
+ * for them keeps none (UserKnownHostsFile /dev/null), and no other file knows the host. Add every endpoint,
+ * its jumps are looked at too; the text is one warning for all, NULL when there is no such host (caller
+ * frees).
+ */
+struct endpoint;
+struct known_hosts;
+struct trust_survey {
+    struct strlist names; /* of such hosts */
+    char *why;            /* of the first */
+    struct known_hosts *known;
+};
+void trust_survey_add(struct trust_survey *survey, const struct endpoint *endpoint);
+char *trust_survey_warning(const struct trust_survey *survey);
+void trust_survey_release(struct trust_survey *survey);
 
 #endif

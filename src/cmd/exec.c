@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/msg.h"
 #include "cmd/commands_internal.h"
 #include "cmd/setup_internal.h"
 #include "report/exec.h"
@@ -75,6 +76,18 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     return result;
 }
 
+static void warn_unverified(const struct setup *setup)
+{
+    struct trust_survey survey = {0};
+
+    for (size_t i = 0; i < setup->hosts.len; i++)
+        trust_survey_add(&survey, &setup->endpoints[i]);
+    AUTO_FREE char *warning = trust_survey_warning(&survey);
+    if (warning != NULL)
+        msg_warn("%s", warning);
+    trust_survey_release(&survey);
+}
+
 static int run_exec_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
@@ -82,6 +95,7 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
     if (check_words(call, err) != 0 || setup_load(&setup, call, NULL, err) != 0 ||
         setup_endpoints(&setup, err) != 0)
         return -1;
+    warn_unverified(&setup);
     return run_on_hosts(call, &setup, err);
 }
 

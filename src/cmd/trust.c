@@ -89,31 +89,6 @@ static int look_at_hosts(struct trust *trust, struct error *err)
     return 0;
 }
 
-/* What was written down and is shown again did not stay: the file keeps nothing (/dev/null). */
-static void drop_unkept(struct trust *trust)
-{
-    struct hostkey_offers *offers = &trust->offers;
-
-    for (size_t i = trust->round_from; i < offers->len;) {
-        struct hostkey_offer *offer = &offers->items[i];
-        bool again = false;
-        for (size_t j = 0; j < trust->round_from && !again; j++)
-            again = strcmp(offers->items[j].line, offer->line) == 0 &&
-                    strcmp(offers->items[j].file, offer->file) == 0;
-        if (!again) {
-            i++;
-            continue;
-        }
-        struct error error = ERROR_INIT;
-        error_set(&error, &kind_hostkey_unknown, "its key does not stay in '%s'", offer->file);
-        error_hint(&error, "is UserKnownHostsFile in ssh_config a file");
-        failures_add(&trust->call->failures, offer->host, &error);
-        hostkey_offer_release(offer);
-        offers->len--;
-        memmove(offer, offer + 1, (offers->len - i) * sizeof(*offer));
-    }
-}
-
 /* In the order of the list; a jump that is none of its hosts comes last. */
 static void sort_offers(struct trust *trust)
 {
@@ -128,6 +103,34 @@ static void sort_offers(struct trust *trust)
             offers->items[i] = offers->items[sorted];
             offers->items[sorted++] = found;
         }
+    }
+}
+
+/* A key that its file does not keep (/dev/null) is not offered: the next command would not know it. Nor is
+ * one that was written down and is shown again. */
+static void drop_unkept(struct trust *trust)
+{
+    struct hostkey_offers *offers = &trust->offers;
+
+    for (size_t i = trust->round_from; i < offers->len;) {
+        struct hostkey_offer *offer = &offers->items[i];
+        bool again = false;
+        for (size_t j = 0; j < trust->round_from && !again; j++)
+            again = strcmp(offers->items[j].line, offer->line) == 0 &&
+                    strcmp(offers->items[j].file, offer->file) == 0;
+        if (!again && hostkey_offer_can_stay(offer)) {
+            i++;
+            continue;
+        }
+        struct error error = ERROR_INIT;
+        error_set(&error, &kind_hostkey_unknown, "its key does not stay in '%s', which keeps nothing",
+                  offer->file);
+        error_hint(&error, "name a file that you can write: UserKnownHostsFile in ssh_config, or"
+                           " ssh: {known_hosts: FILE} in the spec");
+        failures_add(&trust->call->failures, offer->host, &error);
+        hostkey_offer_release(offer);
+        offers->len--;
+        memmove(offer, offer + 1, (offers->len - i) * sizeof(*offer));
     }
 }
 
@@ -193,16 +196,18 @@ static int write_down(struct trust *trust, struct error *err)
 {
     AUTO_STRLIST struct strlist files = STRLIST_INIT;
     const struct hostkey_offers *offers = &trust->offers;
+    size_t before = trust->added;
 
     for (size_t i = trust->round_from; i < offers->len; i++) {
-        if (hostkey_offer_accept(&offers->items[i], err) != 0)
+        bool added = false;
+        if (hostkey_offer_accept(&offers->items[i], &added, err) != 0)
             return -1;
-        trust->added++;
+        trust->added += added; /* not a line that another host of the list had added */
         if (!strlist_has(&files, offers->items[i].file))
             strlist_add(&files, offers->items[i].file);
     }
     AUTO_FREE char *where = strlist_join(&files, ", ");
-    size_t added = offers->len - trust->round_from;
+    size_t added = trust->added - before;
     msg_info("%zu host key%s added to %s", added, added == 1 ? "" : "s", where);
     return 0;
 }
@@ -214,10 +219,10 @@ static int trust_round(struct trust *trust, struct error *err)
     trust->round_from = trust->offers.len;
     if (look_at_hosts(trust, err) != 0)
         return -1;
+    sort_offers(trust);
     drop_unkept(trust);
     if (trust->offers.len == trust->round_from)
         return 0;
-    sort_offers(trust);
     if (!trust->call->style.json && show_round(trust, err) != 0)
         return -1;
     switch (ask(trust->call, err)) {

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "common_internal.h"
 #include "crew_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
@@ -40,7 +41,7 @@ int crew_interrupted_error(const struct crew *crew, struct error *err)
 }
 
 static int add_hosts(struct crew *crew, const struct machine *machine, const struct ssh_config *config,
-                     struct error *err)
+                     struct trust_survey *survey, struct error *err)
 {
     const struct run *run = crew->run;
     const struct ssh_options options = {
@@ -59,6 +60,7 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
             return error_prefix(err, "%s", run->nodes[i].label);
         }
         fleet_add_host(crew->fleet, &endpoint);
+        trust_survey_add(survey, &endpoint);
         endpoint_release(&endpoint);
     }
     for (size_t i = 0; i < run->debts_len; i++) {
@@ -67,9 +69,20 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
             return error_prefix(err, "%s", run->debts[i].label);
         }
         fleet_add_host(crew->fleet, &endpoint);
+        trust_survey_add(survey, &endpoint);
         endpoint_release(&endpoint);
     }
     return 0;
+}
+
+/* Once a command. */
+static void warn_unverified(struct run_context *context, const struct trust_survey *survey)
+{
+    AUTO_FREE char *warning = trust_survey_warning(survey);
+    if (warning != NULL && !context->told_unverified) {
+        context->told_unverified = true;
+        tell_warn(context, "%s", warning);
+    }
 }
 
 int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err)
@@ -93,7 +106,12 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
         crew->fleet = fleet_new(&options, err);
         if (crew->fleet != NULL) {
             fleet_on_signal(crew->fleet, on_signal, crew);
-            result = add_hosts(crew, &machine, config, err);
+            struct trust_survey survey = {0};
+            result = add_hosts(crew, &machine, config, &survey, err);
+            if (result == 0) {
+                warn_unverified(context, &survey);
+            }
+            trust_survey_release(&survey);
             if (result == 0 && context->observer->work != NULL) {
                 result = fleet_background(crew->fleet, context->observer->work_fd, context->observer->work,
                                           context->observer->work_ctx, err);

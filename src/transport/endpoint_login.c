@@ -233,6 +233,7 @@ static void fill_policy(const struct login *login, const struct ssh_options *opt
     struct endpoint *endpoint = login->endpoint;
     const char *wish = options != NULL ? options->host_key : NULL;
 
+    endpoint->accept_by_spec = wish != NULL;
     endpoint->accept_new = wish != NULL
                                ? strcmp(wish, "accept-new") == 0
                                : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;

@@ -479,6 +479,19 @@ static bool is_unwritable(int code)
     return code == EROFS || code == EACCES || code == EPERM || code == ENOENT;
 }
 
+bool known_hosts_keeps(const char *path)
+{
+    AUTO_FREE char *folder = path_folder(path);
+    AUTO_FREE char *own = path_expand_home("~/.ssh", getenv("HOME"));
+    struct stat st;
+
+    if (stat(path, &st) == 0)
+        return S_ISREG(st.st_mode) && access(path, W_OK) == 0;
+    if (errno != ENOENT)
+        return false;
+    return file_exists(folder) ? access(folder, W_OK | X_OK) == 0 : strcmp(folder, own) == 0;
+}
+
 /* Of missing folders only the caller's ~/.ssh is made, as ssh does. */
 static int make_folder(const char *path, struct error *err)
 {
@@ -495,29 +508,33 @@ static int make_folder(const char *path, struct error *err)
 }
 
 /* Unless it stands there by now. */
-static int append_line(const char *path, const char *text, struct error *err)
+static int append_line(const char *path, const char *text, bool *added, struct error *err)
 {
-    AUTO_STR struct str old = STR_INIT, added = STR_INIT;
+    AUTO_STR struct str old = STR_INIT, line = STR_INIT;
 
     if (file_exists(path) && file_read(path, KNOWN_HOSTS_MAX_BYTES, &old, err) != 0)
         return -1;
     if (has_line(&old, text))
         return 0;
     if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
-        str_add_char(&added, '\n');
-    str_add(&added, text);
-    return file_append_sync(path, str_text(&added), added.len, 0600, err);
+        str_add_char(&line, '\n');
+    str_add(&line, text);
+    if (added != NULL)
+        *added = true;
+    return file_append_sync(path, str_text(&line), line.len, 0600, err);
 }
 
 /* "name type key", as ssh writes it. Other processes add keys too, so there is a lock, but where the folder
  * takes no file for it. */
-int known_hosts_append(const char *path, const char *text, struct error *err)
+int known_hosts_append(const char *path, const char *text, bool *added, struct error *err)
 {
     AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
     struct error trouble = ERROR_INIT;
     struct stat st;
     int lock, failed, code;
 
+    if (added != NULL)
+        *added = false;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* /dev/null */
         return 0;
     if (make_folder(path, err) != 0)
@@ -528,14 +545,14 @@ int known_hosts_append(const char *path, const char *text, struct error *err)
         return error_set(err, &kind_local, "'%s' is locked by another process for more than %d s", path,
                          LOCK_MS / 1000);
     if (lock < 0 && is_unwritable(code) && access(path, W_OK) == 0)
-        return append_line(path, text, err);
+        return append_line(path, text, added, err);
     if (lock < 0) {
         if (err != NULL)
             *err = trouble;
         errno = code;
         return -1;
     }
-    failed = append_line(path, text, err);
+    failed = append_line(path, text, added, err);
     code = errno;
     unlink(lock_path);
     close(lock);
@@ -560,7 +577,7 @@ int known_hosts_add(struct known_hosts *known, const struct known_name *name, co
 
     if (file == NULL)
         return -1;
-    if (known_hosts_append(path, text, &trouble) != 0 && !is_unwritable(errno)) {
+    if (known_hosts_append(path, text, NULL, &trouble) != 0 && !is_unwritable(errno)) {
         if (err != NULL)
             *err = trouble;
         return error_prefix(err, "known hosts");

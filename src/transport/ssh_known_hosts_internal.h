@@ -71,8 +71,11 @@ int known_hosts_add(struct known_hosts *known, const struct known_name *name, co
 /* "name type key" with its line end, as ssh writes it; the caller frees. */
 char *known_hosts_line(const struct known_name *name, const struct known_key *key);
 /* Add such a line to a file, as known_hosts_add does; what cannot be written is an error here. errno is kept.
- */
-int known_hosts_append(const char *path, const char *text, struct error *err);
+ * added (may be NULL): false when the line stood there already, or the file is no regular one. */
+int known_hosts_append(const char *path, const char *text, bool *added, struct error *err);
+/* Would a key that is added to this file be found there by the next command? Not in /dev/null, nor where the
+ * caller may not write. */
+bool known_hosts_keeps(const char *path);
 
 /* trust.c: note what a host shows. */
 void known_hosts_offer(struct hostkey_offers *offers, const char *host, const struct known_name *name,

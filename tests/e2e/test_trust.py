@@ -330,3 +330,59 @@ def test_a_missing_identity_is_a_usage_error(lab):
     lab.job(hosts="node1", ssh={"identity": "~/.ssh/nope"}, program=["true"], launcher="script")
     answer = lab.mt("start", "job.yaml", "r", code=2)
     assert f"{lab.cluster.head_home}/.ssh/nope" in answer.err
+
+
+# --- keys that nobody verifies (S12) ---
+
+@pytest.fixture
+def careless(lab):
+    """ssh_config takes any key and keeps none."""
+    path = lab.cluster.head_home / ".ssh" / "config"
+    text = path.read_text() if path.exists() else None
+    path.write_text("Host node*\n  UserKnownHostsFile /dev/null\n  GlobalKnownHostsFile /dev/null\n"
+                    "  StrictHostKeyChecking no\n" + (text or ""))
+    yield path
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+
+
+@pytest.mark.parametrize("client", ["builtin", "openssh"])
+def test_hosts_whose_keys_nobody_verifies_are_named_once(lab, careless, client):
+    lab.job("r.yaml", hosts="node[1-4]", program="sleep 300", ssh={"client": client})
+    warning = ("mtlaunch: warning: host keys are not verified for node[1-4]: ssh_config takes any key, and '/dev/null'"
+               " keeps none")
+    for words in (["exec", "-H", "node[1-4]", "--", "true"], ["start", "r.yaml", "r", "--no-supervise"], ["status", "r"],
+                  ["logs", "r"], ["stop", "r", "--grace", "1s"]):
+        answer = lab.mt(*words)
+        assert answer.err.splitlines().count(warning) == 1 and answer.err.count("not verified") == 1, answer
+
+
+def test_known_keys_are_verified_wherever_new_ones_go(lab, careless):
+    known = lab.cluster.head_home / ".ssh" / "known_hosts"
+    careless.write_text(careless.read_text().replace("GlobalKnownHostsFile /dev/null", f"GlobalKnownHostsFile {known}"))
+    assert "not verified" not in lab.mt("exec", "-H", "node[1-4]", "--", "true").err
+    careless.write_text("Host node*\n  StrictHostKeyChecking no\n")
+    assert "not verified" not in lab.mt("exec", "-H", "node[1-4]", "--", "true").err
+
+
+def test_trust_adds_nothing_to_a_file_that_keeps_nothing(lab, careless):
+    answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-2]", code=3)
+    assert "node[1-2]: its key does not stay in '/dev/null', which keeps nothing" in answer.err
+    assert "added" not in answer.err and "UserKnownHostsFile" in answer.err
+    answer = lab.mt("hosts", "--trust", "--yes", "--json", "-H", "node1", code=3).json
+    assert answer["added"] == 0 and answer["keys"] == []
+
+
+def test_trust_counts_the_lines_it_has_added(lab, known):
+    """U20: node1 is listed under two ports' worth of names, but its line is written once."""
+    config = lab.cluster.head_home / ".ssh" / "config"
+    text = config.read_text() if config.exists() else None
+    config.write_text("Host node1 node2\n  HostKeyAlias twins\n" + (text or ""))
+    try:
+        again = lab.mt("hosts", "--trust", "--yes", "-H", "node1,root@node1,node3")
+        lines = len(known.read_text().splitlines())
+        assert f"{lines} host keys added to" in again.err and lines == 2
+    finally:
+        config.unlink() if text is None else config.write_text(text)

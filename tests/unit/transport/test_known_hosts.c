@@ -296,7 +296,7 @@ static void test_adding_what_is_there(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         write_known(place, cases[i].before);
-        assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL), 0);
+        assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, NULL), 0);
         assert_holds(place, cases[i].after != NULL ? cases[i].after : cases[i].before);
     }
 }
@@ -327,8 +327,8 @@ static void test_adding_at_once(void **state)
         for (int i = 0; children[c] == 0 && i < LINES; i++) {
             AUTO_FREE char *own = xasprintf("h%d-%d ssh-ed25519 AAAA%d\n", c, i, c);
             AUTO_FREE char *shared = xasprintf("all%d ssh-ed25519 AAAA\n", i);
-            if (known_hosts_append(place->path, own, NULL) != 0 ||
-                known_hosts_append(place->path, shared, NULL) != 0)
+            if (known_hosts_append(place->path, own, NULL, NULL) != 0 ||
+                known_hosts_append(place->path, shared, NULL, NULL) != 0)
                 _exit(1);
         }
         if (children[c] == 0)
@@ -359,7 +359,7 @@ static void test_adding_to_a_locked_file(void **state)
     assert_true(lock >= 0);
     if (child == 0) {
         close(lock);
-        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL) == 0 ? 0 : 1);
+        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, NULL) == 0 ? 0 : 1);
     }
     usleep(200 * 1000);
     assert_false(file_exists(place->path));
@@ -378,8 +378,8 @@ static void test_adding_through_a_link(void **state)
     struct stat st;
 
     assert_int_equal(symlink("elsewhere", place->path), 0);
-    assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL), 0);
-    assert_int_equal(known_hosts_append(place->path, "i ssh-ed25519 AAAA\n", NULL), 0);
+    assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, NULL), 0);
+    assert_int_equal(known_hosts_append(place->path, "i ssh-ed25519 AAAA\n", NULL, NULL), 0);
     assert_int_equal(lstat(place->path, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(file_read(target, 1000, &text, NULL), 0);
@@ -399,7 +399,7 @@ static void test_adding_in_a_read_only_folder(void **state)
         struct error err = ERROR_INIT;
         if (getuid() == 0 && setuid(65534) != 0)
             _exit(2);
-        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", &err) == -1 &&
+        _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, &err) == -1 &&
                       error_is(&err, &kind_local) && strstr(err.text, place->path) != NULL &&
                       strstr(err.text, "permission denied") != NULL
                   ? 0
@@ -548,7 +548,7 @@ static void test_adding_elsewhere(void **state)
 
     assert_int_equal(known_hosts_add(known, &name, &key, "/dev/null", &err), 0);
     assert_false(file_exists("/dev/null.mtlaunch-lock"));
-    assert_int_equal(known_hosts_append("/proc/no-such/known_hosts", "h ssh-ed25519 AAAA\n", &err), -1);
+    assert_int_equal(known_hosts_append("/proc/no-such/known_hosts", "h ssh-ed25519 AAAA\n", NULL, &err), -1);
     assert_true(error_is(&err, &kind_local));
     assert_non_null(strstr(err.text, "cannot write '/proc/no-such/known_hosts'"));
     known_hosts_free(known);
