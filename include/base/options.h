@@ -44,10 +44,20 @@ struct option_group {
     size_t count;
 };
 
+/* What options_parse leaves over and how it treats it. */
+struct options_words {
+    struct strlist *operands; /* borrowed */
+    struct strlist *rest;     /* borrowed: the words after "--" */
+    bool saw_rest;            /* out: "--" stood there */
+    /* Options end at the first operand: it and all words behind it go to rest, as with ssh(1) and env(1). */
+    bool end_at_operand;
+    const char *unknown_hint; /* what to do about an unknown option with no name near it; NULL: see --help */
+};
+
 /*
  * Parse argv[0..argc) (without the command's own name) against groups (NULL-terminated array). Forms:
  * --name VALUE, --name=VALUE, -nVALUE, -n VALUE, joined flags -fv. Options and operands may mix; after
- * "--" all words go to rest (saw_rest tells that "--" stood there). A text, number or choice given
+ * "--" all words go to rest. A text, number or choice given
  * twice: the last one wins. A value may start with '-', but neither "--" nor the long name of an option
  * of these groups is taken as a value unless it is joined with '='. values must be initialised by the
  * caller, who releases its lists too, also after an error.
@@ -55,7 +65,7 @@ struct option_group {
  * for OPTION_UNBUILT.
  */
 int options_parse(const struct option_group *const *groups, int argc, char *const *argv, void *values,
-                  struct strlist *operands, struct strlist *rest, bool *saw_rest, struct error *err);
+                  struct options_words *words, struct error *err);
 
 /*
  * Append the help text of the groups: titles, and options with their texts aligned and wrapped to

@@ -38,4 +38,7 @@ struct hostsource_request {
 int hostsource_find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
                     bool *alone, struct error *err);
 
+/* Apply --exclude and --nodes of the request to a list from elsewhere. Errors as above. */
+int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct error *err);
+
 #endif

@@ -12,6 +12,7 @@ struct parser {
     int argc, next; /* next: the word that is read next */
     char *const *argv;
     void *values;
+    const char *unknown_hint; /* NULL: the usual one */
     struct error *err;
 };
 
@@ -55,6 +56,12 @@ static const char *nearest_name(const struct parser *p, const char *name)
     return text_nearest(name, names, used);
 }
 
+static int hint_unknown(const struct parser *p)
+{
+    return error_hint(p->err, "%s",
+                      p->unknown_hint != NULL ? p->unknown_hint : "look at --help for the options there are");
+}
+
 static int refuse_long(const struct parser *p, const char *name, size_t len)
 {
     AUTO_FREE char *word = xstrndup(name, len);
@@ -63,7 +70,7 @@ static int refuse_long(const struct parser *p, const char *name, size_t len)
     error_set(p->err, &kind_usage, "unknown option '--%s'", word);
     if (nearest != NULL)
         return error_hint(p->err, "did you mean '--%s'?", nearest);
-    return error_hint(p->err, "look at --help for the options there are");
+    return hint_unknown(p);
 }
 
 /* word is the whole word as it was given, "-fx"; letter points at the unknown one in it. */
@@ -81,7 +88,7 @@ static int refuse_letter(const struct parser *p, const char *word, const char *l
         return error_hint(p->err, "did you mean '--%s'?", name);
     if (other != *letter && find_letter(p, other) != NULL)
         return error_hint(p->err, "did you mean '-%c'?", other);
-    return error_hint(p->err, "look at --help for the options there are");
+    return hint_unknown(p);
 }
 
 static int store_uint(const struct parser *p, const struct option *option, const char *shown,
@@ -229,29 +236,38 @@ static int parse_letters(struct parser *p, const char *word)
 }
 
 int options_parse(const struct option_group *const *groups, int argc, char *const *argv, void *values,
-                  struct strlist *operands, struct strlist *rest, bool *saw_rest, struct error *err)
+                  struct options_words *words, struct error *err)
 {
-    struct parser p = {.groups = groups, .argc = argc, .argv = argv, .values = values, .err = err};
+    struct parser p = {.groups = groups,
+                       .argc = argc,
+                       .argv = argv,
+                       .values = values,
+                       .unknown_hint = words->unknown_hint,
+                       .err = err};
 
-    *saw_rest = false;
+    words->saw_rest = false;
     while (p.next < argc) {
         const char *word = argv[p.next++];
         int result = 0;
 
         if (strcmp(word, "--") == 0) {
-            *saw_rest = true;
+            words->saw_rest = true;
             break;
         }
-        if (text_starts(word, "--"))
+        if (text_starts(word, "--")) {
             result = parse_long(&p, word);
-        else if (word[0] == '-' && word[1] != '\0')
+        } else if (word[0] == '-' && word[1] != '\0') {
             result = parse_letters(&p, word);
-        else
-            strlist_add(operands, word);
+        } else if (words->end_at_operand) {
+            p.next--;
+            break;
+        } else {
+            strlist_add(words->operands, word);
+        }
         if (result != 0)
             return -1;
     }
     while (p.next < argc)
-        strlist_add(rest, argv[p.next++]);
+        strlist_add(words->rest, argv[p.next++]);
     return 0;
 }

@@ -82,10 +82,11 @@ struct cmd_options {
     bool label;
     bool gather;
     bool stdin_;
+    const char *run; /* RUN whose nodes are worked on */
 
     /* list */
     const char *state; /* one of the states' names */
-    const char *job;
+    const char *job;   /* also exec */
 
     /* remove */
     bool remove_artifacts;
@@ -123,6 +124,7 @@ struct command {
     unsigned min_operands, max_operands;
     const char *operands; /* for the message when some are missing: "JOB and RUN" */
     bool takes_rest;      /* words after "--" */
+    bool takes_command;   /* options end at the first operand: it and all that follow are rest */
     bool no_json;         /* --json is refused */
     /* The exit code, or -1 with err set. NULL: known, but not built in this version. */
     int (*run)(struct cmd_call *call, struct error *err);

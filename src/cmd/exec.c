@@ -13,20 +13,43 @@ static int check_words(const struct cmd_call *call, struct error *err)
     const struct cmd_options *options = &call->options;
 
     if (call->rest.len == 0) {
-        error_set(err, &kind_usage, "'exec' needs a command behind '--'");
-        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' -- nvidia-smi -L");
+        error_set(err, &kind_usage, "'exec' needs a command to run on the hosts");
+        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
     }
     if (call->rest.items[0][0] == '\0')
         return error_set(err, &kind_usage, "the command is empty");
     if (options->label && options->gather) {
         error_set(err, &kind_usage, "'--label' and '--gather' exclude each other");
-        return error_hint(err, "--label prints lines as they come, --gather the same outputs together");
+        return error_hint(err, "use --label to print lines as they come, or --gather to fold equal outputs");
+    }
+    if (options->job && options->run) {
+        error_set(err, &kind_usage, "'--job' and '--run' exclude each other");
+        return error_hint(err, "use --job for the hosts of a spec, or --run for the nodes of a run");
     }
     if (options->container && job_check_container_name(options->container, err) != 0)
         return error_at(err, "--container", 0, 0);
     if (options->timeout.given && options->timeout.value == 0)
         return error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
-    return 0;
+    return options->run ? job_check_run_name(options->run, err) : 0;
+}
+
+/* The container of the job or run, or the one that --container names; name NULL: none. */
+static struct node_container choose_container(const struct cmd_call *call, const struct setup *setup)
+{
+    struct node_container container = {.engine = "docker"};
+    if (setup->has_job && setup->job.container.name)
+        container = (struct node_container){.name = setup->job.container.name,
+                                            .engine = setup->job.container.engine,
+                                            .user = setup->job.container.user,
+                                            .sudo = setup->job.container.sudo};
+    else if (setup->has_run && setup->run.container_name)
+        container = (struct node_container){.name = setup->run.container_name,
+                                            .engine = setup->run.container_engine,
+                                            .user = setup->run.container_user,
+                                            .sudo = setup->run.container_sudo};
+    if (call->options.container)
+        container.name = call->options.container;
+    return container;
 }
 
 static enum report_exec_mode choose_mode(const struct cmd_call *call, size_t hosts)
@@ -45,7 +68,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     struct report_exec report;
     int result, code;
 
-    const struct node_container container = {.name = options->container, .engine = "docker"};
+    const struct node_container container = choose_container(call, setup);
 
     hostlist_labels(&setup->hosts, &labels);
     report_exec_init(&report, choose_mode(call, setup->hosts.len), &call->style, &labels, &call->failures,
@@ -54,7 +77,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .endpoints = setup->endpoints,
         .count = setup->hosts.len,
         .command = &call->rest,
-        .container = options->container ? &container : NULL,
+        .container = container.name ? &container : NULL,
         .input_fd = options->stdin_ ? STDIN_FILENO : -1,
         .timeout_s = options->timeout.given ? options->timeout.value : 0,
         .fanout = cmd_fanout(call),
@@ -92,28 +115,43 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
 
-    if (check_words(call, err) != 0 || setup_load(&setup, call, NULL, err) != 0 ||
-        setup_endpoints(&setup, err) != 0)
+    if (check_words(call, err) != 0)
+        return -1;
+    int result = call->options.run ? setup_load_run(&setup, call, call->options.run, err)
+                                   : setup_load(&setup, call, call->options.job, err);
+    if (result != 0 || setup_endpoints(&setup, err) != 0)
         return -1;
     warn_unverified(&setup);
     return run_on_hosts(call, &setup, err);
 }
 
 static const char *const usage[] = {
-    "exec [HOST OPTION]... [--container NAME] [--label|--gather] [--stdin] [--timeout DURATION] -- COMMAND "
-    "[ARG]...",
+    "exec [HOST OPTION]... [--job JOB|--run RUN] [--container NAME] [--label|--gather] [--stdin] "
+    "[--timeout DURATION] [--] COMMAND [ARG]...",
     NULL,
 };
-static const char notes[] = "One word after -- is a line for /bin/sh; several are a command and its\n"
-                            "arguments, passed on byte for byte. The exit code is the largest exit status\n"
-                            "of a host (128+n for a signal), 3 when a host was not reached or was lost,\n"
-                            "5 when one ran out of time. Ctrl-C and --timeout end the command on its\n"
-                            "host, with all it started.\n";
+static const char notes[] =
+    "Options end at the first word that is not one: the command begins there, as with\n"
+    "ssh. A command of one word is a line for /bin/sh; several words are a program\n"
+    "and its arguments, passed on byte for byte. The exit code is the largest exit\n"
+    "status of a host (128+n for a signal), 3 when a host was not reached or was\n"
+    "lost, 5 when one ran out of time. Ctrl-C and --timeout end the command on its\n"
+    "host, with all it started.\n";
 static const struct option own_options[] = {
+    {.name = "job",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, job),
+     .value = "JOB",
+     .help = "use the hosts, users and container of this job"},
+    {.name = "run",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, run),
+     .value = "RUN",
+     .help = "use the nodes, users and container of this run"},
     {.name = "label",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, label),
-     .help = "put the host before each line (with several hosts always, but for --gather)"},
+     .help = "put the host before each line (the default for several hosts)"},
     {.name = "gather",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, gather),
@@ -142,5 +180,6 @@ const struct command command_exec = {
     .own = &own,
     .takes_hosts = true,
     .takes_rest = true,
+    .takes_command = true,
     .run = run_exec_command,
 };

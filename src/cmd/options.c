@@ -138,6 +138,20 @@ void command_groups(const struct command *command, const struct option_group *gr
     groups[count] = NULL;
 }
 
+static const char rest_hint[] = "put program arguments behind '--', as in: mtlaunch start JOB RUN -- --lr 3";
+
+static int refuse_operand(const struct command *command, const char *word, struct error *err)
+{
+    if (command->max_operands == 0)
+        error_set(err, &kind_usage, "'%s' takes no argument '%s'", command->name, word);
+    else
+        error_set(err, &kind_usage, "'%s' takes %u argument%s, so '%s' is one too many", command->name,
+                  command->max_operands, command->max_operands == 1 ? "" : "s", word);
+    if (command->takes_rest)
+        return error_hint(err, "%s", rest_hint);
+    return error_hint(err, "usage: mtlaunch %s", command->usage[0]);
+}
+
 static int check_operands(const struct cmd_call *call, struct error *err)
 {
     const struct command *command = call->command;
@@ -147,9 +161,7 @@ static int check_operands(const struct cmd_call *call, struct error *err)
         return error_hint(err, "usage: mtlaunch %s", usage);
     }
     if (call->operands.len > command->max_operands) {
-        error_set(err, &kind_usage, "'%s' has nothing to do with '%s'", command->name,
-                  call->operands.items[command->max_operands]);
-        return error_hint(err, "usage: mtlaunch %s", usage);
+        return refuse_operand(command, call->operands.items[command->max_operands], err);
     }
     if (call->saw_rest && !command->takes_rest) {
         error_set(err, &kind_usage, "'%s' takes no words after '--'", command->name);
@@ -170,11 +182,22 @@ int cmd_parse(struct cmd_call *call, const struct command *command, int argc, ch
               struct error *err)
 {
     const struct option_group *groups[CMD_GROUPS_MAX];
+    const bool wants_json = call->options.json; /* for the error's form, should the words be wrong */
     call->command = command;
+    call->options.json = false;
     command_groups(command, groups);
-    if (options_parse(groups, argc, argv, &call->options, &call->operands, &call->rest, &call->saw_rest,
-                      err) != 0)
+    struct options_words words = {
+        .operands = &call->operands,
+        .rest = &call->rest,
+        .end_at_operand = command->takes_command,
+        .unknown_hint = command->takes_job && command->takes_rest ? rest_hint : NULL,
+    };
+    int result = options_parse(groups, argc, argv, &call->options, &words, err);
+    call->saw_rest = words.saw_rest;
+    if (result != 0) {
+        call->options.json = wants_json;
         return -1;
+    }
     return call->options.help ? 0 : check_operands(call, err);
 }
 

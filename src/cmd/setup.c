@@ -18,6 +18,8 @@ void setup_release(struct setup *setup)
     hostlist_release(&setup->hosts);
     if (setup->has_job)
         job_release(&setup->job);
+    if (setup->has_run)
+        run_release(&setup->run);
     machine_release(&setup->machine);
     *setup = (struct setup){0};
 }
@@ -44,7 +46,7 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
         .master_addr = options->master_addr,
         .master_port = options->master_port,
         .artifacts = options->artifacts,
-        .rest = &call->rest,
+        .rest = call->command && call->command->takes_command ? NULL : &call->rest,
         .environ_ = (const char *const *)environ,
         .home = setup->machine.home,
     };
@@ -87,11 +89,68 @@ int setup_load(struct setup *setup, const struct cmd_call *call, const char *job
     return load_hosts(setup, call, err);
 }
 
+int setup_load_run(struct setup *setup, const struct cmd_call *call, const char *name, struct error *err)
+{
+    struct run_store store = {0};
+    const struct cmd_options *options = &call->options;
+    if (options->hosts || options->hostfile) {
+        error_set(err, &kind_usage, "'--run' and '%s' exclude each other",
+                  options->hosts ? "--hosts" : "--hostfile");
+        return error_hint(err, "leave out one of the two; --exclude and --nodes narrow the nodes of a run");
+    }
+    if (machine_read(&setup->machine, getenv("HOME"), err) != 0 ||
+        run_store_open(&store, getenv("XDG_STATE_HOME"), setup->machine.home, err) != 0)
+        return -1;
+    run_init(&setup->run);
+    setup->has_run = true;
+    int result = run_store_load(&store, name, &setup->run, err);
+    run_store_release(&store);
+    if (result != 0)
+        return -1;
+    setup->hosts.source = xasprintf("run %s", name);
+    for (size_t i = 0; i < setup->run.nodes_len; i++) {
+        struct hostlist *hosts = &setup->hosts;
+        hosts->items = xgrow(hosts->items, hosts->len, &hosts->cap, sizeof(hosts->items[0]));
+        host_copy(&hosts->items[hosts->len++], &setup->run.nodes[i].host);
+    }
+    const struct hostsource_request narrow = {
+        .exclude = options->exclude,
+        .nodes_given = options->nodes.given,
+        .nodes = options->nodes.value,
+    };
+    return hostsource_narrow(&setup->hosts, &narrow, err);
+}
+
+static struct ssh_options ssh_options_of(const struct setup *setup)
+{
+    const struct job *job = &setup->job;
+    const struct run *run = &setup->run;
+    if (setup->has_job)
+        return (struct ssh_options){.user = job->ssh_user,
+                                    .port = job->ssh_port,
+                                    .identity = job->ssh_identity,
+                                    .known_hosts = job->ssh_known_hosts,
+                                    .host_key = job->ssh_host_key,
+                                    .client = job->ssh_client,
+                                    .config = job->ssh_config,
+                                    .jump = job->ssh_jump};
+    if (setup->has_run)
+        return (struct ssh_options){.user = run->ssh_user,
+                                    .port = run->ssh_port,
+                                    .identity = run->ssh_identity,
+                                    .known_hosts = run->ssh_known_hosts,
+                                    .host_key = run->ssh_host_key,
+                                    .client = run->ssh_client,
+                                    .config = run->ssh_config,
+                                    .jump = run->ssh_jump};
+    return (struct ssh_options){0};
+}
+
 static int load_config(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
-    const char *path = setup->has_job ? setup->job.ssh_config : NULL;
+    const char *path = ssh_options_of(setup).config;
     setup->config = ssh_config_load(path, setup->machine.home, &warnings, &notes, err);
     say_warnings(&warnings);
     for (size_t i = 0; i < notes.len; i++)
@@ -113,16 +172,7 @@ static struct plan_host plan_host_of(const struct endpoint *endpoint)
 int setup_endpoints(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
-    struct ssh_options options = {0};
-    if (setup->has_job)
-        options = (struct ssh_options){.user = setup->job.ssh_user,
-                                       .port = setup->job.ssh_port,
-                                       .identity = setup->job.ssh_identity,
-                                       .known_hosts = setup->job.ssh_known_hosts,
-                                       .host_key = setup->job.ssh_host_key,
-                                       .client = setup->job.ssh_client,
-                                       .config = setup->job.ssh_config,
-                                       .jump = setup->job.ssh_jump};
+    const struct ssh_options options = ssh_options_of(setup);
     if (load_config(setup, err) != 0)
         return -1;
     setup->endpoints = xcalloc(setup->hosts.len, sizeof(setup->endpoints[0]));

@@ -10,6 +10,7 @@
 #include "model/hostlist.h"
 #include "model/job.h"
 #include "run/plan.h"
+#include "run/store.h"
 #include "transport/endpoint.h"
 
 struct setup {
@@ -17,6 +18,8 @@ struct setup {
     struct job_request asked; /* what job was made from; borrows from the call */
     struct job job;
     bool has_job;
+    struct run run; /* whose nodes the hosts are; setup_load_run */
+    bool has_run;
     struct hostlist hosts;
     struct ssh_config *config;
     struct endpoint *endpoints; /* one a host; NULL until setup_endpoints */
@@ -31,6 +34,12 @@ void setup_release(struct setup *setup);
  * setup is zero before; released by the caller in any case.
  */
 int setup_load(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err);
+
+/*
+ * The nodes of a recorded run are the host list, reached as its spec said; --exclude and --nodes narrow it.
+ * Errors: kind_no_such_run, kind_usage (another host list beside it), kind_host_list.
+ */
+int setup_load_run(struct setup *setup, const struct cmd_call *call, const char *name, struct error *err);
 
 /* How each host is reached. */
 int setup_endpoints(struct setup *setup, struct error *err);

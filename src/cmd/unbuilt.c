@@ -18,6 +18,50 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
+static const char *const push_usage[] = {
+    "push SRC... DEST [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--dry-run]",
+    NULL,
+};
+const struct command command_push = {
+    .name = "push",
+    .summary = "copy files from here to every host",
+    .usage = push_usage,
+};
+
+static const char *const pull_usage[] = {
+    "pull SRC... DIR [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--dry-run]",
+    NULL,
+};
+const struct command command_pull = {
+    .name = "pull",
+    .summary = "copy files from every host to a folder here",
+    .usage = pull_usage,
+};
+
+static const char *const stacks_usage[] = {
+    "stacks RUN [--node N|HOST]... [--rank R]... [--full] [--py-spy FILE]",
+    NULL,
+};
+const struct command command_stacks = {
+    .name = "stacks",
+    .summary = "show what the processes of a run are doing",
+    .usage = stacks_usage,
+};
+
+static const char *const ladder_usage[] = {"ladder JOB [PREFIX] [--steps LIST] [--limit DURATION]", NULL};
+const struct command command_ladder = {
+    .name = "ladder",
+    .summary = "run a job on 1, 2, 4 … nodes and compare the runs",
+    .usage = ladder_usage,
+};
+
+static const char *const metrics_usage[] = {"metrics [--listen ADDR:PORT|--textfile FILE]", NULL};
+const struct command command_metrics = {
+    .name = "metrics",
+    .summary = "publish figures of the runs for Prometheus",
+    .usage = metrics_usage,
+};
+
 static const char *const compare_usage[] = {"compare RUN...", NULL};
 const struct command command_compare = {
     .name = "compare",

@@ -37,7 +37,7 @@ static int find_list(struct hostlist *out, const struct hostsource_request *requ
     return 0;
 }
 
-static int narrow(struct hostlist *list, const struct hostsource_request *request, struct error *err)
+int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct error *err)
 {
     if (request->nodes_given && request->nodes == 0) {
         error_set(err, &kind_usage, "'--nodes 0' leaves no host");
@@ -55,7 +55,7 @@ int hostsource_find(struct hostlist *out, const struct hostsource_request *reque
 {
     if (alone)
         *alone = false;
-    if (find_list(out, request, warnings, alone, err) == 0 && narrow(out, request, err) == 0)
+    if (find_list(out, request, warnings, alone, err) == 0 && hostsource_narrow(out, request, err) == 0)
         return 0;
     hostlist_release(out);
     return -1;

@@ -155,8 +155,8 @@ def test_every_address_of_a_name_is_tried(lab):
 
 def test_usage(lab):
     for words, text in [
-            ([], "'exec' needs a command behind '--'"),
-            (["--"], "'exec' needs a command behind '--'"),
+            ([], "'exec' needs a command to run on the hosts"),
+            (["--"], "'exec' needs a command to run on the hosts"),
             (["--", ""], "the command is empty"),
             (["--label", "--gather", "--", "x"], "'--label' and '--gather' exclude each other"),
             (["--timeout", "0", "--", "x"], "'0' for --timeout is no time to run in"),
@@ -166,6 +166,26 @@ def test_usage(lab):
 
 
 # --- what is printed ---
+
+def test_the_command_begins_at_the_first_word(lab):
+    """U2: as with ssh, without '--'; its own options are not mtlaunch's."""
+    assert lab.mt("exec", "-H", "node1", "hostname").out == "node1\n"
+    assert "Mounted on" in lab.mt("exec", "-H", "node1", "df", "-h", "/").out
+    assert lab.mt("exec", "-H", "node1", "printf '%s' one-line").out == "one-line"
+    assert lab.mt("exec", "-H", "node1", "printf", "%s.", "--json", "--", "-x").out == "--json.--.-x."
+
+
+def test_hosts_of_a_job_and_of_a_run(lab):
+    lab.job(hosts="node2,node3")
+    assert sorted(lab.mt("exec", "--job", "job.yaml", "hostname").lines) == ["node2: node2", "node3: node3"]
+    lab.mt("start", "job.yaml", "r1")
+    assert sorted(lab.mt("exec", "--run", "r1", "hostname").lines) == ["node2: node2", "node3: node3"]
+    assert lab.mt("exec", "--run", "r1", "--exclude", "node2", "hostname").out == "node3\n"
+    assert "exclude each other" in lab.mt("exec", "--run", "r1", "--job", "job.yaml", "id", code=2).err
+    assert "exclude each other" in lab.mt("exec", "--run", "r1", "-H", "node1", "id", code=2).err
+    assert "no run 'r2'" in lab.mt("exec", "--run", "r2", "id", code=6).err
+    lab.mt("stop", "r1", "--grace", "1s")
+
 
 def test_labels(lab):
     line = "printf 'one\\ntwo'; echo err >&2"

@@ -106,8 +106,9 @@ static struct parsed parse(char *const words[MAX_WORDS])
 
     while (count < MAX_WORDS && words[count] != NULL)
         count++;
-    parsed.result = options_parse(groups, count, words, &parsed.values, &parsed.operands, &parsed.rest,
-                                  &parsed.saw_rest, &parsed.err);
+    struct options_words left = {.operands = &parsed.operands, .rest = &parsed.rest};
+    parsed.result = options_parse(groups, count, words, &parsed.values, &left, &parsed.err);
+    parsed.saw_rest = left.saw_rest;
     return parsed;
 }
 

@@ -72,10 +72,55 @@ static void test_words_missing_and_too_many(void **state)
                    "[--wait [--timeout DURATION]] [-- ARG...]");
     assert_refused("stop", "", "'stop' needs RUN",
                    "usage: mtlaunch stop RUN [--grace DURATION] [--signal NAME] [--give-up]");
-    assert_refused("status", "r1 r2", "'status' has nothing to do with 'r2'",
+    assert_refused("status", "r1 r2", "'status' takes 1 argument, so 'r2' is one too many",
                    "usage: mtlaunch status [RUN] [--watch]");
     assert_refused("list", "-- x", "'list' takes no words after '--'",
                    "usage: mtlaunch list [--state STATE] [--job NAME]");
+}
+
+/* U16 */
+static void test_program_arguments_belong_behind_the_dashes(void **state)
+{
+    (void)state;
+    static const char hint[] = "put program arguments behind '--', as in: mtlaunch start JOB RUN -- --lr 3";
+    assert_refused("start", "j.yaml r1 --lr 3", "unknown option '--lr'", hint);
+    assert_refused("start", "j.yaml r1 3", "'start' takes 2 arguments, so '3' is one too many", hint);
+    assert_refused("list", "a", "'list' takes no argument 'a'",
+                   "usage: mtlaunch list [--state STATE] [--job NAME]");
+}
+
+/* U2: as with ssh, the command begins at the first word that is no option, and keeps its own options. */
+static void test_a_command_begins_at_the_first_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *rest;
+        bool json;
+    } rows[] = {
+        {"-H g0001 df -h /", "df -h /", false},
+        {"-H g1 hostname", "hostname", false},
+        {"-Hg1 --json ls --json --help", "ls --json --help", true},
+        {"-H g1 ls --json", "ls --json", false},
+        {"-H g1 -- ls -- -x", "ls -- -x", false},
+        {"-H g1 ls -- -x", "ls -- -x", false},
+        {"-H g1 -- -odd --bogus", "-odd --bogus", false},
+        {"-H g1 - x", "- x", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct parsed parsed;
+        struct error err = ERROR_INIT;
+        AUTO_STR struct str rest = STR_INIT;
+        if (parse(&parsed, "exec", rows[i].line, &err) != 0)
+            fail_msg("%s: %s", rows[i].line, err.text);
+        for (size_t w = 0; w < parsed.call.rest.len; w++)
+            str_addf(&rest, "%s%s", w ? " " : "", parsed.call.rest.items[w]);
+        assert_string_equal(str_text(&rest), rows[i].rest);
+        assert_int_equal(parsed.call.options.json, rows[i].json);
+        assert_false(parsed.call.options.help);
+        release(&parsed);
+    }
+    assert_refused("exec", "-H g1 --bogus ls", "unknown option '--bogus'",
+                   "look at --help for the options there are");
 }
 
 static void test_options_of_other_commands_are_refused(void **state)
@@ -131,6 +176,8 @@ int main(void)
         cmocka_unit_test(test_list_knows_every_state),
         cmocka_unit_test(test_values_land),
         cmocka_unit_test(test_words_missing_and_too_many),
+        cmocka_unit_test(test_program_arguments_belong_behind_the_dashes),
+        cmocka_unit_test(test_a_command_begins_at_the_first_word),
         cmocka_unit_test(test_options_of_other_commands_are_refused),
 
         cmocka_unit_test(test_json_is_refused_where_there_is_none),

@@ -5,9 +5,9 @@
 
 /* Every command of README, "Commands". */
 static const char *const names[] = {
-    "start",     "stop",    "status",  "logs", "wait",       "list",     "remove",
-    "hosts",     "help",    "version", "exec", "check",      "diagnose", "container",
-    "supervise", "compare", "report",  "init", "completion",
+    "start",  "stop",    "status",     "logs",  "wait",     "list",      "remove",    "hosts",
+    "help",   "version", "exec",       "check", "diagnose", "container", "supervise", "compare",
+    "report", "init",    "completion", "push",  "pull",     "stacks",    "ladder",    "metrics",
 };
 
 static void test_every_command_has_a_row(void **state)
@@ -108,6 +108,26 @@ static void test_unknown_command(void **state)
     assert_string_equal(err.hint, "see 'mtlaunch help' for the commands");
 }
 
+/* U16: what people type who come from other tools. */
+static void test_words_of_other_tools(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *hint;
+    } rows[] = {
+        {"run", "did you mean 'start'?"},     {"ps", "did you mean 'list'?"},
+        {"ls", "did you mean 'list'?"},       {"kill", "did you mean 'stop'?"},
+        {"cancel", "did you mean 'stop'?"},   {"rm", "did you mean 'remove'?"},
+        {"delete", "did you mean 'remove'?"}, {"top", "did you mean 'status --watch'?"},
+        {"tail", "did you mean 'logs -f'?"},  {"KILL", "did you mean 'stop'?"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct error err = ERROR_INIT;
+        assert_null(command_find(rows[i].word, &err));
+        assert_string_equal(err.hint, rows[i].hint);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +138,7 @@ int main(void)
         cmocka_unit_test(test_help_fits_the_width),
         cmocka_unit_test(test_help_of_what_is_not_built_says_so),
         cmocka_unit_test(test_unknown_command),
+        cmocka_unit_test(test_words_of_other_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,10 @@ static void test_hosts_is_never_a_file(void **state)
     struct files *files = *state;
     struct hostsource_request request = {.hosts = files->one, .self = "me"};
 
-    check_refused(&request, &kind_host_list, "--hosts: '/' cannot stand in the host name", "letters");
+    check_refused(&request, &kind_usage, "is a file, not a list of hosts", "use --hostfile /");
+    request.hosts = "hosts.txt"; /* U16 */
+    check_refused(&request, &kind_usage, "'hosts.txt' for --hosts is a file, not a list of hosts",
+                  "use --hostfile hosts.txt");
 }
 
 static void test_hosts_beside_hostfile(void **state)
