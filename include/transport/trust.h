@@ -34,7 +34,7 @@ void hostkey_offers_release(struct hostkey_offers *offers);
  * kind_local.
  */
 int hostkey_offer_accept(const struct hostkey_offer *offer, bool *added, struct error *err);
-/* Would the next command find it in its file? Not in /dev/null. */
+/* Does its file keep what is written? /dev/null does not. */
 bool hostkey_offer_can_stay(const struct hostkey_offer *offer);
 
 /*
