@@ -153,6 +153,7 @@ struct node_observation {
     char *log;                  /* path; NULL: no log */
     uint64_t log_size;
     struct node_gpus gpus;
+    char *ending; /* RUNNING: the command has ended, its keeper lives and cannot write down how: why; NULL */
     char *container_lost; /* GONE: "CLASS: text", its container is no longer the one it was; NULL */
     struct node_processes
         leftovers; /* asked for, and the command is not alive: what of the run still lives */

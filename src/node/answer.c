@@ -358,6 +358,7 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
     out->found_run_id = node_field_copy(fields, "found_run_id");
     out->log = node_field_copy(fields, "log");
     out->container_lost = node_field_copy(fields, "container_lost");
+    out->ending = node_field_copy(fields, "ending");
     if (read_life(fields, &out->life, err) != 0 || read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
         read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
@@ -394,6 +395,7 @@ void node_observation_release(struct node_observation *observation)
     free(observation->found_run_id);
     free(observation->log);
     free(observation->container_lost);
+    free(observation->ending);
     free(observation->gpus.items);
     processes_release(&observation->leftovers);
     *observation = (struct node_observation){0};

@@ -103,8 +103,8 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_probe(const struct node_target *target, const struct node_job *job,
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",  "20-proc", "25-place", "27-env",
-                                        "29-limit", "30-probe", "35-net",  "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "17-write", "20-proc", "25-place", "27-env",
+                                        "29-limit", "30-probe", "35-net",   "90-main", NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 
@@ -128,7 +128,7 @@ void node_request_probe(const struct node_target *target, const struct node_job 
 /* The keeper's program: whole before it runs, as the script is. */
 static void set_keeper(struct node_call *out)
 {
-    static const char *const parts[] = {"15-stat", "20-proc", "45-keeper", NULL};
+    static const char *const parts[] = {"15-stat", "17-write", "20-proc", "45-keeper", NULL};
     AUTO_STR struct str text = STR_INIT;
 
     str_add(&text, "mt_all() {\nunset IFS\n");
@@ -140,8 +140,8 @@ static void set_keeper(struct node_call *out)
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",  "20-proc", "25-place", "27-env",
-                                        "35-net",   "40-start", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "25-place",
+                                        "27-env",   "35-net",  "40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);
@@ -155,8 +155,8 @@ void node_request_start(const struct node_target *target, const struct node_job 
 void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
                           const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",    "20-proc", "25-place",
-                                        "29-limit", "50-observe", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "25-place",
+                                        "29-limit", "50-observe", "90-main",  NULL};
 
     begin(out, target, "observe", nonce);
     set_flag(&out->input, "want_leftovers", wish->leftovers);
@@ -167,8 +167,8 @@ void node_request_observe(const struct node_target *target, const struct node_ob
 void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
                         const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat",  "20-proc", "25-place",
-                                        "50-observe", "55-watch", "90-main", NULL};
+    static const char *const parts[] = {"10-frame",   "15-stat",  "17-write", "20-proc", "25-place",
+                                        "50-observe", "55-watch", "90-main",  NULL};
 
     begin(out, target, "watch", nonce);
     set_flag(&out->input, "want_leftovers", false);
@@ -182,8 +182,8 @@ void node_request_watch(const struct node_target *target, const struct node_watc
 void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "20-proc", "25-place",
-                                        "60-stop",  "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc",
+                                        "25-place", "60-stop", "90-main",  NULL};
 
     begin(out, target, "stop", nonce);
     set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
@@ -194,8 +194,8 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat", "20-proc", "25-place",
-                                        "50-observe", "70-tail", "90-main", NULL};
+    static const char *const parts[] = {"10-frame",   "15-stat", "17-write", "20-proc", "25-place",
+                                        "50-observe", "70-tail", "90-main",  NULL};
     static const char *const from[] = {
         [NODE_TAIL_LINES] = "lines",
         [NODE_TAIL_ALL] = "all",
@@ -213,8 +213,8 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",  "15-stat", "20-proc", "25-place",
-                                        "80-remove", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc",
+                                        "25-place", "80-remove", "90-main",  NULL};
 
     begin(out, target, "remove", nonce);
     set_flag(&out->input, "want_logs", logs);

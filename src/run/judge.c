@@ -121,8 +121,13 @@ void judge_observation(struct run_node *node, const struct node_observation *see
         break;
     case NODE_LIFE_RUNNING:
         node->state = NODE_RUNNING;
-        judge_set_reason(node,
-                         seen->keeper_alive ? NULL : "its keeper is gone: the exit status will be lost");
+        if (seen->ending != NULL) {
+            judge_set_reason(node, "its command has ended; its exit status could not be written yet: %s",
+                             seen->ending);
+        } else {
+            judge_set_reason(node,
+                             seen->keeper_alive ? NULL : "its keeper is gone: the exit status will be lost");
+        }
         break;
     case NODE_LIFE_EXITED:
         judge_exit(node, seen->status, seen->signal, seen->ended_s, seen->ended_uptime_ms);

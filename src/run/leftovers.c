@@ -49,6 +49,9 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
     bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
     if (result == 0 && seen.leftovers.total > 0) {
         add_line(look->found, node, &seen.leftovers);
+    } else if (result == 0 && ours && seen.ending != NULL) {
+        strlist_addf(&look->found->lines, "%s: its exit status could not be written yet: %s", node->label,
+                     seen.ending);
     } else if (result == 0 && ours && (seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING)) {
         strlist_addf(&look->found->lines, "%s: its command still runs (pid %lld)", node->label,
                      (long long)seen.pid);

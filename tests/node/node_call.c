@@ -294,6 +294,7 @@ static json_t *parse_observe(const char *bytes, size_t len, const char *nonce, s
                         (json_int_t)o.pid, "status", o.status, "signal", text(o.signal), "never_ran",
                         o.never_ran, "setup_line", (int)o.setup_line, "started", (json_int_t)o.started_s,
                         "ended", (json_int_t)o.ended_s, "uptime", (json_int_t)o.ended_uptime_ms);
+        json_object_set_new(out, "ending", text(o.ending));
         json_object_update_new(
             out, json_pack("{s:I, s:I, s:o, s:o, s:i, s:o, s:I, s:o}", "now", (json_int_t)o.now_s,
                            "uptime_now", (json_int_t)o.uptime_ms, "host", text(o.host), "found_run_id",

@@ -388,55 +388,6 @@ def test_login_shells(dash, login):
     assert dash.parse("observe", done.stdout)["life"] == "none"
 
 
-def mount_small(node):
-    if os.geteuid() != 0:
-        pytest.skip("a small disk needs root")
-    os.makedirs(os.path.join(node.artifacts, "run_state"), mode=0o700)
-    small = os.path.join(node.artifacts, "run_state")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", small]).returncode != 0:
-        pytest.skip("tmpfs cannot be mounted here")
-    return small
-
-
-def fill(folder):
-    fd = os.open(os.path.join(folder, "filler"), os.O_WRONLY | os.O_CREAT)
-    try:
-        while os.write(fd, b"x" * 4096):
-            pass
-    except OSError:
-        pass
-    os.close(fd)
-
-
-def test_a_full_disk_delays_the_exit_record_and_loses_nothing(node):
-    small = mount_small(node)
-    try:
-        go = os.path.join(node.folder, "go")
-        node.start(SH, "-c", 'while [ ! -e "$0" ]; do sleep 0.1; done; exit 5', go)
-        fill(small)
-        open(go, "w").close()
-        pid = int(node.state()["pid"])
-        wait_for(lambda: not alive(pid), what="the job's end")
-        seen = node.observe()
-        assert seen["life"] == "gone" and seen["keeper"]
-        os.unlink(os.path.join(small, "filler"))
-        assert node.wait_ended()["status"] == 5
-        wait_for(lambda: not node.observe()["keeper"], what="the keeper's end")
-    finally:
-        node.close()
-        subprocess.run(["umount", "-l", small], check=True)
-
-
-def test_a_start_on_a_full_disk_fails_and_names_the_folder(node):
-    small = mount_small(node)
-    try:
-        fill(small)
-        answer = node.start("/bin/true")
-        assert answer["stage"] == "claim" and small in answer["problem"]
-    finally:
-        subprocess.run(["umount", "-l", small], check=True)
-
-
 def test_a_normal_user():
     if os.geteuid() != 0:
         pytest.skip("becoming another user needs root")

@@ -48,6 +48,11 @@ mt_still_ours() { # .state names this attempt of this run
     mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ] && [ "$mt_s_attempt" = "$mt_attempt" ]
 }
 
+# Another run or attempt has taken this one's place: its files are no longer this one's to write.
+mt_is_usurped() {
+    mt_read_state "$mt_base.state" && { [ "$mt_s_run_id" != "$mt_run_id" ] || [ "$mt_s_attempt" != "$mt_attempt" ]; }
+}
+
 mt_is_here() { # the state just read was written by this boot of this host
     [ "$mt_s_host" = "$mt_host" ] && [ "$mt_s_boot_id" = "$mt_boot_id" ]
 }
@@ -87,14 +92,14 @@ mt_write_exit() { # BASE RUN_ID ATTEMPT STATUS [SETUP_LINE]
     IFS=' ' read -r mt_up mt_rest </proc/uptime
     mt_ended=${mt_ended:-$(date +%s)}
     mt_ended_up=${mt_ended_up:-$mt_up}
-    mt_new=${1%/*}/.${1##*/}.exit.$$
-    {
-        printf 'status=%s\nsignal=%s\nended=%s\nuptime=%s\nrun_id=%s\nattempt=%s\n' "$4" "$mt_signal" \
-            "$mt_ended" "$mt_ended_up" "$2" "$3" &&
-            if [ -n "${5:-}" ]; then printf 'setup_line=%s\n' "$5"; fi
-    } 2>/dev/null >"$mt_new" && mv "$mt_new" "$1.exit" 2>/dev/null && return 0
-    rm -f "$mt_new" 2>/dev/null
-    return 1
+    mt_put "$1" exit "status=$4
+signal=$mt_signal
+ended=$mt_ended
+uptime=$mt_ended_up
+run_id=$2
+attempt=$3
+${5:+setup_line=$5
+}"
 }
 
 # Every process -> mt_table: lines "proc pid ppid pgrp sid threads ticks state", one pass over /proc/PID/stat.

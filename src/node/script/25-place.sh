@@ -73,20 +73,26 @@ mt_check_place() {
     [ -z "$mt_problem" ]
 }
 
+mt_fail_place() { # FOLDER, which could not be made: mt_problem tells why
+    mt_reword "$mt_problem"
+    mt_problem="'$1' cannot be made: $mt_why"
+    return 1
+}
+
 # Make the folders, and prove that files can be written there -> mt_problem.
 mt_make_place() {
-    mt_problem=$(mkdir -p "$mt_logs" 2>&1) || return 1
+    mt_problem=$(LC_ALL=C mkdir -p "$mt_logs" 2>&1) || mt_fail_place "$mt_logs" || return 1
     mt_check_place || return 1
-    mt_problem=$(umask 077 && mkdir -p "$mt_states" 2>&1 && chmod 700 "$mt_states" 2>&1) || return 1
+    mt_problem=$(umask 077 && export LC_ALL=C && mkdir -p "$mt_states" 2>&1 && chmod 700 "$mt_states" 2>&1) ||
+        mt_fail_place "$mt_states" || return 1
     mt_check_place || return 1
     for mt_file in "$mt_states/.$mt_name.try.$$" "$mt_logs/.$mt_name.try.$$"; do
-        mt_problem=$( (umask 077 && printf 'x\n' >"$mt_file") 2>&1)
-        mt_code=$?
-        rm -f "$mt_file"
-        if [ "$mt_code" -ne 0 ]; then
-            mt_problem="'${mt_file%/*}' cannot be written: ${mt_problem##*: }"
+        if ! mt_write "$mt_file" x; then
+            rm -f "$mt_file" 2>/dev/null
+            mt_problem="'${mt_file%/*}' cannot be written: $mt_why"
             return 1
         fi
+        rm -f "$mt_file"
     done
     mt_problem=
 }

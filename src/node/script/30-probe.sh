@@ -112,6 +112,18 @@ mt_probe_earlier() {
     mt_frame_processes live "$mt_found"
 }
 
+# [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.
+mt_make_tmp() {
+    mt_tmp=$(mktemp -d "$@" 2>&1) || {
+        mt_why=${mt_tmp##*: } mt_tmp=
+        return 1
+    }
+    mt_write "$mt_tmp/try" x && return 0
+    rm -rf "$mt_tmp"
+    mt_tmp=
+    return 1
+}
+
 mt_verb_probe() {
     mt_set_paths
     mt_set_workdir
@@ -130,10 +142,11 @@ mt_verb_probe() {
     else
         mt_frame artifacts_problem "$mt_problem"
     fi
-    mt_tmp=$(mktemp -d 2>/dev/null) || mt_tmp=$(mktemp -d "$mt_states/.probe.XXXXXX" 2>/dev/null) || mt_tmp=
-    [ -n "$mt_tmp" ] || mt_fail place "no temporary folder can be made in '${TMPDIR:-/tmp}'"
-    trap 'rm -rf "$mt_tmp"' EXIT
+    mt_tmp=
+    trap '[ -z "$mt_tmp" ] || rm -rf "$mt_tmp"' EXIT
     trap 'exit 1' HUP INT TERM
+    mt_make_tmp || mt_make_tmp "$mt_states/.probe.XXXXXX" ||
+        mt_fail place "no temporary file can be written in '${TMPDIR:-/tmp}': $mt_why"
     if [ -z "$mt_visible_set" ] && [ -n "${CUDA_VISIBLE_DEVICES+x}" ]; then
         mt_visible_set=1 mt_visible=$CUDA_VISIBLE_DEVICES
     fi

@@ -53,9 +53,10 @@ mt_number_logs() {
 mt_claim() {
     mt_new=$mt_states/.$mt_name.state.$$
     mt_old=$mt_states/.$mt_name.old.$$
-    mt_problem=$( (umask 077 && mt_state_text '' '' '' '' >"$mt_new") 2>&1) || {
-        rm -f "$mt_new"
-        mt_problem="'$mt_base.state' cannot be written: ${mt_problem##*: }"
+    mt_write "$mt_new" "$(mt_state_text '' '' '' '')
+" || {
+        rm -f "$mt_new" 2>/dev/null
+        mt_problem="'$mt_base.state' cannot be written: $mt_why"
         mt_start_answer claim
     }
     if [ -n "$mt_judged" ]; then
@@ -69,9 +70,15 @@ mt_claim() {
     fi
     if ! ln "$mt_new" "$mt_base.state" 2>/dev/null; then
         # the claim of somebody else, or a file system without hard links
-        if [ -e "$mt_base.state" ] || ! (set -C && cat "$mt_new" >"$mt_base.state") 2>/dev/null; then
+        if [ -e "$mt_base.state" ]; then
             rm -f "$mt_new"
             mt_lost_claim
+        elif ! (set -C && : >"$mt_base.state") 2>/dev/null || ! mv "$mt_new" "$mt_base.state" 2>/dev/null; then
+            rm -f "$mt_new"
+            mt_find_why "$mt_new"
+            [ -n "$mt_why" ] || mt_lost_claim
+            mt_problem="'$mt_base.state' cannot be written: $mt_why"
+            mt_start_answer claim
         fi
     fi
     rm -f "$mt_new"
@@ -99,11 +106,27 @@ mt_make_files() {
         mt_problem=$(mv "$mt_log" "$mt_log.$mt_old_number" 2>&1) || mt_unclaim claim
     fi
     rm -f "$mt_base.exit" "$mt_base.pid" "$mt_base.seen" "$mt_base.stage"
-    mt_problem=$( (set -C && : >"$mt_log") 2>&1 && (umask 077 && : >"$mt_base.stage") 2>&1) || {
-        mt_problem="'$mt_log' cannot be made: ${mt_problem##*: }"
+    mt_drop_rooms "$mt_base"
+    mt_problem=$( (set -C && : >"$mt_log") 2>&1) || {
+        mt_said=${mt_problem##*: }
+        mt_find_why "$mt_logs/.$mt_name.try.$$"
+        mt_problem="'$mt_log' cannot be made: ${mt_why:-$mt_said}"
         mt_unclaim claim
     }
+    mt_make_rooms
     mt_problem=
+}
+
+# What is still to be written about this attempt has its room from now on. A line stands in the stage: what is
+# appended to it needs no new block.
+mt_make_rooms() {
+    mt_write "$mt_base.stage" '
+' && mt_set_aside "$mt_base" exit && mt_set_aside "$mt_base" state && mt_set_aside "$mt_base" pid &&
+        mt_set_aside "$mt_base" seen && return 0
+    mt_drop_rooms "$mt_base"
+    rm -f "$mt_base.stage" "$mt_log"
+    mt_problem="'$mt_states' cannot be written: $mt_why"
+    mt_unclaim claim
 }
 
 # On rank 0: two runs that start at the same moment were told the same free port. Both have claimed their names by
@@ -252,7 +275,7 @@ mt_watch_start() {
         if [ -n "$mt_s_pid" ] && ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"; then
             # the keeper has a moment to write down how
             mt_gone=${mt_gone:-$((mt_clock + 500))}
-            [ "$mt_clock" -lt "$mt_gone" ] || mt_answer_ended
+            [ "$mt_clock" -lt "$mt_gone" ] || mt_alive "$mt_s_keeper" "$mt_s_keeper_ticks" || mt_answer_ended
         elif [ -n "$mt_proof" ] && [ "$mt_clock" -ge "$mt_proof" ]; then
             rm -f "$mt_base.stage"
             mt_frame pid "$mt_s_pid"

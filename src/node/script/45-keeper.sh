@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The keeper: parent of the job's command on the node, in a session of its own. It writes down who runs, who
-# descends from it and how it ended. It is a program of its own (with 20-proc.sh in front); its text comes on
-# descriptor 9, the job's on standard input.
+# descends from it and how it ended. It is a program of its own (with 15-stat.sh, 17-write.sh and 20-proc.sh in
+# front); its text comes on descriptor 9, the job's on standard input.
 #
 # Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID
 
@@ -10,23 +10,35 @@
 mt_become_job() {
     IFS=' ' read -r mt_pid mt_rest </proc/self/stat
     mt_stat "$mt_pid"
-    mt_new=${mt_base%/*}/.${mt_base##*/}.new
+    mt_text='' mt_owned=
     {
         while IFS= read -r mt_line; do
             case $mt_line in
+            run_id=* | attempt=*) mt_owned="$mt_owned $mt_line" ;;
+            room=*) continue ;;
             pid=*) mt_line=pid=$mt_pid ;;
             pgid=*) mt_line=pgid=$mt_pid ;;
             start_ticks=*) mt_line=start_ticks=$mt_st_ticks ;;
             keeper=*) mt_line=keeper=$mt_keeper ;;
             keeper_ticks=*) mt_line=keeper_ticks=$mt_keeper_ticks ;;
             esac
-            printf '%s\n' "$mt_line" || exit 125
-        done <"$mt_base.state" >"$mt_new" && mv "$mt_new" "$mt_base.state"
-    } || exit 125
-    { printf '%s\n' "$mt_pid" >"$mt_new" && mv "$mt_new" "$mt_base.pid"; } || exit 125
+            mt_text="$mt_text$mt_line
+"
+        done <"$mt_base.state"
+    } 2>/dev/null
+    [ "$mt_owned" = " run_id=$mt_run_id attempt=$mt_attempt" ] || exit 125
+    mt_put "$mt_base" state "$mt_text" || mt_give_up state
+    mt_put "$mt_base" pid "$mt_pid
+" || mt_give_up pid
     ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 143
     exec "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 "$mt_base.stage" "$mt_workdir" "$mt_nonce" \
         8<&0 </dev/null 9<&-
+}
+
+mt_give_up() { # SUFFIX: the log says why the job does not run
+    mt_find_why "$mt_base.$1.try"
+    printf "mtlaunch: '%s' cannot be written: %s\n" "$mt_base.$1" "${mt_why:-unknown reason}" >&2
+    exit 125
 }
 
 # Descendants of the job and of what was noted before by their children's files -> mt_text. Cheap for a few.
@@ -93,14 +105,14 @@ mt_note() {
     else
         mt_walk_table
     fi
-    [ "$mt_text" != "$mt_noted" ] || return 0
+    [ "$mt_text" != "$mt_written" ] || return 0
     mt_noted=$mt_text
     mt_many=
     # shellcheck disable=SC2086 # three words a process
     set -- $mt_noted
     [ $# -le 150 ] || mt_many=1
-    mt_new=${mt_base%/*}/.${mt_base##*/}.seen.new
-    printf 'boot_id=%s\n%s' "$mt_boot_id" "$mt_text" >"$mt_new" && mv "$mt_new" "$mt_base.seen"
+    ! mt_put "$mt_base" seen "boot_id=$mt_boot_id
+$mt_text" || mt_written=$mt_noted
 }
 
 # Children of the keeper that are not of its own session: adopted orphans of the job -> mt_adopted
@@ -142,17 +154,21 @@ mt_note_on() {
     done
 }
 
-# A full disk must not make the exit unknown: try until it is written, or nobody asks any more.
+# No fault of the disk must make the exit unknown: try until it is written, or nobody asks any more.
 mt_record_exit() {
     mt_wait=0.1
-    until mt_write_exit "$mt_base" "$mt_run_id" "$mt_attempt" "$mt_status" "$mt_never_ran"; do
-        mt_still_ours || return 0
+    until mt_is_usurped; do
+        ! mt_write_exit "$mt_base" "$mt_run_id" "$mt_attempt" "$mt_status" "$mt_never_ran" || break
+        mt_still_ours || break
         mt_pause "$mt_wait"
         case $mt_wait in
         0.1) mt_wait=1 ;;
         1) mt_wait=5 ;;
         esac
     done
+    rm -f "${mt_base%/*}/.${mt_base##*/}".exit.$$ "${mt_base%/*}/.${mt_base##*/}".exit.room.$$
+    mt_is_usurped || rm -f "${mt_base%/*}/.${mt_base##*/}".exit.new "${mt_base%/*}/.${mt_base##*/}".state.new \
+        "${mt_base%/*}/.${mt_base##*/}".pid.new
 }
 
 mt_keep() {
@@ -167,7 +183,7 @@ mt_keep() {
     read -r mt_boot_id </proc/sys/kernel/random/boot_id
     mt_still_ours || exit 0
     ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 0
-    mt_adopted='' mt_noted=''
+    mt_adopted='' mt_noted='' mt_written=''
     (mt_note_on) </dev/null >/dev/null 2>&1 &
     mt_noter=$!
     # the last of a pipeline gives the status; the job's text is read as its shell starts
@@ -199,5 +215,9 @@ mt_keep() {
     done
     kill "$mt_noter" 2>/dev/null
     wait "$mt_noter" 2>/dev/null
+    # what the noter had set aside, or was about to write
+    for mt_end_name in new back "$$" "room.$$"; do
+        mt_is_usurped || rm -f "${mt_base%/*}/.${mt_base##*/}.seen.$mt_end_name"
+    done
     exit 0
 }

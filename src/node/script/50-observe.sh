@@ -80,6 +80,11 @@ mt_observe_attempt() {
     fi
     if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
         mt_frame_exit
+    elif mt_is_here && [ -n "$mt_s_pid" ] && mt_alive "$mt_keeper" "$mt_keeper_ticks"; then
+        # it has ended, and its keeper goes on trying to write how
+        mt_find_why "$mt_states/.$mt_name.try.$$"
+        mt_frame ending "${mt_why:-not yet}"
+        mt_frame life running
     elif [ "$mt_s_host" != "$mt_host" ]; then
         mt_frame life elsewhere
     elif [ "$mt_s_boot_id" != "$mt_boot_id" ]; then

@@ -56,7 +56,7 @@ mt_watch_observe() {
     mt_watch_say "$mt_text"
     # marks are dear to look for
     case $mt_text in
-    *"@@$mt_nonce life=unrecorded"*) mt_observe_at=$((mt_clock + mt_beat * 100)) ;;
+    *"@@$mt_nonce life=unrecorded"* | *"@@$mt_nonce ending="*) mt_observe_at=$((mt_clock + mt_beat * 100)) ;;
     *"@@$mt_nonce life=running"* | *"@@$mt_nonce life=starting"*) ;;
     *) mt_over=1 ;;
     esac

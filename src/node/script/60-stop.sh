@@ -40,6 +40,7 @@ mt_cancel_start() {
         mt_tries=$((mt_tries + 1))
         mt_pause 0.1
     done
+    rm -f "${mt_base%/*}/.${mt_base##*/}".exit.$$ "${mt_base%/*}/.${mt_base##*/}".exit.room.$$
     mt_was_alive=1
     mt_read_state "$mt_base.state"
 }

@@ -20,6 +20,7 @@ mt_verb_remove() {
     for mt_file in state pid exit seen stage; do
         rm -f "$mt_base.$mt_file"
     done
+    mt_drop_rooms "$mt_base"
     if [ -n "$mt_want_logs" ]; then
         rm -f "$mt_log"
         for mt_file in "$mt_log".*; do

@@ -1,0 +1,88 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# Writing the small files of a run, also on a disk that is full. The keeper's text has this part too.
+
+mt_reword() { # what a tool said of a file -> mt_why
+    case $1 in
+    *[Nn]"o space left"*) mt_why="no space left on device" ;;
+    *[Qq]"uota exceeded"*) mt_why="disk quota exceeded" ;;
+    *[Rr]"ead-only file system"*) mt_why="read-only file system" ;;
+    *) mt_why=${1##*: } ;;
+    esac
+}
+
+# FILE, which could not be written: why -> mt_why, empty when it can be written by now. The shell's own words do not
+# say it (dash calls a full disk an "I/O error"), those of cat do.
+mt_find_why() {
+    mt_why=$( (umask 077 && export LC_ALL=C && printf 'x\n' | cat >"$1") 2>&1)
+    mt_code=$?
+    rm -f "$1" 2>/dev/null
+    [ "$mt_code" != 0 ] || mt_why=
+    mt_reword "$mt_why"
+}
+
+# FILE TEXT: fails with mt_why when the text cannot be written there.
+mt_write() {
+    mt_why=$( (umask 077 && printf '%s' "$2" >"$1") 2>&1) && return 0
+    mt_said=${mt_why##*: }
+    mt_find_why "$1"
+    mt_why=${mt_why:-$mt_said}
+    return 1
+}
+
+# SUFFIX -> mt_size: bytes of the room that is set aside for it
+mt_room_size() {
+    case $1 in
+    pid) mt_size=8 ;;
+    exit) mt_size=256 ;;
+    state) mt_size=1536 ;;
+    *) mt_size=4000 ;;
+    esac
+}
+
+# BASE SUFFIX: a file of full size beside BASE.SUFFIX, for mt_put; fails with mt_why.
+mt_set_aside() {
+    mt_room_size "$2"
+    mt_write "${1%/*}/.${1##*/}.$2.new" "$(printf "%${mt_size}s" '')"
+}
+
+# BASE SUFFIX TEXT: make BASE.SUFFIX whole, by rename. When no new file can be written, the one that was set aside is
+# filled in place: that takes no further room. Whoever needs it moves it to a name of its own first.
+mt_put() {
+    mt_leaf=${1%/*}/.${1##*/}.$2
+    mt_new=$mt_leaf.$$ mt_room=$mt_leaf.room.$$
+    if { printf '%s' "$3" >"$mt_new"; } 2>/dev/null && mv "$mt_new" "$1.$2" 2>/dev/null; then
+        return 0
+    fi
+    rm -f "$mt_new" 2>/dev/null
+    [ -f "$mt_room" ] || mv "$mt_leaf.new" "$mt_room" 2>/dev/null || return 1
+    mt_room_size "$2"
+    mt_fill=
+    case $2 in
+    exit | state) mt_fill=room= ;;
+    esac
+    mt_size=$((mt_size - ${#3} - ${#mt_fill} - 1))
+    [ "$mt_size" -gt 0 ] || mt_size=1
+    { printf "%s%s%${mt_size}s\n" "$3" "$mt_fill" '' 1<>"$mt_room"; } 2>/dev/null || return 1
+    # what is noted again and again needs its room again: that of the text before
+    [ "$2" != seen ] || ln "$1.$2" "$mt_leaf.back" 2>/dev/null
+    mv "$mt_room" "$1.$2" 2>/dev/null || return 1
+    [ "$2" != seen ] || mv "$mt_leaf.back" "$mt_leaf.new" 2>/dev/null
+    return 0
+}
+
+# BASE: what was set aside or left behind on the way, by exact names
+mt_drop_rooms() {
+    for mt_file in "${1%/*}/.${1##*/}."*; do
+        mt_end_name=${mt_file#"${1%/*}/.${1##*/}."}
+        case $mt_end_name in
+        new | state.new | pid.new | exit.new | seen.new | seen.back) rm -f "$mt_file" ;;
+        *)
+            mt_digits "${mt_end_name##*.}"
+            [ -n "$mt_number" ] || continue
+            case ${mt_end_name%.*} in
+            state | pid | exit | seen | old | try | state.room | pid.room | exit.room | seen.room) rm -f "$mt_file" ;;
+            esac
+            ;;
+        esac
+    done
+}
