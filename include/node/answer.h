@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "node/reader.h"
 
 /* A process of the run. state: the letter of /proc (S, R, D …). */
 struct node_process {
@@ -197,20 +198,21 @@ void node_stop_release(struct node_stop *stop);
 void node_removal_release(struct node_removal *removal);
 
 /*
- * A watch's messages as they come in. node_watch_feed takes bytes; node_watch_next gives one message after
- * the other: 1 with an observation (release it) or a beat (is_beat; only log_size is set), 0 when no whole
- * one has come yet, -1 with err as above (after more than 256 KiB without a message, too).
+ * A watch's messages as they come in. node_watch_take gives one message after the other: 1 with an
+ * observation (release it) or a beat (is_beat; only log_size is set), 0 when all bytes are taken and no whole
+ * message has come yet, -1 with err as above (after more than 256 KiB without a message, too). bytes and len
+ * move on to what is left.
  */
 struct node_watch {
     char nonce[40];
-    struct str held;
-    size_t seen; /* bytes of held that were looked through */
+    struct node_reader reader;
+    struct node_fields fields; /* of the observation that has begun */
 };
 
 void node_watch_init(struct node_watch *watch, const char *nonce);
 void node_watch_release(struct node_watch *watch);
-void node_watch_feed(struct node_watch *watch, const char *bytes, size_t len);
-int node_watch_next(struct node_watch *watch, struct node_observation *out, bool *is_beat, struct error *err);
+int node_watch_take(struct node_watch *watch, const char **bytes, size_t *len, struct node_observation *out,
+                    bool *is_beat, struct error *err);
 
 /*
  * A tail's answer as it comes in: noise, a header frame, then the log's bytes up to the channel's end.
@@ -224,15 +226,16 @@ struct node_tail {
     uint64_t size;   /* of the log when the tail began */
     uint64_t body_len;
     char nonce[40];
-    struct str held; /* bytes before the header's end */
+    struct node_reader reader; /* of the header */
+    struct node_fields fields;
 };
 
 void node_tail_init(struct node_tail *tail, const char *nonce);
 void node_tail_release(struct node_tail *tail);
 /*
- * Take bytes as they arrive. body/body_len: the log's bytes among them (pointing into bytes or into tail,
- * valid until the next call), possibly none. -1: what came cannot be an answer (kinds as above); more than
- * 64 KiB of noise before the header is one such case.
+ * Take bytes as they arrive. body/body_len: the log's bytes among them (a part of bytes), possibly none. -1:
+ * what came cannot be an answer (kinds as above); more than 64 KiB of noise before the header is one such
+ * case.
  */
 int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
                    struct error *err);

@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/str.h"
 #include "base/strlist.h"
+#include "node/reader.h"
 #include "node/request.h"
 
 struct node_exec_wish {
@@ -34,20 +34,21 @@ void node_request_exec(const struct node_exec_wish *wish, const char *nonce, str
 /* A call that tells the guard of the call with nonce target (one with input) to end its command. */
 void node_request_exec_end(const char *target, const char *nonce, struct node_call *out);
 
-#define NODE_EXEC_NOISE_MAX 2048
-
 /* One output stream of a call. */
 struct node_exec_stream {
-    const char *nonce; /* borrowed */
-    bool begun;        /* the command's own bytes have begun */
-    struct str noise;  /* the end of what came before; empty once begun */
+    const char *nonce;         /* borrowed */
+    bool begun;                /* the command's own bytes have begun; nothing below is kept then */
+    bool ended;                /* an answer in frames has ended: the container could not be entered */
+    struct node_reader reader; /* of what comes before */
+    struct node_fields fields; /* of an answer in frames */
+    char *said;                /* the first frame that is neither "runs" nor a field; NULL */
 };
 
 void node_exec_stream_release(struct node_exec_stream *stream);
 
 /*
- * Take bytes of the stream. What of them is the command's own is returned through bytes and len (len 0:
- * nothing yet).
+ * Take bytes of the stream. What of them is the command's own (always their end) is returned through bytes
+ * and len; len 0: nothing yet.
  */
 void node_exec_stream_take(struct node_exec_stream *stream, const char **bytes, size_t *len);
 

@@ -16,26 +16,38 @@
 static int no_answer(const char *bytes, size_t len, const char *what, struct error *err)
 {
     AUTO_STR struct str shown = STR_INIT;
-    size_t end = len;
+    size_t line_len = 0;
+    const char *line = node_last_line(bytes, len, &line_len);
 
-    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\r' || bytes[end - 1] == ' '))
-        end--;
-    size_t begin = end;
-    while (begin > 0 && bytes[begin - 1] != '\n' && end - begin < 200)
-        begin--;
     error_set(err, &kind_node_answer, "%s", what);
-    if (end == 0)
+    if (line_len == 0)
         return error_hint(err, "look at the login's start-up files: nothing came back at all");
-    text_add_utf8(&shown, bytes + begin, end - begin);
+    text_add_utf8(&shown, line, line_len);
     return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
+}
+
+/* Read frames up to the end frame: 1 when it came, 0 when not, -1 with err. */
+static int read_frames(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+                       struct error *err)
+{
+    struct node_reader reader = {.nonce = nonce, .limit = NODE_ANSWER_MAX};
+    size_t at = 0, used = 0, frame_len = 0;
+    int result = 0;
+
+    while (result == 0 && node_reader_take(&reader, bytes + at, len - at, &used)) {
+        const char *frame = node_reader_frame(&reader, &frame_len);
+        result = node_fields_add(fields, frame, frame_len, "end", err);
+        at += used;
+    }
+    node_reader_release(&reader);
+    return result;
 }
 
 int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
                      struct error *err)
 {
-    size_t used = 0;
-    int found = node_fields_parse(fields, bytes, len, nonce, "end", &used, err);
-
+    *fields = (struct node_fields){0};
+    int found = read_frames(fields, bytes, len, nonce, err);
     if (found < 0)
         return -1;
     if (found == 0)
@@ -386,6 +398,13 @@ int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct
         result = fill_observation(&fields, out, err);
     node_fields_release(&fields);
     return result;
+}
+
+int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,
+                                 struct error *err)
+{
+    *out = (struct node_observation){.status = -1};
+    return node_fields_check(fields, err) != 0 ? -1 : fill_observation(fields, out, err);
 }
 
 void node_observation_release(struct node_observation *observation)

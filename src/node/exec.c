@@ -1,5 +1,6 @@
 #include "node/exec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,6 +8,9 @@
 #include "base/text.h"
 #include "model/kind.h"
 #include "node/node_internal.h"
+
+#define FRAME_MAX (64u << 10) /* a longer line is no frame */
+#define SAID_MAX  40
 
 /*
  * Read byte by byte, as POSIX wants it of read, so what follows stays in the pipe; nothing runs before all of
@@ -99,66 +103,54 @@ void node_request_exec_end(const char *target, const char *nonce, struct node_ca
 
 void node_exec_stream_release(struct node_exec_stream *stream)
 {
-    str_release(&stream->noise);
+    node_reader_release(&stream->reader);
+    node_fields_release(&stream->fields);
+    free(stream->said);
+    stream->said = NULL;
 }
 
-/* Where "\n@@NONCE " stands in what has come, or NULL. */
-static const char *find_mark(const struct node_exec_stream *stream)
+/* A frame before the command's own bytes; "runs" is their beginning. */
+static void take_frame(struct node_exec_stream *stream)
 {
-    AUTO_FREE char *mark = xasprintf("\n@@%s ", stream->nonce);
+    static const char runs[] = "runs";
+    size_t len = 0;
+    const char *frame = node_reader_frame(&stream->reader, &len);
 
-    return memmem(str_text(&stream->noise), stream->noise.len, mark, strlen(mark));
+    if (len == sizeof(runs) - 1 && memcmp(frame, runs, len) == 0) {
+        stream->begun = true;
+    } else if (memchr(frame, '=', len) == NULL) {
+        if (stream->said == NULL)
+            stream->said = xstrndup(frame, len < SAID_MAX ? len : SAID_MAX);
+    } else if (!stream->ended) { /* one that cannot be read says nothing */
+        stream->ended = node_fields_add(&stream->fields, frame, len, "end", NULL) != 0;
+    }
 }
 
 void node_exec_stream_take(struct node_exec_stream *stream, const char **bytes, size_t *len)
 {
-    static const char runs[] = "runs\n";
-    const char *at = *bytes, *mark, *word = NULL;
-    size_t left = *len;
-
-    if (stream->begun)
-        return;
-    *len = 0;
-    while (left > 0) {
-        size_t piece = left < NODE_EXEC_NOISE_MAX ? left : NODE_EXEC_NOISE_MAX;
-        if (stream->noise.len > NODE_EXEC_NOISE_MAX)
-            str_consume(&stream->noise, stream->noise.len - NODE_EXEC_NOISE_MAX);
-        str_add_mem(&stream->noise, at, piece);
-        at += piece;
-        left -= piece;
-        mark = find_mark(stream);
-        if (mark != NULL)
-            word = strchr(mark + 1, ' ') + 1;
-        if (word == NULL || strncmp(word, runs, sizeof(runs) - 1) != 0)
-            continue;
-        /* What was taken beyond the mark belongs to the command. */
-        size_t over = stream->noise.len - (size_t)(word + sizeof(runs) - 1 - stream->noise.data);
-        *bytes = at - over;
-        *len = left + over;
-        stream->begun = true;
-        str_release(&stream->noise);
-        return;
+    stream->reader.nonce = stream->nonce;
+    stream->reader.limit = FRAME_MAX;
+    while (!stream->begun && *len > 0) {
+        size_t used = 0;
+        if (node_reader_take(&stream->reader, *bytes, *len, &used))
+            take_frame(stream);
+        *bytes += used;
+        *len -= used;
     }
+    if (stream->begun)
+        node_exec_stream_release(stream);
 }
 
 int node_exec_error(const struct node_exec_stream *out, int exit_status, struct error *err)
 {
-    const char *mark = find_mark(out), *text = str_text(&out->noise);
-    size_t end = out->noise.len, begin;
     AUTO_STR struct str shown = STR_INIT;
-    struct node_fields fields = {0};
-    size_t used = 0;
+    size_t len = 0;
 
     /* the way into a container answers in frames */
-    bool refused = node_fields_parse(&fields, text, out->noise.len, out->nonce, "end", &used, NULL) == 1 &&
-                   node_fields_check(&fields, err) != 0;
-    node_fields_release(&fields);
-    if (refused)
+    if (out->ended && node_fields_check(&out->fields, err) != 0)
         return -1;
-    if (mark != NULL) {
-        AUTO_FREE char *word = xstrndup(strchr(mark + 1, ' ') + 1, 40);
-        word[strcspn(word, "\n")] = '\0';
-        error_set(err, &kind_node_unsupported, "the node %s", word);
+    if (out->said != NULL) {
+        error_set(err, &kind_node_unsupported, "the node %s", out->said);
         return error_hint(err, "nodes need Linux with /proc, and setsid of util-linux or busybox");
     }
     if (exit_status == 97)
@@ -166,13 +158,9 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
     else
         error_set(err, &kind_node_answer, "the login ended with status %d before the command ran",
                   exit_status);
-    while (end > 0 && strchr("\r\n ", text[end - 1]) != NULL)
-        end--;
-    if (end == 0)
+    const char *line = node_reader_last_line(&out->reader, &len);
+    if (len == 0)
         return error_hint(err, "look at the login's start-up files: does one read standard input, or exit");
-    begin = end;
-    while (begin > 0 && text[begin - 1] != '\n' && end - begin < 200)
-        begin--;
-    text_add_utf8(&shown, text + begin, end - begin);
+    text_add_utf8(&shown, line, len);
     return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
 }

@@ -9,20 +9,10 @@
 
 void node_fields_release(struct node_fields *fields)
 {
-    free(fields->text);
+    for (size_t i = 0; i < fields->len; i++)
+        free(fields->items[i].key);
     free(fields->items);
     *fields = (struct node_fields){0};
-}
-
-const char *node_frame_body(const char *line, size_t len, const char *nonce, size_t *body_len)
-{
-    size_t nonce_len = strlen(nonce);
-
-    if (len < nonce_len + 3 || line[0] != '@' || line[1] != '@' || memcmp(line + 2, nonce, nonce_len) != 0 ||
-        line[nonce_len + 2] != ' ')
-        return NULL;
-    *body_len = len - nonce_len - 3;
-    return line + nonce_len + 3;
 }
 
 static int hex_digit(char c)
@@ -68,60 +58,31 @@ static bool key_is_valid(const char *key, size_t len)
     return len > 0;
 }
 
-/* One frame's "key=value" into fields; text is where its characters go. */
-static int take_field(struct node_fields *fields, const char *body, size_t len, char **text,
-                      struct error *err)
+int node_fields_add(struct node_fields *fields, const char *frame, size_t len, const char *last,
+                    struct error *err)
 {
-    const char *equals = memchr(body, '=', len);
-    size_t key_len = equals != NULL ? (size_t)(equals - body) : 0;
+    const char *equals = memchr(frame, '=', len);
+    size_t key_len = equals != NULL ? (size_t)(equals - frame) : 0;
 
-    if (equals == NULL || !key_is_valid(body, key_len))
+    if (equals == NULL || !key_is_valid(frame, key_len))
         return error_set(err, &kind_node_answer, "the node's answer holds a frame without a key");
     if (fields->len == NODE_FIELDS_MAX)
         return error_set(err, &kind_node_answer, "the node's answer holds more than %d frames",
                          NODE_FIELDS_MAX);
+    if (len > NODE_ANSWER_MAX - fields->bytes)
+        return error_set(err, &kind_node_answer, "the node's answer is longer than %u bytes",
+                         NODE_ANSWER_MAX);
+    AUTO_FREE char *text = xcalloc(len + 2, 1); /* a decoded value is never longer than its frame */
+    char *value = text + key_len + 1, *end = value;
+    memcpy(text, frame, key_len);
+    if (!decode(equals + 1, len - key_len - 1, &end))
+        return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'", text);
     fields->items = xgrow(fields->items, fields->len, &fields->cap, sizeof(*fields->items));
-    struct node_field *field = &fields->items[fields->len];
-    field->key = *text;
-    memcpy(*text, body, key_len);
-    *text += key_len;
-    *(*text)++ = '\0';
-    field->value = *text;
-    if (!decode(equals + 1, len - key_len - 1, text))
-        return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'",
-                         field->key);
-    fields->len++;
-    return 0;
-}
-
-int node_fields_parse(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
-                      const char *last, size_t *used, struct error *err)
-{
-    *fields = (struct node_fields){0};
-    /* keys and decoded values are no longer than their frames, but for two NUL; "@@ =\n" makes room for these
-     */
-    fields->text = xcalloc(len + 1, 1);
-    char *text = fields->text;
-    for (size_t at = 0; at < len;) {
-        const char *line = bytes + at;
-        const char *newline = memchr(line, '\n', len - at);
-        if (newline == NULL)
-            return 0; /* a line that has not ended may be cut: it says nothing */
-        size_t line_len = (size_t)(newline - line);
-        size_t body_len = 0;
-        const char *body = node_frame_body(line, line_len, nonce, &body_len);
-        at += line_len + 1;
-        if (body == NULL)
-            continue;
-        if (take_field(fields, body, body_len, &text, err) != 0)
-            return -1;
-        if (strcmp(fields->items[fields->len - 1].key, last) == 0 ||
-            strcmp(fields->items[fields->len - 1].key, "end") == 0) {
-            *used = at;
-            return 1;
-        }
-    }
-    return 0;
+    fields->items[fields->len++] = (struct node_field){.key = text, .value = value};
+    fields->bytes += len;
+    bool is_last = strcmp(text, last) == 0 || strcmp(text, "end") == 0;
+    text = NULL; /* fields owns it now */
+    return is_last;
 }
 
 const char *node_field_text(const struct node_fields *fields, const char *key)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "node/answer.h"
+#include "node/reader.h"
 #include "node/request.h"
 
 /* The node's script by parts (src/node/script/NAME.sh), embedded by embed.sh; no NUL at the end of text. */
@@ -31,34 +32,23 @@ void node_script_add(struct str *out, const char *const *names);
  */
 void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out);
 
-/* An answer's fields, decoded, in the order they came. */
-struct node_field {
-    const char *key;   /* within node_fields.text */
-    const char *value; /* decoded, within node_fields.text */
-};
-
-struct node_fields {
-    char *text;
-    struct node_field *items;
-    size_t len, cap;
-};
-
 #define NODE_FIELDS_MAX 4096
 
-/* Does bytes[0..len) begin a frame line of this nonce? Gives what follows "@@NONCE ". */
-const char *node_frame_body(const char *line, size_t len, const char *nonce, size_t *body_len);
+/* Add a frame's text to fields. 1: it ends the answer (its key is last, or "end"), 0: more is to come, -1
+ * with err: it is no "key=value", or too much came. */
+int node_fields_add(struct node_fields *fields, const char *frame, size_t len, const char *last,
+                    struct error *err);
 
-/*
- * Parse frames up to the one whose key is last ("end", or "body" for a tail). used: bytes up to and with that
- * frame's line. Returns 1 when it was found, 0 when not (yet), -1 with err when something cannot be.
- */
-int node_fields_parse(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
-                      const char *last, size_t *used, struct error *err);
-void node_fields_release(struct node_fields *fields);
+/* The last line that is not blank of bytes, at most 200 bytes of it. */
+const char *node_last_line(const char *bytes, size_t len, size_t *line_len);
 
 /* The fields of a whole answer; -1 with err when there is none, or when it says that something failed. */
 int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
                      struct error *err);
+
+/* A watch's observation; release it whatever came back. */
+int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,
+                                 struct error *err);
 
 /* Fields "error" and "detail" as an error of the kinds answer.h names; 0 when there are none. */
 int node_fields_check(const struct node_fields *fields, struct error *err);

@@ -18,51 +18,64 @@ void node_tail_init(struct node_tail *tail, const char *nonce)
 void node_tail_release(struct node_tail *tail)
 {
     free(tail->log);
-    str_release(&tail->held);
+    node_reader_release(&tail->reader);
+    node_fields_release(&tail->fields);
     *tail = (struct node_tail){0};
 }
 
-static int take_header(struct node_tail *tail, const struct node_fields *fields, struct error *err)
+static int take_header(struct node_tail *tail, struct error *err)
 {
+    const struct node_fields *fields = &tail->fields;
+
     tail->header = true;
     tail->missing = node_field_is_set(fields, "missing");
     tail->log = node_field_copy(fields, "log");
     if (node_fields_check(fields, err) != 0 ||
-        node_field_number(fields, "offset", UINT64_MAX, &tail->offset, err) != 0 ||
-        node_field_number(fields, "size", UINT64_MAX, &tail->size, err) != 0)
+        node_field_number(fields, "offset", INT64_MAX, &tail->offset, err) != 0 ||
+        node_field_number(fields, "size", INT64_MAX, &tail->size, err) != 0)
         return -1;
     if (!tail->missing && (tail->log == NULL || tail->offset > tail->size))
         return error_set(err, &kind_node_answer, "the node's answer names no log");
     return 0;
 }
 
+/* Take bytes up to the header's end, or all of them; *used says how many. */
+static int read_header(struct node_tail *tail, const char *bytes, size_t len, size_t *used, struct error *err)
+{
+    tail->reader.nonce = tail->nonce;
+    tail->reader.limit = NOISE_MAX;
+    *used = 0;
+    while (*used < len && !tail->header) {
+        size_t room = NOISE_MAX - tail->reader.taken, left = len - *used, piece = 0, frame_len = 0;
+        if (room == 0)
+            return error_set(err, &kind_node_answer, "the node printed more than %u bytes before its answer",
+                             NOISE_MAX);
+        bool is_frame = node_reader_take(&tail->reader, bytes + *used, left < room ? left : room, &piece);
+        *used += piece;
+        if (!is_frame)
+            continue;
+        const char *frame = node_reader_frame(&tail->reader, &frame_len);
+        int found = node_fields_add(&tail->fields, frame, frame_len, "body", err);
+        if (found < 0 || (found == 1 && take_header(tail, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
 int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
                    struct error *err)
 {
-    struct node_fields fields = {0};
     size_t used = 0;
 
     *body = bytes;
     *body_len = 0;
-    if (tail->header) {
-        *body_len = tail->missing ? 0 : len;
-        tail->body_len += *body_len;
+    if (!tail->header && read_header(tail, bytes, len, &used, err) != 0)
+        return -1;
+    if (!tail->header || tail->missing)
         return 0;
-    }
-    str_add_mem(&tail->held, bytes, len);
-    int found =
-        node_fields_parse(&fields, str_text(&tail->held), tail->held.len, tail->nonce, "body", &used, err);
-    if (found == 1)
-        found = take_header(tail, &fields, err);
-    else if (found == 0 && tail->held.len > NOISE_MAX)
-        found = error_set(err, &kind_node_answer, "the node printed more than %u bytes before its answer",
-                          NOISE_MAX);
-    node_fields_release(&fields);
-    if (found != 0 || !tail->header || tail->missing)
-        return found;
-    *body = tail->held.data + used;
-    *body_len = tail->held.len - used;
-    tail->body_len = *body_len;
+    *body = bytes + used;
+    *body_len = len - used;
+    tail->body_len += *body_len;
     return 0;
 }
 

@@ -1,5 +1,4 @@
 /* A watch's messages, taken apart as they come in. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +6,7 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-#define HELD_MAX (256u << 10)
+#define MESSAGE_MAX (256u << 10)
 
 void node_watch_init(struct node_watch *watch, const char *nonce)
 {
@@ -18,67 +17,63 @@ void node_watch_init(struct node_watch *watch, const char *nonce)
 
 void node_watch_release(struct node_watch *watch)
 {
-    str_release(&watch->held);
+    node_reader_release(&watch->reader);
+    node_fields_release(&watch->fields);
     *watch = (struct node_watch){0};
 }
 
-void node_watch_feed(struct node_watch *watch, const char *bytes, size_t len)
+static int take_beat(const char *value, size_t len, struct node_observation *out, struct error *err)
 {
-    str_add_mem(&watch->held, bytes, len);
-}
-
-static void drop(struct node_watch *watch, size_t len)
-{
-    str_consume(&watch->held, len);
-    watch->seen = 0;
-}
-
-/* The text behind "beat=" up to the line's end, or NULL when the frame is another. */
-static const char *beat_value(const char *body, size_t len)
-{
-    return len > 5 && memcmp(body, "beat=", 5) == 0 ? body + 5 : NULL;
-}
-
-static int take_beat(const char *value, const char *end, struct node_observation *out, struct error *err)
-{
-    AUTO_FREE char *text = xstrndup(value, (size_t)(end - value));
+    AUTO_FREE char *text = xstrndup(value, len);
     uint64_t size = 0;
-    if (!text_to_uint(text, 0, UINT64_MAX, &size))
+
+    if (strlen(text) != len || !text_to_uint(text, 0, INT64_MAX, &size))
         return error_set(err, &kind_node_answer, "the node's heartbeat says '%s'", text);
     *out = (struct node_observation){.status = -1, .log_size = size};
     return 1;
 }
 
-int node_watch_next(struct node_watch *watch, struct node_observation *out, bool *is_beat, struct error *err)
+/* A frame: 1 when it ends a message, 0 when it is a part of one, -1 with err. */
+static int take_frame(struct node_watch *watch, struct node_observation *out, bool *is_beat,
+                      struct error *err)
 {
-    const char *bytes = str_text(&watch->held);
-    *is_beat = false;
-    while (watch->seen < watch->held.len) {
-        const char *line = bytes + watch->seen;
-        const char *end = memchr(line, '\n', watch->held.len - watch->seen);
-        size_t body_len = 0;
-        if (end == NULL)
-            break;
-        const char *body = node_frame_body(line, (size_t)(end - line), watch->nonce, &body_len);
-        size_t upto = (size_t)(end - bytes) + 1;
-        const char *beat = body != NULL ? beat_value(body, body_len) : NULL;
-        int result = 0;
-        if (beat != NULL) {
-            *is_beat = true;
-            result = take_beat(beat, end, out, err);
-        } else if (body != NULL && body_len == 6 && memcmp(body, "end=ok", 6) == 0) {
-            result = node_answer_observe(bytes, upto, watch->nonce, out, err) == 0 ? 1 : -1;
-            if (result < 0)
-                node_observation_release(out);
-        }
-        if (result != 0) {
-            drop(watch, upto);
-            return result;
-        }
-        watch->seen = upto;
+    size_t len = 0;
+    const char *frame = node_reader_frame(&watch->reader, &len);
+
+    if (len > 5 && memcmp(frame, "beat=", 5) == 0) {
+        *is_beat = true;
+        node_fields_release(&watch->fields);
+        return take_beat(frame + 5, len - 5, out, err);
     }
-    if (watch->held.len > HELD_MAX)
-        return error_set(err, &kind_node_answer, "the node printed more than %u bytes without a message",
-                         HELD_MAX);
-    return 0;
+    int result = node_fields_add(&watch->fields, frame, len, "end", err);
+    if (result == 1 && node_observation_from_fields(&watch->fields, out, err) != 0) {
+        node_observation_release(out);
+        result = -1;
+    }
+    if (result != 0)
+        node_fields_release(&watch->fields);
+    return result;
+}
+
+int node_watch_take(struct node_watch *watch, const char **bytes, size_t *len, struct node_observation *out,
+                    bool *is_beat, struct error *err)
+{
+    int result = 0;
+
+    *is_beat = false;
+    watch->reader.nonce = watch->nonce;
+    watch->reader.limit = MESSAGE_MAX;
+    while (*len > 0 && result == 0) {
+        size_t room = MESSAGE_MAX - watch->reader.taken, used = 0;
+        if (room == 0)
+            return error_set(err, &kind_node_answer, "the node printed more than %u bytes without a message",
+                             MESSAGE_MAX);
+        if (node_reader_take(&watch->reader, *bytes, *len < room ? *len : room, &used))
+            result = take_frame(watch, out, is_beat, err);
+        *bytes += used;
+        *len -= used;
+    }
+    if (result != 0)
+        watch->reader.taken = 0;
+    return result;
 }

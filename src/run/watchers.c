@@ -86,8 +86,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     if (stream != 1 || watcher->mute || watcher->why.kind != NULL) {
         return;
     }
-    node_watch_feed(&watcher->answer, bytes, len);
-    while ((result = node_watch_next(&watcher->answer, &seen, &is_beat, &watcher->why)) == 1) {
+    while ((result = node_watch_take(&watcher->answer, &bytes, &len, &seen, &is_beat, &watcher->why)) == 1) {
         watcher->heard_ms = clock_mono_ms();
         if (is_beat) {
             note_log(watcher, seen.log_size);

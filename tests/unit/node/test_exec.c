@@ -93,7 +93,7 @@ static void test_much_noise_is_not_kept(void **state)
     for (int i = 0; i < 5000; i++)
         str_add(&noise, "noise of a start-up file\n");
     feed(&stream, noise.data, noise.len, 30000, &own);
-    assert_true(stream.noise.len <= 2 * NODE_EXEC_NOISE_MAX);
+    assert_true(stream.reader.last.len <= 2 * NODE_READER_LAST_MAX);
     assert_int_equal(own.len, 0);
     str_add(&noise, BEGIN "x");
     feed(&stream, noise.data, noise.len, noise.len, &own);

@@ -21,12 +21,12 @@ static const char stream[] =
     "uptime=100.50\n" FRAME "end=ok\n"
     "\n@@" N " beat=1234\n" FRAME "host=g1\n" FRAME "life=exited\n" FRAME "status=3\n" FRAME "end=ok\n";
 
-static void check_all(struct node_watch *watch, size_t *count)
+static void check_all(struct node_watch *watch, const char *bytes, size_t len, size_t *count)
 {
     struct node_observation seen;
     struct error err = ERROR_INIT;
     bool beat = false;
-    while (node_watch_next(watch, &seen, &beat, &err) == 1) {
+    while (node_watch_take(watch, &bytes, &len, &seen, &beat, &err) == 1) {
         switch ((*count)++) {
         case 0:
             assert_false(beat);
@@ -60,8 +60,7 @@ static void test_messages_in_pieces(void **state)
         node_watch_init(&watch, N);
         for (size_t at = 0; at < sizeof(stream) - 1; at += piece) {
             size_t len = sizeof(stream) - 1 - at;
-            node_watch_feed(&watch, stream + at, len < piece ? len : piece);
-            check_all(&watch, &count);
+            check_all(&watch, stream + at, len < piece ? len : piece, &count);
         }
         assert_int_equal(count, 3);
         node_watch_release(&watch);
@@ -75,8 +74,8 @@ static const struct error_kind *kind_of(const char *bytes)
     struct error err = ERROR_INIT;
     bool beat = false;
     node_watch_init(&watch, N);
-    node_watch_feed(&watch, bytes, strlen(bytes));
-    assert_int_equal(node_watch_next(&watch, &seen, &beat, &err), -1);
+    size_t len = strlen(bytes);
+    assert_int_equal(node_watch_take(&watch, &bytes, &len, &seen, &beat, &err), -1);
     node_watch_release(&watch);
     return err.kind;
 }
@@ -105,8 +104,9 @@ static void test_frames_of_others_are_noise(void **state)
     bool beat = false;
     node_watch_init(&watch, N);
     const char text[] = "@@00000000000000000000000000000000 beat=1\n@@" N "beat=1\n beat=1\n";
-    node_watch_feed(&watch, text, sizeof(text) - 1);
-    assert_int_equal(node_watch_next(&watch, &seen, &beat, &err), 0);
+    const char *bytes = text;
+    size_t len = sizeof(text) - 1;
+    assert_int_equal(node_watch_take(&watch, &bytes, &len, &seen, &beat, &err), 0);
     node_watch_release(&watch);
 }
 
