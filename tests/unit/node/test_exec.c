@@ -101,6 +101,44 @@ static void test_much_noise_is_not_kept(void **state)
     node_exec_stream_release(&stream);
 }
 
+/* S2: a frame, then noise and pieces that move the buffer, with "runs" where the old frame's word stood. */
+static void test_a_mark_that_scrolls_away(void **state)
+{
+    struct node_exec_stream stream = {.nonce = NONCE};
+    AUTO_STR struct str first = STR_INIT, second = STR_INIT, own = STR_INIT;
+
+    (void)state;
+    str_add(&first, "\n@@" NONCE " xxxx\n");
+    while (first.len < 300)
+        str_add_char(&first, 'A');
+    while (second.len < 30000)
+        str_add(&second, second.len == 36 ? "runs\n" : "B");
+    feed(&stream, first.data, first.len, first.len, &own);
+    feed(&stream, second.data, second.len, second.len, &own);
+    for (int i = 0; i < 400; i++)
+        feed(&stream, ".", 1, 1, &own);
+    assert_false(stream.begun);
+    assert_int_equal(own.len, 0);
+    feed(&stream, BEGIN "x", sizeof(BEGIN "x") - 1, 5, &own);
+    assert_true(stream.begun);
+    assert_string_equal(str_text(&own), "x");
+    node_exec_stream_release(&stream);
+}
+
+/* S2: a byte at a time, each looked at once and none kept. */
+static void test_a_drip_is_linear(void **state)
+{
+    struct node_exec_stream stream = {.nonce = NONCE};
+    AUTO_STR struct str own = STR_INIT;
+
+    (void)state;
+    for (int i = 0; i < 4 << 20; i++)
+        feed(&stream, i % 100 == 0 ? "\n" : "@", 1, 1, &own);
+    assert_true(stream.reader.last.cap <= (size_t)8 * NODE_READER_LAST_MAX);
+    assert_true(stream.reader.line.cap <= 1024);
+    node_exec_stream_release(&stream);
+}
+
 static void check_error(const char *said, int status, const struct error_kind *kind, const char *text,
                         const char *hint)
 {
@@ -136,6 +174,8 @@ int main(void)
         cmocka_unit_test(test_end_request),
         cmocka_unit_test(test_stream_begins_behind_the_mark),
         cmocka_unit_test(test_much_noise_is_not_kept),
+        cmocka_unit_test(test_a_mark_that_scrolls_away),
+        cmocka_unit_test(test_a_drip_is_linear),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

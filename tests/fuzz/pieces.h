@@ -1,0 +1,55 @@
+/*
+ * Streams for the fuzz targets: an input's bytes become a stream, and the stream comes in pieces of 1 byte to
+ * 64 KiB. Byte 0 of an input chooses the pieces, byte 1 how much filler stands before the rest. In the rest
+ * \x01 stands for the beginning of a frame, so that the fuzzer need not find the nonce.
+ */
+#ifndef MTLAUNCH_TESTS_PIECES_H
+#define MTLAUNCH_TESTS_PIECES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fuzz.h"
+
+#define NONCE "0123456789abcdef0123456789abcdef"
+
+struct pieces {
+    uint32_t state;
+    uint32_t most;
+};
+
+static inline struct pieces pieces_begin(uint8_t choice)
+{
+    return (struct pieces){.state = choice + UINT32_C(1), .most = UINT32_C(1) << (choice % 17)};
+}
+
+/* The size of the next piece, at most left. */
+static inline size_t pieces_next(struct pieces *pieces, size_t left)
+{
+    pieces->state = pieces->state * UINT32_C(1664525) + UINT32_C(1013904223);
+    size_t size = 1 + (pieces->state >> 8) % pieces->most;
+    return size < left ? size : left;
+}
+
+/* False: the input is too short to be a stream. */
+static inline bool stream_make(const uint8_t *data, size_t size, struct str *out)
+{
+    static const char filler[] = "0123456789abcdef0123456789abcdef\n@@0123456789abcdef0123456789abcde\n";
+
+    if (size < 2)
+        return false;
+    for (size_t left = (size_t)data[1] * data[1] * 5, at = 0; left > 0; left -= at) {
+        at = left < sizeof(filler) - 1 ? left : sizeof(filler) - 1;
+        str_add_mem(out, filler, at);
+    }
+    for (size_t i = 2; i < size; i++) {
+        if (data[i] == 1)
+            str_add(out, "\n@@" NONCE " ");
+        else
+            str_add_mem(out, data + i, 1);
+    }
+    return true;
+}
+
+#endif
