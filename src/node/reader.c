@@ -100,7 +100,7 @@ const char *node_last_line(const char *bytes, size_t len, size_t *line_len)
 {
     size_t end = len, begin;
 
-    while (end > 0 && memchr("\r\n ", bytes[end - 1], 3) != NULL)
+    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\r' || bytes[end - 1] == ' '))
         end--;
     begin = end;
     while (begin > 0 && bytes[begin - 1] != '\n' && end - begin < 200)
