@@ -211,13 +211,16 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
     }
 }
 
+static bool names_jump(const struct ssh_options *options)
+{
+    return options != NULL && options->jump != NULL;
+}
+
 /* Why the host has to be reached through the system's ssh: its own configuration, or that of a jump. */
 static char *find_need(const struct endpoint_sources *sources, const struct ssh_config_values *values,
                        struct endpoint *out)
 {
-    bool own_jump = sources->options != NULL && sources->options->jump != NULL;
-
-    if (values->proxy_command != NULL && !own_jump)
+    if (values->proxy_command != NULL && !names_jump(sources->options))
         return xasprintf("ProxyCommand (%s:%u)", values->proxy_place.file, values->proxy_place.line);
     if (out->jump != NULL && out->jump->openssh)
         return xasprintf("its jump '%s' needs it", out->jump->name);
@@ -233,7 +236,7 @@ static int choose_client(const struct host *host, const struct endpoint_sources 
     AUTO_FREE char *need = find_need(sources, values, out);
 
     if (strcmp(client, "builtin") == 0 && values->proxy_command != NULL && out->jump == NULL &&
-        (sources->options == NULL || sources->options->jump == NULL)) {
+        !names_jump(sources->options)) {
         error_set(err, &kind_ssh_config, "the built-in client runs no ProxyCommand, which applies to '%s'",
                   out->name);
         error_at(err, values->proxy_place.file, values->proxy_place.line, 0);

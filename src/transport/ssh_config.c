@@ -211,11 +211,14 @@ static int read_file(struct reader *reader, const char *path, size_t parent, uns
 
     if (depth > MAX_DEPTH)
         return error_set(err, &kind_ssh_config, "Include is nested more than %d deep", MAX_DEPTH);
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+    int problem = stat(path, &st) != 0 ? errno : 0;
+    if (problem == 0 && !S_ISREG(st.st_mode))
+        problem = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    if (problem != 0) {
         if (depth > 0) /* as OpenSSH: an included name that cannot be read is passed over */
             return 0;
         return error_set(err, &kind_ssh_config, "ssh configuration '%s' cannot be read: %s", path,
-                         strerror(errno == 0 ? EINVAL : errno));
+                         strerror(problem));
     }
     if ((reader->check_mode || depth > 0) &&
         ((st.st_uid != 0 && st.st_uid != getuid()) || (st.st_mode & 022) != 0)) {

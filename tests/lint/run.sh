@@ -45,7 +45,7 @@ tidy() { sources | xargs -P "$(nproc)" -n 4 sh "$0" --tidy; }
 cpp() {
     # shellcheck disable=SC2046
     cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr -j "$(nproc)" -Iinclude -Isrc -D_GNU_SOURCE \
-        --enable=warning,performance,portability --suppress=missingIncludeSystem \
+        '-DMTLAUNCH_VERSION="lint"' --enable=warning,performance,portability --suppress=missingIncludeSystem \
         --suppress=normalCheckLevelMaxBranches $(sources)
 }
 
