@@ -22,10 +22,9 @@ struct env {
     size_t cap;
 };
 
-#define ENV_INIT                                                                                             \
-    {                                                                                                        \
-        0                                                                                                    \
-    }
+/* clang-format off */
+#define ENV_INIT {0}
+/* clang-format on */
 
 void env_release(struct env *env);
 /* Set name (replacing an earlier one in its place in the order). value may be NULL. */

@@ -23,10 +23,9 @@ struct hostlist {
                      machine" */
 };
 
-#define HOSTLIST_INIT                                                                                        \
-    {                                                                                                        \
-        0                                                                                                    \
-    }
+/* clang-format off */
+#define HOSTLIST_INIT {0}
+/* clang-format on */
 
 enum hostlist_form {
     HOSTLIST_LINES, /* a file: one entry a line, comments */

@@ -41,13 +41,9 @@ struct placeholders {
     const char *refused[PLACEHOLDER_COUNT]; /* static text: why the name cannot be used here; NULL: it can */
 };
 
-#define PLACEHOLDERS_INIT                                                                                    \
-    {                                                                                                        \
-        {0},                                                                                                 \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
+/* clang-format off */
+#define PLACEHOLDERS_INIT {{0}, {0}}
+/* clang-format on */
 
 void placeholders_release(struct placeholders *values);
 

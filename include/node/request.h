@@ -27,10 +27,9 @@ struct node_call {
     char nonce[NODE_NONCE_LEN + 1]; /* the answer's frames carry it */
 };
 
-#define NODE_CALL_INIT                                                                                       \
-    {                                                                                                        \
-        0                                                                                                    \
-    }
+/* clang-format off */
+#define NODE_CALL_INIT {0}
+/* clang-format on */
 #define AUTO_NODE_CALL __attribute__((cleanup(node_call_release)))
 void node_call_release(struct node_call *call);
 

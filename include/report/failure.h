@@ -26,10 +26,9 @@ struct failures {
     size_t cap;
 };
 
-#define FAILURES_INIT                                                                                        \
-    {                                                                                                        \
-        0                                                                                                    \
-    }
+/* clang-format off */
+#define FAILURES_INIT {0}
+/* clang-format on */
 #define AUTO_FAILURES __attribute__((cleanup(failures_release)))
 
 void failures_release(struct failures *failures);

@@ -34,9 +34,10 @@ struct ssh_options {
      * built-in one where it can do what the host's configuration asks for. */
     const char *client;
     const char *config; /* as ssh_config_load was given it */
-    const char *jump; /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
-    const char *user; /* NULL: not given */
-    unsigned port;    /* 0: not given */
+    /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
+    const char *jump;
+    const char *user;        /* NULL: not given */
+    unsigned port;           /* 0: not given */
     const char *identity;    /* private key file; NULL: not given */
     const char *known_hosts; /* the only known_hosts file; NULL: not given */
     const char *host_key;    /* "strict", "accept-new"; NULL: as ssh_config says */

@@ -31,8 +31,9 @@ static void copy_bounded(char *to, size_t size, const char *from, size_t len)
  * Format into a buffer of size bytes that the arguments may point into. The copy on the stack is
  * longer than any buffer of struct error, so that the cut is made by copy_bounded alone.
  */
-static void __attribute__((format(printf, 3, 0)))
-format_bounded(char *to, size_t size, const char *format, va_list args)
+static void format_bounded(char *to, size_t size, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void format_bounded(char *to, size_t size, const char *format, va_list args)
 {
     char text[sizeof((struct error *)0)->text + 8];
     int len = vsnprintf(text, sizeof text, format, args);
@@ -42,8 +43,9 @@ format_bounded(char *to, size_t size, const char *format, va_list args)
     copy_bounded(to, size, text, strlen(text));
 }
 
-static void __attribute__((format(printf, 3, 0)))
-set_text(struct error *err, const struct error_kind *kind, const char *format, va_list args)
+static void set_text(struct error *err, const struct error_kind *kind, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void set_text(struct error *err, const struct error_kind *kind, const char *format, va_list args)
 {
     int saved = errno;
 

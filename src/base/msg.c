@@ -57,8 +57,9 @@ static void write_line(const char *line, size_t len)
     }
 }
 
-static void __attribute__((format(printf, 3, 0)))
-say(bool shown, const char *prefix, const char *format, va_list args)
+static void say(bool shown, const char *prefix, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void say(bool shown, const char *prefix, const char *format, va_list args)
 {
     state.hidden = !shown;
     if (!shown)

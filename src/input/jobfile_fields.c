@@ -7,12 +7,11 @@
 #include "base/alloc.h"
 #include "input/jobfile_internal.h"
 
+/* clang-format off */
 #define JOB(member)   .offset = offsetof(struct job, member)
 #define CHOICES(list) .choices = (list), .choices_count = ARRAY_LEN(list)
-#define TABLE(list)                                                                                          \
-    {                                                                                                        \
-        (list), ARRAY_LEN(list)                                                                              \
-    }
+#define TABLE(list)   {(list), ARRAY_LEN(list)}
+/* clang-format on */
 #define MAX_PROCESSES    1024
 #define MAX_PORT         65535
 #define MAX_RESTARTS     1000000
