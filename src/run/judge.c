@@ -83,25 +83,42 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
     }
 }
 
-static void judge_none(struct run_node *node)
+/* What became of the .state of a run that is not there any more. other: the run_id it has now, or NULL. */
+static void set_record_reason(struct run_node *node, const char *prefix, const char *other)
 {
-    if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
-        node->state = node->started_ms == 0 ? NODE_PENDING : NODE_FAILED;
-        judge_set_reason(node, node->started_ms == 0 ? NULL : "gone: its state file was removed");
+    if (other == NULL) {
+        judge_set_reason(node, "%sits state file was removed", prefix);
+    } else {
+        judge_set_reason(node, "%sits state file was replaced by that of run id '%s'", prefix, other);
+    }
+}
+
+static void judge_none(struct run_node *node, const char *other)
+{
+    if (node->state != NODE_RUNNING && node->state != NODE_LOST) {
+        return;
+    }
+    if (node->started_ms == 0) {
+        node->state = NODE_PENDING;
+        judge_set_reason(node, NULL);
+    } else {
+        node->state = NODE_FAILED;
+        set_record_reason(node, "gone: ", other);
     }
 }
 
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt)
 {
+    bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;
+    const char *other = other_run ? seen->found_run_id : NULL;
     if (seen->life == NODE_LIFE_UNRECORDED) {
         node->state = NODE_RUNNING;
-        judge_set_reason(node, "its state file was removed");
+        set_record_reason(node, "", other);
         return;
     }
-    bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;
     if (seen->life == NODE_LIFE_NONE || other_run || seen->found_attempt != attempt) {
-        judge_none(node);
+        judge_none(node, other);
         return;
     }
     node->written_off = false;

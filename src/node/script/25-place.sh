@@ -129,6 +129,47 @@ mt_judge_state() {
     [ -z "$mt_found" ] || mt_verdict=lives
 }
 
+# The user of PID -> mt_s_user
+mt_find_user() {
+    # shellcheck disable=SC2012,SC2046 # the owner is the third word
+    set -- $(ls -ldn "/proc/$1" 2>/dev/null)
+    mt_s_uid=${3:-} mt_s_user=
+    [ "$mt_s_uid" != "$mt_uid" ] || mt_s_user=$mt_user
+    [ -n "$mt_s_user" ] ||
+        mt_s_user=$(awk -F: -v uid="$mt_s_uid" '$3 == uid { print $1; exit }' /etc/passwd 2>/dev/null)
+}
+
+# After a scan: does another run of this name live in this artifacts folder, although no .state says so (it was
+# removed)? The mark and MTLAUNCH_ARTIFACTS of its processes tell; one without the latter is known by its log.
+# -> mt_verdict and mt_s_*
+# shellcheck disable=SC3013 # dash, bash and busybox have -ef
+mt_find_namesake() {
+    mt_files=$(printf '%s\n' "$mt_marks" | sed -n 's,^foreign \([0-9]*\)$,/proc/\1/environ,p')
+    [ -n "$mt_files" ] || return 1
+    mt_id=$(printf '%s' "$mt_run" | sed 's/[.]/[.]/g')
+    for mt_file in $(printf '%s\n' "$mt_files" |
+        xargs grep -lzxE "MTLAUNCH_MARK=$mt_id-[0-9a-f]{8}[.][0-9]+[.][0-9]+" /dev/null 2>/dev/null); do
+        mt_p=${mt_file#/proc/}
+        mt_p=${mt_p%/environ}
+        mt_mark=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n 's/^MTLAUNCH_MARK=//p')
+        mt_other=${mt_mark%.*.*}
+        case $mt_other in
+        '' | "$mt_run_id") continue ;;
+        esac
+        mt_where=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n 's/^MTLAUNCH_ARTIFACTS=//p')
+        if [ -n "$mt_where" ]; then
+            [ "$mt_where" = "$mt_artifacts" ] || [ "$mt_where" -ef "$mt_artifacts" ] || continue
+        else
+            mt_where=$mt_logs/${mt_run}_node${mt_mark##*.}.log
+            [ "/proc/$mt_p/fd/1" -ef "$mt_where" ] || [ "/proc/$mt_p/fd/2" -ef "$mt_where" ] || continue
+        fi
+        mt_verdict=lives mt_s_run_id=$mt_other mt_s_host=$mt_host mt_s_pid=$mt_p
+        mt_find_user "$mt_p"
+        return 0
+    done
+    return 1
+}
+
 mt_frame_foreign() {
     mt_frame foreign "$mt_verdict"
     mt_frame foreign_run_id "$mt_s_run_id"

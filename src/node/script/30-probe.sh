@@ -110,6 +110,7 @@ mt_probe_earlier() {
     esac
     mt_scan "$mt_run_id" '[0-9]+' ''
     mt_frame_processes live "$mt_found"
+    ! mt_find_namesake || mt_frame_foreign
 }
 
 # [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.

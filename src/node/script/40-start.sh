@@ -208,8 +208,8 @@ mt_verb_start() {
         mt_frame_foreign
         mt_start_answer foreign
         ;;
-    own) mt_refuse_live ;;
     esac
+    mt_refuse_live
     mt_pick_shell
     if [ -z "$mt_shell_path" ]; then
         mt_problem="the shell '$mt_shell' was not found (PATH=$PATH)"
@@ -231,12 +231,19 @@ mt_verb_start() {
     mt_watch_start
 }
 
-# An earlier attempt of this run that still lives here must be stopped first.
+# An earlier attempt of this run that still lives here must be stopped first, and so must another run of this name.
 mt_refuse_live() {
-    mt_load_roots "$mt_base"
-    [ -n "$mt_s_pid" ] || ! mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || mt_start_answer live
+    mt_root='' mt_keeper='' mt_memory=''
+    if [ "$mt_verdict" = own ]; then
+        mt_load_roots "$mt_base"
+        [ -n "$mt_s_pid" ] || ! mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || mt_start_answer live
+    fi
     mt_scan "$mt_run_id" "$mt_rank" ''
     [ -z "$mt_found" ] || mt_start_answer live
+    if mt_find_namesake; then
+        mt_frame_foreign
+        mt_start_answer foreign
+    fi
 }
 
 # How far the job's shell has come: "cd", "setup N", "exec" -> mt_stage

@@ -15,9 +15,11 @@ mt_verb_observe() {
     else
         mt_frame found_run_id "$mt_s_run_id"
         mt_frame found_attempt "$mt_s_attempt"
-        if [ "$mt_s_run_id" != "$mt_run_id" ] || [ "$mt_s_attempt" != "$mt_attempt" ]; then
+        if [ "$mt_s_run_id" != "$mt_run_id" ]; then
+            mt_observe_replaced
+        elif [ "$mt_s_attempt" != "$mt_attempt" ]; then
             mt_frame life none
-            [ "$mt_s_run_id" != "$mt_run_id" ] || mt_load_roots "$mt_base"
+            mt_load_roots "$mt_base"
         else
             mt_observe_attempt
         fi
@@ -39,6 +41,11 @@ mt_observe_unrecorded() {
         mt_frame_exit
         return 0
     fi
+    mt_observe_replaced
+}
+
+# Another run's record stands there, or none: what lives of this one is known by its mark.
+mt_observe_replaced() {
     if mt_recover_state; then
         mt_frame pid "${mt_s_pid:-0}"
         mt_frame life unrecorded

@@ -49,8 +49,7 @@ mt_stop_load() {
     mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours=
     mt_find_other_ranks
     mt_check_place || return 0
-    if mt_read_state "$mt_base.state"; then
-        [ "$mt_s_run_id" = "$mt_run_id" ] || return 0
+    if mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ]; then
         mt_is_here || return 0
         mt_ours=1
         mt_cancel_start

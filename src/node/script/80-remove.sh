@@ -6,14 +6,12 @@ mt_verb_remove() {
     mt_check_place || mt_fail place "$mt_problem"
     mt_root='' mt_keeper='' mt_memory=''
     mt_read_state "$mt_base.state"
-    if [ -n "$mt_s_run_id" ] && [ "$mt_s_run_id" != "$mt_run_id" ]; then
-        mt_frame removed 0
-        mt_end
-    fi
-    mt_load_roots "$mt_base"
+    mt_other=
+    [ "${mt_s_run_id:-$mt_run_id}" = "$mt_run_id" ] || mt_other=1
+    [ -n "$mt_other" ] || mt_load_roots "$mt_base"
     mt_scan "$mt_run_id" "$mt_rank" ''
     mt_frame_processes live "$mt_found"
-    if [ -n "$mt_found" ]; then
+    if [ -n "$mt_found$mt_other" ]; then
         mt_frame removed 0
         mt_end
     fi
