@@ -8,6 +8,7 @@
 #include "crew_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
+#include "said_internal.h"
 #include "step_internal.h"
 #include "transport/endpoint.h"
 
@@ -140,6 +141,7 @@ struct round_entry {
     struct round *round;
     size_t node;
     struct str bytes;
+    struct str said;
     char nonce[NODE_NONCE_LEN + 1];
 };
 
@@ -172,6 +174,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     struct round_entry *entry = ctx;
     (void)host;
     size_t room = NODE_ANSWER_MAX - entry->bytes.len;
+    said_add(&entry->said, bytes, len);
     if (stream == 1) {
         str_add_mem(&entry->bytes, bytes, len < room ? len : room);
     }
@@ -198,9 +201,11 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         err.kind = NULL;
     }
     if (err.kind != NULL) {
+        said_explain(&entry->said, &err);
         question->failed(question->ctx, entry->node, &err, result->started);
     }
     str_release(&entry->bytes);
+    str_release(&entry->said);
     round->open--;
     round->done++;
     round_tell_progress(round);

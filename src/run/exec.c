@@ -9,6 +9,7 @@
 #include "exec_internal.h"
 #include "model/kind.h"
 #include "node/container.h"
+#include "said_internal.h"
 
 #define TICK_MS       1000
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
@@ -36,6 +37,7 @@ static void tell_end(struct exec_entry *entry, const struct error *error, const 
     observer->ended(observer->ctx, (size_t)(entry - entry->exec->entries), &end);
     node_exec_stream_release(&entry->out);
     node_exec_stream_release(&entry->err);
+    str_release(&entry->said);
 }
 
 static int set_signalled(const struct exec *exec, const char *more, struct error *err)
@@ -198,6 +200,8 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     struct exec *exec = entry->exec;
     const struct run_exec_observer *observer = exec->request->observer;
 
+    if (!entry->out.begun)
+        said_add(&entry->said, bytes, len);
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
     if (entry->begin_timer != 0 && entry->out.begun)
         stop_begin_timer(entry);
@@ -303,6 +307,7 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         error = exec->input_error;
     else if (error.kind == NULL && !entry->out.begun)
         node_exec_error(&entry->out, result->exit_status, &error);
+    said_explain(&entry->said, &error);
     tell_end(entry, &error, result);
     fleet_close_idle(exec->fleet, host);
     exec->open--;

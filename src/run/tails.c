@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "said_internal.h"
 #include "tails_internal.h"
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
@@ -28,6 +29,7 @@ struct tail {
     unsigned retries;
     struct str ahead; /* bytes that wait for their turn */
     struct node_tail answer;
+    struct str said;    /* before the answer began */
     struct error error; /* a fault in the answer */
 };
 
@@ -162,6 +164,9 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     const char *body = NULL;
     size_t body_len = 0;
     (void)host;
+    if (!tail->answer.header) {
+        said_add(&tail->said, bytes, len);
+    }
     if (stream != 1 || tail->pausing || tail->late || tail->error.kind != NULL) {
         return;
     }
@@ -262,6 +267,9 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         if (err.kind == NULL) {
             node_tail_end(&tail->answer, tail->tails->wish.follow, &err);
         }
+        if (err.kind != NULL && !tail->answer.header) {
+            said_explain(&tail->said, &err);
+        }
         if (err.kind == NULL) {
             tail_end(tail, NULL);
         } else if (!retry_later(tail, &err)) {
@@ -286,6 +294,7 @@ static void tail_ask(struct tail *tail)
     crew_make_nonce(nonce);
     node_tail_release(&tail->answer);
     node_tail_init(&tail->answer, nonce);
+    str_release(&tail->said);
     node_request_tail(&target, &wish, nonce, &call);
     const struct exec_request request = {
         .command = call.command,
@@ -361,6 +370,7 @@ void tails_free(struct tails *tails)
         struct tail *tail = &tails->items[i];
         node_tail_release(&tail->answer);
         str_release(&tail->ahead);
+        str_release(&tail->said);
     }
     node_failures_release(&tails->failures);
     strlist_release(&tails->missing);

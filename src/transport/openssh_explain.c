@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/kind.h"
+#include "model/login_words.h"
 #include "transport/openssh_internal.h"
 
 struct meaning {
@@ -187,7 +188,7 @@ static bool explain_aside(const struct openssh_command *command, struct error *e
     return true;
 }
 
-void openssh_explain(const struct openssh_command *command, struct error *err)
+static void explain_end(const struct openssh_command *command, struct error *err)
 {
     const char *said = str_text(&command->said);
     const struct meaning *meaning = find_meaning(said, meanings, ARRAY_LEN(meanings));
@@ -205,6 +206,14 @@ void openssh_explain(const struct openssh_command *command, struct error *err)
     }
     last = pick_line(said[0] != '\0' ? said : str_text(&command->aside), NULL);
     error_set(err, &kind_connection_lost, "ssh: %s", last[0] != '\0' ? last : "it ended before the login");
+}
+
+/* The server's banner comes on standard error, apart from what ssh says itself. */
+void openssh_explain(const struct openssh_command *command, struct error *err)
+{
+    explain_end(command, err);
+    if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) && command->said.len > 0)
+        login_words_explain(err, "the server says", str_text(&command->aside), command->aside.len);
 }
 
 void openssh_explain_loss(const struct openssh_command *command, struct error *err)

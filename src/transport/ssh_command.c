@@ -141,6 +141,7 @@ static void finish(struct ssh_command *command, bool close_channel)
 static void finish_with(struct ssh_command *command, const struct error_kind *kind, const char *text)
 {
     error_set(&command->result.error, kind, "%s", text);
+    ssh_connection_add_banner(command->connection, &command->result.error);
     command->result.exit_status = -1;
     finish(command, true);
 }

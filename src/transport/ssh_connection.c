@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/kind.h"
+#include "model/login_words.h"
 #include "transport/ssh_internal.h"
 
 #define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
@@ -124,6 +125,15 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
     size_t len = strcspn(text, "\r\n");
 
     text_add_safe(out, text, len < 300 ? len : 300);
+}
+
+void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err)
+{
+    char *banner = ssh_get_issue_banner(connection->session);
+
+    if (banner != NULL)
+        login_words_explain(err, "the server says", banner, strlen(banner));
+    ssh_string_free_char(banner);
 }
 
 bool ssh_connection_is_alive(const struct ssh_connection *connection)

@@ -142,6 +142,10 @@ void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure fai
 /* libssh's last error, safe to print. */
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out);
 
+/* Put the server's banner (SSH_MSG_USERAUTH_BANNER: why it lets nobody in, as PAM says it) behind the
+ * message. */
+void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err);
+
 /* ssh_login.c: each returns 1 when done, 0 when it has to wait, -1 when the connection has failed. */
 int ssh_login_start(struct ssh_connection *connection);
 int ssh_login_handshake(struct ssh_connection *connection);

@@ -229,7 +229,11 @@ int ssh_login_handshake(struct ssh_connection *connection)
 
 static int fail_with(struct ssh_connection *connection, const struct error *err)
 {
-    ssh_connection_fail(connection, SSH_FAILURE_FINAL, err);
+    struct error told = *err;
+
+    if (told.kind == &kind_auth_failed || told.kind == &kind_connection_lost)
+        ssh_connection_add_banner(connection, &told);
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &told);
     return -1;
 }
 

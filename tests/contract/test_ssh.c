@@ -502,20 +502,55 @@ static void test_max_startups(void **state)
     assert_null(strstr(str_text(&said), "MaxStartups"));
 }
 
+/* W8: the server's banner, which says why nobody is let in, is in the message of either client. */
+static void test_refused_with_a_banner(void **state)
+{
+    struct world *world = *state;
+    AUTO_FREE char *banner = xasprintf("%s/banner", world->dir);
+    AUTO_FREE char *extra = xasprintf("Banner %s\nDenyUsers *\n", banner);
+
+    write_file(banner, "hello\nYour account has expired; \033[2Jplease contact your administrator\n\n");
+    world_serve(world, "");
+    world_serve(world, extra);
+    for (int openssh = 0; openssh <= 1; openssh++) {
+        struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
+        struct outcome outcome = {0};
+        if (openssh == 1)
+            endpoint_use_openssh(&endpoint);
+        run_command(&endpoint, "true", &outcome);
+        assert_failed(&outcome, &kind_auth_failed);
+        assert_non_null(strstr(outcome.result.error.text, "the server says: 'Your account has expired; "));
+        assert_null(strchr(outcome.result.error.text, '\033'));
+        assert_non_null(strstr(outcome.result.error.hint, "chage -E"));
+        outcome_release(&outcome);
+        endpoint_release(&endpoint);
+    }
+    world_serve(world, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_connect_timeout),    cmocka_unit_test(test_address_family),
+        cmocka_unit_test(test_refused_with_a_banner),
+        cmocka_unit_test(test_connect_timeout),
+        cmocka_unit_test(test_address_family),
 
-        cmocka_unit_test(test_wrong_key),          cmocka_unit_test(test_refused_once),
-        cmocka_unit_test(test_many_keys),          cmocka_unit_test(test_rsa_key),
+        cmocka_unit_test(test_wrong_key),
+        cmocka_unit_test(test_refused_once),
+        cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_rsa_key),
         cmocka_unit_test(test_refusals),
 
-        cmocka_unit_test(test_session_is_reused),  cmocka_unit_test(test_lost_idle_session),
-        cmocka_unit_test(test_lost_in_mid_run),    cmocka_unit_test(test_stopped_server),
-        cmocka_unit_test(test_idle_session_lives), cmocka_unit_test(test_second_factor),
-        cmocka_unit_test(test_too_many_keys),      cmocka_unit_test(test_max_sessions_one),
-        cmocka_unit_test(test_max_sessions_none),  cmocka_unit_test(test_max_startups),
+        cmocka_unit_test(test_session_is_reused),
+        cmocka_unit_test(test_lost_idle_session),
+        cmocka_unit_test(test_lost_in_mid_run),
+        cmocka_unit_test(test_stopped_server),
+        cmocka_unit_test(test_idle_session_lives),
+        cmocka_unit_test(test_second_factor),
+        cmocka_unit_test(test_too_many_keys),
+        cmocka_unit_test(test_max_sessions_one),
+        cmocka_unit_test(test_max_sessions_none),
+        cmocka_unit_test(test_max_startups),
         cmocka_unit_test(test_nothing_in_common),
     };
 

@@ -390,3 +390,30 @@ def test_too_few_open_files_are_said_before_any_node_is_touched(lab):
     started = lab.cluster.run("sh", "-c", few, "sh", "start", "job.yaml", "r", "--no-supervise")
     assert started.returncode == 0, started.stderr
     assert lab.cluster.run("sh", "-c", few, "sh", "stop", "r").returncode == 0
+
+
+# --- what a login says in place of an answer (W8) ---
+
+@pytest.mark.parametrize("said, remedy", [
+    ("echo 'bash: fork: retry: Resource temporarily unavailable' >&2; exit 254", "process limit"),
+    ("echo 'WARNING: Your password has expired.' >&2; exit 1", "chage -M"),
+    ("echo 'This account is currently not available.'; exit 1", "chsh"),
+    (r"printf 'come back\033[2J later\n' >&2; exit 3", None)])
+@pytest.mark.parametrize("client", ["builtin", "openssh"])
+def test_what_a_login_says_is_in_the_message(make_lab, said, remedy, client):
+    lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
+    lab.job("good.yaml", hosts="node[1-2]", program="sleep 300", ssh={"client": client})
+    lab.mt("start", "good.yaml", "good", "--no-supervise")
+    for node in ("node1", "node2"):
+        lab.node_file(node, ".bashrc").write_text(said + "\n")
+    quoted = "come back" if remedy is None else said.split("'")[1]
+    lab.job("r.yaml", hosts="node[1-2]", program="true", ssh={"client": client})
+    for words in (["start", "r.yaml", "r", "--no-supervise"], ["exec", "-H", "node[1-2]", "--", "true"], ["logs", "good"],
+                  ["stop", "good"]):
+        answer = lab.mt(*words, code=None)
+        assert answer.code in (3, 4, 7) and quoted in answer.err, answer
+        assert "\033" not in answer.err and (remedy is None or remedy in answer.err), answer
+        assert answer.err.count("  hint: ") <= 2
+    for node in ("node1", "node2"):
+        lab.node_file(node, ".bashrc").unlink()
+    lab.mt("stop", "good", "--grace", "1s")
