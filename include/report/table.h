@@ -1,6 +1,10 @@
 /*
  * Tables of text that fit a width: columns as wide as their longest cell; when the whole is too wide the
  * columns marked as flexible shrink first, their cells cut with "…". Cells are made safe for a terminal.
+ *
+ * A column of names loses the suffix that all its cells share first (a domain), then the middle of each cell,
+ * cut where different names stay different. A column with own_line stands below its row, wrapped and
+ * indented.
  */
 #ifndef MTLAUNCH_REPORT_TABLE_H
 #define MTLAUNCH_REPORT_TABLE_H
@@ -16,6 +20,8 @@ struct table_column {
     bool right;      /* numbers: aligned to the right */
     bool flexible;   /* may be cut to fit */
     bool hide_empty; /* left out when no row has a cell there */
+    bool names;      /* flexible; cut in the middle, and different cells stay different */
+    bool own_line;   /* a line of its own below the row, where the cell is not empty; the last column only */
 };
 
 struct table_cell {

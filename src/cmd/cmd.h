@@ -62,6 +62,7 @@ struct cmd_options {
 
     /* status */
     bool watch;
+    bool full; /* also start --dry-run */
 
     /* logs */
     struct strlist log_nodes;

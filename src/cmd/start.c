@@ -100,6 +100,10 @@ static int run_start_command(struct cmd_call *call, struct error *err)
         error_set(err, &kind_usage, "'--timeout' needs --wait");
         return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", name);
     }
+    if (call->options.full && !call->options.dry_run) {
+        error_set(err, &kind_usage, "'--full' needs --dry-run");
+        return error_hint(err, "add --dry-run, or use 'mtlaunch status %s --full' later", name);
+    }
     if (job_check_run_name(name, err) != 0 || setup_load(&setup, call, call->operands.items[0], err) != 0 ||
         setup_endpoints(&setup, err) != 0)
         return -1;
@@ -108,7 +112,7 @@ static int run_start_command(struct cmd_call *call, struct error *err)
 
 static const char *const usage[] = {
     "start JOB RUN [HOST OPTION]... [JOB OPTION]... [--wait [--timeout DURATION]] [-- ARG...]",
-    "start JOB RUN [HOST OPTION]... [JOB OPTION]... --dry-run [-- ARG...]",
+    "start JOB RUN [HOST OPTION]... [JOB OPTION]... --dry-run [--full] [-- ARG...]",
     NULL,
 };
 static const struct option own_options[] = {
@@ -125,6 +129,10 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, dry_run),
      .help = "contact no node; print what each would run"},
+    {.name = "full",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, full),
+     .help = "with --dry-run: print every node, also where more than 16 are alike"},
     {.name = "no-check",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, no_check),

@@ -103,12 +103,16 @@ static int run_status_command(struct cmd_call *call, struct error *err)
     return call->options.watch ? watch(&session, name, err) : look(&session, name, &live, err);
 }
 
-static const char *const usage[] = {"status [RUN] [--watch]", NULL};
+static const char *const usage[] = {"status [RUN] [--watch] [--full]", NULL};
 static const struct option own_options[] = {
     {.name = "watch",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, watch),
      .help = "look again every two seconds until the run has ended"},
+    {.name = "full",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, full),
+     .help = "one line a node, also in a run of more than 16"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_status = {

@@ -34,7 +34,7 @@ void report_containers_text(const struct run_containers *containers, const struc
                             struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "HOST"},
+        {.title = "HOST", .names = true},
         {.title = "STATE"},
         {.title = "DONE", .hide_empty = true},
         {.title = "ID", .hide_empty = true},

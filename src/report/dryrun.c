@@ -2,13 +2,16 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/quote.h"
 #include "base/text.h"
+#include "report/dryrun_internal.h"
 #include "report/json_internal.h"
 #include "report/table.h"
 #include "run/plan.h"
 
 #define SECRET_SHOWN "***"
+#define FOLD_FROM    17 /* nodes from which on those that are alike are told once */
 
 static void add_safe(struct str *out, const char *text)
 {
@@ -135,8 +138,14 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
         add_safe(out, plan->setup.items[i]);
         str_add_char(out, '\n');
     }
-    for (size_t i = 0; i < plan->nnodes; i++)
+    AUTO_FREE size_t *first = plan->nnodes >= FOLD_FROM && !style->full ? dryrun_fold(plan) : NULL;
+    for (size_t i = 0; i < plan->nnodes; i++) {
+        if (first && first[i] != i)
+            continue;
         add_node(out, plan, i, style->color);
+        if (first)
+            dryrun_add_others(plan, first, i, out);
+    }
 }
 
 static json_t *env_array(const struct plan_node *node)

@@ -28,9 +28,9 @@ void report_hosts_text(const struct report_host *hosts, size_t count, const stru
                        struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "RANK", .right = true},
-        {.title = "HOST"},
-        {.title = "VIA", .flexible = true},
+        {.title = "NODE", .right = true},
+        {.title = "HOST", .names = true},
+        {.title = "VIA", .names = true},
         {.title = "ADDR", .flexible = true, .hide_empty = true},
         {.title = "SLOTS", .right = true, .hide_empty = true},
         {.title = "IFNAME", .flexible = true, .hide_empty = true},

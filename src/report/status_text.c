@@ -5,10 +5,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/hostlist.h"
-#include "report/status.h"
+#include "report/status_internal.h"
 #include "report/table.h"
-
-#define GIB (1024.0 * 1024 * 1024)
 
 /* What usually lies behind a training process that a signal ended. */
 static const struct {
@@ -19,15 +17,6 @@ static const struct {
     {"SEGV", "a memory fault in native code"},        {"ABRT", "aborted by the program or by NCCL"},
     {"ILL", "built for another processor"},
 };
-
-static enum report_tone node_tone(enum node_state state)
-{
-    static const enum report_tone tones[] = {
-        [NODE_PENDING] = TONE_FAINT, [NODE_RUNNING] = TONE_GOOD, [NODE_EXITED] = TONE_GOOD,
-        [NODE_FAILED] = TONE_BAD,    [NODE_STOPPED] = TONE_WARN, [NODE_LOST] = TONE_BAD,
-    };
-    return tones[state];
-}
 
 static enum report_tone run_tone(enum run_state state)
 {
@@ -72,78 +61,7 @@ static void add_local_time(struct table *table, int64_t time_ms)
     table_add(table, time_ms ? clock_format_local(time_ms, buffer) : NULL, TONE_PLAIN);
 }
 
-/* "8: 97% 61.2G/140G": how many, their mean utilisation, the memory of the fullest. */
-static char *gpus_text(const struct run_node *node)
-{
-    int64_t sum = 0, known = 0;
-    const struct run_gpu *fullest = NULL;
-    AUTO_STR struct str text = STR_INIT;
-    for (size_t i = 0; i < node->gpus_len; i++) {
-        const struct run_gpu *gpu = &node->gpus[i];
-        if (gpu->utilization >= 0) {
-            sum += gpu->utilization;
-            known++;
-        }
-        if (gpu->memory_used >= 0 && (!fullest || gpu->memory_used > fullest->memory_used))
-            fullest = gpu;
-    }
-    if (!node->gpus_len)
-        return NULL;
-    str_addf(&text, "%zu:", node->gpus_len);
-    if (known)
-        str_addf(&text, " %lld%%", (long long)(sum / known));
-    if (fullest)
-        str_addf(&text, " %.1fG", (double)fullest->memory_used / GIB);
-    if (fullest && fullest->memory_total > 0)
-        str_addf(&text, "/%.0fG", (double)fullest->memory_total / GIB);
-    return str_detach(&text);
-}
-
-static void add_node_row(struct table *table, const struct run_node *node, int64_t now_ms)
-{
-    AUTO_FREE char *ended = node->state == NODE_FAILED ? report_exit_text(node) : NULL;
-    bool live = node->state == NODE_RUNNING || node->state == NODE_LOST;
-    table_addf(table, TONE_PLAIN, "%u", node->rank);
-    table_add(table, node->label, TONE_STRONG);
-    table_add(table, node_state_name(node->state), node_tone(node->state));
-    if (node->pid)
-        table_addf(table, TONE_PLAIN, "%lld", (long long)node->pid);
-    else
-        table_add(table, NULL, TONE_PLAIN);
-    if (node->exit_status >= 0)
-        table_addf(table, TONE_PLAIN, "%d", node->exit_status);
-    else
-        table_add(table, NULL, TONE_PLAIN);
-    if (live || node->ended_ms)
-        add_span(table, node->started_ms, node->ended_ms, now_ms);
-    else
-        table_add(table, NULL, TONE_PLAIN);
-    AUTO_FREE char *gpus = gpus_text(node);
-    table_add(table, gpus, TONE_PLAIN);
-    table_add(table, node->reason ? node->reason : ended, TONE_PLAIN);
-}
-
-static void add_nodes(const struct run *run, const struct report_style *style, struct str *out)
-{
-    static const struct table_column columns[] = {
-        {.title = "RANK", .right = true},
-        {.title = "HOST"},
-        {.title = "STATE"},
-        {.title = "PID", .right = true},
-        {.title = "EXIT", .right = true},
-        {.title = "TIME", .right = true},
-        {.title = "GPUS", .hide_empty = true},
-        {.title = "REASON", .flexible = true, .hide_empty = true},
-    };
-    struct table table;
-    table_init(&table, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < run->nodes_len; i++)
-        add_node_row(&table, &run->nodes[i], style->now_ms);
-    table_render(&table, style->columns, style->color, out);
-    table_release(&table);
-}
-
-/* "ARTIFACTS/logs/RUN_node*.log": the log's path with the rank left open. */
+/* "ARTIFACTS/logs/RUN_node<N>.log": the log's path with the node's number left open. */
 static char *log_pattern(const struct run_node *node)
 {
     AUTO_FREE char *tail = xasprintf("_node%u.log", node->rank);
@@ -151,7 +69,7 @@ static char *log_pattern(const struct run_node *node)
         return NULL;
     if (!text_ends(node->log, tail))
         return xstrdup(node->log);
-    return xasprintf("%.*s_node<rank>.log", (int)(strlen(node->log) - strlen(tail)), node->log);
+    return xasprintf("%.*s_node<N>.log", (int)(strlen(node->log) - strlen(tail)), node->log);
 }
 
 /* Where the logs are: one line a path, with the hosts where not all share it. */
@@ -212,7 +130,7 @@ static void add_first_failure(const struct run *run, struct str *out)
     AUTO_FREE char *ended = report_exit_text(node);
     str_add(out, "failed first: ");
     add_safe(out, node->label);
-    str_addf(out, " (rank %u)", node->rank);
+    str_addf(out, " (node %u)", node->rank);
     if (ended || node->reason) {
         str_add(out, ": ");
         add_safe(out, ended ? ended : node->reason);
@@ -223,8 +141,9 @@ static void add_first_failure(const struct run *run, struct str *out)
 static void add_survivors(const struct report_run *view, const struct report_style *style, struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "HOST"},  {.title = "RANK", .right = true},       {.title = "PID", .right = true},
-        {.title = "STATE"}, {.title = "COMMAND", .flexible = true},
+        {.title = "HOST", .names = true},       {.title = "NODE", .right = true},
+        {.title = "PID", .right = true},        {.title = "STATE"},
+        {.title = "COMMAND", .flexible = true},
     };
     struct table table;
     if (!view->survivors_len)
@@ -249,7 +168,7 @@ void report_run_text(const struct report_run *view, const struct report_style *s
     add_heading(run, style, out);
     if (run_state_is_live(run->state) && !view->supervisor_alive)
         str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
-    add_nodes(run, style, out);
+    report_nodes_text(run, style, out);
     add_first_failure(run, out);
     add_logs(run, out);
     add_survivors(view, style, out);
@@ -259,14 +178,10 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
                       struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "RUN"},
-        {.title = "STATE"},
-        {.title = "JOB", .flexible = true},
-        {.title = "NODES", .right = true},
-        {.title = "ATTEMPT", .right = true},
-        {.title = "STARTED"},
-        {.title = "TIME", .right = true},
-        {.title = "REASON", .flexible = true, .hide_empty = true},
+        {.title = "RUN", .names = true},     {.title = "STATE"},
+        {.title = "JOB", .names = true},     {.title = "NODES", .right = true},
+        {.title = "ATTEMPT", .right = true}, {.title = "STARTED"},
+        {.title = "TIME", .right = true},    {.title = "REASON", .own_line = true},
     };
     struct table table;
     table_init(&table, columns, ARRAY_LEN(columns));

@@ -7,10 +7,11 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-#define COLUMN_GAP    2
-#define COLUMN_MIN    1
-#define ELLIPSIS      "…"
-#define ELLIPSIS_COLS 1
+#define COLUMN_GAP      2
+#define COLUMN_MIN      1
+#define ELLIPSIS        "…"
+#define ELLIPSIS_COLS   1
+#define OWN_LINE_INDENT 6
 
 void table_init(struct table *table, const struct table_column *columns, size_t count)
 {
@@ -62,28 +63,145 @@ void tone_add(struct str *out, const char *text, enum report_tone tone, bool col
         str_add(out, "\033[0m");
 }
 
-/* The beginning of text that needs at most columns, ended by an ellipsis when something is cut. */
-static char *cut_to(const char *text, size_t columns)
+/* The bytes of the character at text. */
+static size_t character_len(const char *text)
 {
-    struct str cut = STR_INIT;
+    size_t len = 1;
+    while (((unsigned char)text[len] & 0xc0) == 0x80)
+        len++;
+    return len;
+}
+
+/* How many bytes at the beginning of text need at most columns. */
+static size_t head_len(const char *text, size_t columns)
+{
     size_t used = 0;
+    const char *at = text;
+    while (*at) {
+        AUTO_FREE char *character = xstrndup(at, character_len(at));
+        used += text_columns(character);
+        if (used > columns)
+            break;
+        at += character_len(at);
+    }
+    return (size_t)(at - text);
+}
+
+/* The end of text that needs at most columns. */
+static const char *find_tail(const char *text, size_t columns)
+{
+    while (text_columns(text) > columns)
+        text += character_len(text);
+    return text;
+}
+
+/* text in at most columns: as it is, or `head` columns of its beginning, an ellipsis, and its end. */
+static char *cut_middle(const char *text, size_t columns, size_t head)
+{
     if (text_columns(text) <= columns)
         return xstrdup(text);
-    for (const char *at = text; *at;) {
-        size_t len = 1;
-        while (((unsigned char)at[len] & 0xc0) == 0x80)
-            len++;
-        AUTO_FREE char *character = xstrndup(at, len);
-        size_t width = text_columns(character);
-        if (used + width + ELLIPSIS_COLS > columns)
-            break;
-        str_add(&cut, character);
-        used += width;
-        at += len;
-    }
-    str_add(&cut, ELLIPSIS);
-    return str_detach(&cut);
+    const char *tail = find_tail(text, columns - ELLIPSIS_COLS - head);
+    return xasprintf("%.*s" ELLIPSIS "%s", (int)head_len(text, head), text, tail);
 }
+
+static char *cut_end(const char *text, size_t columns)
+{
+    return cut_middle(text, columns, columns - ELLIPSIS_COLS);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static size_t count_different(char *const *texts, size_t count)
+{
+    AUTO_FREE char **sorted = xcalloc(count + 1, sizeof(*sorted));
+    size_t different = 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = texts[i];
+    qsort(sorted, count, sizeof(*sorted), compare_texts);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0;
+    return different;
+}
+
+/* --- columns of names --------------------------------------------------------------------------------- */
+
+/*
+ * Bytes of the suffix that all names share and that begins with a dot, as domains do. 0: there is none, or it
+ * holds no letter, as in addresses.
+ */
+static size_t shared_suffix(char *const *names, size_t count)
+{
+    const char *suffix = count > 0 ? strchr(names[0], '.') : NULL;
+    for (; suffix; suffix = strchr(suffix + 1, '.')) {
+        bool shared = strpbrk(suffix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
+        for (size_t i = 0; shared && i < count; i++)
+            shared = text_ends(names[i], suffix) && strlen(names[i]) > strlen(suffix);
+        if (shared)
+            return strlen(suffix);
+    }
+    return 0;
+}
+
+static void cut_all(char *const *names, size_t count, size_t columns, size_t head, char **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(out[i]);
+        out[i] = cut_middle(names[i], columns, head);
+    }
+}
+
+/* Cut names to columns at one place that keeps them apart: as near to the middle as that goes. */
+static void cut_apart(char *const *names, size_t count, size_t columns, char **out)
+{
+    const size_t different = count_different(names, count);
+    const size_t room = columns - ELLIPSIS_COLS, middle = room / 2;
+    for (size_t distance = 0; distance <= room; distance++) {
+        if (middle >= distance) {
+            cut_all(names, count, columns, middle - distance, out);
+            if (count_different(out, count) == different)
+                return;
+        }
+        if (middle + distance <= room) {
+            cut_all(names, count, columns, middle + distance, out);
+            if (count_different(out, count) == different)
+                return;
+        }
+    }
+    cut_all(names, count, columns, middle, out);
+}
+
+/* The cells of a column as they are shown: rows of them; the caller frees them and the array. */
+static char **fit_cells(const struct table *table, size_t column, size_t columns)
+{
+    const size_t rows = table->len / table->count;
+    const struct table_column *spec = &table->columns[column];
+    char **shown = xcalloc(rows + 1, sizeof(*shown));
+    AUTO_FREE char **names = xcalloc(rows + 1, sizeof(*names));
+    bool fits = true;
+    for (size_t row = 0; row < rows; row++) {
+        names[row] = xstrdup(table->cells[row * table->count + column].text);
+        fits = fits && text_columns(names[row]) <= columns;
+    }
+    size_t suffix = spec->names && !fits ? shared_suffix(names, rows) : 0;
+    for (size_t row = 0; row < rows && suffix; row++) {
+        char *name = names[row];
+        names[row] = xasprintf("%.*s" ELLIPSIS, (int)(strlen(name) - suffix), name);
+        free(name);
+    }
+    if (spec->names)
+        cut_apart(names, rows, columns, shown);
+    for (size_t row = 0; row < rows; row++) {
+        if (!spec->names)
+            shown[row] = cut_end(names[row], columns);
+        free(names[row]);
+    }
+    return shown;
+}
+
+/* --- widths ------------------------------------------------------------------------------------------- */
 
 static size_t widths_measure(const struct table *table, size_t *widths)
 {
@@ -97,7 +215,7 @@ static size_t widths_measure(const struct table *table, size_t *widths)
             if (width > widths[column])
                 widths[column] = width;
         }
-        if (empty && table->columns[column].hide_empty)
+        if ((empty && table->columns[column].hide_empty) || table->columns[column].own_line)
             widths[column] = 0;
         if (widths[column])
             total += widths[column] + (total ? COLUMN_GAP : 0);
@@ -110,7 +228,7 @@ static size_t widths_widest(const struct table *table, const size_t *widths, boo
 {
     size_t found = table->count;
     for (size_t column = 0; column < table->count; column++) {
-        if (flexible && !table->columns[column].flexible)
+        if (flexible && !table->columns[column].flexible && !table->columns[column].names)
             continue;
         if (widths[column] > COLUMN_MIN && (found == table->count || widths[column] > widths[found]))
             found = column;
@@ -141,8 +259,8 @@ static void add_blanks(struct str *out, size_t count)
 }
 
 /* One line; blanks are held back until something follows them, so that no line ends in blanks. */
-static void render_row(const struct table *table, const size_t *widths, size_t row, bool color,
-                       struct str *out)
+static void render_row(const struct table *table, const size_t *widths, char **const *shown, size_t row,
+                       bool color, struct str *out)
 {
     size_t pending = 0;
     bool first = true;
@@ -151,7 +269,7 @@ static void render_row(const struct table *table, const size_t *widths, size_t r
         const struct table_cell *cell = row ? &table->cells[(row - 1) * table->count + column] : NULL;
         if (!widths[column])
             continue;
-        AUTO_FREE char *text = cut_to(cell ? cell->text : spec->title, widths[column]);
+        AUTO_FREE char *text = cell ? xstrdup(shown[column][row - 1]) : cut_end(spec->title, widths[column]);
         size_t padding = widths[column] - text_columns(text);
         pending += (first ? 0 : COLUMN_GAP) + (spec->right ? padding : 0);
         first = false;
@@ -165,10 +283,46 @@ static void render_row(const struct table *table, const size_t *widths, size_t r
     str_add_char(out, '\n');
 }
 
+/* The cell with a line of its own, wrapped at blanks; a word longer than a line is cut in pieces. */
+static void render_own_line(const struct table_cell *cell, size_t width, bool color, struct str *out)
+{
+    const size_t room = width > OWN_LINE_INDENT + COLUMN_MIN ? width - OWN_LINE_INDENT : COLUMN_MIN;
+    const char *at = cell->text;
+    while (*(at += strspn(at, " ")) != '\0') {
+        size_t len = head_len(at, room);
+        if (len == 0)
+            len = character_len(at);
+        if (at[len] && at[len] != ' ') {
+            const char *blank = memrchr(at, ' ', len);
+            len = blank ? (size_t)(blank - at) : len;
+        }
+        AUTO_FREE char *line = xstrndup(at, len);
+        add_blanks(out, OWN_LINE_INDENT);
+        tone_add(out, line, cell->tone, color);
+        str_add_char(out, '\n');
+        at += len;
+    }
+}
+
 void table_render(const struct table *table, size_t width, bool color, struct str *out)
 {
+    const size_t rows = table->len / table->count;
     AUTO_FREE size_t *widths = xcalloc(table->count, sizeof(widths[0]));
+    AUTO_FREE char ***shown = xcalloc(table->count, sizeof(shown[0]));
     widths_fit(table, widths, width);
-    for (size_t row = 0; row <= table->len / table->count; row++)
-        render_row(table, widths, row, color, out);
+    for (size_t column = 0; column < table->count; column++) {
+        if (widths[column])
+            shown[column] = fit_cells(table, column, widths[column]);
+    }
+    const size_t last = table->count - 1;
+    for (size_t row = 0; row <= rows; row++) {
+        render_row(table, widths, shown, row, color, out);
+        if (row && table->columns[last].own_line)
+            render_own_line(&table->cells[(row - 1) * table->count + last], width, color, out);
+    }
+    for (size_t column = 0; column < table->count; column++) {
+        for (size_t row = 0; shown[column] && row < rows; row++)
+            free(shown[column][row]);
+        free(shown[column]);
+    }
 }

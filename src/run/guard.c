@@ -64,7 +64,7 @@ static void set_reason(struct run *run, char *reason)
 
 static char *describe(const struct run_node *node)
 {
-    return xasprintf("%s (rank %u): %s", node->label, node->rank,
+    return xasprintf("%s (node %u): %s", node->label, node->rank,
                      node->reason == NULL ? "failed" : node->reason);
 }
 
@@ -283,7 +283,7 @@ static char *decision_reason(const struct guard *guard, const struct policy_deci
     }
     const struct run_node *node = &run->nodes[decision->node];
     if (decision->cause == POLICY_CAUSE_LOST) {
-        return xasprintf("%s (rank %u) has not answered for %lu s: %s", node->label, node->rank,
+        return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason == NULL ? "?" : node->reason);
     }
     return describe(node);

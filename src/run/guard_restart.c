@@ -44,9 +44,9 @@ static bool take_spare(struct guard *guard, size_t node)
     }
     run_owe_node(run, node);
     run->nodes[node].written_off = true;
-    run_note_event(guard->context, run, "spare", run->nodes[node].label, "'%s' takes rank %u", entry,
+    run_note_event(guard->context, run, "spare", run->nodes[node].label, "'%s' becomes node %u", entry,
                    run->nodes[node].rank);
-    tell_info(guard->context, "%s does not answer: '%s' takes rank %u", run->nodes[node].label, entry,
+    tell_info(guard->context, "%s does not answer: '%s' becomes node %u", run->nodes[node].label, entry,
               run->nodes[node].rank);
     return true;
 }

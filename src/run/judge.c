@@ -372,7 +372,7 @@ static void judge_outcome(struct run *run, int64_t now_ms)
         const struct run_node *node = &run->nodes[first];
         run->exit_status = node->exit_status > 0 ? node->exit_status : -1;
         if (run->reason == NULL) {
-            set_run_reason(run, xasprintf("%s (rank %u): %s", node->label, node->rank,
+            set_run_reason(run, xasprintf("%s (node %u): %s", node->label, node->rank,
                                           node->reason == NULL ? "failed" : node->reason));
         }
     } else {

@@ -53,7 +53,7 @@ def test_a_killed_agent(torch_lab):
     wait_record(lab, "a", "failed")
     assert time.monotonic() - begun < 15
     status = lab.status("a")
-    assert status["reason"].startswith("node2 (rank 1): killed by SIGKILL")
+    assert status["reason"].startswith("node2 (node 1): killed by SIGKILL")
     assert status["exit_status"] == 137
     assert [n["state"] for n in status["nodes"]] == ["stopped", "failed", "stopped", "stopped"]
     lab.assert_nothing_left()
@@ -152,7 +152,7 @@ def test_a_full_disk(lab):
         lab.cluster.exec(node, ": >/home/lab/small/logs/r_node1.log", check=True)
         wait_record(lab, "r", "failed", limit=30)
         status = lab.status("r")
-        assert status["reason"].startswith("node2 (rank 1): exited with status 28"), status["reason"]
+        assert status["reason"].startswith("node2 (node 1): exited with status 28"), status["reason"]
         assert status["exit_status"] == 28
         lab.assert_nothing_left()
     finally:

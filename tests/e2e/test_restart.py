@@ -66,7 +66,7 @@ def test_a_spare_takes_the_rank_and_the_lost_node_is_cleaned(lab):
     lab.cluster.stop_sshd("node2")
     wait_attempt(lab, "r", 2, limit=60)
     assert [n["host"] for n in lab.status("r")["nodes"]] == ["node1", "node4"]
-    assert any(e[0] == "spare" and "'node4' takes rank 1" in e[2] for e in events(lab, "r"))
+    assert any(e[0] == "spare" and "'node4' becomes node 1" in e[2] for e in events(lab, "r"))
     assert lab.marked("r", "node2"), "nobody could reach it"
     assert len(lab.marked("r", "node4")) > 0
     lab.cluster.start_sshd("node2")
@@ -100,7 +100,7 @@ def test_a_stop_ends_the_backoff(lab):
     assert lab.status("r")["state"] == "stopping"
     lab.mt("stop", "r")
     status = lab.status("r")
-    assert status["state"] == "failed" and status["reason"].startswith("node1 (rank 0): killed by SIGKILL")
+    assert status["state"] == "failed" and status["reason"].startswith("node1 (node 0): killed by SIGKILL")
     wait_for(lambda: not [p for p in lab.cluster.ps("head") if "supervise" in p.argv], "the supervisor to end", 10)
 
 

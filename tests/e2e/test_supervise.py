@@ -78,7 +78,7 @@ def test_a_failed_node_ends_the_others_within_the_grace(lab):
     status = lab.status("r")
     assert [n["state"] for n in status["nodes"]] == ["stopped", "stopped", "failed", "stopped"]
     assert status["exit_status"] == 3
-    assert status["reason"].startswith("node3 (rank 2): exited with status 3")
+    assert status["reason"].startswith("node3 (node 2): exited with status 3")
     assert "this is why" in status["reason"]
     assert ("failed", None, status["reason"]) in events(lab, "r")
     lab.assert_nothing_left()
@@ -93,7 +93,7 @@ def test_the_first_by_time_is_named_whatever_the_clocks_say(lab):
     wait_record(lab, "r", "failed")
     status = lab.status("r")
     assert status["exit_status"] == 9
-    assert status["reason"].startswith("node4 (rank 3)")
+    assert status["reason"].startswith("node4 (node 3)")
 
 
 def test_keep_leaves_the_others_alone(lab):
@@ -114,7 +114,7 @@ def test_killed_supervisor_is_replaced_and_acts(lab):
     lab.mt("supervise", "r", code=1)
     status = lab.status("r")
     assert status["state"] == "failed" and status["exit_status"] == 137
-    assert status["reason"].startswith("node2 (rank 1): killed by SIGKILL")
+    assert status["reason"].startswith("node2 (node 1): killed by SIGKILL")
     lab.assert_nothing_left()
 
 
@@ -158,7 +158,7 @@ def test_on_lost_stop_ends_the_others_and_the_lost_one_when_it_returns(lab):
     wait_for(lambda: not lab.marked("r", "node1") and not lab.marked("r", "node2"), "the others to end", 30)
     wait_record(lab, "r", "stopping")
     assert lab.marked("r", "node3"), "nobody could reach it"
-    assert "node3 (rank 2) has not answered for 2 s" in record(lab, "r")["reason"]
+    assert "node3 (node 2) has not answered for 2 s" in record(lab, "r")["reason"]
     lab.cluster.start_sshd("node3")
     wait_record(lab, "r", "stopped", limit=60)
     lab.assert_nothing_left()

@@ -73,7 +73,7 @@ static void test_words_missing_and_too_many(void **state)
     assert_refused("stop", "", "'stop' needs RUN",
                    "usage: mtlaunch stop RUN [--grace DURATION] [--signal NAME] [--give-up]");
     assert_refused("status", "r1 r2", "'status' takes 1 argument, so 'r2' is one too many",
-                   "usage: mtlaunch status [RUN] [--watch]");
+                   "usage: mtlaunch status [RUN] [--watch] [--full]");
     assert_refused("list", "-- x", "'list' takes no words after '--'",
                    "usage: mtlaunch list [--state STATE] [--job NAME]");
 }

@@ -108,6 +108,43 @@ static void test_text(void **state)
     assert_lacks(text, "\033");
 }
 
+/* U11: of a large plan the first of those that are alike, and what differs in the others. */
+static void test_a_large_plan_is_folded(void **state)
+{
+    (void)state;
+    static const char list[] = "g[0001-0015],g0016 ifname=ib0,g[0017-0032]";
+    struct job job;
+    struct hostlist hosts = HOSTLIST_INIT;
+    struct plan plan;
+    struct error err = ERROR_INIT;
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    job_init(&job);
+    job.name = xstrdup("hello");
+    strlist_add(&job.program, "train1.py");
+    job_args_add_word(&job.args, "${{node_rank}}-of-1-${{host}}");
+    assert_int_equal(hostlist_parse(&hosts, list, strlen(list), HOSTLIST_COMMAS, "--hosts", 0, NULL, &err),
+                     0);
+    const struct plan_input input = {.job = &job, .hosts = &hosts, .run = "r1"};
+    if (plan_make(&plan, &input, &err) != 0)
+        fail_msg("%s", err.text);
+    report_plan_text(&plan, &style, &out);
+    assert_contains(str_text(&out), "\nnode 0: g0001");
+    assert_contains(str_text(&out), "\nnode 15: g0016");
+    assert_contains(str_text(&out), "\n30 others differ in NODE_RANK, host, and so in log and command: "
+                                    "g[0002-0015,0017-0032]\n");
+    assert_lacks(str_text(&out), "\nnode 1: ");
+    style.full = true;
+    str_reset(&out);
+    report_plan_text(&plan, &style, &out);
+    assert_contains(str_text(&out), "\nnode 1: ");
+    assert_contains(str_text(&out), "\nnode 31: ");
+    assert_lacks(str_text(&out), "others");
+    plan_release(&plan);
+    hostlist_release(&hosts);
+    job_release(&job);
+}
+
 static void batch_shown(struct fixture *fixture, struct topology_batch batch, const char *text,
                         const char *json)
 {
@@ -151,6 +188,6 @@ static void test_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_json_environment), TEST(test_text),
-                                       TEST(test_batch)};
+                                       TEST(test_batch), TEST(test_a_large_plan_is_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void test_text(void **state)
     struct report_style style = REPORT_STYLE_PLAIN;
     AUTO_STR struct str out = STR_INIT;
     report_hosts_text(fixture->hosts, 3, &style, &out);
-    assert_string_equal(str_text(&out), "RANK  HOST   VIA                       ADDR      SLOTS\n"
+    assert_string_equal(str_text(&out), "NODE  HOST   VIA                       ADDR      SLOTS\n"
                                         "   0  g1     here, without ssh         10.0.0.1      8\n"
                                         "   1  g2     ssh me@g2.example         10.0.0.1      8\n"
                                         "   2  login  ssh root@login port 2222\n");

@@ -191,16 +191,80 @@ static void test_text_of_a_run(void **state)
     const char *text = str_text(&out);
     assert_contains(text, "r1: degraded (job hello, attempt 1, id r1-0a1b2c3d)\n");
     assert_contains(text, "supervisor: none");
-    assert_contains(text, "RANK  HOST  STATE     PID  EXIT   TIME  REASON\n");
+    assert_contains(text, "NODE  HOST  STATE     PID  EXIT   TIME\n"); /* U15 */
     assert_contains(text, "   0  g1    running  4711        3m12s\n");
-    assert_contains(text, "   1  g2    failed          137     5s  killed by SIGKILL (often out of");
+    assert_contains(text, "   1  g2    failed          137     5s\n"
+                          "      killed by SIGKILL (often out of memory: see dmesg there)\n");
     assert_contains(text,
-                    "failed first: g2 (rank 1): killed by SIGKILL (often out of memory: see dmesg there)\n");
-    assert_contains(text, "logs: /art/logs/r1_node<rank>.log on g[1-2]\n");
+                    "failed first: g2 (node 1): killed by SIGKILL (often out of memory: see dmesg there)\n");
+    assert_contains(text, "logs: /art/logs/r1_node<N>.log on g[1-2]\n");
     run->state = RUN_FINISHED;
     str_reset(&out);
     report_run_text(&view, &style, &out);
     assert_lacks(str_text(&out), "supervisor");
+}
+
+/* A run of count nodes g0001.cluster.example.org ..., all of them running. */
+static void make_large(struct run *run, size_t count)
+{
+    run_nodes_alloc(run, count);
+    for (unsigned i = 0; i < count; i++) {
+        AUTO_FREE char *label = xasprintf("g%04u", i + 1);
+        fill_node(&run->nodes[i], i, label);
+        run->nodes[i].state = NODE_RUNNING;
+        run->nodes[i].pid = 1000 + i;
+        run->nodes[i].started_ms = STARTED_MS;
+    }
+}
+
+static void fail_some(struct run *run)
+{
+    run->nodes[7].state = NODE_FAILED;
+    run->nodes[7].exit_status = 1;
+    run->nodes[7].ended_ms = STARTED_MS + 5000;
+    run->nodes[3].state = run->nodes[4].state = NODE_LOST;
+    run->nodes[3].reason =
+        xstrdup("does not answer: a long story that needs more than the eighty columns of a line");
+    run->nodes[4].reason = xstrdup(run->nodes[3].reason);
+}
+
+/* U11 */
+static void test_equal_nodes_of_a_large_run_are_one_line(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 192000;
+    make_large(run, 32);
+    fail_some(run);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "29 running · 2 lost · 1 failed\n");
+    assert_contains(str_text(&out),
+                    "        NODE  HOST                              STATE     PID  EXIT   TIME\n"
+                    "           7  g0008                             failed   1007     1     5s\n"
+                    "      exit status 1\n"
+                    "         3-4  g[0004-0005]                      lost                 3m12s\n"
+                    "      does not answer: a long story that needs more than the eighty columns of a\n"
+                    "      line\n"
+                    "0-2,5-6,8-31  g[0001-0003,0006-0007,0009-0032]  running              3m12s\n");
+    style.full = true;
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    for (size_t i = 0; i < run->nodes_len; i++)
+        assert_contains(str_text(&out), run->nodes[i].label);
+}
+
+static void test_sixteen_nodes_are_not_folded(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    make_large(run, 16);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "\n  15  g0016  running");
+    assert_lacks(str_text(&out), "16 running");
 }
 
 static void test_text_names_survivors(void **state)
@@ -214,7 +278,7 @@ static void test_text_names_survivors(void **state)
     struct report_style style = REPORT_STYLE_PLAIN;
     AUTO_STR struct str out = STR_INIT;
     report_run_text(&view, &style, &out);
-    assert_contains(str_text(&out), "still there:\nHOST  RANK  PID  STATE  COMMAND\n"
+    assert_contains(str_text(&out), "still there:\nHOST  NODE  PID  STATE  COMMAND\n"
                                     "g2       1   99  D      python? x\n");
 }
 
@@ -256,6 +320,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_key_is_there),
         TEST(test_what_is_known_and_what_is_not),
+        TEST(test_equal_nodes_of_a_large_run_are_one_line),
+        TEST(test_sixteen_nodes_are_not_folded),
         TEST(test_exit_status_follows_the_state),
         TEST(test_the_current_attempt_is_as_the_run),
         TEST(test_events_and_survivors),

@@ -94,6 +94,77 @@ static void test_color_does_not_move_columns(void **state)
     table_release(&table);
 }
 
+/* U11: what is the same in all names goes first, then the middle, and different names stay different. */
+static void test_long_names_stay_different(void **state)
+{
+    (void)state;
+    static const struct table_column named[] = {{.title = "HOST", .names = true}, {.title = "STATE"}};
+    static const char *const hosts[] = {
+        "gpu-training-cluster-east-rack-0017-node-0001.compute.internal.example.com",
+        "gpu-training-cluster-east-rack-0017-node-0002.compute.internal.example.com",
+        "gpu-training-cluster-east-rack-0018-node-0001.compute.internal.example.com",
+    };
+    for (size_t width = 22; width < 100; width++) {
+        struct table table;
+        AUTO_STR struct str out = STR_INIT;
+        AUTO_STRLIST struct strlist seen = STRLIST_INIT;
+        table_init(&table, named, ARRAY_LEN(named));
+        for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+            table_add(&table, hosts[i], TONE_PLAIN);
+            table_add(&table, "running", TONE_PLAIN);
+        }
+        table_render(&table, width, false, &out);
+        if (width == 55)
+            assert_contains(str_text(&out), "\ngpu-training-cluster-east-rack-0017-node-0001…  running\n");
+        for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
+            assert_true(text_columns(line) <= width);
+            assert_false(strlist_has(&seen, line));
+            strlist_add(&seen, line);
+        }
+        table_release(&table);
+    }
+}
+
+static void test_addresses_stay_different(void **state)
+{
+    (void)state;
+    static const struct table_column named[] = {{.title = "H", .names = true}, {.title = "S"}};
+    struct table table;
+    AUTO_STR struct str out = STR_INIT;
+    table_init(&table, named, ARRAY_LEN(named));
+    table_add(&table, "10.11.12.13", TONE_PLAIN);
+    table_add(&table, "r", TONE_PLAIN);
+    table_add(&table, "10.11.22.13", TONE_PLAIN);
+    table_add(&table, "r", TONE_PLAIN);
+    table_render(&table, 11, false, &out);
+    assert_string_equal(str_text(&out), "H         S\n10…12.13  r\n10…22.13  r\n");
+    table_release(&table);
+}
+
+/* U11: a reason is read whole, on lines of its own. */
+static void test_a_line_of_its_own(void **state)
+{
+    (void)state;
+    static const struct table_column own[] = {{.title = "HOST"}, {.title = "REASON", .own_line = true}};
+    struct table table;
+    AUTO_STR struct str out = STR_INIT;
+    table_init(&table, own, ARRAY_LEN(own));
+    table_add(&table, "g1", TONE_PLAIN);
+    table_add(&table, "the node does not answer any more averyverylongword", TONE_PLAIN);
+    table_add(&table, "g2", TONE_PLAIN);
+    table_add(&table, NULL, TONE_PLAIN);
+    table_render(&table, 20, false, &out);
+    assert_string_equal(str_text(&out), "HOST\n"
+                                        "g1\n"
+                                        "      the node does\n"
+                                        "      not answer any\n"
+                                        "      more\n"
+                                        "      averyverylongw\n"
+                                        "      ord\n"
+                                        "g2\n");
+    table_release(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +172,9 @@ int main(void)
         cmocka_unit_test(test_an_empty_column_is_left_out),
         cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
         cmocka_unit_test(test_cells_are_safe),
+        cmocka_unit_test(test_long_names_stay_different),
+        cmocka_unit_test(test_addresses_stay_different),
+        cmocka_unit_test(test_a_line_of_its_own),
         cmocka_unit_test(test_color_does_not_move_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,7 +316,7 @@ static void test_the_outcome_is_that_of_the_first_failure(void **state)
     judge_set_reason(&run.nodes[1], "exited with status 11");
     assert_int_equal(judge_run(&run, 20000), RUN_FAILED);
     assert_int_equal(run.exit_status, 11);
-    assert_string_equal(run.reason, "g1 (rank 1): exited with status 11");
+    assert_string_equal(run.reason, "g1 (node 1): exited with status 11");
     assert_true(run.ended_ms == 9000);
     assert_string_equal(run.attempts[0].reason, run.reason);
     assert_int_equal(run.attempts[0].state, RUN_FAILED);

@@ -1,0 +1,133 @@
+/* Which nodes of a plan say the same but for what is theirs by nature: number, host, and what names these. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/hostlist.h"
+#include "report/dryrun_internal.h"
+
+/* Bytes of the node's name at the beginning of text; 0: something else stands there. */
+static size_t name_len(const struct plan_node *node, const char *text)
+{
+    if (text_starts(text, node->label))
+        return strlen(node->label);
+    return text_starts(text, node->name) ? strlen(node->name) : 0;
+}
+
+/* Is the number at the beginning of text that of the node? */
+static bool is_number(const struct plan_node *node, const char *text, size_t digits)
+{
+    AUTO_FREE char *number = xasprintf("%u", node->rank);
+    return strlen(number) == digits && strncmp(text, number, digits) == 0;
+}
+
+/*
+ * Are two texts, of which each may be NULL, the same, but that each has its own node's name or number where
+ * the other one has that of its node?
+ */
+static bool alike(const struct plan_node *a, const char *text_a, const struct plan_node *b,
+                  const char *text_b)
+{
+    static const char digits[] = "0123456789";
+    if (!text_a || !text_b)
+        return text_a == text_b;
+    while (*text_a && *text_b) {
+        size_t name_a = name_len(a, text_a), name_b = name_len(b, text_b);
+        size_t len_a = strspn(text_a, digits), len_b = strspn(text_b, digits);
+        if (name_a && name_b) {
+            text_a += name_a;
+            text_b += name_b;
+        } else if (len_a && len_b) {
+            bool same = len_a == len_b && strncmp(text_a, text_b, len_a) == 0;
+            if (!same && !(is_number(a, text_a, len_a) && is_number(b, text_b, len_b)))
+                return false;
+            text_a += len_a;
+            text_b += len_b;
+        } else if (*text_a++ != *text_b++) {
+            return false;
+        }
+    }
+    return *text_a == *text_b;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool alike_environments(const struct plan_node *a, const struct plan_node *b)
+{
+    struct env env_a = ENV_INIT, env_b = ENV_INIT;
+    plan_node_env(a, &env_a);
+    plan_node_env(b, &env_b);
+    bool same = env_a.len == env_b.len;
+    for (size_t i = 0; same && i < env_a.len; i++) {
+        const struct env_var *var_a = &env_a.items[i], *var_b = &env_b.items[i];
+        same = strcmp(var_a->name, var_b->name) == 0 && same_text(var_a->source, var_b->source) &&
+               alike(a, var_a->value, b, var_b->value);
+    }
+    env_release(&env_a);
+    env_release(&env_b);
+    return same;
+}
+
+static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
+{
+    bool same = a->local == b->local && a->port == b->port && same_text(a->user, b->user) &&
+                a->argv.len == b->argv.len && alike(a, a->workdir, b, b->workdir) &&
+                alike(a, a->log, b, b->log);
+    for (size_t i = 0; same && i < a->argv.len; i++)
+        same = alike(a, a->argv.items[i], b, b->argv.items[i]);
+    return same && alike_environments(a, b);
+}
+
+size_t *dryrun_fold(const struct plan *plan)
+{
+    size_t *first = xcalloc(plan->nnodes + 1, sizeof(*first));
+    for (size_t i = 0; i < plan->nnodes; i++) {
+        first[i] = 0;
+        while (first[i] < i &&
+               (first[first[i]] != first[i] || !alike_nodes(&plan->nodes[first[i]], &plan->nodes[i])))
+            first[i]++;
+    }
+    return first;
+}
+
+/* Append the names of the variables that differ between two nodes, once each; that of the host is not one. */
+static void add_differences(const struct plan_node *a, const struct plan_node *b, struct strlist *names)
+{
+    struct env env_a = ENV_INIT, env_b = ENV_INIT;
+    plan_node_env(a, &env_a);
+    plan_node_env(b, &env_b);
+    for (size_t i = 0; i < env_a.len; i++) {
+        const char *name = env_a.items[i].name;
+        if (strcmp(name, "MTLAUNCH_HOST") != 0 && !strlist_has(names, name) &&
+            !same_text(env_a.items[i].value, env_b.items[i].value))
+            strlist_add(names, name);
+    }
+    env_release(&env_a);
+    env_release(&env_b);
+}
+
+void dryrun_add_others(const struct plan *plan, const size_t *first, size_t index, struct str *out)
+{
+    AUTO_STRLIST struct strlist names = STRLIST_INIT, hosts = STRLIST_INIT;
+    AUTO_STR struct str folded = STR_INIT;
+    for (size_t i = index + 1; i < plan->nnodes; i++) {
+        if (first[i] != index)
+            continue;
+        strlist_add(&hosts, plan->nodes[i].label);
+        add_differences(&plan->nodes[index], &plan->nodes[i], &names);
+    }
+    if (hosts.len == 0)
+        return;
+    hostlist_fold_names(hosts.items, hosts.len, &folded);
+    str_addf(out, "\n%zu other%s differ%s in ", hosts.len, hosts.len == 1 ? "" : "s",
+             hosts.len == 1 ? "s" : "");
+    for (size_t i = 0; i < names.len; i++)
+        str_addf(out, "%s, ", names.items[i]);
+    str_add(out, "host, and so in log and command: ");
+    text_add_safe(out, str_text(&folded), folded.len);
+    str_add(out, "\n(--full shows each node)\n");
+}

@@ -1,0 +1,14 @@
+/* The table of a run's nodes, for the picture of the run. */
+#ifndef MTLAUNCH_REPORT_STATUS_INTERNAL_H
+#define MTLAUNCH_REPORT_STATUS_INTERNAL_H
+
+#include "base/str.h"
+#include "report/status.h"
+
+/*
+ * Append the table. From 17 nodes on a summary stands above it, and nodes that say the same are one line, the
+ * odd ones first, unless style->full.
+ */
+void report_nodes_text(const struct run *run, const struct report_style *style, struct str *out);
+
+#endif

@@ -1,0 +1,251 @@
+/* The nodes of a run as a table: one line a node; in a large run one line for all that say the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "model/hostlist.h"
+#include "report/status_internal.h"
+#include "report/table.h"
+
+#define GIB       (1024.0 * 1024 * 1024)
+#define FOLD_FROM 17 /* nodes of a run from which on equal ones are one line */
+
+/* Nodes that say the same, by their index, in rank order. */
+struct node_group {
+    size_t *nodes;
+    size_t len;
+};
+
+static enum report_tone node_tone(enum node_state state)
+{
+    static const enum report_tone tones[] = {
+        [NODE_PENDING] = TONE_FAINT, [NODE_RUNNING] = TONE_GOOD, [NODE_EXITED] = TONE_GOOD,
+        [NODE_FAILED] = TONE_BAD,    [NODE_STOPPED] = TONE_WARN, [NODE_LOST] = TONE_BAD,
+    };
+    return tones[state];
+}
+
+/* What a line says about a node besides its number, host, pid, time and GPUs. Caller frees; NULL: nothing. */
+static char *node_reason(const struct run_node *node)
+{
+    if (node->reason)
+        return xstrdup(node->reason);
+    return node->state == NODE_FAILED ? report_exit_text(node) : NULL;
+}
+
+static bool says_the_same(const struct run_node *a, const struct run_node *b)
+{
+    AUTO_FREE char *reason_a = node_reason(a), *reason_b = node_reason(b);
+    return a->state == b->state && a->exit_status == b->exit_status &&
+           strcmp(reason_a ? reason_a : "", reason_b ? reason_b : "") == 0;
+}
+
+/* --- groups ------------------------------------------------------------------------------------------- */
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct node_group *first = a, *second = b;
+    if (first->len != second->len)
+        return first->len < second->len ? -1 : 1;
+    return first->nodes[0] < second->nodes[0] ? -1 : first->nodes[0] > second->nodes[0];
+}
+
+/* Groups of the nodes: one each, or, with fold, those that say the same together and the odd ones first. */
+static struct node_group *group_nodes(const struct run *run, bool fold, size_t *count)
+{
+    struct node_group *groups = xcalloc(run->nodes_len + 1, sizeof(*groups));
+    *count = 0;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        size_t at = fold ? 0 : *count;
+        while (at < *count && !says_the_same(&run->nodes[groups[at].nodes[0]], &run->nodes[i]))
+            at++;
+        if (at == *count) {
+            groups[at].nodes = xcalloc(fold ? run->nodes_len - i : 1, sizeof(*groups[at].nodes));
+            ++*count;
+        }
+        groups[at].nodes[groups[at].len++] = i;
+    }
+    if (fold)
+        qsort(groups, *count, sizeof(*groups), compare_groups);
+    return groups;
+}
+
+static void groups_free(struct node_group *groups, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(groups[i].nodes);
+    free(groups);
+}
+
+/* --- cells -------------------------------------------------------------------------------------------- */
+
+/* "0-31,40": the numbers of the nodes. */
+static void add_numbers(struct table *table, const struct run *run, const struct node_group *group)
+{
+    AUTO_STR struct str text = STR_INIT;
+    for (size_t i = 0; i < group->len;) {
+        unsigned first = run->nodes[group->nodes[i]].rank, last = first;
+        for (i++; i < group->len && run->nodes[group->nodes[i]].rank == last + 1; i++)
+            last++;
+        str_addf(&text, last > first ? "%s%u-%u" : "%s%u", text.len ? "," : "", first, last);
+    }
+    table_add(table, str_text(&text), TONE_PLAIN);
+}
+
+static void add_hosts(struct table *table, const struct run *run, const struct node_group *group)
+{
+    AUTO_STR struct str text = STR_INIT;
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    for (size_t i = 0; i < group->len; i++)
+        strlist_add(&labels, run->nodes[group->nodes[i]].label);
+    if (labels.len > 1)
+        hostlist_fold_names(labels.items, labels.len, &text);
+    table_add(table, labels.len > 1 ? str_text(&text) : labels.items[0], TONE_STRONG);
+}
+
+/* How long a node ran, or has run; -1: not known. */
+static int64_t span_of(const struct run_node *node, int64_t now_ms)
+{
+    bool live = node->state == NODE_RUNNING || node->state == NODE_LOST;
+    int64_t until = node->ended_ms ? node->ended_ms : now_ms;
+    if (!node->started_ms || (!live && !node->ended_ms))
+        return -1;
+    return until > node->started_ms ? (until - node->started_ms) / 1000 : 0; /* its clock may be behind */
+}
+
+/* "3m12s", or "3m10s-3m12s" for several. */
+static void add_time(struct table *table, const struct run *run, const struct node_group *group,
+                     int64_t now_ms)
+{
+    char least_text[CLOCK_TEXT_SIZE], most_text[CLOCK_TEXT_SIZE];
+    int64_t least = -1, most = -1;
+    for (size_t i = 0; i < group->len; i++) {
+        int64_t span = span_of(&run->nodes[group->nodes[i]], now_ms);
+        if (span >= 0 && (least < 0 || span < least))
+            least = span;
+        if (span > most)
+            most = span;
+    }
+    if (most < 0) {
+        table_add(table, NULL, TONE_PLAIN);
+        return;
+    }
+    clock_format_span(least, least_text);
+    clock_format_span(most, most_text);
+    if (strcmp(least_text, most_text) == 0)
+        table_add(table, most_text, TONE_PLAIN);
+    else
+        table_addf(table, TONE_PLAIN, "%s-%s", least_text, most_text);
+}
+
+/* "8: 97% 61.2G/140G": how many on a node, their mean utilisation, the memory of the fullest. */
+static void add_gpus(struct table *table, const struct run *run, const struct node_group *group)
+{
+    AUTO_STR struct str text = STR_INIT;
+    const struct run_gpu *fullest = NULL;
+    int64_t sum = 0, known = 0;
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t i = 0; i < group->len; i++) {
+        const struct run_node *node = &run->nodes[group->nodes[i]];
+        least = node->gpus_len < least ? node->gpus_len : least;
+        most = node->gpus_len > most ? node->gpus_len : most;
+        for (size_t g = 0; g < node->gpus_len; g++) {
+            const struct run_gpu *gpu = &node->gpus[g];
+            if (gpu->utilization >= 0) {
+                sum += gpu->utilization;
+                known++;
+            }
+            if (gpu->memory_used >= 0 && (!fullest || gpu->memory_used > fullest->memory_used))
+                fullest = gpu;
+        }
+    }
+    if (most == 0) {
+        table_add(table, NULL, TONE_PLAIN);
+        return;
+    }
+    if (least != most)
+        str_addf(&text, "%zu-", least);
+    str_addf(&text, "%zu:", most);
+    if (known)
+        str_addf(&text, " %lld%%", (long long)(sum / known));
+    if (fullest)
+        str_addf(&text, " %.1fG", (double)fullest->memory_used / GIB);
+    if (fullest && fullest->memory_total > 0)
+        str_addf(&text, "/%.0fG", (double)fullest->memory_total / GIB);
+    table_add(table, str_text(&text), TONE_PLAIN);
+}
+
+static void add_row(struct table *table, const struct run *run, const struct node_group *group,
+                    int64_t now_ms)
+{
+    const struct run_node *node = &run->nodes[group->nodes[0]];
+    AUTO_FREE char *reason = node_reason(node);
+    add_numbers(table, run, group);
+    add_hosts(table, run, group);
+    table_add(table, node_state_name(node->state), node_tone(node->state));
+    if (node->pid && group->len == 1)
+        table_addf(table, TONE_PLAIN, "%lld", (long long)node->pid);
+    else
+        table_add(table, NULL, TONE_PLAIN);
+    if (node->exit_status >= 0)
+        table_addf(table, TONE_PLAIN, "%d", node->exit_status);
+    else
+        table_add(table, NULL, TONE_PLAIN);
+    add_time(table, run, group, now_ms);
+    add_gpus(table, run, group);
+    table_add(table, reason, TONE_PLAIN);
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------- */
+
+/* "29 running · 2 lost · 1 failed": how many nodes are in each state, the most frequent first. */
+static void add_summary(const struct run *run, bool color, struct str *out)
+{
+    size_t counts[NODE_LOST + 1] = {0};
+    for (size_t i = 0; i < run->nodes_len; i++)
+        counts[run->nodes[i].state]++;
+    for (bool first = true;; first = false) {
+        size_t most = 0;
+        for (size_t state = 1; state <= NODE_LOST; state++) {
+            if (counts[state] > counts[most])
+                most = state;
+        }
+        if (counts[most] == 0)
+            break;
+        AUTO_FREE char *text = xasprintf("%zu %s", counts[most], node_state_name((enum node_state)most));
+        str_add(out, first ? "" : " · ");
+        tone_add(out, text, node_tone((enum node_state)most), color);
+        counts[most] = 0;
+    }
+    str_add_char(out, '\n');
+}
+
+void report_nodes_text(const struct run *run, const struct report_style *style, struct str *out)
+{
+    static const struct table_column columns[] = {
+        {.title = "NODE", .right = true, .names = true},
+        {.title = "HOST", .names = true},
+        {.title = "STATE"},
+        {.title = "PID", .right = true, .hide_empty = true},
+        {.title = "EXIT", .right = true, .hide_empty = true},
+        {.title = "TIME", .right = true, .hide_empty = true},
+        {.title = "GPUS", .hide_empty = true},
+        {.title = "REASON", .own_line = true},
+    };
+    const bool large = run->nodes_len >= FOLD_FROM;
+    struct table table;
+    size_t count = 0;
+    struct node_group *groups = group_nodes(run, large && !style->full, &count);
+    if (large)
+        add_summary(run, style->color, out);
+    table_init(&table, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < count; i++)
+        add_row(&table, run, &groups[i], style->now_ms);
+    table_render(&table, style->columns, style->color, out);
+    table_release(&table);
+    groups_free(groups, count);
+    if (large && !style->full && count < run->nodes_len)
+        str_add(out, "nodes that say the same are one line; --full shows each\n");
+}
