@@ -54,7 +54,7 @@ stage lint run_make lint
 stage asan run_make -j"$cores" asan
 stage coverage run_make -j"$cores" coverage
 # These wait more than they compute.
-stage parts together 'notify-test cli-test node-test NODE_TESTS=tests/node/test_read.py' \
+stage parts together 'notify-test cli-test node-test NODE_TESTS=tests/node/test_*[dl].py' \
     'node-test NODE_TESTS=tests/node/test_start.py' 'node-test NODE_TESTS=tests/node/test_[!rs]*.py' \
     'node-test NODE_TESTS=tests/node/test_stop.py'
 # Each on clusters of its own.

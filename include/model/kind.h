@@ -67,6 +67,7 @@
     X(run_foreign, "run-foreign", 6)                                                                         \
     X(run_over, "run-over", 6)                                                                               \
     X(supervised, "supervised", 6)                                                                           \
+    X(not_signalled, "not-signalled", 6)                                                                     \
     X(not_proven, "not-proven", 7)                                                                           \
     X(record_newer, "record-newer", 8)                                                                       \
     X(record_damaged, "record-damaged", 8)                                                                   \

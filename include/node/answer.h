@@ -173,6 +173,14 @@ struct node_stop {
     int64_t ended_uptime_ms;
 };
 
+/* What became of a signal. life: RUNNING when it was sent; else why there was nobody to send it to. */
+struct node_signal {
+    enum node_life life;
+    bool delivered;
+    int64_t pid;   /* of the job's command; 0: unknown */
+    char *problem; /* the job lives, and the signal could not be sent: why; NULL */
+};
+
 struct node_removal {
     bool removed;
     struct node_processes live; /* why not */
@@ -189,12 +197,15 @@ int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct
                         struct error *err);
 int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct node_stop *out,
                      struct error *err);
+int node_answer_signal(const char *bytes, size_t len, const char *nonce, struct node_signal *out,
+                       struct error *err);
 int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
                        struct error *err);
 void node_probe_release(struct node_probe *probe);
 void node_start_release(struct node_start *start);
 void node_observation_release(struct node_observation *observation);
 void node_stop_release(struct node_stop *stop);
+void node_signal_release(struct node_signal *signal);
 void node_removal_release(struct node_removal *removal);
 
 /*

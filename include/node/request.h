@@ -139,6 +139,9 @@ void node_request_watch(const struct node_target *target, const struct node_watc
                         const char *nonce, struct node_call *out);
 void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
                        struct node_call *out);
+/* One signal (without SIG, from job_signal_name) to the job's process group, and nothing else. */
+void node_request_signal(const struct node_target *target, const char *signal, const char *nonce,
+                         struct node_call *out);
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
                        struct node_call *out);
 /* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */

@@ -92,6 +92,38 @@ void run_stop_result_release(struct run_stop_result *result);
 int run_stop(struct run_context *context, const char *name, const struct run_stop_request *request,
              struct run *run, struct run_stop_result *result, struct error *err);
 
+/* --- signal ------------------------------------------------------------------------------------- */
+
+struct run_signal_request {
+    const char *signal;          /* canonical name */
+    const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
+};
+
+/* What became of the signal on one node that was asked. */
+struct run_signal_node {
+    size_t rank;
+    char *host;
+    int64_t pid; /* of the job's command; 0: unknown */
+    bool sent;
+    char *error; /* why it was not sent; NULL */
+};
+
+struct run_signal_result {
+    struct run_signal_node *nodes;
+    size_t len;
+};
+
+void run_signal_result_release(struct run_signal_result *result);
+
+/*
+ * Send a signal to the job's process group on the selected nodes and nothing more: no state changes. 0: every
+ * selected node got it; without --node, nodes that have ended are no error while another one got it. Errors:
+ * usage, no_such_run, run_over (6), the worst failure of a node (3). run and result are filled as far as
+ * known.
+ */
+int run_signal(struct run_context *context, const char *name, const struct run_signal_request *request,
+               struct run *run, struct run_signal_result *result, struct error *err);
+
 /* --- status, list, remove ----------------------------------------------------------------------- */
 
 /* Load a run and, unless it has ended, ask its nodes. Unreachable nodes are `lost`, no error. */

@@ -8,6 +8,7 @@ extern const struct command command_start, command_stop, command_status, command
     command_list, command_remove, command_hosts, command_help, command_version;
 extern const struct command command_exec, command_check, command_diagnose, command_container,
     command_supervise, command_compare, command_report, command_init, command_completion;
-extern const struct command command_push, command_pull, command_stacks, command_ladder, command_metrics;
+extern const struct command command_push, command_pull, command_stacks, command_ladder, command_metrics,
+    command_signal;
 
 #endif

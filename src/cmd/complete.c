@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/complete_internal.h"
+#include "model/job.h"
 
 struct completing {
     const struct command *command;
@@ -140,6 +141,9 @@ static void offer_operand(struct completing *at, size_t number)
     const char *name = str_text(&kind);
     if (strcmp(name, "RUN") == 0) {
         offer_list(at, at->runs);
+    } else if (strcmp(name, "NAME") == 0) {
+        for (size_t i = 0; i < job_signal_names_count; i++)
+            offer(at, job_signal_names[i], NULL);
     } else if (strcmp(name, "JOB") == 0) {
         offer_list(at, at->jobs);
         offer_files(at);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
+#include "cmd/signals_internal.h"
 #include "cmd/tell_internal.h"
 
 static int make_request(const struct cmd_options *options, struct run_stop_request *request,
@@ -15,11 +16,8 @@ static int make_request(const struct cmd_options *options, struct run_stop_reque
     };
     if (!options->signal)
         return 0;
-    request->signal = job_signal_name(options->signal);
-    if (request->signal)
-        return 0;
-    error_set(err, &kind_usage, "unknown signal '%s' for --signal", options->signal);
-    return error_hint(err, "use a name such as TERM, INT, HUP or USR1");
+    request->signal = cmd_signal_name(options->signal, " for --signal", err);
+    return request->signal ? 0 : -1;
 }
 
 static int run_stop_command(struct cmd_call *call, struct error *err)

@@ -459,6 +459,32 @@ void node_stop_release(struct node_stop *stop)
     *stop = (struct node_stop){0};
 }
 
+static int fill_signal(const struct node_fields *fields, struct node_signal *out, struct error *err)
+{
+    out->delivered = node_field_is_set(fields, "delivered");
+    out->problem = node_field_copy(fields, "problem");
+    if (out->problem != NULL) {
+        out->life = NODE_LIFE_RUNNING;
+        return 0;
+    }
+    if (read_life(fields, &out->life, err) != 0)
+        return -1;
+    return read_number(fields, "pid", PID_MAX, &out->pid, err);
+}
+
+int node_answer_signal(const char *bytes, size_t len, const char *nonce, struct node_signal *out,
+                       struct error *err)
+{
+    struct node_fields fields = {0};
+
+    *out = (struct node_signal){0};
+    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    if (result == 0)
+        result = fill_signal(&fields, out, err);
+    node_fields_release(&fields);
+    return result;
+}
+
 int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
                        struct error *err)
 {
@@ -472,6 +498,12 @@ int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct 
     }
     node_fields_release(&fields);
     return result;
+}
+
+void node_signal_release(struct node_signal *signal)
+{
+    free(signal->problem);
+    *signal = (struct node_signal){0};
 }
 
 void node_removal_release(struct node_removal *removal)

@@ -191,6 +191,17 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
     finish(out, parts);
 }
 
+void node_request_signal(const struct node_target *target, const char *signal, const char *nonce,
+                         struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc",
+                                        "25-place", "62-signal", "90-main",  NULL};
+
+    begin(out, target, "signal", nonce);
+    set_text(&out->input, "signal_name", signal);
+    finish(out, parts);
+}
+
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
                        struct node_call *out)
 {

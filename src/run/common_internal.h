@@ -52,6 +52,13 @@ int run_keep(struct run_context *context, struct run *run, struct error *err);
 void run_note_event(const struct run_context *context, const struct run *run, const char *event,
                     const char *host, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/*
+ * Select nodes by the words of --node: a number is a node's rank, anything else a label or host name. No
+ * words: all nodes. selected has one entry a node, false before. Errors: kind_usage.
+ */
+int run_select_nodes(const struct run *run, const struct strlist *words, bool *selected, size_t *count,
+                     struct error *err);
+
 /* The node as its script knows it. Borrows from run. */
 struct node_target run_node_target(const struct run *run, size_t node);
 

@@ -169,6 +169,8 @@ static int build(const char *verb, int argc, char **argv)
         node_request_watch(&w.target, &w.watch, w.nonce, &call);
     else if (strcmp(verb, "stop") == 0)
         node_request_stop(&w.target, &w.stop, w.nonce, &call);
+    else if (strcmp(verb, "signal") == 0)
+        node_request_signal(&w.target, w.stop.signal, w.nonce, &call);
     else if (strcmp(verb, "tail") == 0)
         node_request_tail(&w.target, &w.tail, w.nonce, &call);
     else
@@ -319,6 +321,20 @@ static json_t *parse_stop(const char *bytes, size_t len, const char *nonce, stru
     return out;
 }
 
+static json_t *parse_signal(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    static const char *const lives[] = {"none", "starting",  "running",   "exited",
+                                        "gone", "elsewhere", "unrecorded"};
+    struct node_signal s;
+    json_t *out = NULL;
+
+    if (node_answer_signal(bytes, len, nonce, &s, err) == 0)
+        out = json_pack("{s:b, s:s, s:I, s:o}", "delivered", s.delivered, "life", lives[s.life], "pid",
+                        (json_int_t)s.pid, "problem", text(s.problem));
+    node_signal_release(&s);
+    return out;
+}
+
 static json_t *parse_remove(const char *bytes, size_t len, const char *nonce, struct error *err)
 {
     struct node_removal r;
@@ -374,6 +390,8 @@ static int parse(const char *verb, const char *nonce)
         out = parse_observe(str_text(&in), in.len, nonce, &err);
     else if (strcmp(verb, "stop") == 0)
         out = parse_stop(str_text(&in), in.len, nonce, &err);
+    else if (strcmp(verb, "signal") == 0)
+        out = parse_signal(str_text(&in), in.len, nonce, &err);
     else
         out = parse_remove(str_text(&in), in.len, nonce, &err);
     if (out == NULL)

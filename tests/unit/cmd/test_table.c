@@ -5,9 +5,9 @@
 
 /* Every command of README, "Commands". */
 static const char *const names[] = {
-    "start",  "stop",    "status",     "logs",  "wait",     "list",      "remove",    "hosts",
-    "help",   "version", "exec",       "check", "diagnose", "container", "supervise", "compare",
-    "report", "init",    "completion", "push",  "pull",     "stacks",    "ladder",    "metrics",
+    "start",      "stop", "status", "logs",     "wait",      "list",      "remove",  "hosts",  "help",
+    "version",    "exec", "check",  "diagnose", "container", "supervise", "compare", "report", "init",
+    "completion", "push", "pull",   "stacks",   "ladder",    "metrics",   "signal",
 };
 
 static void test_every_command_has_a_row(void **state)
