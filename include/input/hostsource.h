@@ -27,18 +27,22 @@ struct hostsource_request {
     const char *const
         *environ_;    /* the caller's environment, "NAME=VALUE" each, NULL-terminated; may be NULL */
     const char *self; /* this machine's name (uname -n) */
+    const char *home; /* for "~/" in paths and for the user's groups; may be NULL */
 };
 
 /*
  * Find the host list and apply --exclude and --nodes. out must be empty (HOSTLIST_INIT); the caller
- * releases it, out->source says where it came from. *alone (may be NULL) is true when there was no list
- * anywhere: out then holds this machine only, under its own name, and the caller says so.
- * Errors: kind_usage (--hosts beside --hostfile, --nodes 0), kind_host_list (all else); out is then empty.
+ * releases it, out->source says where it came from. notes (may be NULL) gets a line for a source that the
+ * command does not name (a variable, Slurm) and for exclusions that name no host. *alone (may be NULL) is
+ * true when there was no list anywhere: out then holds this machine only, under its own name, and the caller
+ * says so. Errors: kind_usage (--hosts beside --hostfile, --nodes 0 or without a list), kind_host_list (all
+ * else); out is then empty.
  */
 int hostsource_find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                    bool *alone, struct error *err);
+                    struct strlist *notes, bool *alone, struct error *err);
 
 /* Apply --exclude and --nodes of the request to a list from elsewhere. Errors as above. */
-int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct error *err);
+int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct strlist *notes,
+                      struct error *err);
 
 #endif

@@ -61,7 +61,8 @@ struct launch_input {
     const struct strlist *args;
     unsigned nnodes;
     unsigned rank;
-    const char *nproc; /* "8" or "${{nproc_per_node}}" */
+    const char *python; /* python= of this host; NULL: the job's */
+    const char *nproc;  /* "8" or "${{nproc_per_node}}" */
     const char *master_addr;
     unsigned master_port;
     const char *rendezvous_id;

@@ -14,6 +14,7 @@ struct host {
     char *addr;      /* addr=: what other nodes use; NULL: not given */
     char *ifname;    /* NULL: not given */
     char *workdir;   /* NULL: not given */
+    char *python;    /* interpreter of this host; NULL: the job's */
     unsigned slots;  /* slots=, or the count of gpus=; 0: not given */
     char *gpus;      /* gpus= as a list for CUDA_VISIBLE_DEVICES ("0,2,3"); NULL: not given */
     struct env env;  /* env.NAME= */

@@ -34,6 +34,26 @@ enum hostlist_form {
 
 void hostlist_release(struct hostlist *list);
 
+#define HOSTLIST_GROUP_DEPTH 8 /* groups within groups */
+
+/* Where the file of a group ("@name") is found; the parser itself reads no files. */
+struct hostlist_groups {
+    /*
+     * Find and read the group's file. *path (its name for messages) and text are the caller's. Errors:
+     * kind_host_list with text and hint, without a place.
+     */
+    int (*read)(const struct hostlist_groups *groups, const char *name, char **path, struct str *text,
+                struct error *err);
+    const char *home; /* for read; may be NULL */
+};
+
+/* What goes with a text. Everything is borrowed and may be NULL. */
+struct hostlist_context {
+    struct strlist *warnings;             /* dropped duplicates */
+    struct strlist *notes;                /* '^' entries and exclusions that name no host of the list */
+    const struct hostlist_groups *groups; /* NULL: groups are refused */
+};
+
 /*
  * Parse text (len bytes, may hold CRLF, a BOM) and append to list. Removals (^name) are applied at the
  * end, over all of this text. name is the file's name or the option ("--hosts") for messages; first_line
@@ -44,8 +64,17 @@ void hostlist_release(struct hostlist *list);
 int hostlist_parse(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
                    const char *name, unsigned first_line, struct strlist *warnings, struct error *err);
 
-/* Remove every host that an expression (HOSTLIST_COMMAS) names, whatever user or port; unknown: error. */
-int hostlist_exclude(struct hostlist *list, const char *expression, const char *option, struct error *err);
+/* The same with groups and notes. context may be NULL. */
+int hostlist_read(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
+                  const char *name, unsigned first_line, const struct hostlist_context *context,
+                  struct error *err);
+
+/*
+ * Remove every host that an expression (HOSTLIST_COMMAS) names, whatever user or port. An empty expression
+ * removes nothing; a host that is not in the list is a note. context may be NULL.
+ */
+int hostlist_exclude(struct hostlist *list, const char *expression, const char *option,
+                     const struct hostlist_context *context, struct error *err);
 
 /* Keep the first count; count above the length: error kind_host_list. */
 int hostlist_keep_first(struct hostlist *list, size_t count, const char *option, struct error *err);

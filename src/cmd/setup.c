@@ -30,6 +30,12 @@ static void say_warnings(const struct strlist *warnings)
         msg_warn("%s", warnings->items[i]);
 }
 
+static void say_notes(const struct strlist *notes)
+{
+    for (size_t i = 0; i < notes->len; i++)
+        msg_info("%s", notes->items[i]);
+}
+
 static int load_job(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
@@ -53,13 +59,13 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
     int result = jobfile_load(&setup->job, &setup->asked, &notes, &warnings, err);
     setup->has_job = result == 0;
     say_warnings(&warnings);
-    for (size_t i = 0; i < notes.len; i++)
-        msg_info("%s", notes.items[i]);
+    say_notes(&notes);
     return result;
 }
 
 static int load_hosts(struct setup *setup, const struct cmd_call *call, struct error *err)
 {
+    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
     const struct cmd_options *options = &call->options;
     struct hostsource_request request = {
@@ -71,10 +77,12 @@ static int load_hosts(struct setup *setup, const struct cmd_call *call, struct e
         .job = setup->has_job ? &setup->job : NULL,
         .environ_ = (const char *const *)environ,
         .self = setup->machine.name,
+        .home = setup->machine.home,
     };
     bool alone = false;
-    int result = hostsource_find(&setup->hosts, &request, &warnings, &alone, err);
+    int result = hostsource_find(&setup->hosts, &request, &warnings, &notes, &alone, err);
     say_warnings(&warnings);
+    say_notes(&notes);
     if (result == 0 && alone)
         msg_info("no host list: running on this machine alone");
     return result;
@@ -117,8 +125,12 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
         .exclude = options->exclude,
         .nodes_given = options->nodes.given,
         .nodes = options->nodes.value,
+        .home = setup->machine.home,
     };
-    return hostsource_narrow(&setup->hosts, &narrow, err);
+    AUTO_STRLIST struct strlist notes = STRLIST_INIT;
+    int narrowed = hostsource_narrow(&setup->hosts, &narrow, &notes, err);
+    say_notes(&notes);
+    return narrowed;
 }
 
 static struct ssh_options ssh_options_of(const struct setup *setup)

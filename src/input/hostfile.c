@@ -1,9 +1,13 @@
 #include "input/hostfile.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "model/kind.h"
 
 static int refuse_file(const char *path, int reason, struct error *err)
@@ -18,11 +22,31 @@ static int refuse_file(const char *path, int reason, struct error *err)
     return error_hint(err, "name a readable text file with one host a line");
 }
 
-int hostfile_read(struct hostlist *list, const char *path, struct strlist *warnings, struct error *err)
+bool hostfile_is_meant(const char *text)
+{
+    static const char *const endings[] = {".txt",  ".hosts", ".list", ".lst",
+                                          ".conf", ".cfg",   ".yaml", ".yml"};
+    static const char *const names[] = {"hosts", "hostfile", "hostlist", "machines", "machinefile"};
+    struct stat status;
+    if (strpbrk(text, ", [\t=@") || !*text)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        if (text_ends(text, endings[i]))
+            return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(text, names[i]) == 0 && stat(text, &status) == 0 && S_ISREG(status.st_mode))
+            return true;
+    }
+    return strchr(text, '/') != NULL;
+}
+
+int hostfile_read(struct hostlist *list, const char *path, const struct hostlist_context *context,
+                  struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
 
     if (file_read(path, HOSTLIST_TEXT_MAX, &text, err) < 0)
         return refuse_file(path, errno, err);
-    return hostlist_parse(list, str_text(&text), text.len, HOSTLIST_LINES, path, 1, warnings, err);
+    return hostlist_read(list, str_text(&text), text.len, HOSTLIST_LINES, path, 1, context, err);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "input/hostgroup.h"
 #include "input/hostsource_internal.h"
 
 const struct hostsource *const hostsources[] = {
@@ -21,29 +22,56 @@ const char *hostsource_getenv(const struct hostsource_request *request, const ch
     return NULL;
 }
 
-static int find_list(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                     bool *alone, struct error *err)
+/* A source that nobody named in this command is said, so that no job runs on hosts by accident. */
+static void say_source(const struct hostsource *source, const struct hostlist *list,
+                       const struct hostsource_request *request, struct strlist *warnings,
+                       struct strlist *notes)
+{
+    const char *file = hostsource_getenv(request, "MTLAUNCH_HOSTFILE");
+    const char *id = hostsource_getenv(request, "SLURM_JOB_ID");
+    AUTO_FREE char *allocation = id ? xasprintf("the Slurm job %s", id) : xstrdup("the Slurm allocation");
+
+    if (source == &hostsource_slurm && notes)
+        strlist_addf(notes, "hosts: %zu from %s", list->len, allocation);
+    if (source != &hostsource_environ)
+        return;
+    if (notes)
+        strlist_addf(notes, "hosts: %zu from $MTLAUNCH_HOSTFILE (%s)", list->len, file);
+    if (hostsource_getenv(request, "SLURM_JOB_NODELIST") && warnings)
+        strlist_addf(
+            warnings,
+            "$MTLAUNCH_HOSTFILE is used and not the hosts of %s: 'unset MTLAUNCH_HOSTFILE' uses those",
+            allocation);
+}
+
+static int find_list(struct hostlist *out, const struct hostsource_request *request,
+                     const struct hostlist_context *context, bool *alone, struct error *err)
 {
     for (size_t i = 0; i < hostsources_count; i++) {
-        int result = hostsources[i]->find(out, request, warnings, err);
+        int result = hostsources[i]->find(out, request, context, err);
         if (result < 0)
             return -1;
         if (result == 1) {
-            if (alone)
-                *alone = hostsources[i] == &hostsource_self;
+            *alone = hostsources[i] == &hostsource_self;
+            say_source(hostsources[i], out, request, context->warnings, context->notes);
             return 0;
         }
     }
     return 0;
 }
 
-int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct error *err)
+static int narrow(struct hostlist *list, const struct hostsource_request *request,
+                  const struct hostlist_context *context, bool alone, struct error *err)
 {
     if (request->nodes_given && request->nodes == 0) {
         error_set(err, &kind_usage, "'--nodes 0' leaves no host");
         return error_hint(err, "give a number of hosts from 1 on");
     }
-    if (request->exclude && hostlist_exclude(list, request->exclude, "--exclude", err) < 0)
+    if (request->nodes_given && alone) {
+        error_set(err, &kind_usage, "'--nodes %lu', but there is no host list", request->nodes);
+        return error_hint(err, "name the hosts: --hosts LIST, --hostfile FILE, or 'hosts' in the job file");
+    }
+    if (request->exclude && hostlist_exclude(list, request->exclude, "--exclude", context, err) < 0)
         return -1;
     if (request->nodes_given)
         return hostlist_keep_first(list, request->nodes, "--nodes", err);
@@ -51,12 +79,27 @@ int hostsource_narrow(struct hostlist *list, const struct hostsource_request *re
 }
 
 int hostsource_find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                    bool *alone, struct error *err)
+                    struct strlist *notes, bool *alone, struct error *err)
 {
+    const struct hostlist_groups groups = hostgroup_files(request->home);
+    const struct hostlist_context context = {.warnings = warnings, .notes = notes, .groups = &groups};
+    bool none = false;
+    int result = find_list(out, request, &context, &none, err);
+
+    if (result == 0)
+        result = narrow(out, request, &context, none, err);
     if (alone)
-        *alone = false;
-    if (find_list(out, request, warnings, alone, err) == 0 && hostsource_narrow(out, request, err) == 0)
-        return 0;
-    hostlist_release(out);
-    return -1;
+        *alone = result == 0 && none;
+    if (result < 0)
+        hostlist_release(out);
+    return result;
+}
+
+int hostsource_narrow(struct hostlist *list, const struct hostsource_request *request, struct strlist *notes,
+                      struct error *err)
+{
+    const struct hostlist_groups groups = hostgroup_files(request->home);
+    const struct hostlist_context context = {.notes = notes, .groups = &groups};
+
+    return narrow(list, request, &context, false, err);
 }

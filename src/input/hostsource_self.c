@@ -2,10 +2,10 @@
 #include "base/alloc.h"
 #include "input/hostsource_internal.h"
 
-static int find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                struct error *err)
+static int find(struct hostlist *out, const struct hostsource_request *request,
+                const struct hostlist_context *context, struct error *err)
 {
-    (void)warnings;
+    (void)context;
     (void)err;
     out->items = xcalloc(1, sizeof *out->items);
     out->items[0].name = xstrdup(request->self);

@@ -9,15 +9,14 @@
 #include "base/alloc.h"
 #include "input/hostsource_internal.h"
 
-static int find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                struct error *err)
+static int find(struct hostlist *out, const struct hostsource_request *request,
+                const struct hostlist_context *context, struct error *err)
 {
     const char *nodes = hostsource_getenv(request, "SLURM_JOB_NODELIST");
 
     if (!nodes)
         return 0;
-    if (hostlist_parse(out, nodes, strlen(nodes), HOSTLIST_COMMAS, "SLURM_JOB_NODELIST", 0, warnings, err) <
-        0)
+    if (hostlist_read(out, nodes, strlen(nodes), HOSTLIST_COMMAS, "SLURM_JOB_NODELIST", 0, context, err) < 0)
         return -1;
     free(out->source);
     out->source = xstrdup("Slurm allocation");

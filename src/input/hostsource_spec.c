@@ -7,8 +7,8 @@
 #include "input/hostfile.h"
 #include "input/hostsource_internal.h"
 
-static int find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
-                struct error *err)
+static int find(struct hostlist *out, const struct hostsource_request *request,
+                const struct hostlist_context *context, struct error *err)
 {
     const struct job *job = request->job;
 
@@ -18,14 +18,14 @@ static int find(struct hostlist *out, const struct hostsource_request *request, 
         enum hostlist_form form = job->hosts_is_list ? HOSTLIST_LINES : HOSTLIST_COMMAS;
         bool in_file = job->file && job->hosts_line > 0;
         const char *name = in_file ? job->file : "hosts";
-        if (hostlist_parse(out, job->hosts, strlen(job->hosts), form, name, in_file ? job->hosts_line : 0,
-                           warnings, err) < 0)
+        if (hostlist_read(out, job->hosts, strlen(job->hosts), form, name, in_file ? job->hosts_line : 0,
+                          context, err) < 0)
             return -1;
         return 1;
     }
     if (!job->hostfile)
         return 0;
-    return hostfile_read(out, job->hostfile, warnings, err) < 0 ? -1 : 1;
+    return hostfile_read(out, job->hostfile, context, err) < 0 ? -1 : 1;
 }
 
 const struct hostsource hostsource_spec = {"spec", find};

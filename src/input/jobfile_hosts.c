@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "input/hostfile.h"
+#include "input/hostgroup.h"
 #include "input/jobfile_internal.h"
 #include "model/hostlist.h"
 
@@ -117,12 +119,17 @@ static int check_list(struct job_reader *reader, const struct yaml_node *node)
     const struct yaml_node *first = node->type == YAML_LIST ? node->items[0] : node;
     struct hostlist list = HOSTLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT; /* given when the list is used */
-    int result = hostlist_parse(&list, job->hosts, strlen(job->hosts),
-                                job->hosts_is_list ? HOSTLIST_LINES : HOSTLIST_COMMAS, node->doc->name,
-                                first->line, &warnings, reader->err);
+    const struct hostlist_groups groups = hostgroup_files(reader->request->home);
+    const struct hostlist_context context = {.warnings = &warnings, .groups = &groups};
+    int result = hostlist_read(&list, job->hosts, strlen(job->hosts),
+                               job->hosts_is_list ? HOSTLIST_LINES : HOSTLIST_COMMAS, node->doc->name,
+                               first->line, &context, reader->err);
     hostlist_release(&list);
     if (result == 0) {
         return 0;
+    }
+    if (strcmp(reader->err->file, node->doc->name) != 0) {
+        return -1; /* a mistake in the file of a group has its place there */
     }
     unsigned column = reader->err->column > 0 ? reader->err->column : 1;
     if (node->type == YAML_LIST && !job->hosts_is_list && reader->err->line > first->line) {
@@ -144,6 +151,10 @@ int read_hosts(struct job_reader *reader, const struct yaml_node *node, const ch
     if (node->type == YAML_TEXT) {
         if (reader_text(reader, node, path) == NULL) {
             return -1;
+        }
+        if (hostfile_is_meant(node->text)) {
+            reader_fail(reader, node, "'%s' is '%.100s': that is a file", path, node->text);
+            return error_hint(reader->err, "write 'hostfile: %.100s'", node->text);
         }
         str_add(&text, node->text);
         while (text.len > 0 && strchr("\r\n", text.data[text.len - 1]) != NULL) {

@@ -13,9 +13,10 @@
 /* Seconds a node waits for the others; torch's own 900 let a node that never came go unseen for long. */
 #define RENDEZVOUS_TIMEOUT_S 300
 
-static const char *interpreter(const struct job *job)
+static const char *interpreter(const struct launch_input *in)
 {
-    return strcmp(job->python, "none") == 0 ? "python3" : job->python;
+    const char *python = in->python ? in->python : in->job->python;
+    return strcmp(python, "none") == 0 ? "python3" : python;
 }
 
 /* The module's name when program is "-m NAME", else NULL. Borrowed from program. */
@@ -79,7 +80,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     if (check_program(in, program, err))
         return -1;
 
-    strlist_add(argv, interpreter(in->job));
+    strlist_add(argv, interpreter(in));
     strlist_add(argv, "-m");
     strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
@@ -98,7 +99,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
                           : module  ? LAUNCH_PROGRAM_MODULE
                                     : LAUNCH_PROGRAM_FILE;
     probe->program = xstrdup(module ? module : program);
-    probe->interpreter = xstrdup(interpreter(in->job));
+    probe->interpreter = xstrdup(interpreter(in));
     probe->module = xstrdup("torch");
     return 0;
 }

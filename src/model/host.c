@@ -14,6 +14,7 @@ void host_release(struct host *host)
     free(host->addr);
     free(host->ifname);
     free(host->workdir);
+    free(host->python);
     free(host->gpus);
     free(host->file);
     env_release(&host->env);
@@ -29,6 +30,7 @@ void host_copy(struct host *to, const struct host *from)
         .addr = xstrdup(from->addr),
         .ifname = xstrdup(from->ifname),
         .workdir = xstrdup(from->workdir),
+        .python = xstrdup(from->python),
         .slots = from->slots,
         .gpus = xstrdup(from->gpus),
         .ssh_always = from->ssh_always,

@@ -1,4 +1,5 @@
 /* One entry of the text: its words, its quotes, its comments. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,6 +16,7 @@ void hostlist_entry_release(struct hostlist_entry *entry)
 {
     hostlist_pattern_release(&entry->pattern);
     host_release(&entry->host);
+    free(entry->group);
     *entry = (struct hostlist_entry){0};
 }
 
@@ -89,7 +91,7 @@ static struct hostlist_token shown_value(const struct cursor *cursor, const char
 static int refuse_comma(const struct cursor *cursor, struct error *err)
 {
     hostlist_reader_fail(cursor->reader, cursor->pos, err, "',' on a line of a host list");
-    return error_hint(err, "write one entry a line; a value that holds a comma is quoted");
+    return error_hint(err, "write one entry a line");
 }
 
 /* A word without '=' where key=value should stand. */
@@ -208,9 +210,10 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     AUTO_FREE char *key = xstrndup(reader->text + start, len);
     bool quoted = at_char(cursor, '"') || at_char(cursor, '\'');
     bool gpus = strcmp(key, "gpus") == 0 && !quoted;
+    /* a line holds one entry: a comma there belongs to the value, where a value can have one */
+    bool commas = reader->form == HOSTLIST_LINES && hostlist_key_takes_commas(key);
     AUTO_FREE char *value =
-        quoted ? read_quoted(cursor, start, len, err)
-               : read_plain_value(cursor, start, len, gpus && reader->form == HOSTLIST_LINES, err);
+        quoted ? read_quoted(cursor, start, len, err) : read_plain_value(cursor, start, len, commas, err);
     if (!value)
         return -1;
     if (value[0] == '\0' && !quoted && strncmp(key, "env.", 4) != 0)
@@ -221,7 +224,27 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     return 0;
 }
 
-/* The first word, [^][user@]name[:port], at pos. */
+/* "@name" at pos: the name of a group is that of a file, without a folder. */
+static int read_group(struct cursor *cursor, size_t end, struct hostlist_entry *entry, struct error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    struct hostlist_token name = shown(cursor, cursor->pos + 1, end);
+    size_t len = end - cursor->pos - 1;
+
+    if (len > 0 && len < sizeof name.text && name.text[0] != '-' && name.text[0] != '.' &&
+        strspn(name.text, letters) == len) {
+        entry->name_offset = cursor->pos;
+        entry->group = xstrndup(name.text, len);
+        return 0;
+    }
+    hostlist_reader_fail(cursor->reader, entry->offset, err,
+                         len > 0 ? "'@%s' is no name of a group" : "no name behind '@%s'", name.text);
+    return error_hint(err,
+                      "write @NAME for the host file NAME or NAME.txt: letters, digits, '.', '_' and '-'; a "
+                      "user stands before the '@': user@host");
+}
+
+/* The first word, [^][user@]name[:port] or [^]@group, at pos. */
 static int read_name(struct cursor *cursor, struct hostlist_entry *entry, struct error *err)
 {
     struct hostlist_reader *reader = cursor->reader;
@@ -246,10 +269,11 @@ static int read_name(struct cursor *cursor, struct hostlist_entry *entry, struct
                              shown(cursor, entry->offset, end).text);
         return error_hint(err, "'^' stands right before the name of the host to remove: ^g0033");
     }
-    if (hostlist_name_parse(reader, cursor->pos, end - cursor->pos, entry, err) < 0)
-        return -1;
+    int result = at_char(cursor, '@')
+                     ? read_group(cursor, end, entry, err)
+                     : hostlist_name_parse(reader, cursor->pos, end - cursor->pos, entry, err);
     cursor->pos = end;
-    return 0;
+    return result;
 }
 
 /* Move to the next entry; 0 when there is none. */

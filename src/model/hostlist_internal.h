@@ -5,7 +5,9 @@
  *   hostlist_name.c     [user@]name[:port], addresses
  *   hostlist_keys.c     the table of key=value settings
  *   hostlist_entry.c    one entry of the text
- *   hostlist.c          the list: duplicates, removals, limits
+ *   hostlist.c          the list: duplicates, limits, groups in place
+ *   hostlist_group.c    "@name": the host file that stands in its place
+ *   hostlist_remove.c   '^', --exclude, --nodes
  *   hostlist_index.c    a hash of texts, for duplicates
  *   hostlist_fold.c     names back to ranges
  * Parts that know no position set text and hint only; whoever knows the offset adds the place.
@@ -117,6 +119,7 @@ int hostlist_user_check(const char *user, size_t len, struct error *err);
 
 struct hostlist_entry {
     bool removal; /* ^name */
+    char *group;  /* "@name": its name, without a pattern; NULL for a host */
     struct hostlist_pattern pattern;
     struct host host;   /* everything but the name */
     unsigned keys_seen; /* bit i: key i of the table was given */
@@ -143,11 +146,19 @@ int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct host
 
 /* Apply key=value (value unquoted). Errors have text and hint, no place; values of env. are never shown. */
 int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char *value, struct error *err);
+/* May a value of the key hold a comma (gpus, workdir, python, env.NAME)? */
+bool hostlist_key_takes_commas(const char *key);
 /* The key that a word without a proper '=' may have meant, or NULL. */
 const char *hostlist_key_nearest(const char *word);
 /* Do two hosts have the same settings? If not, *what says what differs ("slots=4" and "slots=2"; caller
  * frees). */
 bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what_a, char **what_b);
+
+/*
+ * Add the settings of a group's entry to one of its hosts. Returns -1 with text and hint when the host has
+ * another value of its own.
+ */
+int hostlist_keys_merge(struct host *host, const struct host *extra, const char *group, struct error *err);
 
 /* --- index: text → number --- */
 
@@ -166,5 +177,51 @@ void hostlist_index_release(struct hostlist_index *index);
 /* Add a key that is not there; the index keeps a copy. */
 void hostlist_index_add(struct hostlist_index *index, const char *key, size_t value);
 bool hostlist_index_find(const struct hostlist_index *index, const char *key, size_t *value);
+
+/* --- builder: one text on its way to a list --- */
+
+/* Duplicates of one entry that stand at one earlier place, for one warning. */
+struct hostlist_repeats {
+    struct strlist names;
+    char *file, *first_file;           /* NULL: a list on the command line */
+    unsigned line, column;             /* of this entry */
+    unsigned first_line, first_column; /* of the earlier one */
+};
+
+/* The hosts that one '^' entry names. */
+struct hostlist_removal {
+    struct strlist names;
+    size_t offset; /* in the text */
+};
+
+struct hostlist_builder {
+    struct hostlist_reader reader;
+    const struct hostlist_context *context; /* never NULL */
+    struct hostlist_builder *parent;        /* the text whose group this is; NULL: the text that was given */
+    size_t group_offset;                    /* of the group that is read now, in this text */
+    bool plain;                             /* no '^' entries */
+    struct hostlist found;
+    struct hostlist_index index; /* user, name, port → position in found */
+    struct hostlist_removal *removals;
+    size_t removals_len, removals_cap;
+    uint64_t work, bytes; /* names and bytes so far, duplicates and groups included */
+    struct hostlist_repeats repeats;
+    size_t warned;
+};
+
+/* Read the builder's text into found, removals applied. Returns -1 with a complete error. */
+int hostlist_build(struct hostlist_builder *builder, struct error *err);
+void hostlist_builder_release(struct hostlist_builder *builder);
+/* Add a host (its contents are taken over): an equal one is dropped, a different one refused. */
+int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct host *host,
+                         struct error *err);
+
+/* Read the group that entry names into list (empty before), keys added to each host. */
+int hostlist_group_read(struct hostlist_builder *builder, const struct hostlist_entry *entry,
+                        struct hostlist *list, struct error *err);
+
+/* Keep the names of a '^' entry (names is taken over), and apply all that were kept. */
+void hostlist_removal_add(struct hostlist_builder *builder, size_t offset, struct strlist *names);
+int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err);
 
 #endif

@@ -22,6 +22,7 @@ enum key_id {
     KEY_PORT,
     KEY_IFNAME,
     KEY_WORKDIR,
+    KEY_PYTHON,
     KEY_SSH,
     KEY_COUNT
 };
@@ -31,6 +32,7 @@ struct key {
     int (*set)(struct host *host, const char *value, struct error *err);
     /* Append the value as set, nothing when it is not; NULL for what tells hosts apart (user, port). */
     void (*show)(const struct host *host, struct str *out);
+    bool commas; /* a value may hold some */
 };
 
 static int refuse(struct error *err, const char *key, const char *value)
@@ -212,6 +214,23 @@ static void show_workdir(const struct host *host, struct str *out)
         str_add(out, host->workdir);
 }
 
+/* "none" changes how the program is started: that is the job's, not a host's. */
+static int set_python(struct host *host, const char *value, struct error *err)
+{
+    if (value[0] == '\0' || value[0] == '-' || strcmp(value, "none") == 0) {
+        refuse(err, "python", value);
+        return error_hint(err, "give the interpreter on this host, such as python=/opt/venv/bin/python3");
+    }
+    host->python = xstrdup(value);
+    return 0;
+}
+
+static void show_python(const struct host *host, struct str *out)
+{
+    if (host->python)
+        str_add(out, host->python);
+}
+
 static int set_ssh(struct host *host, const char *value, struct error *err)
 {
     if (strcmp(value, "auto") != 0 && strcmp(value, "always") != 0) {
@@ -229,14 +248,15 @@ static void show_ssh(const struct host *host, struct str *out)
 }
 
 static const struct key keys[KEY_COUNT] = {
-    [KEY_SLOTS] = {"slots", set_slots, show_slots},
-    [KEY_GPUS] = {"gpus", set_gpus, show_gpus},
-    [KEY_ADDR] = {"addr", set_addr, show_addr},
-    [KEY_USER] = {"user", set_user, NULL},
-    [KEY_PORT] = {"port", set_port, NULL},
-    [KEY_IFNAME] = {"ifname", set_ifname, show_ifname},
-    [KEY_WORKDIR] = {"workdir", set_workdir, show_workdir},
-    [KEY_SSH] = {"ssh", set_ssh, show_ssh},
+    [KEY_SLOTS] = {"slots", set_slots, show_slots, false},
+    [KEY_GPUS] = {"gpus", set_gpus, show_gpus, true},
+    [KEY_ADDR] = {"addr", set_addr, show_addr, false},
+    [KEY_USER] = {"user", set_user, NULL, false},
+    [KEY_PORT] = {"port", set_port, NULL, false},
+    [KEY_IFNAME] = {"ifname", set_ifname, show_ifname, false},
+    [KEY_WORKDIR] = {"workdir", set_workdir, show_workdir, true},
+    [KEY_PYTHON] = {"python", set_python, show_python, true},
+    [KEY_SSH] = {"ssh", set_ssh, show_ssh, false},
 };
 
 static int apply_env(struct host *host, const char *key, const char *value, struct error *err)
@@ -254,6 +274,15 @@ static int apply_env(struct host *host, const char *key, const char *value, stru
     }
     env_set(&host->env, name, value, "host list");
     return 0;
+}
+
+bool hostlist_key_takes_commas(const char *key)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(key, keys[i].name) == 0)
+            return keys[i].commas;
+    }
+    return text_starts(key, "env.");
 }
 
 const char *hostlist_key_nearest(const char *word)
@@ -275,11 +304,13 @@ static int refuse_unknown(const char *key, const char *value, struct error *err)
     if (nearest)
         return error_hint(err, "did you mean '%s='?", nearest);
     if (env_name_valid(key) && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(key))
-        return error_hint(err,
-                          "keys are slots, gpus, addr, user, port, ifname, workdir, ssh and env.NAME; an "
-                          "environment variable is written env.%s=",
-                          hostlist_token(key, strlen(key)).text);
-    return error_hint(err, "keys are slots, gpus, addr, user, port, ifname, workdir, ssh and env.NAME");
+        return error_hint(
+            err,
+            "keys are slots, gpus, addr, user, port, ifname, workdir, python, ssh and env.NAME; an "
+            "environment variable is written env.%s=",
+            hostlist_token(key, strlen(key)).text);
+    return error_hint(err,
+                      "keys are slots, gpus, addr, user, port, ifname, workdir, python, ssh and env.NAME");
 }
 
 int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char *value, struct error *err)
@@ -315,6 +346,59 @@ static char *describe(const struct key *key, const struct str *value)
     if (value->len == 0)
         return xasprintf("no %s=", key->name);
     return xasprintf("%s=%s", key->name, hostlist_token(value->data, value->len).text);
+}
+
+/* One setting of a group against the host's own. */
+static int merge_text(char **to, const char *from, const char *key, const struct host *host,
+                      const char *group, struct error *err)
+{
+    if (!from || (*to && strcmp(*to, from) == 0))
+        return 0;
+    if (*to) {
+        error_set(err, &kind_host_list, "'%s=%s' of '@%s', but the group gives '%s' %s=%s (%s:%u)", key,
+                  hostlist_token(from, strlen(from)).text, group, host->name, key,
+                  hostlist_token(*to, strlen(*to)).text, host->file, host->line);
+        return error_hint(err, "keep one of the two");
+    }
+    *to = xstrdup(from);
+    return 0;
+}
+
+static int merge_number(unsigned *to, unsigned from, const char *key, const struct host *host,
+                        const char *group, struct error *err)
+{
+    if (*to && from && *to != from) {
+        error_set(err, &kind_host_list, "'%s=%u' of '@%s', but the group gives '%s' %s=%u (%s:%u)", key, from,
+                  group, host->name, key, *to, host->file, host->line);
+        return error_hint(err, "keep one of the two");
+    }
+    *to = *to ? *to : from;
+    return 0;
+}
+
+int hostlist_keys_merge(struct host *host, const struct host *extra, const char *group, struct error *err)
+{
+    if (merge_text(&host->user, extra->user, "user", host, group, err) < 0 ||
+        merge_text(&host->addr, extra->addr, "addr", host, group, err) < 0 ||
+        merge_text(&host->ifname, extra->ifname, "ifname", host, group, err) < 0 ||
+        merge_text(&host->workdir, extra->workdir, "workdir", host, group, err) < 0 ||
+        merge_text(&host->python, extra->python, "python", host, group, err) < 0 ||
+        merge_number(&host->port, extra->port, "port", host, group, err) < 0 ||
+        merge_text(&host->gpus, extra->gpus, "gpus", host, group, err) < 0 ||
+        merge_number(&host->slots, extra->slots, "slots", host, group, err) < 0)
+        return -1;
+    host->ssh_always = host->ssh_always || extra->ssh_always;
+    for (size_t i = 0; i < extra->env.len; i++) {
+        const struct env_var *var = &extra->env.items[i];
+        const struct env_var *own = env_get(&host->env, var->name);
+        if (own && strcmp(own->value, var->value) != 0) {
+            error_set(err, &kind_host_list, "'env.%s=' of '@%s', but the group gives '%s' another (%s:%u)",
+                      var->name, group, host->name, host->file, host->line);
+            return error_hint(err, "keep one of the two");
+        }
+        env_set(&host->env, var->name, var->value, "host list");
+    }
+    return 0;
 }
 
 bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what_a, char **what_b)

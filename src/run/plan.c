@@ -299,6 +299,7 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
         .args = &args,
         .nnodes = plan->nnodes,
         .rank = node->rank,
+        .python = work->in->hosts->items[node->host].python,
         .nproc = placeholders_text(values, PLACEHOLDER_NPROC_PER_NODE),
         .master_addr = plan->master_addr,
         .master_port = plan->master_port,

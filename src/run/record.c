@@ -43,6 +43,7 @@ json_t *run_host_to_json(const struct host *host)
     put_text(object, "addr", host->addr);
     put_text(object, "ifname", host->ifname);
     put_text(object, "workdir", host->workdir);
+    put_text(object, "python", host->python);
     put_number(object, "slots", host->slots);
     put_text(object, "gpus", host->gpus);
     put_flag(object, "ssh_always", host->ssh_always);
@@ -210,6 +211,7 @@ void run_host_from_json(const json_t *object, struct host *host)
         .addr = get_text(object, "addr"),
         .ifname = get_text(object, "ifname"),
         .workdir = get_text(object, "workdir"),
+        .python = get_text(object, "python"),
         .slots = (unsigned)get_number(object, "slots", 0),
         .gpus = get_text(object, "gpus"),
         .ssh_always = get_flag(object, "ssh_always"),

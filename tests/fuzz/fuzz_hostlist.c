@@ -84,7 +84,7 @@ static void check_exclude(struct hostlist *list)
     struct error err = ERROR_INIT;
     size_t before = list->len;
     AUTO_FREE char *name = xstrdup(list->items[0].name);
-    int result = hostlist_exclude(list, name, "--exclude", &err);
+    int result = hostlist_exclude(list, name, "--exclude", NULL, &err);
 
     if (result != 0) {
         check_error(&err, HOSTLIST_COMMAS);
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_form(text, size, HOSTLIST_LINES);
     check_form(text, size, HOSTLIST_COMMAS);
     CHECK(hostlist_parse(&list, "g[1-4]", 6, HOSTLIST_COMMAS, "x", 0, NULL, NULL) == 0);
-    if (hostlist_exclude(&list, expression, "--exclude", NULL) != 0)
+    if (hostlist_exclude(&list, expression, "--exclude", NULL, NULL) != 0)
         CHECK(list.len == 4);
     CHECK(list.len >= 1);
     hostlist_release(&list);

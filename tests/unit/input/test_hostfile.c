@@ -45,7 +45,8 @@ static void test_reads_a_file(void **state)
     struct hostlist list = HOSTLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
-    assert_int_equal(hostfile_read(&list, path, &warnings, NULL), 0);
+    const struct hostlist_context context = {.warnings = &warnings};
+    assert_int_equal(hostfile_read(&list, path, &context, NULL), 0);
     assert_int_equal(list.len, 2);
     assert_string_equal(list.items[0].name, "a");
     assert_int_equal(list.items[0].slots, 8);

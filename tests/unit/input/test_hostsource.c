@@ -63,7 +63,7 @@ static char *find(const struct hostsource_request *request, bool *alone, struct 
     AUTO_STR struct str names = STR_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
-    if (hostsource_find(&list, request, &warnings, alone, err) < 0) {
+    if (hostsource_find(&list, request, &warnings, NULL, alone, err) < 0) {
         assert_int_equal(list.len, 0);
         assert_null(list.items);
         return NULL;
@@ -260,25 +260,63 @@ static void test_exclude_and_nodes(void **state)
     check_refused(&request, &kind_usage, "'--nodes 0' leaves no host", "from 1 on");
     request.nodes_given = false;
     request.exclude = "c9";
-    check_refused(&request, &kind_host_list, "--exclude: 'c9' is not in the host list", "c[1-4]");
+    check_found(&request, "c1,c2,c3,c4 from --hosts"); /* U8: a note */
+    request.exclude = "";
+    check_found(&request, "c1,c2,c3,c4 from --hosts");
     request.exclude = "c[1-4]";
     check_refused(&request, &kind_host_list, "--exclude leaves no host of the list", "at least one");
 }
 
 static void test_exclude_and_nodes_alone(void **state)
 {
-    struct hostsource_request request = {.nodes_given = true, .nodes = 1, .self = "me"};
+    struct hostsource_request request = {.self = "me"};
     bool alone = false;
     AUTO_FREE char *names = find(&request, &alone, NULL);
 
     (void)state;
     assert_string_equal(names, "me from this machine");
     assert_true(alone);
-    request.nodes = 2;
-    check_refused(&request, &kind_host_list, "--nodes 2, but the host list has 1", "1 to 1");
+    request.nodes_given = true; /* U20: there is no list to take the first of */
+    request.nodes = 1;
+    check_refused(&request, &kind_usage, "'--nodes 1', but there is no host list", "--hosts LIST");
+    request.nodes = 4;
+    check_refused(&request, &kind_usage, "'--nodes 4', but there is no host list", "--hosts LIST");
     request.nodes_given = false;
     request.exclude = "me";
     check_refused(&request, &kind_host_list, "--exclude leaves no host of the list", "at least one");
+}
+
+/* What find_said says: notes and warnings, one a line. */
+static void check_said(const char *const *environment, const char *want)
+{
+    const struct hostsource_request request = {.environ_ = environment, .self = "me"};
+    struct hostlist list = HOSTLIST_INIT;
+    AUTO_STRLIST struct strlist said = STRLIST_INIT;
+
+    assert_int_equal(hostsource_find(&list, &request, &said, &said, NULL, NULL), 0);
+    AUTO_FREE char *text = strlist_join(&said, "\n");
+    assert_string_equal(text, want);
+    hostlist_release(&list);
+}
+
+/* U17: hosts that the command does not name are said, and which of two sources is used. */
+static void test_u17_sources_are_said(void **state)
+{
+    struct files *files = *state;
+    AUTO_FREE char *variable = xasprintf("MTLAUNCH_HOSTFILE=%s", files->one);
+    AUTO_FREE char *file = xasprintf("hosts: 1 from $MTLAUNCH_HOSTFILE (%s)", files->one);
+    AUTO_FREE char *both = xasprintf("%s\n$MTLAUNCH_HOSTFILE is used and not the hosts of the Slurm job 77: "
+                                     "'unset MTLAUNCH_HOSTFILE' uses those",
+                                     file);
+    const char *const slurm[] = {"SLURM_JOB_NODELIST=g[1-4]", "SLURM_JOB_ID=77", NULL};
+    const char *const nameless[] = {"SLURM_JOB_NODELIST=g[1-4]", "MTLAUNCH_HOSTFILE=", NULL};
+    const char *const one[] = {variable, "SLURM_JOB_NODELIST=", NULL};
+    const char *const two[] = {variable, "SLURM_JOB_NODELIST=g[1-4]", "SLURM_JOB_ID=77", NULL};
+
+    check_said(slurm, "hosts: 4 from the Slurm job 77");
+    check_said(nameless, "hosts: 4 from the Slurm allocation");
+    check_said(one, file);
+    check_said(two, both);
 }
 
 static void test_warnings_come_up(void **state)
@@ -288,7 +326,7 @@ static void test_warnings_come_up(void **state)
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
     (void)state;
-    assert_int_equal(hostsource_find(&list, &request, &warnings, NULL, NULL), 0);
+    assert_int_equal(hostsource_find(&list, &request, &warnings, NULL, NULL, NULL), 0);
     assert_int_equal(warnings.len, 1);
     hostlist_release(&list);
 }
@@ -340,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_slurm_lists),
         cmocka_unit_test(test_exclude_and_nodes),
         cmocka_unit_test(test_exclude_and_nodes_alone),
+        cmocka_unit_test(test_u17_sources_are_said),
         cmocka_unit_test(test_warnings_come_up),
         cmocka_unit_test(test_spec_places),
         cmocka_unit_test(test_spec_lists),

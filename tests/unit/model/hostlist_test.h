@@ -38,6 +38,8 @@ static inline void host_write(const struct host *host, struct str *out)
         str_addf(out, " ifname=%s", host->ifname);
     if (host->workdir)
         str_addf(out, " workdir=%s", host->workdir);
+    if (host->python)
+        str_addf(out, " python=%s", host->python);
     for (size_t i = 0; i < host->env.len; i++)
         str_addf(out, " env.%s=%s", host->env.items[i].name, host->env.items[i].value);
     if (host->ssh_always)

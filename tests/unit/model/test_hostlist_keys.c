@@ -18,6 +18,7 @@ static const struct accept_case keys[] = {
     {"a ifname=bond0.100", "a ifname=bond0.100"},
     {"a workdir=/data/x", "a workdir=/data/x"},
     {"a workdir=~/x", "a workdir=~/x"},
+    {"a python=/v/bin/python3", "a python=/v/bin/python3"},
     {"a env.NCCL_DEBUG=INFO", "a env.NCCL_DEBUG=INFO"},
     {"a env.B=2 env.A=1", "a env.B=2 env.A=1"},
     {"a ssh=always", "a ssh=always"},

@@ -19,8 +19,9 @@ static void golden(struct fixture *f, const char *name, const char *spec, const 
     const struct job_request request = {.job = file, .profiles = &chosen, .home = "/home/yi"};
     job_release(&f->job);
     hostlist_release(&f->hosts);
+    const struct hostlist_context context = {.warnings = &warnings};
     if (jobfile_load(&f->job, &request, NULL, &warnings, &f->err) ||
-        hostfile_read(&f->hosts, f->job.hostfile, &warnings, &f->err))
+        hostfile_read(&f->hosts, f->job.hostfile, &context, &f->err))
         fail_msg("%s: %s", f->err.file, f->err.text);
     assert_int_equal(warnings.len, 0);
     strlist_release(&chosen);
