@@ -1,7 +1,7 @@
 /*
- * Messages to people, on stderr, one write() a line. Control characters are replaced (a newline breaks
- * the line, a tab becomes a blank), and errno is left alone. Only cmd and report call these; lower
- * layers hand warnings up as values.
+ * Messages to people, on stderr, one write() a line. Control characters are replaced (see
+ * text_add_lines: a newline breaks the line only before four blanks), and errno is left alone. Only cmd and
+ * report call these; lower layers hand warnings up as values.
  */
 #ifndef MTLAUNCH_BASE_MSG_H
 #define MTLAUNCH_BASE_MSG_H

@@ -39,10 +39,23 @@ bool text_matches_any(const char *text, char *const *patterns, size_t count);
 
 /*
  * Append bytes so that a terminal shows them safely: control characters other than newline and tab
- * (and DEL, C1 controls) become '?'; bytes that are no UTF-8 become U+FFFD, one for each maximal
- * subpart, as most decoders do. A character cut in two by the caller counts as two such places.
+ * (and DEL, C1 controls, line separators, marks that turn the direction of text) become '?'; bytes that are
+ * no UTF-8 become U+FFFD, one for each maximal subpart, as most decoders do. A character cut in two by the
+ * caller counts as two such places. A newline in foreign text begins a line that can be taken for one of
+ * ours: where text is shown as a part of a line of ours, use one of the next two.
  */
 void text_add_safe(struct str *out, const char *bytes, size_t len);
+
+/* The same on one line: a newline or a tab becomes a blank. */
+void text_add_line(struct str *out, const char *bytes, size_t len);
+
+/*
+ * The same for a text that may quote lines below its first. A newline stays only before TEXT_QUOTE_INDENT,
+ * with which quoted lines are written: no line of the result but the first begins at the margin. Tabs become
+ * blanks.
+ */
+#define TEXT_QUOTE_INDENT "    "
+void text_add_lines(struct str *out, const char *bytes, size_t len);
 
 /* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON); control characters, NUL
  * too, stay. */

@@ -71,14 +71,10 @@ static void say(bool shown, const char *prefix, const char *format, va_list args
 
     msg_make_room();
     str_add(&safe, prefix);
-    text_add_safe(&safe, text, strlen(text));
+    text_add_lines(&safe, text, strlen(text));
     str_add_char(&safe, '\n');
     for (char *line = safe.data; *line != '\0';) {
         size_t len = strcspn(line, "\n") + 1;
-        for (size_t i = 0; i < len; i++) {
-            if (line[i] == '\t') /* one column, as carets below a line of a file expect it */
-                line[i] = ' ';
-        }
         write_line(line, len);
         line += len;
     }

@@ -7,12 +7,16 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-/* C0 and C1 controls and DEL, but not the two that lay out text. */
+/*
+ * C0 and C1 controls and DEL, but not the two that lay out text; and what ends a line or turns the order of
+ * what is shown (Unicode 15: LINE and PARAGRAPH SEPARATOR, explicit directional formatting).
+ */
 static bool is_unsafe(uint32_t character)
 {
     if (character == '\n' || character == '\t')
         return false;
-    return character < 0x20 || (character >= 0x7F && character < 0xA0);
+    return character < 0x20 || (character >= 0x7F && character < 0xA0) ||
+           (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
 }
 
 static void add_checked(struct str *out, const char *bytes, size_t len, bool safe)
@@ -35,6 +39,29 @@ static void add_checked(struct str *out, const char *bytes, size_t len, bool saf
 void text_add_safe(struct str *out, const char *bytes, size_t len)
 {
     add_checked(out, bytes, len, true);
+}
+
+void text_add_line(struct str *out, const char *bytes, size_t len)
+{
+    size_t from = out->len;
+
+    text_add_safe(out, bytes, len);
+    for (size_t i = from; i < out->len; i++) {
+        if (out->data[i] == '\n' || out->data[i] == '\t')
+            out->data[i] = ' ';
+    }
+}
+
+void text_add_lines(struct str *out, const char *bytes, size_t len)
+{
+    size_t from = out->len, indent = strlen(TEXT_QUOTE_INDENT);
+
+    text_add_safe(out, bytes, len);
+    for (size_t i = from; i < out->len; i++) {
+        bool quotes = out->len - i > indent && memcmp(out->data + i + 1, TEXT_QUOTE_INDENT, indent) == 0;
+        if (out->data[i] == '\t' || (out->data[i] == '\n' && !quotes))
+            out->data[i] = ' ';
+    }
 }
 
 void text_add_utf8(struct str *out, const char *bytes, size_t len)

@@ -77,7 +77,7 @@ static void render(struct session *session, const struct report_run *view, const
     }
     report_run_text(view, &call->style, text);
     for (size_t i = 0; stop && i < stop->cleaned.len; i++) {
-        text_add_safe(text, stop->cleaned.items[i], strlen(stop->cleaned.items[i]));
+        text_add_line(text, stop->cleaned.items[i], strlen(stop->cleaned.items[i]));
         str_add_char(text, '\n');
     }
 }

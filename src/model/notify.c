@@ -76,7 +76,7 @@ void notify_url_shown(const char *url, struct str *out)
     }
     const char *host = find_host(authority, &len);
     str_add(out, secure ? "https://" : "http://");
-    text_add_safe(out, host, len);
+    text_add_line(out, host, len);
     str_add(out, "/…");
 }
 

@@ -148,7 +148,7 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
         add_safe_line(out, str_text(&folded));
         str_add(out, ": ");
     }
-    text_add_safe(out, err->text, strlen(err->text)); /* may quote lines of a log below its first */
+    text_add_lines(out, err->text, strlen(err->text)); /* may quote lines of a log below its first */
     str_add_char(out, '\n');
     add_source(out, err, color);
     if (err->hint[0]) {

@@ -46,7 +46,8 @@ json_t *js_list(const struct strlist *list)
     return array;
 }
 
-/* The encoder escapes what is below a blank; DEL and the C1 controls would reach a terminal as they are. */
+/* The encoder escapes what is below a blank; DEL, the C1 controls and what ends a line or turns
+ * its direction (U+2028 to U+202E, U+2066 to U+2069) would reach a terminal as they are. */
 static void add_escaping_controls(struct str *out, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
@@ -55,6 +56,10 @@ static void add_escaping_controls(struct str *out, const char *text)
         } else if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
             str_addf(out, "\\u00%02x", at[1]);
             at++;
+        } else if (*at == 0xe2 && ((at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) ||
+                                   (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9))) {
+            str_addf(out, "\\u20%02x", (at[1] - 0x80) * 0x40 + at[2] - 0x80);
+            at += 2;
         } else {
             str_add_char(out, (char)*at);
         }

@@ -92,7 +92,7 @@ static void show_line(struct logview *view, const struct logview_node *node, con
         return;
     }
     AUTO_STR struct str prefix = STR_INIT;
-    text_add_safe(&prefix, node->label, strlen(node->label));
+    text_add_line(&prefix, node->label, strlen(node->label));
     str_add_char(&prefix, ':');
     tone_add(&view->out, str_text(&prefix), TONE_STRONG, view->color);
     str_add_char(&view->out, ' ');

@@ -25,7 +25,7 @@ static char *clean(const char *text, const struct strlist *secrets, size_t max)
     AUTO_STR struct str masked = STR_INIT;
     struct str safe = STR_INIT;
     text_add_masked(&masked, text, secrets);
-    text_add_safe(&safe, str_text(&masked), masked.len);
+    text_add_lines(&safe, str_text(&masked), masked.len);
     cut(&safe, max);
     return str_detach(&safe);
 }

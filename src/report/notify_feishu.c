@@ -50,7 +50,7 @@ static bool accepted(const char *body, size_t len, bool *again, struct str *why)
         str_addf(why, "refused with code %" JSON_INTEGER_FORMAT, json_integer_value(code));
         if (words) {
             str_add(why, ": ");
-            text_add_safe(why, words, strnlen(words, 200));
+            text_add_line(why, words, strnlen(words, 200));
         }
     } else if (!taken) {
         str_add(why, "an answer that is not Feishu's");

@@ -43,7 +43,7 @@ char *report_exit_text(const struct run_node *node)
 
 static void add_safe(struct str *out, const char *text)
 {
-    text_add_safe(out, text, strlen(text));
+    text_add_line(out, text, strlen(text));
 }
 
 /* How long it ran, or has run. */
@@ -115,7 +115,7 @@ static void add_heading(const struct run *run, const struct report_style *style,
         str_addf(out, "ended: %s\n", clock_format_local(run->ended_ms, buffer));
     if (run->reason) {
         str_add(out, "reason: ");
-        add_safe(out, run->reason);
+        text_add_lines(out, run->reason, strlen(run->reason));
         str_add_char(out, '\n');
     }
 }

@@ -31,11 +31,7 @@ void table_add(struct table *table, const char *text, enum report_tone tone)
 {
     struct str safe = STR_INIT;
     if (text)
-        text_add_safe(&safe, text, strlen(text));
-    for (size_t i = 0; i < safe.len; i++) {
-        if (safe.data[i] == '\n' || safe.data[i] == '\t')
-            safe.data[i] = ' ';
-    }
+        text_add_line(&safe, text, strlen(text));
     table->cells = xgrow(table->cells, table->len, &table->cap, sizeof(table->cells[0]));
     table->cells[table->len++] = (struct table_cell){.text = str_detach(&safe), .tone = tone};
 }

@@ -245,7 +245,7 @@ static void add_key(struct agent_list *list, const char *blob, size_t blob_len, 
     *key = (struct agent_key){.blob = xcalloc(1, blob_len + 1), .blob_len = blob_len};
     memcpy(key->blob, blob, blob_len);
     key->base64 = encode_base64(blob, blob_len);
-    text_add_safe(&safe, comment, comment_len < 200 ? comment_len : 200);
+    text_add_line(&safe, comment, comment_len < 200 ? comment_len : 200);
     key->comment = xstrdup(str_text(&safe));
 }
 

@@ -124,7 +124,7 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
     const char *text = ssh_get_error(connection->session);
     size_t len = strcspn(text, "\r\n");
 
-    text_add_safe(out, text, len < 300 ? len : 300);
+    text_add_line(out, text, len < 300 ? len : 300);
 }
 
 void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err)

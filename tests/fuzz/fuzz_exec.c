@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!stream_make(data, size, &in))
         return 0;
-    struct pieces pieces = pieces_begin(data[0]);
+    struct pieces pieces = pieces_begin(data[0], in.len);
     run(&in, NULL, &whole);
     run(&in, &pieces, &pieced);
     size_t begin = own_begins(&in);

@@ -122,6 +122,8 @@ static bool is_clean(const char *bytes, size_t len, bool safe)
             return false;
         if (safe && value != '\n' && value != '\t' && (value < 0x20 || (value >= 0x7F && value < 0xA0)))
             return false;
+        if (safe && ((value >= 0x2028 && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069)))
+            return false;
     }
     return true;
 }

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!stream_make(data, size, &in))
         return 0;
-    struct pieces pieces = pieces_begin(data[0]);
+    struct pieces pieces = pieces_begin(data[0], in.len);
     run(&in, NULL, &whole);
     run(&in, &pieces, &pieced);
     CHECK(strcmp(str_text(&whole), str_text(&pieced)) == 0);

@@ -19,9 +19,13 @@ struct pieces {
     uint32_t most;
 };
 
-static inline struct pieces pieces_begin(uint8_t choice)
+/* A long stream comes in some thousand pieces at most: single bytes of it would only take time. */
+static inline struct pieces pieces_begin(uint8_t choice, size_t len)
 {
-    return (struct pieces){.state = choice + UINT32_C(1), .most = UINT32_C(1) << (choice % 17)};
+    uint32_t most = UINT32_C(1) << (choice % 17);
+    uint32_t least = (uint32_t)(len >> 11);
+
+    return (struct pieces){.state = choice + UINT32_C(1), .most = most > least ? most : least};
 }
 
 /* The size of the next piece, at most left. */
@@ -39,7 +43,8 @@ static inline bool stream_make(const uint8_t *data, size_t size, struct str *out
 
     if (size < 2)
         return false;
-    for (size_t left = (size_t)data[1] * data[1] * 5, at = 0; left > 0; left -= at) {
+    size_t filled = data[1] < 224 ? data[1] * (size_t)2 : (data[1] - (size_t)223) * 10000;
+    for (size_t left = filled, at = 0; left > 0; left -= at) {
         at = left < sizeof(filler) - 1 ? left : sizeof(filler) - 1;
         str_add_mem(out, filler, at);
     }

@@ -40,6 +40,12 @@ IO_CALLS = ("getenv|secure_getenv|setenv|fopen|fdopen|open|openat|popen|system|s
 MAY_PRINT = r"src/(cmd|report)/|(src|include)/base/(msg|alloc)\.[ch]$"
 MAY_HOLD_GLOBALS = {"src/base/msg.c", "src/base/term.c", "src/base/signals.c", "src/report/notify_curl.c"}
 
+MAY_KEEP_LINES = {"include/base/text.h", "src/base/text_print.c", "src/report/logview.c", "src/report/dryrun.c",
+                  "src/report/failure.c", "src/transport/openssh.c", "src/run/lastlines.c", "src/run/judge.c",
+                  "src/run/start_probe.c"}
+MAY_WRITE_RAW = {"src/base/alloc.c", "src/report/failure.c", "src/report/progress.c", "src/cmd/init.c", "src/cmd/trust.c",
+                 "src/cmd/main.c", "src/cmd/man_main.c"}
+
 MAX_FILE, MAX_FUNCTION, MAX_COLUMNS = 600, 80, 110
 
 
@@ -106,6 +112,18 @@ def rule_print(path, code, _raw):
             match = re.search(r"\b(printf|vprintf|puts|putchar|perror|stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b", line)
             if match and "format(" not in line:
                 yield number, f"only cmd and report print: '{match.group(1)}'"
+
+
+def rule_foreign(path, code, _raw):
+    """Foreign text is cleaned where it is printed, and keeps its newlines only where its lines are shown as such."""
+    if layer_of(path) is None:
+        return
+    for number, line in enumerate(code, 1):
+        if "text_add_safe(" in line and path not in MAY_KEEP_LINES:
+            yield number, "a newline in foreign text forges a line: text_add_line or text_add_lines"
+        match = re.search(r"\b(printf|fprintf|vprintf|puts|fputs|fwrite)\s*\(", line)
+        if match and path not in MAY_WRITE_RAW:
+            yield number, f"what is printed goes through msg, failure or output: '{match.group(1)}'"
 
 
 def rule_globals(path, code, _raw):

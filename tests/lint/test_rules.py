@@ -25,6 +25,8 @@ BAD_AND_GOOD = [
     ("pure", "src/launcher/x.c", "int f(void)\n{\n    x = getenv(name);\n}\n", "/* getenv(name) */\n"),
     ("print", "src/run/x.c", '    printf("x");\n', '    snprintf(b, n, "printf");\n'),
     ("print", "src/transport/x.c", '    fprintf(stderr, "x");\n', "    fprintf(file, text);\n"),
+    ("foreign", "src/report/x.c", "    text_add_safe(out, bytes, len);\n", "    text_add_line(out, bytes, len);\n"),
+    ("foreign", "src/cmd/x.c", '    printf("%s", text);\n', '    snprintf(b, n, "%s", text);\n'),
     ("globals", "src/run/x.c", "static int count;\n", "static const int count = 3;\n"),
     ("globals", "src/run/x.c", "int f(void)\n{\n    static unsigned calls = 0;\n}\n", "int f(void)\n{\n    unsigned calls = 0;\n}\n"),
     ("file_size", "src/run/x.c", "int x(void);\n" * 601, "int x(void);\n" * 600),

@@ -118,11 +118,21 @@ static void test_nothing_raw_passes(void **state)
 
 static void test_each_line_is_one_write(void **state)
 {
-    static const char *const want[] = {"mtlaunch: jobs/a.yaml:3:1: unknown key 'hots'\n", "  hots: x\n", "\n",
-                                       "  ^\n"};
+    static const char *const want[] = {"mtlaunch: run 'r' has stalled\n", "    g1: step 5\n",
+                                       "    g2: step 4\n"};
 
-    msg_error("%s", "jobs/a.yaml:3:1: unknown key 'hots'\n  hots: x\n\n  ^");
+    msg_error("%s", "run 'r' has stalled\n    g1: step 5\n    g2: step 4");
     check_writes(*state, want, ARRAY_LEN(want));
+}
+
+/* S10: a newline in foreign text begins no line that can be taken for one of ours. */
+static void test_a_line_cannot_be_forged(void **state)
+{
+    msg_warn("held by '%s'", "x\nmtlaunch: all is well\n  y\rz\xE2\x80\xAE"
+                             "a'\n    quoted");
+    assert_string_equal(next_write(*state), "mtlaunch: warning: held by 'x mtlaunch: all is well   y?z?a'\n");
+    assert_string_equal(next_write(*state), "    quoted'\n");
+    assert_null(next_write(*state));
 }
 
 static void clear_line(void)
@@ -133,11 +143,11 @@ static void clear_line(void)
 
 static void test_before_is_called_once_and_only_when_shown(void **state)
 {
-    static const char *const want[] = {"<clear>", "mtlaunch: a\n", "b\n"};
+    static const char *const want[] = {"<clear>", "mtlaunch: a\n", "    b\n"};
 
     msg_set_before(clear_line);
     msg_verbose("not shown");
-    msg_error("a\nb");
+    msg_error("a\n    b");
     check_writes(*state, want, ARRAY_LEN(want));
 }
 
@@ -213,6 +223,7 @@ int main(void)
         CAPTURED(test_levels),
         CAPTURED(test_nothing_raw_passes),
         CAPTURED(test_each_line_is_one_write),
+        CAPTURED(test_a_line_cannot_be_forged),
         CAPTURED(test_before_is_called_once_and_only_when_shown),
         CAPTURED(test_errno_is_left_alone),
         CAPTURED(test_long_message),

@@ -84,7 +84,8 @@ static void test_every_character(void **state)
         char bytes[4];
         size_t len = encode(c, bytes);
         bool valid = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF);
-        bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
+        bool control = c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c <= 0x202E) ||
+                       (c >= 0x2066 && c <= 0x2069); /* the last two: line ends and direction */
 
         str_reset(&out);
         text_add_utf8(&out, bytes, len);
@@ -114,6 +115,24 @@ static void test_controls(void **state)
     text_add_utf8(&out, "a\0\x1B", 3);
     assert_int_equal(out.len, 3);
     assert_memory_equal(out.data, "a\0\x1B", 3);
+}
+
+/* S10 */
+static void test_foreign_text_makes_no_line(void **state)
+{
+    (void)state;
+    AUTO_STR struct str out = STR_INIT;
+    static const char bytes[] = "a\nb\r\n    c\td\x7F\xC2\x85\xE2\x80\xA8\xE2\x80\xAE\xE2\x81\xA6\xFF";
+
+    text_add_line(&out, bytes, sizeof bytes - 1);
+    assert_string_equal(str_text(&out), "a b?     c d?????\xEF\xBF\xBD");
+    str_reset(&out);
+    text_add_lines(&out, bytes, sizeof bytes - 1);
+    assert_string_equal(str_text(&out), "a b?\n    c d?????\xEF\xBF\xBD");
+    str_reset(&out);
+    str_add(&out, "x\n");
+    text_add_lines(&out, "\n   y\n", 6);
+    assert_string_equal(str_text(&out), "x\n    y ");
 }
 
 static void test_output_is_appended(void **state)
@@ -167,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_bytes_behind_the_end_are_not_read),
         cmocka_unit_test(test_every_character),
         cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_foreign_text_makes_no_line),
         cmocka_unit_test(test_output_is_appended),
         cmocka_unit_test(test_columns),
     };

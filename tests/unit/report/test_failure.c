@@ -87,6 +87,27 @@ static void test_nothing_reaches_the_terminal_raw(void **state)
     strlist_release(&hosts);
 }
 
+/* S10: what a node said in an error begins no line at the margin. */
+static void test_a_line_cannot_be_forged(void **state)
+{
+    (void)state;
+    struct error err = ERROR_INIT;
+    AUTO_STR struct str out = STR_INIT;
+    error_set(&err, &kind_job_file, "held by pid 5 (%s)",
+              "x\nmtlaunch: run 'r' has finished\n  hint: rm -rf\n    y");
+    error_hint(&err, "see '%s'", "a\nmtlaunch: forged");
+    failure_text(&err, NULL, false, &out);
+    assert_string_equal(str_text(&out),
+                        "mtlaunch: held by pid 5 (x mtlaunch: run 'r' has finished   hint: rm -rf\n    y)\n"
+                        "  hint: see 'a mtlaunch: forged'\n");
+    str_reset(&out);
+    error_set(&err, &kind_job_file,
+              "a\xE2\x80\xAE"
+              "b\xE2\x80\xA8\xE2\x81\xA9\x7F");
+    failure_json(&err, NULL, &out);
+    assert_contains(str_text(&out), "\"a\\u202eb\\u2028\\u2069\\u007f\"");
+}
+
 static void test_hosts_are_folded(void **state)
 {
     (void)state;
@@ -180,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_caret_counts_columns_not_bytes),
         cmocka_unit_test(test_caret_behind_the_end),
         cmocka_unit_test(test_nothing_reaches_the_terminal_raw),
+        cmocka_unit_test(test_a_line_cannot_be_forged),
         cmocka_unit_test(test_hosts_are_folded),
         cmocka_unit_test(test_different_failures_stay_apart),
         cmocka_unit_test(test_json_has_every_key),

@@ -282,6 +282,33 @@ static void test_text_names_survivors(void **state)
                                     "g2       1   99  D      python? x\n");
 }
 
+/* S10: a log's path, a reason, a survivor's command and the host's answer stay on their lines. */
+static void test_foreign_text_makes_no_line(void **state)
+{
+    struct run *run = *state;
+    struct run_survivor survivor = {.rank = 1,
+                                    .host = (char[]){"g2"},
+                                    .pid = 99,
+                                    .state = (char[]){"D"},
+                                    .command = (char[]){"x\nr2: finished"}};
+    struct report_run view = {.run = run, .survivors = &survivor, .survivors_len = 1};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        free(run->nodes[i].log);
+        run->nodes[i].log = xstrdup("/a\nr2: finished/x.log");
+        free(run->nodes[i].reason);
+        run->nodes[i].reason = xstrdup("y\r\nr2: finished");
+    }
+    free(run->reason);
+    run->reason = xstrdup("z\nr2: finished\xE2\x80\xA9");
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "reason: z r2: finished?\n");
+    assert_contains(str_text(&out), "logs: /a r2: finished/x.log on ");
+    assert_lacks(str_text(&out), "\nr2:");
+    assert_lacks(str_text(&out), "\r");
+}
+
 static void test_text_of_the_list(void **state)
 {
     struct report_run view = {.run = *state};
@@ -329,6 +356,7 @@ int main(void)
         TEST(test_list_of_runs),
         TEST(test_text_of_a_run),
         TEST(test_text_names_survivors),
+        TEST(test_foreign_text_makes_no_line),
         TEST(test_text_of_the_list),
         cmocka_unit_test(test_exit_statuses_in_words),
     };
