@@ -61,7 +61,7 @@ static void add_line(const char *said, size_t len, size_t at, struct str *shown)
         begin++;
     while (end > begin && is_blank(said[end - 1]))
         end--;
-    text_add_safe(shown, said + begin, end - begin < SHOWN_BYTES ? end - begin : SHOWN_BYTES);
+    text_add_line(shown, said + begin, end - begin < SHOWN_BYTES ? end - begin : SHOWN_BYTES);
 }
 
 /* Where the line before that place ends, or where the text does: behind its last byte that is no blank; 0:
