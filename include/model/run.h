@@ -11,7 +11,9 @@
 
 #include "base/strlist.h"
 #include "model/host.h"
+#include "model/place.h"
 #include "model/policy.h"
+#include "model/reach.h"
 
 #define RUN_ID_SIZE 80 /* RUN-<8 hex> */
 
@@ -80,13 +82,16 @@ struct run_attempt {
 
 /*
  * A node of an earlier attempt that did not answer when the run went on without it: its processes are ended
- * when it is next reached.
+ * when it is next reached, the same way and in the same place, whatever the run's next attempt uses.
  */
 struct run_debt {
     struct host host;
     char *label;
     bool local;
     char *artifacts;
+    struct place place;
+    struct reach reach;
+    bool place_known; /* false: from a record of an earlier version, which did not say */
     unsigned rank;
     unsigned attempt;
 };

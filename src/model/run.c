@@ -144,6 +144,8 @@ void run_drop_debt(struct run *run, size_t index)
     host_release(&debt->host);
     free(debt->label);
     free(debt->artifacts);
+    place_release(&debt->place);
+    reach_release(&debt->reach);
     run->debts_len--;
     memmove(debt, debt + 1, (run->debts_len - index) * sizeof(*debt));
 }

@@ -166,6 +166,20 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     }
 }
 
+struct reach run_reach(const struct run *run)
+{
+    return (struct reach){
+        .user = run->ssh_user,
+        .port = run->ssh_port,
+        .identity = run->ssh_identity,
+        .config = run->ssh_config,
+        .known_hosts = run->ssh_known_hosts,
+        .client = run->ssh_client,
+        .host_key = run->ssh_host_key,
+        .jump = run->ssh_jump,
+    };
+}
+
 struct node_target run_node_target(const struct run *run, size_t node)
 {
     return (struct node_target){

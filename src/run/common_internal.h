@@ -59,6 +59,9 @@ void run_note_event(const struct run_context *context, const struct run *run, co
 int run_select_nodes(const struct run *run, const struct strlist *words, bool *selected, size_t *count,
                      struct error *err);
 
+/* How the hosts of the current attempt are reached. Borrows from run. */
+struct reach run_reach(const struct run *run);
+
 /* The node as its script knows it. Borrows from run. */
 struct node_target run_node_target(const struct run *run, size_t node);
 
@@ -141,6 +144,9 @@ void run_owe_node(struct run *run, size_t index);
 int run_pay_debts_held(struct run_context *context, struct run *run, struct run_stop_result *result,
                        struct error *err);
 int run_pay_debts(struct run_context *context, struct run *run, struct error *err);
+
+/* Warn of debts that cannot be paid: an earlier version wrote them down without the place. */
+void run_tell_unpayable(const struct run_context *context, const struct run *run);
 
 /* The same as a part of a stop (the lock is held): debts that stay are not_proven (7). */
 int run_settle_debts(struct run_context *context, struct run *run, struct run_stop_result *result,

@@ -41,39 +41,74 @@ int crew_interrupted_error(const struct crew *crew, struct error *err)
                                           : error_set(err, &kind_interrupted, "interrupted");
 }
 
+/* What is needed to add hosts to a crew's fleet. */
+struct crew_adder {
+    struct crew *crew;
+    const struct machine *machine;
+    const struct ssh_config *config;
+    struct reach reach; /* borrowed */
+    struct trust_survey *survey;
+};
+
+static int add_host(const struct crew_adder *adder, const struct host *host, const char *label,
+                    struct error *err)
+{
+    struct endpoint endpoint;
+    const struct ssh_options options = {
+        .user = adder->reach.user,
+        .port = adder->reach.port,
+        .identity = adder->reach.identity,
+        .known_hosts = adder->reach.known_hosts,
+        .client = adder->reach.client,
+        .host_key = adder->reach.host_key,
+        .config = adder->reach.config,
+        .jump = adder->reach.jump,
+    };
+    if (endpoint_resolve(host, &options, adder->machine, adder->config, &endpoint, NULL, err) != 0) {
+        return error_prefix(err, "%s", label);
+    }
+    fleet_add_host(adder->crew->fleet, &endpoint);
+    trust_survey_add(adder->survey, &endpoint);
+    endpoint_release(&endpoint);
+    return 0;
+}
+
+/* A host of an earlier attempt, reached as that attempt did. */
+static int add_debtor(struct crew_adder adder, const struct run_debt *debt, struct error *err)
+{
+    struct ssh_config *config = NULL;
+    int result = 0;
+    if (debt->place_known) {
+        adder.reach = debt->reach;
+        adder.config = config = ssh_config_load(debt->reach.config, adder.machine->home, NULL, NULL, err);
+        result = config == NULL ? -1 : 0;
+    }
+    if (result == 0) {
+        result = add_host(&adder, &debt->host, debt->label, err);
+    }
+    ssh_config_free(config);
+    return result;
+}
+
 static int add_hosts(struct crew *crew, const struct machine *machine, const struct ssh_config *config,
                      struct trust_survey *survey, struct error *err)
 {
     const struct run *run = crew->run;
-    const struct ssh_options options = {
-        .user = run->ssh_user,
-        .port = run->ssh_port,
-        .identity = run->ssh_identity,
-        .known_hosts = run->ssh_known_hosts,
-        .client = run->ssh_client,
-        .host_key = run->ssh_host_key,
-        .config = run->ssh_config,
-        .jump = run->ssh_jump,
+    const struct crew_adder adder = {
+        .crew = crew,
+        .machine = machine,
+        .config = config,
+        .reach = run_reach(run),
+        .survey = survey,
     };
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        struct endpoint endpoint;
-        if (endpoint_resolve(&run->nodes[i].host, &options, machine, config, &endpoint, NULL, err) != 0) {
-            return error_prefix(err, "%s", run->nodes[i].label);
-        }
-        fleet_add_host(crew->fleet, &endpoint);
-        trust_survey_add(survey, &endpoint);
-        endpoint_release(&endpoint);
+    int result = 0;
+    for (size_t i = 0; i < run->nodes_len && result == 0; i++) {
+        result = add_host(&adder, &run->nodes[i].host, run->nodes[i].label, err);
     }
-    for (size_t i = 0; i < run->debts_len; i++) {
-        struct endpoint endpoint;
-        if (endpoint_resolve(&run->debts[i].host, &options, machine, config, &endpoint, NULL, err) != 0) {
-            return error_prefix(err, "%s", run->debts[i].label);
-        }
-        fleet_add_host(crew->fleet, &endpoint);
-        trust_survey_add(survey, &endpoint);
-        endpoint_release(&endpoint);
+    for (size_t i = 0; i < run->debts_len && result == 0; i++) {
+        result = add_debtor(adder, &run->debts[i], err);
     }
-    return 0;
+    return result;
 }
 
 /* Once a command. */

@@ -16,14 +16,20 @@ static void make_run(const struct run *run, const struct run_debt *debt, struct 
     memcpy(out->id, run->id, sizeof(out->id));
     out->attempt = debt->attempt;
     out->state = RUN_STOPPED;
-    out->ssh_user = xstrdup(run->ssh_user);
-    out->ssh_port = run->ssh_port;
-    out->ssh_identity = xstrdup(run->ssh_identity);
-    out->ssh_config = xstrdup(run->ssh_config);
-    out->ssh_known_hosts = xstrdup(run->ssh_known_hosts);
-    out->ssh_client = xstrdup(run->ssh_client);
-    out->ssh_host_key = xstrdup(run->ssh_host_key);
-    out->ssh_jump = xstrdup(run->ssh_jump);
+    const struct reach current = run_reach(run);
+    const struct reach *reach = debt->place_known ? &debt->reach : &current;
+    out->ssh_user = xstrdup(reach->user);
+    out->ssh_port = reach->port;
+    out->ssh_identity = xstrdup(reach->identity);
+    out->ssh_config = xstrdup(reach->config);
+    out->ssh_known_hosts = xstrdup(reach->known_hosts);
+    out->ssh_client = xstrdup(reach->client);
+    out->ssh_host_key = xstrdup(reach->host_key);
+    out->ssh_jump = xstrdup(reach->jump);
+    out->container_name = xstrdup(debt->place.container);
+    out->container_engine = xstrdup(debt->place.engine);
+    out->container_user = xstrdup(debt->place.user);
+    out->container_sudo = debt->place.sudo;
     run_nodes_alloc(out, 1);
     struct run_node *node = &out->nodes[0];
     host_copy(&node->host, &debt->host);
@@ -31,6 +37,15 @@ static void make_run(const struct run *run, const struct run_debt *debt, struct 
     node->label = xstrdup(debt->label);
     node->local = debt->local;
     node->artifacts = xstrdup(debt->artifacts);
+    node->container_id = xstrdup(debt->place.id);
+    node->container_started = xstrdup(debt->place.started);
+}
+
+/* A record of an earlier version does not say in which container the work was, if in one: looking on the node
+ * itself would prove nothing. */
+static bool is_payable(const struct run *run, const struct run_debt *debt)
+{
+    return debt->place_known || run->container_name == NULL;
 }
 
 /* Ask the node of one debt. 1: nothing is left there, 0: not proven, -1: interrupted. */
@@ -60,6 +75,18 @@ void run_owe_node(struct run *run, size_t index)
     debt->label = xstrdup(node->label);
     debt->local = node->local;
     debt->artifacts = xstrdup(node->artifacts);
+    const struct place place = {
+        .container = run->container_name,
+        .engine = run->container_engine,
+        .sudo = run->container_sudo,
+        .user = run->container_user,
+        .id = node->container_id,
+        .started = node->container_started,
+    };
+    const struct reach reach = run_reach(run);
+    place_copy(&debt->place, &place);
+    reach_copy(&debt->reach, &reach);
+    debt->place_known = true;
     debt->rank = node->rank;
     debt->attempt = run->attempt;
 }
@@ -69,6 +96,9 @@ int run_pay_debts_held(struct run_context *context, struct run *run, struct run_
 {
     const size_t before = run->debts_len;
     for (size_t i = run->debts_len; i-- > 0;) {
+        if (!is_payable(run, &run->debts[i])) {
+            continue;
+        }
         int paid = pay(context, run, &run->debts[i], result, err);
         if (paid < 0) {
             return -1;
@@ -100,12 +130,26 @@ int run_pay_debts(struct run_context *context, struct run *run, struct error *er
     return code;
 }
 
+void run_tell_unpayable(const struct run_context *context, const struct run *run)
+{
+    for (size_t i = 0; i < run->debts_len; i++) {
+        const struct run_debt *debt = &run->debts[i];
+        if (!is_payable(run, debt)) {
+            tell_warn(context,
+                      "%s: cannot look for what is left of attempt %u: the record is from an earlier version "
+                      "and does not name its container; look there by hand, `mtlaunch remove %s` forgets it",
+                      debt->label, debt->attempt, run->name);
+        }
+    }
+}
+
 int run_settle_debts(struct run_context *context, struct run *run, struct run_stop_result *result,
                      struct error *err)
 {
     if (run->debts_len == 0) {
         return 0;
     }
+    run_tell_unpayable(context, run);
     if (run_pay_debts_held(context, run, result, err) != 0) {
         return -1;
     }
@@ -182,7 +226,9 @@ struct debtors *debtors_open(struct crew *crew)
             .rank = crew->run->debts[i].rank,
             .attempt = crew->run->debts[i].attempt,
         };
-        knock(&debtors->items[i]);
+        if (is_payable(crew->run, &crew->run->debts[i])) {
+            knock(&debtors->items[i]);
+        }
     }
     return debtors;
 }

@@ -76,6 +76,35 @@ static json_t *node_to_json(const struct run_node *node)
     return object;
 }
 
+static json_t *place_to_json(const struct place *place)
+{
+    if (place->container == NULL) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    put_text(object, "container", place->container);
+    put_text(object, "engine", place->engine);
+    put_flag(object, "sudo", place->sudo);
+    put_text(object, "user", place->user);
+    put_text(object, "id", place->id);
+    put_text(object, "started", place->started);
+    return object;
+}
+
+static json_t *reach_to_json(const struct reach *reach)
+{
+    json_t *object = json_object();
+    put_text(object, "user", reach->user);
+    put_number(object, "port", reach->port);
+    put_text(object, "identity", reach->identity);
+    put_text(object, "config", reach->config);
+    put_text(object, "known_hosts", reach->known_hosts);
+    put_text(object, "client", reach->client);
+    put_text(object, "host_key", reach->host_key);
+    put_text(object, "jump", reach->jump);
+    return object;
+}
+
 static json_t *debt_to_json(const struct run_debt *debt)
 {
     json_t *object = json_object();
@@ -83,6 +112,10 @@ static json_t *debt_to_json(const struct run_debt *debt)
     put_text(object, "label", debt->label);
     put_flag(object, "local", debt->local);
     put_text(object, "artifacts", debt->artifacts);
+    if (debt->place_known) {
+        json_object_set_new(object, "place", place_to_json(&debt->place));
+        json_object_set_new(object, "reach", reach_to_json(&debt->reach));
+    }
     put_number(object, "rank", debt->rank);
     put_number(object, "attempt", debt->attempt);
     return object;
@@ -244,8 +277,37 @@ static bool node_from_json(const json_t *object, struct run_node *node)
            node_state_from_name(state, &node->state);
 }
 
+static bool place_from_json(const json_t *object, struct place *place)
+{
+    place->container = get_text(object, "container");
+    place->engine = get_text(object, "engine");
+    place->sudo = get_flag(object, "sudo");
+    place->user = get_text(object, "user");
+    place->id = get_text(object, "id");
+    place->started = get_text(object, "started");
+    return json_is_null(object) || (place->container != NULL && place->engine != NULL);
+}
+
+static void reach_of_debt_from_json(const json_t *object, struct reach *reach)
+{
+    reach->user = get_text(object, "user");
+    reach->port = (unsigned)get_number(object, "port", 0);
+    reach->identity = get_text(object, "identity");
+    reach->config = get_text(object, "config");
+    reach->known_hosts = get_text(object, "known_hosts");
+    reach->client = get_text(object, "client");
+    reach->host_key = get_text(object, "host_key");
+    reach->jump = get_text(object, "jump");
+}
+
 static bool debt_from_json(const json_t *object, struct run_debt *debt)
 {
+    const json_t *place = json_object_get(object, "place");
+    debt->place_known = place != NULL;
+    if (place != NULL && !place_from_json(place, &debt->place)) {
+        return false;
+    }
+    reach_of_debt_from_json(json_object_get(object, "reach"), &debt->reach);
     run_host_from_json(json_object_get(object, "host"), &debt->host);
     debt->label = get_text(object, "label");
     debt->local = get_flag(object, "local");

@@ -146,6 +146,7 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     if (!run_state_is_live(run->state)) {
         /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
          */
+        run_tell_unpayable(context, run);
         return run->debts_len == 0 || is_supervised(context, run) ? 0 : run_pay_debts(context, run, err);
     }
     int lock = -2;

@@ -105,3 +105,69 @@ def test_an_engine_that_goes_away_leaves_a_stop_unproven(standins):
     standins.mt("stop", "r", code=7, env=standins.path)
     standins.write("mode", "")
     standins.mt("stop", "r", code=0, env=standins.path)
+
+
+def owe(lab):
+    """A run in a container was given up while its engine was down; the engine is up again."""
+    assert start(lab).json["state"] == "running"
+    lab.write("mode", "down")
+    lab.mt("stop", "r", "--give-up", code=7, env=lab.path)
+    lab.write("mode", "")
+    return len(calls(lab))
+
+
+def record_path(lab):
+    return lab.home / ".local/state/mtlaunch/runs/r/run.json"
+
+
+def debts(lab):
+    return json.loads(record_path(lab).read_text())["debts"]
+
+
+def test_a_debt_is_paid_inside_its_container_s8(standins):
+    before = owe(standins)
+    assert debts(standins)[0]["place"] == {"container": "c1", "engine": "docker", "sudo": False, "user": None,
+                                           "id": "id1", "started": "2026-01-01 10:00:00.1 +0000 UTC"}
+    standins.write("mode", "down")
+    standins.mt("status", "r", env=standins.path, code=None)
+    assert len(debts(standins)) == 1, "an engine that does not answer proves nothing"
+    standins.write("mode", "")
+    standins.mt("status", "r", env=standins.path)
+    assert debts(standins) == []
+    assert any(" exec -i c1 " in line for line in calls(standins)[before:])
+    standins.assert_nothing_left()
+
+
+def test_a_debt_goes_with_the_attempt_and_not_with_the_spec_s8(standins):
+    """The next attempt runs without a container; what is owed is still looked for inside."""
+    owe(standins)
+    standins.write("mode", "down")
+    standins.job(hosts="localhost", program=["true"])
+    standins.mt("start", "job.yaml", "r", "--no-supervise", env=standins.path, code=None)
+    assert len(debts(standins)) == 1
+    before = len(calls(standins))
+    standins.write("mode", "")
+    standins.mt("status", "r", env=standins.path, code=None)
+    standins.mt("status", "r", env=standins.path, code=None)
+    assert debts(standins) == []
+    assert any(" exec -i c1 " in line for line in calls(standins)[before:])
+    standins.mt("stop", "r", env=standins.path)
+    standins.assert_nothing_left()
+
+
+def test_a_debt_of_an_earlier_version_is_not_paid_blindly_s8(standins):
+    before = owe(standins)
+    record = json.loads(record_path(standins).read_text())
+    for key in ("place", "reach"):
+        record["debts"][0].pop(key)
+    record_path(standins).write_text(json.dumps(record))
+    answer = standins.mt("status", "r", env=standins.path)
+    assert "does not name its container" in answer.err and "remove r" in answer.err, answer.err
+    assert len(debts(standins)) == 1 and calls(standins)[before:] == []
+    answer = standins.mt("stop", "r", env=standins.path, code=7)
+    assert "does not name its container" in answer.err
+    assert len(debts(standins)) == 1
+    record["debts"] = []
+    record_path(standins).write_text(json.dumps(record))
+    standins.mt("stop", "r", env=standins.path)
+    standins.assert_nothing_left()

@@ -1,0 +1,21 @@
+/* Where on a host a run's work happens: on the node itself, or inside a container there. A value. */
+#ifndef MTLAUNCH_MODEL_PLACE_H
+#define MTLAUNCH_MODEL_PLACE_H
+
+#include <stdbool.h>
+
+/* Owned strings. */
+struct place {
+    char *container; /* its name; NULL: on the node itself */
+    char *engine;    /* "docker", "podman" */
+    bool sudo;       /* call the engine through `sudo -n` */
+    char *user;      /* inside; NULL: the container's own */
+    char *id;        /* of the container the work was started in; NULL: none was started yet */
+    char *started;   /* when that container was started, as its engine says it; with id */
+};
+
+void place_init(struct place *place);
+void place_copy(struct place *to, const struct place *from); /* to is uninitialised or zero */
+void place_release(struct place *place);                     /* leaves it as place_init does */
+
+#endif
