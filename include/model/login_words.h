@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "base/str.h"
 
+/* OpenSSH from 9.8 on, to a source that it punishes: to come back at once only wastes the time. */
+#define LOGIN_WORDS_PENALTY "Not allowed at this time"
+
 struct login_words {
     const char *text;   /* a part of the line, in any case of letters */
     const char *action; /* what to do, as a hint says it */

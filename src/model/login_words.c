@@ -13,6 +13,12 @@
 /* Sources: sshd's session.c and auth-pam.c, Linux-PAM's pam_unix, pam_nologin, pam_limits, pam_access,
  * shadow's nologin(8) and expiry, bash's jobs.c, dash's jobs.c, busybox ash, OpenSSH's srclimit.c. */
 const struct login_words login_words[] = {
+    {LOGIN_WORDS_PENALTY,
+     "sshd refuses this machine for a while after failed or broken logins (PerSourcePenalties: 15 s to 10 min"
+     " by default); correct the user or key, wait, then try again; PerSourcePenaltyExemptList in its"
+     " sshd_config exempts a machine"},
+    {"Exceeded MaxStartups", "too many logins at once for the server: raise MaxStartups in its sshd_config, "
+                             "or use a smaller --fanout"},
     {"password has expired", "set a new password there (ssh -t HOST passwd), or as root: chage -M -1 USER"},
     {"Password change required",
      "set a new password there (ssh -t HOST passwd), or as root: chage -M -1 USER"},

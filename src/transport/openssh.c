@@ -24,6 +24,7 @@
 #define SAID_BYTES    8192 /* kept of what ssh says of itself */
 #define STATUS_DIGITS 3
 #define SERVER_KEY    "debug1: Server host key: "
+#define GREETING      "_exchange_identification: banner line "
 
 static void start(struct openssh_command *command);
 
@@ -107,6 +108,11 @@ static void take_line(struct openssh_command *command, const char *line, size_t 
         note_started(command);
     } else if (text_starts(text, SERVER_KEY) && command->host_key == NULL) {
         command->host_key = xstrdup(text + strlen(SERVER_KEY));
+    } else if (strstr(text, GREETING) !=
+               NULL) { /* "debug1: kex_exchange_identification: banner line 0: TEXT" */
+        const char *number = strstr(text, GREETING) + strlen(GREETING), *colon = strstr(number, ": ");
+        if (colon != NULL && command->greeting.len < SAID_BYTES)
+            str_addf(&command->greeting, "%s\n", colon + 2);
     } else if (strstr(text, "rtype exit-status") != NULL) {
         command->status_came = true;
     } else if (strstr(text, "rtype exit-signal") != NULL) {
@@ -314,6 +320,7 @@ static void openssh_release(struct child *child)
 
     str_release(&command->said);
     str_release(&command->aside);
+    str_release(&command->greeting);
     free(command->host_key);
     str_release(&command->held);
     str_release(&command->log_rest);

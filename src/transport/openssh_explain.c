@@ -77,7 +77,8 @@ bool openssh_is_early(const struct openssh_command *command)
 {
     const char *said = str_text(&command->said), *aside = str_text(&command->aside);
 
-    return is_dropped(said) && find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
+    return is_dropped(said) && strstr(str_text(&command->greeting), LOGIN_WORDS_PENALTY) == NULL &&
+           find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
            find_meaning(aside, meanings, ARRAY_LEN(meanings)) == NULL;
 }
 
@@ -212,7 +213,9 @@ static void explain_end(const struct openssh_command *command, struct error *err
 void openssh_explain(const struct openssh_command *command, struct error *err)
 {
     explain_end(command, err);
-    if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) && command->said.len > 0)
+    if (err->kind == &kind_connection_lost && command->greeting.len > 0)
+        login_words_explain(err, "the server says", str_text(&command->greeting), command->greeting.len);
+    else if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) && command->said.len > 0)
         login_words_explain(err, "the server says", str_text(&command->aside), command->aside.len);
 }
 

@@ -29,6 +29,7 @@ struct openssh_command {
     uv_poll_t log;
     int log_fd, log_write;
     struct str log_rest; /* of a line */
+    struct str greeting; /* lines of the server in place of its version */
     struct str said;     /* ssh's own messages */
     struct str aside;    /* on its standard error before the session: of jumps, a ProxyCommand, the server */
     char *host_key;      /* that the server showed: type and fingerprint; NULL: none yet */

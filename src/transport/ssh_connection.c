@@ -127,6 +127,19 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
     text_add_line(out, text, len < 300 ? len : 300);
 }
 
+void ssh_connection_peek(struct ssh_connection *connection)
+{
+    int fd = connection->fd >= 0 ? connection->fd : ssh_get_fd(connection->session);
+    ssize_t got;
+
+    if (connection->stage != SSH_STAGE_HANDSHAKE || fd < 0 ||
+        ssh_get_serverbanner(connection->session) != NULL)
+        return;
+    got = recv(fd, connection->greeting, sizeof(connection->greeting) - 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got > 0)
+        connection->greeting[got] = '\0';
+}
+
 void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err)
 {
     char *banner = ssh_get_issue_banner(connection->session);
@@ -280,6 +293,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
         finish_connect(connection);
         return;
     }
+    ssh_connection_peek(connection);
     if (connection->event != NULL)
         ssh_event_dopoll(connection->event, 0);
     if (connection->stage == SSH_STAGE_CLOSING)

@@ -41,6 +41,8 @@ struct ssh_shared {
     struct ssh_jumps jumps;
 };
 
+#define SSH_GREETING_BYTES 256
+
 struct ssh_link {
     struct ssh_shared *shared;
     const struct endpoint *endpoint;
@@ -57,11 +59,12 @@ struct ssh_link {
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;
-    struct ssh_passage passage; /* through the endpoint's jump */
-    char *via;                  /* that jump, for the gate; NULL: reached directly */
-    bool carries;               /* others go through it: its bytes never wait */
-    bool exact_types;           /* look for the types of known keys among hashed names too */
-    int64_t lost_ms;            /* of the loop's clock, when the connection was begun */
+    struct ssh_passage passage;        /* through the endpoint's jump */
+    char *via;                         /* that jump, for the gate; NULL: reached directly */
+    bool carries;                      /* others go through it: its bytes never wait */
+    bool exact_types;                  /* look for the types of known keys among hashed names too */
+    char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
+    int64_t lost_ms;                   /* of the loop's clock, when the connection was begun */
     bool opened, broken;
 };
 
@@ -93,8 +96,9 @@ struct ssh_connection {
     bool released;                 /* freed when it comes back from there, or by end */
     uv_idle_t end;                 /* never runs: its close callback comes when nobody is inside any more */
     struct error agent_trouble;    /* of the agent */
-    struct str tried;              /* identities the server refused, for the error */
-    struct error key_trouble;      /* of the first identity that could not be used */
+    char greeting[SSH_GREETING_BYTES]; /* the first bytes that came, before libssh has read them */
+    struct str tried;                  /* identities the server refused, for the error */
+    struct error key_trouble;          /* of the first identity that could not be used */
     struct ssh_command *commands;
     struct ssh_forward *forwards; /* of those who go through */
     struct deadlines *deadlines;
@@ -139,6 +143,8 @@ void ssh_connection_lend(struct ssh_connection *connection);
 void ssh_connection_take_back(struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);
+/* Look at the server's first bytes: libssh does not tell what came in place of a version line. */
+void ssh_connection_peek(struct ssh_connection *connection);
 /* libssh's last error, safe to print. */
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out);
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "model/kind.h"
+#include "model/login_words.h"
 #include "transport/ssh_internal.h"
 
 #define PATIENCE_MS 2000
@@ -119,6 +120,7 @@ static void give_up_early(struct ssh_link *link, const struct error *err)
         error_set(&told, err->kind, "%s, again and again", err->text);
     error_hint(&told,
                "is an ssh server listening there, and does its MaxStartups allow this many logins at once");
+    login_words_explain(&told, "the server says", link->greeting, strlen(link->greeting));
     break_link(link, &told);
 }
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/kind.h"
+#include "model/login_words.h"
 #include "transport/ssh_internal.h"
 
 #define HANDSHAKE_BYTES                                                                                      \
@@ -103,6 +105,22 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
     return false;
 }
 
+/* OpenSSH says why in a line of its own and hangs up: it has no room now, or punishes this machine. */
+static bool is_turned_away(struct ssh_connection *connection, const char *where)
+{
+    const char *greeting = connection->greeting;
+    struct error err = ERROR_INIT;
+
+    snprintf(connection->link->greeting, sizeof(connection->link->greeting), "%s",
+             text_starts(greeting, "SSH-") ? "" : greeting);
+    if (strstr(greeting, LOGIN_WORDS_PENALTY) == NULL)
+        return false;
+    error_set(&err, &kind_connection_lost, "%s closes the connection before the login", where);
+    login_words_explain(&err, "the server says", greeting, strlen(greeting));
+    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
+    return true;
+}
+
 static void fail_handshake(struct ssh_connection *connection)
 {
     static const char *const dropped[] = {"reset by peer", "disconnected", "Broken pipe", "closed"};
@@ -111,6 +129,8 @@ static void fail_handshake(struct ssh_connection *connection)
 
     ssh_connection_reason(connection, &reason);
     ssh_link_where(connection->link, &where);
+    if (is_turned_away(connection, str_text(&where)))
+        return;
     if (explain_mismatch(str_text(&reason), str_text(&where), &err)) {
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
         return;
@@ -202,9 +222,11 @@ static int check_hostkey(struct ssh_connection *connection)
 
 int ssh_login_handshake(struct ssh_connection *connection)
 {
-    int answer = ssh_connect(connection->session);
-    int fd = ssh_get_fd(connection->session);
+    int answer, fd;
 
+    ssh_connection_peek(connection);
+    answer = ssh_connect(connection->session);
+    fd = ssh_get_fd(connection->session);
     connection->fd = -1; /* libssh's from the first call on */
     if (fd >= 0)
         fcntl(fd, F_SETFL, O_NONBLOCK);

@@ -19,6 +19,8 @@ enum fake_manner {
     FAKE_SILENT,      /* accepts and says nothing */
     FAKE_CLOSE,       /* closes at once */
     FAKE_HTTP,        /* is a web server: says so and closes */
+    FAKE_PENALTY,     /* OpenSSH from 9.8 on, that punishes its client */
+    FAKE_FULL,        /* the same, with no room */
     FAKE_GARBAGE,     /* is no ssh server */
     FAKE_FLOOD,       /* the same, without an end */
     FAKE_BANNER,      /* stops behind its version line */
@@ -62,12 +64,17 @@ static inline void fake_bare(int fd, enum fake_manner manner)
         fake_say(fd, "SSH-2.0-Fake\r\n");
     if (manner == FAKE_HTTP)
         fake_say(fd, "HTTP/1.1 400 Bad Request\r\n\r\n");
+    if (manner == FAKE_PENALTY)
+        fake_say(fd, "Not allowed at this time\r\n");
+    if (manner == FAKE_FULL)
+        fake_say(fd, "Exceeded MaxStartups\r\n");
     if (manner == FAKE_GARBAGE || manner == FAKE_BAD_PACKETS)
         for (int i = 0; i < 100; i++)
             fake_say(fd, noise);
     while (manner == FAKE_FLOOD && write(fd, noise, sizeof(noise)) > 0) {
     }
-    if (manner == FAKE_CLOSE || manner == FAKE_HTTP || manner == FAKE_FLOOD)
+    if (manner == FAKE_CLOSE || manner == FAKE_HTTP || manner == FAKE_PENALTY || manner == FAKE_FULL ||
+        manner == FAKE_FLOOD)
         _exit(0);
     fake_wait(fd);
 }

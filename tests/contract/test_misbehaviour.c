@@ -181,9 +181,74 @@ static void test_dropped_beyond_a_few(void **state)
     fleet_free(fleet);
 }
 
+/* U24: the server's own words before the close are quoted by either client; one that punishes is not asked
+ * again at once, one that is full is. */
+static void test_turned_away(void **state)
+{
+    static const struct {
+        enum fake_manner manner;
+        const char *words, *hint;
+        bool again;
+    } away[] = {{FAKE_PENALTY, "'Not allowed at this time'", "PerSourcePenalties", false},
+                {FAKE_FULL, "'Exceeded MaxStartups'", "MaxStartups", true}};
+
+    for (size_t i = 0; i < 2 * ARRAY_LEN(away); i++) {
+        bool openssh = i % 2 == 1;
+        struct fake_server server = fake_start(*state, away[i / 2].manner);
+        struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
+        struct outcome outcome = {0};
+        endpoint.port = server.port;
+        if (openssh)
+            endpoint_use_openssh(&endpoint);
+        run_command(&endpoint, "true", &outcome);
+        fake_stop(&server);
+        assert_failed(&outcome, &kind_connection_lost);
+        if (strstr(outcome.result.error.text, away[i / 2].words) == NULL)
+            print_error("text: %s\n", outcome.result.error.text);
+        assert_non_null(strstr(outcome.result.error.text, away[i / 2].words));
+        assert_non_null(strstr(outcome.result.error.text, "before the login"));
+        assert_non_null(strstr(outcome.result.error.hint, away[i / 2].hint));
+        assert_int_equal(strstr(outcome.result.error.text, "again and again") != NULL, away[i / 2].again);
+        outcome_release(&outcome);
+        endpoint_release(&endpoint);
+    }
+}
+
+/* U24: the same with a real server that punishes refused logins. */
+static void test_real_penalty(void **state)
+{
+    struct world *world = *state;
+    struct endpoint endpoint;
+    struct outcome refused = {0}, punished = {0};
+    int64_t began;
+
+    if (!sshd_knows_penalties(world)) {
+        print_message("skipped: this sshd is older than OpenSSH 9.8 and punishes nobody\n");
+        skip();
+    }
+    world_serve(world, "PerSourcePenalties authfail:60 noauth:60 min:1\n");
+    endpoint = make_endpoint(world, "127.0.0.1", false);
+    strlist_release(&endpoint.identities);
+    strlist_addf(&endpoint.identities, "%s/host_ed25519", world->dir); /* a key that it does not know */
+    run_command(&endpoint, "true", &refused);
+    assert_failed(&refused, &kind_auth_failed);
+    began = clock_mono_ms();
+    run_command(&endpoint, "true", &punished);
+    assert_true(clock_mono_ms() - began < 3000);
+    assert_failed(&punished, &kind_connection_lost);
+    assert_non_null(strstr(punished.result.error.text, "'Not allowed at this time'"));
+    assert_non_null(strstr(punished.result.error.hint, "PerSourcePenalties"));
+    outcome_release(&refused);
+    outcome_release(&punished);
+    endpoint_release(&endpoint);
+    world_stop_sshd(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turned_away),
+        cmocka_unit_test(test_real_penalty),
         cmocka_unit_test(test_each_fails_alone),
         cmocka_unit_test(test_foreign_signal),
         cmocka_unit_test(test_no_answer),

@@ -1,5 +1,6 @@
 """What both kinds of test cluster share: folders, keys, the register of clusters, the way commands are run."""
 import atexit
+import functools
 import json
 import os
 import shlex
@@ -201,6 +202,8 @@ class BaseCluster:
             "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no",
             "UseDNS no", "PrintMotd no", "LogLevel VERBOSE",
         ]
+        if sshd_knows_penalties():
+            lines.append("PerSourcePenalties no")
         lines += self.sshd_extra(name)
         return "\n".join(lines) + "\n"
 
@@ -240,6 +243,15 @@ class BaseCluster:
                 kill_quietly(process.host_pid, signum)
                 return
         raise LabError(f"no process {pid} on {name}")
+
+
+@functools.cache
+def sshd_knows_penalties():
+    """OpenSSH from 9.8 on punishes who was refused: most tests that are refused on purpose must not be."""
+    with tempfile.TemporaryDirectory() as folder:
+        keygen(Path(folder) / "key")
+        return subprocess.run(["/usr/sbin/sshd", "-t", "-f", "/dev/null", "-h", f"{folder}/key", "-o",
+                               "PerSourcePenalties=no"], capture_output=True, check=False).returncode == 0
 
 
 def keygen(path):

@@ -17,6 +17,8 @@
 static const struct {
     const char *said, *line, *word;
 } samples[] = {
+    {"Not allowed at this time\r\n", "Not allowed at this time", "PerSourcePenalties"},
+    {"Exceeded MaxStartups\r\n", "Exceeded MaxStartups", "--fanout"},
     {"WARNING: Your password has expired.\nYou must change your password now.\n",
      "WARNING: Your password has expired.", "passwd"},
     {"Password change required but no TTY available.\r\n", "Password change required but no TTY available.",
