@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* OpenSSH from 9.8 on, to a source that it punishes: to come back at once only wastes the time. */
+/* OpenSSH from 9.8 on, to a source that it punishes and to those it has no room for. */
 #define LOGIN_WORDS_PENALTY "Not allowed at this time"
 
 struct login_words {

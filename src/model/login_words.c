@@ -14,9 +14,9 @@
  * shadow's nologin(8) and expiry, bash's jobs.c, dash's jobs.c, busybox ash, OpenSSH's srclimit.c. */
 const struct login_words login_words[] = {
     {LOGIN_WORDS_PENALTY,
-     "sshd refuses this machine for a while after failed or broken logins (PerSourcePenalties: 15 s to 10 min"
-     " by default); correct the user or key, wait, then try again; PerSourcePenaltyExemptList in its"
-     " sshd_config exempts a machine"},
+     "sshd turns this machine away for a while: after failed or broken logins (PerSourcePenalties: 15 s to 10"
+     " min by default), or because too many log in at once (MaxStartups); correct the user or key, wait, then"
+     " try again; PerSourcePenaltyExemptList in its sshd_config exempts a machine"},
     {"Exceeded MaxStartups", "too many logins at once for the server: raise MaxStartups in its sshd_config, "
                              "or use a smaller --fanout"},
     {"password has expired", "set a new password there (ssh -t HOST passwd), or as root: chage -M -1 USER"},

@@ -5,10 +5,12 @@
 #include <uv.h>
 
 #include "base/alloc.h"
+#include "model/login_words.h"
 #include "transport/gate_internal.h"
 
 #define FIRST_PAUSE_MS   100 /* doubled each time, half of it by chance */
 #define LONGEST_PAUSE_MS 2000
+#define PUNISHED_PAUSES  4 /* pauses passed over: it begins with 0.8 to 1.6 s */
 
 /* One way, address and port; lives while somebody is inside or waits. */
 struct gate {
@@ -130,4 +132,13 @@ uint64_t gate_pause_ms(unsigned tries)
         whole = LONGEST_PAUSE_MS;
     uv_random(NULL, NULL, &chance, sizeof(chance), 0, NULL);
     return whole / 2 + chance % (whole / 2 + 1);
+}
+
+uint64_t gate_pause_after(unsigned tries, const char *greeting)
+{
+    bool punished = strstr(greeting, LOGIN_WORDS_PENALTY) != NULL;
+
+    if (tries + 1 >= (punished ? GATE_MAX_TRIES_PUNISHED : GATE_MAX_TRIES))
+        return 0;
+    return gate_pause_ms(punished ? tries + PUNISHED_PAUSES : tries);
 }

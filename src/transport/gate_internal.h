@@ -12,6 +12,9 @@
 
 #define GATE_WIDTH     8
 #define GATE_MAX_TRIES 7 /* of a server that drops connections before the key exchange */
+/* Of one that says it punishes this machine, or has no room (OpenSSH from 9.8 on has the same words for
+ * both): a few, with long pauses from the first on. */
+#define GATE_MAX_TRIES_PUNISHED 5
 
 struct gate;
 
@@ -39,5 +42,8 @@ void gate_leave(struct gates *gates, struct gate_turn *turn);
 /* How long to wait before the next try. Half of it is left to chance, so that many who were dropped together
  * do not come back together. */
 uint64_t gate_pause_ms(unsigned tries);
+/* The same where the server has said these words in place of its version; 0: it is to be left alone. tries:
+ * before this one. */
+uint64_t gate_pause_after(unsigned tries, const char *greeting);
 
 #endif

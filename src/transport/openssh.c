@@ -237,7 +237,7 @@ static void openssh_data(struct child *child, int stream, const char *bytes, siz
 
 static bool may_try_again(const struct openssh_command *command)
 {
-    return openssh_is_early(command) && command->tries + 1 < GATE_MAX_TRIES;
+    return openssh_is_early(command) && gate_pause_after(command->tries, str_text(&command->greeting)) > 0;
 }
 
 static void enter(struct openssh_command *command)
@@ -263,11 +263,12 @@ static void try_again(struct openssh_command *command)
     struct transport_job *job = command->child.job;
     struct openssh_command *next;
     unsigned tries = command->tries + 1;
+    uint64_t pause = gate_pause_after(command->tries, str_text(&command->greeting));
 
     child_discard(&command->child);
     next = make_command(link, job);
     next->tries = tries;
-    deadline_set(deadlines_of(next), &next->again, gate_pause_ms(tries - 1));
+    deadline_set(deadlines_of(next), &next->again, pause);
 }
 
 static bool openssh_finishing(struct child *child)

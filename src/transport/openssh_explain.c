@@ -77,8 +77,7 @@ bool openssh_is_early(const struct openssh_command *command)
 {
     const char *said = str_text(&command->said), *aside = str_text(&command->aside);
 
-    return is_dropped(said) && strstr(str_text(&command->greeting), LOGIN_WORDS_PENALTY) == NULL &&
-           find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
+    return is_dropped(said) && find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
            find_meaning(aside, meanings, ARRAY_LEN(meanings)) == NULL;
 }
 
@@ -213,6 +212,8 @@ static void explain_end(const struct openssh_command *command, struct error *err
 void openssh_explain(const struct openssh_command *command, struct error *err)
 {
     explain_end(command, err);
+    if (err->kind != &kind_hostkey_changed && err->kind != &kind_hostkey_unknown) /* texts of our own */
+        openssh_drop_name(command->child.link->endpoint, err);
     if (err->kind == &kind_connection_lost && command->greeting.len > 0)
         login_words_explain(err, "the server says", str_text(&command->greeting), command->greeting.len);
     else if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) && command->said.len > 0)
@@ -224,4 +225,5 @@ void openssh_explain_loss(const struct openssh_command *command, struct error *e
     AUTO_FREE char *last = pick_line(str_text(&command->said), NULL);
 
     error_set(err, &kind_connection_lost, "connection lost: ssh: %s", last);
+    openssh_drop_name(command->child.link->endpoint, err);
 }

@@ -45,6 +45,8 @@ void openssh_make_environment(struct strlist *variables);
 
 /* Do the messages say no more than that a server dropped the connection before the key exchange? */
 bool openssh_is_early(const struct openssh_command *command);
+/* openssh_names.c: take the host's name out of the message, so that it is the same for all hosts. */
+void openssh_drop_name(const struct endpoint *endpoint, struct error *err);
 /* Why the command never ran. */
 void openssh_explain(const struct openssh_command *command, struct error *err);
 /* Why it was lost. */

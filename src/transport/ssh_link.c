@@ -150,8 +150,8 @@ void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const 
     ssh_link_leave_gate(link);
     deadline_clear(deadlines, &link->part);
     if (failure == SSH_FAILURE_EARLY) {
-        uint64_t pause = gate_pause_ms(link->tries);
-        if (++link->tries >= GATE_MAX_TRIES || pause >= deadline_left(deadlines, &link->total))
+        uint64_t pause = gate_pause_after(link->tries++, link->greeting);
+        if (pause == 0 || pause >= deadline_left(deadlines, &link->total))
             give_up_early(link, err);
         else
             deadline_set(deadlines, &link->again, pause);

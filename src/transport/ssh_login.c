@@ -72,6 +72,20 @@ int ssh_login_start(struct ssh_connection *connection)
     return 0;
 }
 
+/* Of "A,B,ext-info-s,kex-strict-s-v00@openssh.com]": what stands behind the algorithms are none. */
+static size_t len_of_algorithms(const char *list)
+{
+    static const char *const marks[] = {",ext-info-", ",kex-strict-"};
+    size_t len = strcspn(list, "]");
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        const char *mark = strstr(list, marks[i]);
+        if (mark != NULL && (size_t)(mark - list) < len)
+            len = (size_t)(mark - list);
+    }
+    return len;
+}
+
 /* libssh: "kex error : no match for method mac algo client->server: server [a,b], client [c]". */
 static bool explain_mismatch(const char *reason, const char *where, struct error *err)
 {
@@ -84,14 +98,11 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
     static const char begin[] = "no match for method ", list[] = "server [";
     const char *method = strstr(reason, begin);
     const char *theirs = method != NULL ? strstr(method, list) : NULL;
-    const char *mark = theirs != NULL ? strstr(theirs, ",kex-strict-") : NULL; /* no algorithm */
-    size_t len = theirs != NULL ? strcspn(theirs + strlen(list), "]") : 0;
+    size_t len = theirs != NULL ? len_of_algorithms(theirs + strlen(list)) : 0;
 
     for (size_t i = 0; theirs != NULL && i < ARRAY_LEN(methods); i++) {
         if (!text_starts(method + strlen(begin), methods[i].method))
             continue;
-        if (mark != NULL && mark < theirs + strlen(list) + len)
-            len = (size_t)(mark - theirs) - strlen(list);
         error_set(err, &kind_connection_lost,
                   "%s: the built-in client and the server have no %s in common; the server has %.*s%s", where,
                   methods[i].words, len < 120 ? (int)len : 120, theirs + strlen(list),
@@ -105,20 +116,13 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
     return false;
 }
 
-/* OpenSSH says why in a line of its own and hangs up: it has no room now, or punishes this machine. */
-static bool is_turned_away(struct ssh_connection *connection, const char *where)
+/* OpenSSH says why in a line of its own and hangs up; to be told when the tries are used up. */
+static void keep_greeting(struct ssh_connection *connection)
 {
     const char *greeting = connection->greeting;
-    struct error err = ERROR_INIT;
 
     snprintf(connection->link->greeting, sizeof(connection->link->greeting), "%s",
              text_starts(greeting, "SSH-") ? "" : greeting);
-    if (strstr(greeting, LOGIN_WORDS_PENALTY) == NULL)
-        return false;
-    error_set(&err, &kind_connection_lost, "%s closes the connection before the login", where);
-    login_words_explain(&err, "the server says", greeting, strlen(greeting));
-    ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
-    return true;
 }
 
 static void fail_handshake(struct ssh_connection *connection)
@@ -129,14 +133,14 @@ static void fail_handshake(struct ssh_connection *connection)
 
     ssh_connection_reason(connection, &reason);
     ssh_link_where(connection->link, &where);
-    if (is_turned_away(connection, str_text(&where)))
-        return;
+    keep_greeting(connection);
     if (explain_mismatch(str_text(&reason), str_text(&where), &err)) {
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(dropped); i++) {
-        if (strstr(str_text(&reason), dropped[i]) == NULL && reason.len > 0)
+        if (strstr(str_text(&reason), dropped[i]) == NULL && reason.len > 0 &&
+            strstr(connection->greeting, LOGIN_WORDS_PENALTY) == NULL)
             continue;
         error_set(&err, &kind_connection_lost, "%s closes the connection before the login", str_text(&where));
         ssh_connection_fail(connection, SSH_FAILURE_EARLY, &err);

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cluster import wait_for
-from conftest import BINARY, needs_namespaces
+from conftest import BINARY, UID, needs_namespaces
 from lab_process import processes_where
 
 # Size of the big output, in MiB; the long check asks for more.
@@ -441,3 +441,21 @@ def marked(text):
     """Processes of this machine with text in their environment."""
     return [p for p in processes_where("ns/pid", os.readlink("/proc/self/ns/pid"))
             if text in (f"{k}={v}" for k, v in p.environ.items())]
+
+
+# --- one message for many hosts (U19) ---
+
+@pytest.mark.parametrize("client", ["builtin", "openssh"])
+def test_a_failure_of_all_hosts_is_one_message(lab, client):
+    key = lab.home / "stranger"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    os.chown(key, UID, UID)
+    config = lab.home / ".ssh" / "config"
+    config.write_text(f"Host *\n  IdentityFile {key}\n  IdentitiesOnly yes\n")
+    try:
+        lab.job("r.yaml", hosts=nodes(4), program="true", ssh={"client": client})
+        answer = lab.mt("start", "r.yaml", "r", code=3)
+        assert answer.err.count("mtlaunch: node[1-4]: ") == 1 and answer.err.count("  hint: ") <= 2, answer
+        assert "refused" in answer.err or "Permission denied" in answer.err
+    finally:
+        config.unlink()
