@@ -106,6 +106,7 @@ struct run {
     enum run_state state;
     bool starting;   /* a start has begun and not come to its end */
     bool stopping;   /* a stop runs, or the last one ended unproven */
+    bool unstarted;  /* nothing of the current attempt was started anywhere: the next start has its number */
     bool restarting; /* with stopping: what comes when the attempt is proven gone is another one */
     char *reason;    /* NULL */
     int exit_status; /* of the node that failed first; -1: none */
@@ -146,6 +147,9 @@ void run_drop_debt(struct run *run, size_t index);
 
 /* Append a zeroed attempt and return it (valid until the next call). */
 struct run_attempt *run_add_attempt(struct run *run);
+
+/* Take out the last one. */
+void run_drop_attempt(struct run *run);
 
 /* The current attempt's entry, NULL before the first. */
 struct run_attempt *run_current_attempt(struct run *run);

@@ -109,9 +109,8 @@ void run_release(struct run *run)
     }
     free(run->debts);
     policy_release(&run->policy);
-    for (size_t i = 0; i < run->attempts_len; i++) {
-        free(run->attempts[i].reason);
-        strlist_release(&run->attempts[i].nodes);
+    while (run->attempts_len > 0) {
+        run_drop_attempt(run);
     }
     free(run->attempts);
     char *texts[] = {run->name,           run->job,
@@ -156,6 +155,16 @@ struct run_attempt *run_add_attempt(struct run *run)
     struct run_attempt *attempt = &run->attempts[run->attempts_len++];
     *attempt = (struct run_attempt){0};
     return attempt;
+}
+
+void run_drop_attempt(struct run *run)
+{
+    struct run_attempt *attempt = run_current_attempt(run);
+    if (attempt != NULL) {
+        free(attempt->reason);
+        strlist_release(&attempt->nodes);
+        run->attempts_len--;
+    }
 }
 
 struct run_attempt *run_current_attempt(struct run *run)

@@ -169,7 +169,7 @@ static int begin_next(struct guard *guard, struct error *err)
 {
     struct run *run = guard->run;
     struct error why = ERROR_INIT;
-    const unsigned attempt = run->attempt;
+    const unsigned restarts = run->restarts;
     guard->restart_ms = 0;
     AUTO_FREE char *name = xstrdup(run->name);
     guard_close(guard);
@@ -186,7 +186,7 @@ static int begin_next(struct guard *guard, struct error *err)
     }
     tell_warn(guard->context, "restart %u of %u failed: %s", run->restarts, run->policy.restart_max,
               why.text);
-    if (run->attempt == attempt) {
+    if (run->restarts == restarts) {
         return settle_instead(guard, why.text, err); /* it can't even be planned: no try will be better */
     }
     if (why.kind == &kind_run_live && run->restarts > 0) {

@@ -179,6 +179,7 @@ char *run_record_write(const struct run *run)
     put_text(object, "state", run_state_name(run->state));
     put_flag(object, "starting", run->starting);
     put_flag(object, "stopping", run->stopping);
+    put_flag(object, "unstarted", run->unstarted);
     put_flag(object, "restarting", run->restarting);
     put_text(object, "reason", run->reason);
     put_number(object, "exit_status", run->exit_status);
@@ -415,6 +416,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->revision = get_number(object, "revision", 0);
     run->starting = get_flag(object, "starting");
     run->stopping = get_flag(object, "stopping");
+    run->unstarted = get_flag(object, "unstarted");
     run->restarting = get_flag(object, "restarting");
     run->reason = get_text(object, "reason");
     run->exit_status = (int)get_number(object, "exit_status", -1);

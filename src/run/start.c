@@ -101,9 +101,7 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
     struct node_start answer;
     int result = node_answer_start(bytes, len, nonce, &answer, err);
     if (result == 0) {
-        bool refused = answer.stage == NODE_START_FOREIGN || answer.stage == NODE_START_LIVE ||
-                       answer.stage == NODE_START_PORT;
-        start->touched[index] = !refused;
+        start->touched[index] = answer.stage == NODE_START_STARTED || answer.started_s > 0;
         start->port_lost = start->port_lost || answer.stage == NODE_START_PORT;
         run_mask(start->context, &answer.output);
         result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
@@ -218,6 +216,7 @@ static int fail(struct start *start, struct error *err)
     free(run->reason);
     run->reason = xstrdup(err->text);
     run->starting = false;
+    run->unstarted = !start->asked_to_start || !anything_touched(start);
     if (anything_touched(start) && roll_back(start, &worse) != 0) {
         *err = worse;
     }
@@ -270,6 +269,7 @@ static int attempt(struct start *start, struct error *err)
     start_warn_unmounted(start);
     start_warn_logout(start);
     start_complete_record(start);
+    run->unstarted = false;
     if (run_keep(start->context, run, err) != 0) {
         return -1;
     }
@@ -286,6 +286,7 @@ static int attempt(struct start *start, struct error *err)
     if (wants_restarts(start) && run_again_keep(start->context, start->request, err) != 0) {
         return -1;
     }
+    start->asked_to_start = true;
     if (start_nodes(start) != 0) {
         return crew_interrupted_error(&start->crew, err);
     }
@@ -318,6 +319,7 @@ static int try_once(struct start *start, struct error *err)
     struct run *run = start->run;
     size_t count = start->request->hosts->len;
     start->port_lost = false;
+    start->asked_to_start = false;
     start_fill_record(start);
     start->probes = xcalloc(count, sizeof(*start->probes));
     start->touched = xcalloc(count, sizeof(*start->touched));

@@ -15,7 +15,8 @@ struct start {
     struct node_probe *probes; /* one a node, after the probe */
     bool *touched;             /* one a node: told to start, so something may live there */
     struct node_failures failures;
-    bool port_lost; /* another run took the master port between probe and start */
+    bool asked_to_start; /* the probe is over, nodes were told to start */
+    bool port_lost;      /* another run took the master port between probe and start */
 };
 
 /*

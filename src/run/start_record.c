@@ -129,7 +129,12 @@ void start_fill_record(struct start *start)
     if (run->id[0] == '\0') {
         make_run_id(run);
     }
-    run->attempt++;
+    if (run->unstarted) {
+        run_drop_attempt(run); /* a start that failed before anything was started is no attempt */
+    } else {
+        run->attempt++;
+    }
+    run->unstarted = true;
     run->state = RUN_STARTING;
     run->starting = true;
     run->stopping = false;
