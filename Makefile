@@ -184,10 +184,10 @@ coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
 	    unit fuzz-replay >$(BUILD)/coverage.log 2>&1 || { tail -30 $(BUILD)/coverage.log; exit 1; }
 	@$(PYTHON) tests/coverage.py $(BUILD)/coverage base model input launcher node
 
-demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left
+demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left; KEEP=1 leaves the nodes up to play with
 	@sh tests/deps.sh build demo
 	@$(MAKE) --no-print-directory all
-	@sh tests/e2e/demo.sh ./mtlaunch
+	@KEEP='$(KEEP)' sh tests/e2e/demo.sh ./mtlaunch
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBRARY)
 	@mkdir -p $(@D)

@@ -44,6 +44,7 @@
     X(port_taken, "port-taken", 4)                                                                           \
     X(unequal_gpus, "unequal-gpus", 4)                                                                       \
     X(gpus_missing, "gpus-missing", 4)                                                                       \
+    X(gpus_unknown, "gpus-unknown", 4)                                                                       \
     X(engine_missing, "engine-missing", 4)                                                                   \
     X(docker_permission, "docker-permission", 4)                                                             \
     X(sudo_needs_password, "sudo-needs-password", 4)                                                         \

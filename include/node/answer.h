@@ -55,7 +55,8 @@ struct node_probe {
     uint64_t uid;
     unsigned cores;
     unsigned gpus;     /* within CUDA_VISIBLE_DEVICES there; 0: none, or not asked */
-    bool gpus_unknown; /* nvidia-smi is there and did not answer in time */
+    unsigned gpus_present; /* whatever CUDA_VISIBLE_DEVICES says */
+    char *gpus_problem;    /* why neither number is known: nvidia-smi's words; NULL: they are */
     char *artifacts;   /* absolute */
     bool artifacts_writable;
     char *artifacts_problem; /* NULL: none */

@@ -221,7 +221,7 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->port_taken = node_field_is_set(fields, "port_taken");
     out->port_command = node_field_copy(fields, "port_command");
     out->interface = node_field_copy(fields, "interface");
-    out->gpus_unknown = node_field_is_set(fields, "gpus_unknown");
+    out->gpus_problem = node_field_copy(fields, "gpus_problem");
     out->has_python = node_field_is_set(fields, "python");
     out->has_perl = node_field_is_set(fields, "perl");
     out->logout_kills = node_field_is_set(fields, "logout_kills");
@@ -233,6 +233,7 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
         read_unsigned(fields, "cores", &out->cores, err) != 0 ||
         read_unsigned(fields, "gpus", &out->gpus, err) != 0 ||
+        read_unsigned(fields, "gpus_present", &out->gpus_present, err) != 0 ||
         read_unsigned(fields, "port", &out->port, err) != 0 ||
         read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
         read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0)
@@ -262,6 +263,7 @@ void node_probe_release(struct node_probe *probe)
     free(probe->boot_id);
     free(probe->artifacts);
     free(probe->artifacts_problem);
+    free(probe->gpus_problem);
     free(probe->setup.signal);
     free(probe->setup.output);
     free(probe->workdir);

@@ -59,7 +59,11 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
 {
     str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
                  "[ -z \"${CUDA_VISIBLE_DEVICES+x}\" ] || "
-                 "printf '%s' \"$CUDA_VISIBLE_DEVICES\" >|\"$mt_found.visible\"\n");
+                 "printf '%s' \"$CUDA_VISIBLE_DEVICES\" >|\"$mt_found.visible\"\n"
+                 "[ -z \"${LD_LIBRARY_PATH+x}\" ] || "
+                 "printf '%s' \"$LD_LIBRARY_PATH\" >|\"$mt_found.libraries\"\n"
+                 "printf '%s' \"$PWD\" >|\"$mt_found.folder\"\n"
+                 "command -v nvidia-smi >|\"$mt_found.smi\"\n");
     if (wish->interpreter != NULL) {
         str_add(out, "command -v ");
         quote_sh(out, wish->interpreter);

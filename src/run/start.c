@@ -45,7 +45,7 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
         nodes[i] = (struct plan_node_facts){
             .cores = probe->cores,
             .gpus = probe->gpus,
-            .gpus_present = probe->gpus,
+            .gpus_present = probe->gpus_present,
             .interface = probe->interface,
             .artifacts = probe->artifacts,
         };

@@ -184,6 +184,23 @@ static int judge_program(const struct start *start, size_t node, const struct no
     return 0;
 }
 
+/* Only a count that decides how many processes start here is needed. */
+static bool needs_gpus(const struct start *start, size_t node)
+{
+    return start->request->job->nproc_per_node == 0 && start->request->hosts->items[node].slots == 0;
+}
+
+static int judge_gpu_count(const struct start *start, size_t node, const struct node_probe *probe,
+                           struct error *err)
+{
+    if (probe->gpus_problem == NULL || !needs_gpus(start, node)) {
+        return 0;
+    }
+    error_set(err, &kind_gpus_unknown, "the GPUs cannot be counted: %s", probe->gpus_problem);
+    return error_hint(err, "make `nvidia-smi -L` work there, leave the host out with --exclude, or give the number "
+                           "with --nproc-per-node or slots=");
+}
+
 static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
                       struct error *err)
 {
@@ -197,7 +214,10 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
     if (judge_claims(start, probe, err) != 0 || (node == 0 && judge_port(start, probe, err) != 0)) {
         return -1;
     }
-    return start->request->no_check ? 0 : judge_program(start, node, probe, err);
+    if (!start->request->no_check && judge_program(start, node, probe, err) != 0) {
+        return -1;
+    }
+    return judge_gpu_count(start, node, probe, err);
 }
 
 static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)

@@ -2,6 +2,7 @@
 # The demo: four SSH nodes with names of their own, a real torchrun all-reduce over eight processes, a second
 # run stopped half-way, and the proof that nothing is left. Ends non-zero when any step is wrong.
 #   sh tests/e2e/demo.sh MTLAUNCH        (make demo; LAB=loopback: sshd on 127.10.0.x rather than namespaces)
+# KEEP=1 leaves the four nodes up when all went well, and says how to use and end them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 program=$1
@@ -55,6 +56,31 @@ head_run() { # show a command of the head, run it, say how long it took; the dem
 run() { # the same for a command of this machine
     printf '\n$ %s\n' "$(printf '%s' "$*" | sed "s|^cluster|python3 tests/e2e/cluster.py --dir $lab|")"
     "$@" || fail "'$*' ended with $?"
+}
+keep() { # leave the nodes up, with the examples in their homes and on the head
+    for file in examples/*.yaml; do
+        $as cp "$file" "$home/" || fail "'$file' was not copied"
+    done
+    title "Four nodes to play with"
+    cluster="${as:+$as }python3 tests/e2e/cluster.py"
+    cat <<END
+node1 to node4 stay up, and the head with them. To use them, in this folder:
+
+    # run a command on the head, whose home holds hosts.txt and the examples
+    lab() { $cluster exec head --dir $lab -- "\$@"; }
+    lab mtlaunch hosts --hostfile hosts.txt
+    lab mtlaunch start torchrun_allreduce.yaml first $* ${python_option:+$python_option }--set args.seconds=60
+    lab mtlaunch status first
+    lab mtlaunch logs first -f
+    lab mtlaunch stop first
+    lab sh
+    # run a command on a node
+    $cluster exec node1 --dir $lab -- ps x
+    # end the nodes, with all that runs on them, and remove their files
+    $cluster down --dir $lab
+END
+    trap - EXIT
+    printf '\ndemo: all right, in %s s\n' "$(($(date +%s) - began))"
 }
 expect() { # WHAT WANTED GOT
     [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
@@ -130,6 +156,10 @@ for node in node1 node2 node3 node4; do
     left=$($as python3 tests/e2e/cluster.py exec "$node" --dir "$lab" -- sh -c 'cd && find .mtlaunch -type f 2>/dev/null')
     expect "files of the runs on $node" "" "$left"
 done
+if [ -n "${KEEP-}" ]; then
+    keep "$@"
+    exit 0
+fi
 run cluster down
 [ ! -e "$lab" ] || fail "'$lab' is still there"
 expect "processes of the cluster" "" "$($as python3 tests/e2e/cluster.py left --dir "$lab")"

@@ -73,6 +73,7 @@ class Node:
         self.runs = [("r", self.run_id, 0)]
         self.reaper = True
         self.hide_perl = False
+        self.mounts = None  # a shell line run in a mount namespace of the call's own
         if shell == "busybox":
             self.path = os.path.join(self.folder, "bb")
             os.mkdir(self.path)
@@ -114,6 +115,9 @@ class Node:
         if self.hide_perl:
             words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
                      'mount --bind /bin/false /usr/bin/perl && exec "$@"', "sh", *words]
+        if self.mounts:
+            words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c", self.mounts + ' && exec "$@"',
+                     "sh", *words]
         if self.shell != "dash" or os.path.realpath("/bin/sh") != "/usr/bin/dash":
             words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/usr/bin/bash", "-c",
                      'mount --bind "$0" "$(readlink -f /bin/sh)" && exec "$@"', f"/usr/bin/{self.shell}", *words]

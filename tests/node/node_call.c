@@ -243,9 +243,9 @@ static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, str
 
     if (node_answer_probe(bytes, len, nonce, &p, err) == 0) {
         out =
-            json_pack("{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:b}", "home", text(p.home), "host", text(p.host),
+            json_pack("{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:o}", "home", text(p.home), "host", text(p.host),
                       "user", text(p.user), "boot_id", text(p.boot_id), "uid", (json_int_t)p.uid, "cores",
-                      (int)p.cores, "gpus", (int)p.gpus, "gpus_unknown", p.gpus_unknown);
+                      (int)p.cores, "gpus", (int)p.gpus, "gpus_problem", text(p.gpus_problem));
         json_object_update_new(out, json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o}",
                                               "artifacts", text(p.artifacts), "writable",
                                               p.artifacts_writable, "problem", text(p.artifacts_problem),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import NONCE, PYTHON, alive, wait_for
+from conftest import NONCE, PYTHON, alive, can_mount, wait_for
 
 
 def tail(node, **values):
@@ -237,7 +237,65 @@ def test_gpus_within_what_is_visible(node, visible, count):
 
 def test_no_gpus(node):
     answer = node.call("probe", look_gpus=1)
-    assert (answer["gpus"], answer["gpus_unknown"]) == (0, False)
+    assert (answer["gpus"], answer["gpus_problem"]) == (0, None)
+
+SICK = "echo 'Failed to initialize NVML: Driver/library version mismatch'; echo 'NVML library version: 535.98'; exit 18"
+
+
+@pytest.mark.parametrize("script, words", [
+    (SICK, "nvidia-smi ended with status 18: Failed to initialize NVML: Driver/library version mismatch NVML library version"),
+    (GPUS + "exit 14", "nvidia-smi ended with status 14: GPU 0: NVIDIA H200"),
+    (GPUS + "echo 'Unable to determine the device handle for GPU 0000:41:00.0: GPU is lost.'", "no whole list of GPUs: GPU 0"),
+    (GPUS + "printf 'GPU 4: NVIDIA H200 (UUID: GPU-4'", "no whole list"),
+    ("echo 'GPU 1: NVIDIA H200 (UUID: GPU-1)'", "no whole list"),
+    ("head -c 3000 /dev/urandom", "no whole list"),
+    ("", "no whole list"),
+    ("exit 127", "status 127"),
+    ("kill -SEGV $$", "status 139"),
+])
+def test_w7_a_sick_nvidia_smi_is_no_count(node, script, words):
+    fake_gpus(node, script + "\n")
+    answer = probe(node, look_gpus=1)
+    assert answer["gpus"] == 0 and words in answer["gpus_problem"]
+    # nothing has to be counted where the job sees none, or names them by their ids
+    assert node.call("probe", look_gpus=1, values=["CUDA_VISIBLE_DEVICES="])["gpus_problem"] is None
+    answer = node.call("probe", look_gpus=1, values=["CUDA_VISIBLE_DEVICES=GPU-1,GPU-2"])
+    assert (answer["gpus"], answer["gpus_problem"]) == (2, None)
+    assert words in node.call("probe", look_gpus=1, values=["CUDA_VISIBLE_DEVICES=0,1"])["gpus_problem"]
+
+
+def test_w7_a_hanging_nvidia_smi_is_no_count(dash):
+    fake_gpus(dash, "exec sleep 60\n")
+    began = time.monotonic()
+    assert "did not end within 15 s" in dash.call("probe", look_gpus=1)["gpus_problem"]
+    assert time.monotonic() - began < 25
+
+
+def test_w7_nvidia_smi_of_the_environment_after_setup(node):
+    fake_gpus(node, "[ \"$LD_LIBRARY_PATH\" = /opt/driver ] || exit 9\n" + GPUS)
+    node.path = node.path.partition(":")[2]
+    assert node.call("probe", look_gpus=1)["gpus"] == 0
+    answer = probe(node, look_gpus=1, setup=["export PATH=$PATH:$HOME/bin LD_LIBRARY_PATH=/opt/driver"])
+    assert (answer["gpus"], answer["gpus_problem"]) == (4, None)
+
+
+def test_w7_mig_devices_stand_below_their_gpu(node):
+    fake_gpus(node, "echo 'GPU 0: A100 (UUID: GPU-0)'; echo '  MIG 1g.5gb     Device  0: (UUID: MIG-0)'; echo 'GPU 1: A100'\n")
+    assert (lambda a: (a["gpus"], a["gpus_problem"]))(probe(node, look_gpus=1)) == (2, None)
+
+
+DEVICE = ("mount -t tmpfs tmpfs /mnt && mkdir /mnt/up /mnt/work && mount -t overlay -o"
+          " lowerdir=/dev,upperdir=/mnt/up,workdir=/mnt/work overlay /dev && : >/dev/nvidia0")
+DRIVER = "mount -t tmpfs tmpfs /proc/driver && mkdir /proc/driver/nvidia"
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs root and mount namespaces")
+@pytest.mark.parametrize("mounts, device", [(DEVICE, "/dev/nvidia0"), (DRIVER, "/proc/driver/nvidia")])
+def test_w7_a_gpu_without_nvidia_smi(dash, mounts, device):
+    dash.mounts = mounts
+    assert probe(dash, look_gpus=1)["gpus_problem"] == f"there is a GPU ({device}), but no nvidia-smi in PATH"
+    fake_gpus(dash, "echo No devices were found\n")
+    assert "no whole list of GPUs: No devices were found" in probe(dash, look_gpus=1)["gpus_problem"]
 
 
 def listener():

@@ -63,7 +63,7 @@ static void test_findings_of_a_probe(void **state)
               "workdir_missing=1\n" FRAME "program_missing=1\n" FRAME "interpreter_missing=1\n" FRAME
               "port=1\n" FRAME "port_taken=1\n" FRAME "port_pid=9\n" FRAME "port_command=x\n" FRAME
               "setup_failed=3\n" FRAME "setup_status=-1\n" FRAME "setup_output=o\n" FRAME
-              "gpus_unknown=1\n" FRAME "foreign=unsure\n" FRAME "foreign_run_id=r-1\n" FRAME
+              "gpus_problem=ill\n" FRAME "foreign=unsure\n" FRAME "foreign_run_id=r-1\n" FRAME
               "foreign_host=h\n" FRAME "foreign_user=u\n" FRAME "foreign_pid=5\n" END;
     struct node_probe probe;
     struct error err = ERROR_INIT;
@@ -72,7 +72,8 @@ static void test_findings_of_a_probe(void **state)
     assert_string_equal(probe.artifacts_problem, "it's full");
     assert_false(probe.artifacts_writable || probe.workdir_exists || probe.program_exists ||
                  probe.interpreter_found);
-    assert_true(probe.port_taken && probe.gpus_unknown);
+    assert_true(probe.port_taken);
+    assert_string_equal(probe.gpus_problem, "ill");
     assert_int_equal(probe.port_pid, 9);
     assert_true(probe.setup.failed);
     assert_int_equal(probe.setup.line, 3);
