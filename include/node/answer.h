@@ -54,10 +54,10 @@ struct node_probe {
     char *home, *host /* uname -n */, *user, *boot_id;
     uint64_t uid;
     unsigned cores;
-    unsigned gpus;     /* within CUDA_VISIBLE_DEVICES there; 0: none, or not asked */
+    unsigned gpus;         /* within CUDA_VISIBLE_DEVICES there; 0: none, or not asked */
     unsigned gpus_present; /* whatever CUDA_VISIBLE_DEVICES says */
     char *gpus_problem;    /* why neither number is known: nvidia-smi's words; NULL: they are */
-    char *artifacts;   /* absolute */
+    char *artifacts;       /* absolute */
     bool artifacts_writable;
     char *artifacts_problem; /* NULL: none */
     struct node_setup_failure setup;
@@ -67,7 +67,11 @@ struct node_probe {
     bool interpreter_found; /* true when not asked */
     char *interpreter;      /* what it resolves to; NULL */
     bool module_found;      /* true when not asked */
-    char *path;             /* PATH after setup; NULL when not looked at */
+    char *fault;        /* why a program cannot run though it is there: "folder", "mode", "forbidden", "here",
+                           "crlf", "interpreter"; NULL: no fault was found */
+    char *fault_file;   /* whose, as the job names it */
+    char *fault_detail; /* of "interpreter": the one that is missing */
+    char *path;         /* PATH after setup; NULL when not looked at */
     unsigned
         port; /* asked for: the port looked at, or the free one that was found; 0: none free, or not asked */
     bool port_taken;
@@ -102,6 +106,7 @@ struct node_start {
     char *host;  /* uname -n */
     bool ended;  /* STARTED: it has already ended with 0 */
     unsigned setup_line;
+    char *setup_text;  /* that line, when the caller knows the job: set by the caller; NULL */
     int status;        /* -1: unknown */
     char *signal;      /* NULL */
     char *output;      /* end of the log; NULL */
@@ -189,6 +194,10 @@ struct node_removal {
 
 /* Lines "index, utilization, used MiB, total MiB" of nvidia-smi; what is no such line is passed over. */
 void node_gpus_parse(const char *text, struct node_gpus *out);
+
+/* Take the place that the job's shell puts before its own messages out of a text, in place. NULL is accepted.
+ */
+void node_drop_shell_place(char *text);
 
 int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
                       struct error *err);

@@ -83,7 +83,10 @@ struct node_job {
 struct node_probe_wish {
     const char *program;     /* a file, relative to the job's folder after setup; NULL: do not look */
     const char *interpreter; /* a command looked up in PATH after setup; NULL: do not look */
-    const char *module; /* a Python module the interpreter shall find (not imported); NULL: do not look */
+    const char *module;     /* a Python module the interpreter shall find (not imported); NULL: do not look */
+    const char *look_exec;  /* a file, or a name in PATH, that is executed; NULL: do not look for faults */
+    const char *look_shell; /* a file that a shell reads; NULL: do not look */
+    const char *look_read;  /* a file that another program reads; NULL: do not look */
     bool job;  /* run the setup lines and look at workdir, program, interpreter (start --no-check: false) */
     bool gpus; /* count GPUs */
     bool port; /* look at the master port (rank 0) */

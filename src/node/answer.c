@@ -195,6 +195,7 @@ static int read_setup(const struct node_fields *fields, struct node_setup_failur
         return 0;
     out->failed = true;
     out->output = node_field_copy(fields, "setup_output");
+    node_drop_shell_place(out->output);
     if (read_unsigned(fields, "setup_failed", &out->line, err) != 0)
         return -1;
     return read_status(fields, "setup_status", &out->status, err);
@@ -217,6 +218,9 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->interpreter_found = !node_field_is_set(fields, "interpreter_missing");
     out->interpreter = node_field_copy(fields, "interpreter");
     out->module_found = !node_field_is_set(fields, "module_missing");
+    out->fault = node_field_copy(fields, "fault");
+    out->fault_file = node_field_copy(fields, "fault_file");
+    out->fault_detail = node_field_copy(fields, "fault_detail");
     out->path = node_field_copy(fields, "path");
     out->port_taken = node_field_is_set(fields, "port_taken");
     out->port_command = node_field_copy(fields, "port_command");
@@ -264,6 +268,9 @@ void node_probe_release(struct node_probe *probe)
     free(probe->artifacts);
     free(probe->artifacts_problem);
     free(probe->gpus_problem);
+    free(probe->fault);
+    free(probe->fault_file);
+    free(probe->fault_detail);
     free(probe->setup.signal);
     free(probe->setup.output);
     free(probe->workdir);
@@ -305,6 +312,7 @@ static int fill_start(const struct node_fields *fields, struct node_start *out, 
     out->ended = node_field_is_set(fields, "ended");
     out->signal = copy_signal(fields);
     out->output = node_field_copy(fields, "output");
+    node_drop_shell_place(out->output);
     out->problem = node_field_copy(fields, "problem");
     if (read_stage(fields, &out->stage, err) != 0 ||
         read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
@@ -335,6 +343,7 @@ void node_start_release(struct node_start *start)
     free(start->signal);
     free(start->output);
     free(start->problem);
+    free(start->setup_text);
     foreign_release(&start->foreign);
     *start = (struct node_start){0};
 }

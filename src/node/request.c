@@ -104,7 +104,7 @@ void node_request_probe(const struct node_target *target, const struct node_job 
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat",  "17-write", "20-proc", "25-place", "27-env",
-                                        "29-limit", "30-probe", "35-net",   "90-main", NULL};
+                                        "29-limit", "30-probe", "31-look",  "35-net",  "90-main",  NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 
@@ -113,6 +113,9 @@ void node_request_probe(const struct node_target *target, const struct node_job 
     set_text(&out->input, "program", wish->program);
     set_text(&out->input, "interpreter", wish->interpreter);
     set_text(&out->input, "module", wish->interpreter != NULL ? wish->module : NULL);
+    set_text(&out->input, "look_exec", wish->look_exec);
+    set_text(&out->input, "look_shell", wish->look_shell);
+    set_text(&out->input, "look_read", wish->look_read);
     set_flag(&out->input, "want_job", wish->job);
     set_flag(&out->input, "want_gpus", wish->gpus);
     set_flag(&out->input, "want_port", wish->port);

@@ -252,7 +252,10 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
         if (start->setup_line == 0) {
             judge_set_reason(node, "its working folder can't be entered");
         } else {
-            judge_set_reason(node, "setup line %u ended with status %d", start->setup_line, start->status);
+            judge_set_reason(node, "setup line %u%s%s%s ended with status %d", start->setup_line,
+                             start->setup_text == NULL ? "" : " (",
+                             start->setup_text == NULL ? "" : start->setup_text,
+                             start->setup_text == NULL ? "" : ")", start->status);
         }
         error_set(err, &kind_setup_failed, "%s", node->reason);
         break;

@@ -43,6 +43,7 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
         AUTO_STR struct str text = STR_INIT;
         AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
         run_mask(fetch->crew->context, &plain);
+        node_drop_shell_place(plain);
         size_t plain_len = strlen(plain);
         size_t skip = plain_len > TEXT_MAX ? plain_len - TEXT_MAX : 0;
         text_add_safe(&text, plain + skip, plain_len - skip);

@@ -104,6 +104,9 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
         start->touched[index] = answer.stage == NODE_START_STARTED || answer.started_s > 0;
         start->port_lost = start->port_lost || answer.stage == NODE_START_PORT;
         run_mask(start->context, &answer.output);
+        if (answer.stage == NODE_START_SETUP && answer.setup_line > 0) {
+            answer.setup_text = start_setup_line(start, answer.setup_line);
+        }
         result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
         if (start->run->nodes[index].state == NODE_EXITED) {
             start->run->nodes[index].ended_ms = clock_real_ms(); /* within the last second or two */

@@ -39,6 +39,21 @@ void start_complete_record(struct start *start);
 /* The job part of a question to a node. Borrows from start->plan. */
 struct node_job start_node_job(const struct start *start, size_t node);
 
+/* Files of a node's command that the probe looks at (node/request.h). Owned; NULL: none. */
+struct start_look {
+    char *exec, *shell, *read;
+};
+
+/* out is zeroed before. A shell line is looked at when it is one plain command. */
+void start_look_find(const struct plan_node *node, struct start_look *out);
+void start_look_release(struct start_look *look);
+
+/* What the probe found at fault with them: 0, or -1 with kind_program_missing. */
+int start_look_judge(const struct node_probe *probe, struct error *err);
+
+/* A setup line (from 1) as a message quotes it: its first line, secrets masked. The caller frees it. */
+char *start_setup_line(const struct start *start, unsigned number);
+
 /* Tell where the artifacts folder is lost with the container. */
 void start_warn_unmounted(const struct start *start);
 

@@ -10,6 +10,7 @@
 #include "start_internal.h"
 
 #define PROBE_MARGIN_MS 30000
+#define SETUP_LINE_MAX  160 /* bytes of a setup line in a message */
 
 static enum node_env_mode node_env_mode(enum plan_env_mode mode)
 {
@@ -48,7 +49,12 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
     const struct node_target target = run_node_target(start->run, node);
     const struct node_job node_job = start_node_job(start, node);
     bool is_command = probe->program_type == LAUNCH_PROGRAM_COMMAND;
+    struct start_look look = {0};
+    start_look_find(from, &look);
     const struct node_probe_wish wish = {
+        .look_exec = look.exec,
+        .look_shell = look.shell,
+        .look_read = look.read,
         .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
         .interpreter = is_command ? probe->program : probe->interpreter,
         .module = probe->module,
@@ -61,6 +67,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
         .setup_timeout_s = start->request->job->start_timeout_s,
     };
     node_request_probe(&target, &node_job, &wish, nonce, call);
+    start_look_release(&look);
     start->touched[node] = true;
     return true;
 }
@@ -125,6 +132,27 @@ static void add_setup_output(struct error *err, const char *printed)
     }
 }
 
+char *start_setup_line(const struct start *start, unsigned number)
+{
+    const struct strlist *setup = &start->plan.setup;
+    AUTO_STR struct str quoted = STR_INIT;
+    if (number == 0 || number > setup->len) {
+        return xstrdup("'?'");
+    }
+    AUTO_FREE char *line = xstrdup(setup->items[number - 1]);
+    run_mask(start->context, &line);
+    size_t len = strcspn(line, "\n");
+    bool cut = line[len] != '\0' || len > SETUP_LINE_MAX;
+    len = len > SETUP_LINE_MAX ? SETUP_LINE_MAX : len;
+    while (len > 0 && ((unsigned char)line[len] & 0xC0) == 0x80) {
+        len--; /* not in the middle of a character */
+    }
+    str_add_char(&quoted, '\'');
+    text_add_safe(&quoted, line, len);
+    str_add(&quoted, cut ? "…'" : "'");
+    return str_detach(&quoted);
+}
+
 static int judge_setup(const struct start *start, const struct node_probe *probe, struct error *err)
 {
     const struct node_setup_failure *setup = &probe->setup;
@@ -138,13 +166,15 @@ static int judge_setup(const struct start *start, const struct node_probe *probe
                   probe->workdir == NULL ? "?" : probe->workdir);
         return error_hint(err, "look at its mode and owner there, or name another with 'workdir'");
     }
+    AUTO_FREE char *line = start_setup_line(start, setup->line);
     if (setup->status < 0) {
-        error_set(err, &kind_time_limit, "setup line %u did not end within start_timeout, %lu s", setup->line,
-                  start->request->job->start_timeout_s);
+        error_set(err, &kind_time_limit, "setup line %u (%s) did not end within start_timeout, %lu s",
+                  setup->line, line, start->request->job->start_timeout_s);
         add_setup_output(err, setup->output);
         return error_hint(err, "raise start_timeout in the spec, or look at what that line waits for");
     }
-    error_set(err, &kind_setup_failed, "setup line %u ended with status %d", setup->line, setup->status);
+    error_set(err, &kind_setup_failed, "setup line %u (%s) ended with status %d", setup->line, line,
+              setup->status);
     add_setup_output(err, setup->output);
     return error_hint(err, "every setup line must end with 0; try it there in a plain `sh` or `bash`");
 }
@@ -161,6 +191,9 @@ static int judge_program(const struct start *start, size_t node, const struct no
     }
     if (probe->setup.failed) {
         return judge_setup(start, probe, err);
+    }
+    if (start_look_judge(probe, err) != 0) {
+        return -1;
     }
     if (!probe->interpreter_found) {
         bool is_command = plan->probe.program_type == LAUNCH_PROGRAM_COMMAND;
@@ -197,8 +230,9 @@ static int judge_gpu_count(const struct start *start, size_t node, const struct 
         return 0;
     }
     error_set(err, &kind_gpus_unknown, "the GPUs cannot be counted: %s", probe->gpus_problem);
-    return error_hint(err, "make `nvidia-smi -L` work there, leave the host out with --exclude, or give the number "
-                           "with --nproc-per-node or slots=");
+    return error_hint(
+        err, "make `nvidia-smi -L` work there, leave the host out with --exclude, or give the number "
+             "with --nproc-per-node or slots=");
 }
 
 static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,

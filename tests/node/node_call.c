@@ -77,6 +77,12 @@ static bool take_probe(struct wishes *w, const char *key, const char *value)
         w->probe.interpreter = value;
     else if (strcmp(key, "module") == 0)
         w->probe.module = value;
+    else if (strcmp(key, "look_exec") == 0)
+        w->probe.look_exec = value;
+    else if (strcmp(key, "look_shell") == 0)
+        w->probe.look_shell = value;
+    else if (strcmp(key, "look_read") == 0)
+        w->probe.look_read = value;
     else if (strcmp(key, "look_job") == 0)
         w->probe.job = true;
     else if (strcmp(key, "look_gpus") == 0)
@@ -253,6 +259,8 @@ static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, str
                                               "program_exists", p.program_exists, "interpreter_found",
                                               p.interpreter_found, "module_found", p.module_found,
                                               "interpreter", text(p.interpreter), "path", text(p.path)));
+        json_object_update_new(out, json_pack("{s:o, s:o, s:o}", "fault", text(p.fault), "fault_file",
+                                              text(p.fault_file), "fault_detail", text(p.fault_detail)));
         json_object_update_new(out, json_pack("{s:b, s:i, s:i, s:o}", "setup_failed", p.setup.failed,
                                               "setup_line", (int)p.setup.line, "setup_status", p.setup.status,
                                               "setup_output", text(p.setup.output)));

@@ -134,6 +134,7 @@ mt_probe_job() {
         [ -n "$mt_where" ] || mt_frame interpreter_missing 1
         [ -z "$mt_module" ] || [ -f "$mt_tmp/found.module" ] || mt_frame module_missing 1
     fi
+    mt_probe_faults
     if [ -f "$mt_tmp/found.visible" ]; then
         mt_visible_set=1
         mt_visible=$(cat "$mt_tmp/found.visible")

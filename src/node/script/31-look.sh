@@ -1,0 +1,89 @@
+# shellcheck shell=sh disable=SC2154,SC2034,SC2088,SC2012
+# Why a program cannot run though its file is there. The job's shell has left where it stood after the setup lines,
+# and its PATH.
+
+# HOW FILE -> mt_fault, empty when there is none. HOW: exec (it is executed), shell (a shell reads it), read.
+mt_look_at() {
+    mt_fault='' mt_fault_detail=''
+    mt_file=$2
+    case $mt_file in
+    '') return 0 ;;
+    /*) ;;
+    '~/'*) mt_file=$mt_home/${mt_file#'~/'} ;;
+    */*) mt_file=$mt_folder/$mt_file ;;
+    *)
+        if [ "$1" = exec ]; then
+            mt_look_up "$2"
+        else
+            mt_file=$mt_folder/$mt_file
+        fi
+        ;;
+    esac
+    if [ -n "$mt_fault" ] || [ ! -e "$mt_file" ]; then
+        return 0
+    elif [ -d "$mt_file" ]; then
+        mt_fault=folder
+    elif [ "$1" = exec ] && [ ! -x "$mt_file" ]; then
+        mt_fault=mode
+        case $(ls -ldL "$mt_file" 2>/dev/null | cut -c 4,7,10) in
+        *[xst]*) mt_fault=forbidden ;;
+        esac
+    elif [ "$1" != read ]; then
+        mt_look_at_line "$1"
+    fi
+    mt_fault_file=$2
+}
+
+# A name without a slash: what PATH holds -> mt_file, or a file of that name in the folder, which is not looked at.
+mt_look_up() {
+    mt_file=$(cat "$mt_tmp/found.interpreter" 2>/dev/null)
+    mt_fault_file=$1
+    [ -n "$mt_file" ] || [ ! -f "$mt_folder/$1" ] || mt_fault=here
+    case $mt_file in
+    /*) ;;
+    *) mt_file= ;;
+    esac
+}
+
+# The first line of a script: its end, and the interpreter it names.
+mt_look_at_line() { # HOW
+    mt_line=$(head -c 512 "$mt_file" 2>/dev/null | tr -d '\000' | sed 1q)
+    mt_return=$(printf '\r')
+    case $1$mt_line in
+    'exec#!'*"$mt_return" | shell*"$mt_return")
+        mt_fault=crlf
+        return 0
+        ;;
+    'exec#!'*) ;;
+    *) return 0 ;;
+    esac
+    IFS=' 	' read -r mt_interpreter_file mt_rest <<MT_LINE
+${mt_line#??}
+MT_LINE
+    mt_fault_detail=$mt_interpreter_file
+    case $mt_interpreter_file in
+    */env)
+        mt_fault_detail=${mt_rest%%[ 	]*}
+        case $mt_fault_detail in
+        '' | -* | *=*) return 0 ;;
+        esac
+        (
+            PATH=$(cat "$mt_tmp/found.path")
+            command -v "$mt_fault_detail"
+        ) >/dev/null 2>&1 || mt_fault=interpreter
+        ;;
+    /*) [ -x "$mt_interpreter_file" ] || mt_fault=interpreter ;;
+    esac
+}
+
+# The first fault of what the job executes and reads.
+mt_probe_faults() {
+    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_look_at exec "$mt_look_exec"
+    [ -n "$mt_fault" ] || mt_look_at shell "$mt_look_shell"
+    [ -n "$mt_fault" ] || mt_look_at read "$mt_look_read"
+    [ -n "$mt_fault" ] || return 0
+    mt_frame fault "$mt_fault"
+    mt_frame fault_file "$mt_fault_file"
+    mt_frame fault_detail "$mt_fault_detail"
+}
