@@ -13,9 +13,17 @@
  * wants it of read, so that all behind them is left for the container. Every login shell understands this
  * line alike: no "!" (csh), no backslash (fish), no line end (csh).
  */
-#define COMMAND                                                                                              \
+#define READ_LINES                                                                                           \
     "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; n=$(echo; echo x); n=${n%%x}; g=; "      \
-    "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; eval \"$g\"'"
+    "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; "
+#define COMMAND READ_LINES "eval \"$g\"'"
+
+/* The lines run in a session of their own, which goes on to its end without the connection (see detach in
+ * request.c); they hold no secret, so they may stand on a command line. */
+#define COMMAND_DETACHED                                                                                     \
+    READ_LINES                                                                                               \
+    "r() { eval \"$g\"; }; command -v setsid >/dev/null || r; exec 3<&0; trap r EXIT; "                      \
+    "setsid /bin/sh -c \"$g\" <&3 3<&- & trap - EXIT; exec 3<&-; wait'"
 
 static void set(struct str *out, const char *name, const char *value)
 {
@@ -51,6 +59,11 @@ void node_gate_end(struct str *out, const char *nonce)
 char *node_gate_command(const char *nonce)
 {
     return xasprintf(COMMAND, nonce, nonce);
+}
+
+char *node_gate_command_detached(const char *nonce)
+{
+    return xasprintf(COMMAND_DETACHED, nonce, nonce);
 }
 
 void node_call_enter(struct node_call *call, const struct node_container *container)

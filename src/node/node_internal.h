@@ -69,6 +69,8 @@ void node_gate_begin(struct str *out, const struct node_container *container, co
 void node_gate_add_value(struct str *out, const char *name, const char *value);
 void node_gate_end(struct str *out, const char *nonce);
 char *node_gate_command(const char *nonce); /* the caller frees */
+/* The same for lines that go on to their end without the connection. */
+char *node_gate_command_detached(const char *nonce);
 
 /* A failure on the way into a container, by the name of its class; false when there is none of that name. */
 bool node_gate_error(const char *name, const char *detail, struct error *err);

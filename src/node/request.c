@@ -78,6 +78,25 @@ static void begin(struct node_call *out, const struct node_target *target, const
     set_text(&out->input, "container_began", inside ? target->container.started : NULL);
 }
 
+/*
+ * Let a call go on to its end without its caller: its script runs in a session of its own, below a shell that
+ * waits for it. A signal that comes through the connection ends that shell alone. Where no process can be
+ * forked, the shell's exit trap runs the script in its place, so that a stop still signals what it can. The
+ * command has no "!" (csh), so wait names no process.
+ */
+static void detach(struct node_call *out, const struct node_target *target)
+{
+    free(out->command);
+    if (target->container.name != NULL)
+        out->command = node_gate_command_detached(out->nonce);
+    else
+        out->command = xasprintf(
+            "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; r() { exec /bin/sh -s; }; "
+            "command -v setsid >/dev/null || r; exec 3<&0; trap r EXIT; setsid /bin/sh -s <&3 3<&- & "
+            "trap - EXIT; exec 3<&-; wait'",
+            out->nonce);
+}
+
 static void finish(struct node_call *out, const char *const *parts)
 {
     node_script_add(&out->input, parts);
@@ -189,6 +208,7 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
                                         "25-place", "60-stop", "90-main",  NULL};
 
     begin(out, target, "stop", nonce);
+    detach(out, target);
     set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
     set_number(&out->input, "grace", wish->grace_s);
     finish(out, parts);
