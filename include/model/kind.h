@@ -72,6 +72,7 @@
     X(not_proven, "not-proven", 7)                                                                           \
     X(record_newer, "record-newer", 8)                                                                       \
     X(record_damaged, "record-damaged", 8)                                                                   \
+    X(hung_up, "hung-up", 129)                                                                               \
     X(interrupted, "interrupted", 130)                                                                       \
     X(terminated, "terminated", 143)
 

@@ -36,6 +36,13 @@ struct run_context {
     unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
     bool die_armed;       /* the hook is on */
     unsigned long steps;  /* steps passed so far (out) */
+    /*
+     * Start a process that goes on with the stop of this run, or with watching it, once this process has
+     * ended. It only waits until then. NULL: there is none to be had.
+     */
+    void (*leave_stand_in)(void *ctx, const char *run);
+    void *stand_in_ctx;
+    bool stand_in_left; /* it was started (out) */
     struct strlist
         secrets; /* values of the runs' secrets met so far (out, owned): masked in what is kept or told */
 };
@@ -158,21 +165,26 @@ struct run_wait_request {
     unsigned long timeout_s;
     bool stop_at_timeout; /* `start --wait --timeout`; plain `wait` leaves the run alone */
     bool stop_on_signal;  /* `start --wait`: Ctrl-C and TERM stop the run */
+    bool end_on_hangup;   /* SIGHUP, which the caller has blocked, ends the waiting and not the run */
+    bool hand_over;       /* ... and leaves a supervisor */
     bool with_logs;       /* `start --wait`: the merged log through the observer */
 };
 
 /*
  * Wait for the run's end: watch its nodes and do what the spec says about failures, silence and stalls, or
  * watch its record alone while another process does that. 0: finished. Errors: run_failed or run_stopped (1),
- * run_lost (3: lost for lost_after, and nobody else waits for it), time_limit (5), not_proven (7).
+ * run_lost (3: lost for lost_after, and nobody else waits for it), time_limit (5), not_proven (7), hung_up
+ * (129).
  */
 int run_wait(struct run_context *context, const char *name, const struct run_wait_request *request,
              struct run *run, struct error *err);
 
 /*
- * Be the supervisor of a run until it has ended and nothing of it may be left anywhere. Errors as for
- * run_wait; run_over, supervised (6).
+ * Be the supervisor of a run until it has ended and nothing of it may be left anywhere. take_over: while
+ * another process is, wait for its end; a run that has ended by then is no error. Errors as for run_wait;
+ * run_over, supervised (6).
  */
-int run_supervise(struct run_context *context, const char *name, struct run *run, struct error *err);
+int run_supervise(struct run_context *context, const char *name, bool take_over, struct run *run,
+                  struct error *err);
 
 #endif

@@ -145,6 +145,12 @@ int64_t fleet_now_ms(const struct fleet *fleet);
 void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx);
 
 /*
+ * Hand SIGHUP to the same callback, and unblock it: one that came while it was blocked is handed over at
+ * once. It is blocked again when the fleet is freed, so that none is lost or deadly between two fleets.
+ */
+void fleet_catch_hangup(struct fleet *fleet);
+
+/*
  * Call back in fleet_run whenever fd is readable (one descriptor; the caller's, it outlives the watch). It
  * does not keep fleet_run going. fd -1 ends it. For work of the caller's that shall go on while commands do.
  * Errors: kind_local.

@@ -59,6 +59,7 @@ struct cmd_options {
     struct option_uint grace;
     const char *signal;
     bool give_up;
+    bool take_over; /* supervise */
 
     /* status */
     bool watch;

@@ -5,6 +5,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cmd/session_internal.h"
+#include "cmd/supervise_internal.h"
 #include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
@@ -39,6 +40,8 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
         .fanout = cmd_fanout(call),
         .connect_timeout_ms = cmd_connect_timeout_ms(call),
     };
+    session->context.leave_stand_in = supervise_leave_stand_in;
+    session->context.stand_in_ctx = session;
     arm_test_hook(&session->context);
     return 0;
 }

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +35,31 @@ static int dry_run(struct cmd_call *call, const struct setup *setup, const char 
     return output_print(&text, err);
 }
 
+/*
+ * The terminal may go while nodes are being started: the start is finished first. Where SIGHUP is ignored
+ * (nohup) it stays so.
+ */
+static void hold_hangup(void)
+{
+    struct sigaction now;
+    sigset_t set;
+
+    sigaction(SIGHUP, NULL, &now);
+    if (now.sa_handler == SIG_IGN)
+        return;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static bool hangup_is_held(void)
+{
+    sigset_t set;
+
+    sigprocmask(SIG_BLOCK, NULL, &set);
+    return sigismember(&set, SIGHUP) == 1;
+}
+
 /* In the foreground: the merged log is the result, what became of the run goes to stderr. */
 static int wait_for_it(struct session *session, struct run *run, struct error *err)
 {
@@ -43,6 +69,8 @@ static int wait_for_it(struct session *session, struct run *run, struct error *e
         .timeout_s = options->timeout.value,
         .stop_at_timeout = true,
         .stop_on_signal = true,
+        .end_on_hangup = hangup_is_held(),
+        .hand_over = !options->no_supervise,
         .with_logs = true,
     };
     AUTO_FREE char *name = xstrdup(run->name);
@@ -79,6 +107,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     };
     run_init(&run);
     session_tell_job(&session, &setup->job);
+    hold_hangup();
     int result = run_start(&session.context, &request, &run, err);
     if (result == 0 && call->options.wait) {
         result = wait_for_it(&session, &run, err);

@@ -31,14 +31,21 @@ static int run_supervise_command(struct cmd_call *call, struct error *err)
     session_tell_run(&session, name);
     struct run run;
     run_init(&run);
-    int result = run_supervise(&session.context, name, &run, err);
+    int result = run_supervise(&session.context, name, call->options.take_over, &run, err);
     if (run.name && call->style.json)
         result = session_answer(&session, &run, NULL, result, err);
     run_release(&run);
     return result;
 }
 
-static const char *const usage[] = {"supervise RUN", NULL};
+static const char *const usage[] = {"supervise RUN [--take-over]", NULL};
+static const struct option own_options[] = {
+    {.name = "take-over",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, take_over),
+     .help = "while another process supervises the run, wait and take its place when it ends"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] = "'start' leaves a supervisor on this machine; this is for a run that has none,\n"
                             "after a crash or a reboot. It stays until the run has ended. There is one at a\n"
                             "time; when it ends by a signal, the run goes on.\n";
@@ -47,6 +54,7 @@ const struct command command_supervise = {
     .summary = "watch a run and act on its failures",
     .usage = usage,
     .notes = notes,
+    .own = &own,
     .min_operands = 1,
     .max_operands = 1,
     .operands = "RUN",
@@ -56,14 +64,20 @@ const struct command command_supervise = {
 /* --- leaving one behind ------------------------------------------------------------------------- */
 
 /* In the child: a session of its own, nothing of the terminal, and become `mtlaunch supervise RUN`. */
-static void become_supervisor(const struct session *session, const char *name, const char *log)
+static void become_supervisor(const struct session *session, const char *name, const char *log,
+                              bool take_over)
 {
     AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
     AUTO_FREE char *connect = xasprintf("%u", session->context.connect_timeout_ms / 1000);
     bool asked = session->context.connect_timeout_ms != 0;
-    const char *argv[] = {
-        "mtlaunch", "supervise", name, "-v", "--fanout", fanout, asked ? "--connect-timeout" : NULL,
-        connect,    NULL};
+    const char *argv[11] = {"mtlaunch", "supervise", name, "-v", "--fanout", fanout};
+    size_t count = 6;
+    if (take_over)
+        argv[count++] = "--take-over";
+    if (asked) {
+        argv[count++] = "--connect-timeout";
+        argv[count] = connect;
+    }
     const char *die_at = getenv("MTLAUNCH_TEST_SUPERVISOR_DIE_AT");
     sigset_t none;
     int null = open("/dev/null", O_RDONLY);
@@ -127,9 +141,21 @@ void supervise_leave_behind(const struct session *session, const char *name)
     wait_for_the_old_one(session, name);
     pid_t child = fork();
     if (child == 0)
-        become_supervisor(session, name, log);
+        become_supervisor(session, name, log, false);
     if (child < 0)
         msg_warn("no supervisor can be started: %s; `mtlaunch supervise %s` does it", strerror(errno), name);
     else if (!is_there(session, name, child))
         msg_warn("no supervisor came up (see '%s'); `mtlaunch supervise %s` starts one", log, name);
+}
+
+void supervise_leave_stand_in(void *ctx, const char *name)
+{
+    const struct session *session = ctx;
+    AUTO_FREE char *log = xasprintf("%s/%s/supervisor.log", session->store.root, name);
+    pid_t child = fork();
+
+    if (child == 0)
+        become_supervisor(session, name, log, true);
+    if (child < 0)
+        msg_warn("no process can be started that goes on when this one ends: %s", strerror(errno));
 }

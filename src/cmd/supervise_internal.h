@@ -10,4 +10,10 @@
  */
 void supervise_leave_behind(const struct session *session, const char *name);
 
+/*
+ * Start one that takes over when this process, which supervises or stops the run, ends before the run does,
+ * and wait for nothing. For leave_stand_in of a run_context; ctx: the session.
+ */
+void supervise_leave_stand_in(void *ctx, const char *name);
+
 #endif

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "run/supervisor.h"
 #include "step_internal.h"
 
 #define TURN_NOTICE_MS 1000 /* another command holds the run's lock longer: say so */
@@ -214,6 +216,21 @@ int run_settle(struct run_context *context, struct run *run, struct error *err)
     return 0;
 }
 
+void run_leave_stand_in(struct run_context *context, const char *name)
+{
+    if (context->leave_stand_in == NULL || context->stand_in_left) {
+        return;
+    }
+    struct run_supervisor found;
+    run_supervisor_find(context->store, name, &found);
+    bool other = found.alive && !(found.here && found.pid == getpid());
+    run_supervisor_release(&found);
+    if (!other) {
+        context->stand_in_left = true;
+        context->leave_stand_in(context->stand_in_ctx, name);
+    }
+}
+
 /* --- observing ---------------------------------------------------------------------------------- */
 
 struct observe_round {
@@ -242,6 +259,7 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     if (result == 0) {
         policy_note_clock(&round->run->nodes[node], seen.uptime_ms, clock_real_ms(), seen.rebooted);
+        judge_note_stop(round->run, &round->run->nodes[node]);
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
         judge_gpus(&round->run->nodes[node], &seen.gpus);
     }

@@ -66,6 +66,12 @@ struct reach run_reach(const struct run *run);
 struct node_target run_node_target(const struct run *run, size_t node);
 
 /*
+ * A signal ends this process before the stop of a live run is proven, or it may: see that a process stays
+ * which goes on with it. A supervisor that lives is one; else the context starts one, once.
+ */
+void run_leave_stand_in(struct run_context *context, const char *name);
+
+/*
  * Ask every node that has not ended how it is; run's nodes follow. Unreachable ones are `lost`. what: for the
  * progress, or NULL. 0, or -1 when interrupted.
  */
@@ -123,6 +129,9 @@ struct stop_orders {
  */
 int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *orders,
                   struct run_stop_result *result, size_t *unproven, bool *silent);
+
+/* "run1: stopped on 4 nodes". nodes: which, one a node; NULL: all. */
+void run_tell_stopped(const struct run_context *context, const struct run *run, const bool *nodes);
 
 /*
  * Stop a run whose lock is held: the record says `stopping` until it is proven that nothing is left. why: for

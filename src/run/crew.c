@@ -19,6 +19,11 @@
 static void on_signal(void *ctx, int signal_number)
 {
     struct crew *crew = ctx;
+    if (signal_number == SIGHUP) {
+        crew->hung_up = true;
+        fleet_stop(crew->fleet);
+        return;
+    }
     crew->signal_number = signal_number;
     crew->signals++;
     if (crew->signals == crew->patience + 1 && crew->on_interrupt != NULL) {
@@ -33,6 +38,11 @@ static void on_signal(void *ctx, int signal_number)
 bool crew_is_interrupted(const struct crew *crew)
 {
     return crew->signals > crew->patience;
+}
+
+void crew_catch_hangup(struct crew *crew)
+{
+    fleet_catch_hangup(crew->fleet);
 }
 
 int crew_interrupted_error(const struct crew *crew, struct error *err)

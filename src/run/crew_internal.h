@@ -20,6 +20,7 @@ struct crew {
     struct fleet *fleet;
     int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
     unsigned signals;                /* how many came */
+    bool hung_up;                    /* SIGHUP came (crew_catch_hangup) */
     unsigned patience;               /* so many of them do not interrupt: 0 at first, more for a roll-back */
     void (*on_interrupt)(void *ctx); /* called with the signal that interrupts; NULL: none */
     void *interrupt_ctx;
@@ -37,6 +38,9 @@ int crew_hold(const struct crew *crew, struct error *err);
 
 /* Has a signal come that ends what the command was at? */
 bool crew_is_interrupted(const struct crew *crew);
+
+/* From now on SIGHUP does not end the process: it sets hung_up and ends a pause. */
+void crew_catch_hangup(struct crew *crew);
 
 /* The error for that signal: kind_interrupted or kind_terminated. Returns -1. */
 int crew_interrupted_error(const struct crew *crew, struct error *err);

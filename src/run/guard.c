@@ -25,6 +25,9 @@ int guard_open(struct guard *guard, struct error *err)
         return -1;
     }
     guard->crew_open = true;
+    if (guard->request->end_on_hangup) {
+        crew_catch_hangup(&guard->crew);
+    }
     guard->debtors = debtors_open(&guard->crew);
     guard->watchers = watchers_open(&guard->crew, policy_beat_s(&run->policy));
     if (guard->request->with_logs) {
@@ -42,6 +45,7 @@ int guard_open(struct guard *guard, struct error *err)
 void guard_close(struct guard *guard)
 {
     if (guard->crew_open) {
+        guard->hung_up = guard->hung_up || guard->crew.hung_up;
         crew_close(&guard->crew);
     }
     guard->crew_open = false;

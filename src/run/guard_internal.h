@@ -26,6 +26,7 @@ struct guard {
     int64_t retry_ms;      /* not before: the next stop that carries on, the next try at debts */
     unsigned tries;        /* of these, in a row */
     int64_t restart_ms;    /* the next attempt begins then; 0: none is waited for */
+    bool hung_up;          /* SIGHUP came to the crew of an attempt before */
     bool told_alone;       /* no node answers, and that was said */
     bool stalled;          /* and that was said */
     bool due;              /* something is to be looked at */

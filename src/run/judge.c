@@ -182,6 +182,13 @@ void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
     }
 }
 
+void judge_note_stop(const struct run *run, struct run_node *node)
+{
+    if (run->stopping && (node->state == NODE_RUNNING || node->state == NODE_LOST)) {
+        node->signalled = true;
+    }
+}
+
 void judge_silence(struct run_node *node, const struct error *why)
 {
     node->state = NODE_LOST;

@@ -31,6 +31,12 @@ int judge_start(struct run_node *node, const struct node_start *start, const cha
 int judge_foreign(const struct node_foreign *foreign, const char *run, struct error *err);
 
 /*
+ * Before an observation: the stop of a run went out and its proof was not heard. A node that was running
+ * until then counts as told to stop, and so as stopped once it has ended.
+ */
+void judge_note_stop(const struct run *run, struct run_node *node);
+
+/*
  * A node was told to stop and answered. again: an earlier stop of this attempt was sent and its answer never
  * seen, so what has ended since may have ended by it.
  */

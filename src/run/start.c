@@ -173,15 +173,25 @@ static int roll_back(struct start *start, struct error *err)
     run->state = RUN_STOPPING;
     run_keep(start->context, run, NULL); /* the stop itself matters more than a full disk here */
     start->crew.patience = start->crew.signals;
+    if (start->crew.signals > 0) {
+        run_leave_stand_in(start->context, run->name);
+    }
     int code = run_end_nodes(&start->crew, run, &orders, &result, &unproven, NULL);
     if (code != 0) {
+        run_leave_stand_in(start->context, run->name);
         say_what_may_run(start);
         crew_interrupted_error(&start->crew, err);
-        error_hint(err, "`mtlaunch stop %s` ends what still runs", run->name);
+        error_hint(err,
+                   "the stop goes on without this command: `mtlaunch status %s` shows it, `mtlaunch stop %s` "
+                   "waits for its proof",
+                   run->name, run->name);
     } else if (unproven > 0) {
         code = run_unproven_error(run, &result, unproven, err);
     } else {
         run->stopping = false;
+        if (start->crew.signals > 0) {
+            run_tell_stopped(start->context, run, start->touched);
+        }
     }
     run_stop_result_release(&result);
     return code;

@@ -159,6 +159,15 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
         err, "`mtlaunch stop %s` again is safe; --give-up writes off nodes that can't be reached", run->name);
 }
 
+void run_tell_stopped(const struct run_context *context, const struct run *run, const bool *nodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        count += nodes == NULL || nodes[i] ? 1 : 0;
+    }
+    tell_info(context, "%s: stopped on %zu node%s", run->name, count, count == 1 ? "" : "s");
+}
+
 /* --- the command -------------------------------------------------------------------------------- */
 
 static void write_off(struct run *run, const bool *silent)
@@ -225,10 +234,13 @@ int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders,
     if (run_end_nodes(crew, run, &orders, result, &unproven, silent) != 0) {
         if (!orders.sweep) {
             run_keep(context, run, NULL); /* what is known so far; the interruption is the news */
+            run_leave_stand_in(context, run->name);
         }
         crew_interrupted_error(crew, err);
-        return error_hint(err, "%zu of %zu nodes had not answered; `mtlaunch stop %s` goes on", unproven,
-                          run->nodes_len, run->name);
+        return error_hint(err,
+                          "%zu of %zu nodes had not answered; the stop goes on without this command: "
+                          "`mtlaunch status %s` shows it, `mtlaunch stop %s` waits for its proof",
+                          unproven, run->nodes_len, run->name, run->name);
     }
     return stop_conclude(context, run, &orders, give_up, result, unproven, silent, err);
 }

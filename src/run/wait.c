@@ -1,6 +1,7 @@
 /* Waiting for a run's end: as its guard, or, while another process guards it, by its record alone. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -9,11 +10,12 @@
 #include "model/kind.h"
 #include "run/supervisor.h"
 
-#define TICK_MS     1000
-#define DRAIN_MS    10000 /* the run has ended: time for the last bytes of its logs */
-#define BEAT_MS     60000 /* of the supervisor's file */
-#define DEBT_MS     30000 /* between two tries to reach a node of an earlier attempt */
-#define DEBT_MAX_MS (24 * 3600 * INT64_C(1000))
+#define TICK_MS      1000
+#define DRAIN_MS     10000 /* the run has ended: time for the last bytes of its logs */
+#define BEAT_MS      60000 /* of the supervisor's file */
+#define DEBT_MS      30000 /* between two tries to reach a node of an earlier attempt */
+#define TAKE_OVER_MS 100   /* between two looks whether the process before has gone */
+#define DEBT_MAX_MS  (24 * 3600 * INT64_C(1000))
 
 static void tick(struct guard *guard, unsigned ms)
 {
@@ -120,7 +122,12 @@ static int interrupted(struct guard *guard, struct error *err)
     }
     guard->crew.patience = guard->crew.signals;
     crew_interrupted_error(&guard->crew, err);
-    if (guard_stop(guard, err->text, &worse) != 0) {
+    run_leave_stand_in(guard->context, guard->run->name);
+    if (guard_stop(guard, err->text, &worse) == 0) {
+        if (guard->run->state == RUN_STOPPED) {
+            run_tell_stopped(guard->context, guard->run, NULL);
+        }
+    } else {
         for (size_t i = 0; i < guard->run->nodes_len && crew_is_interrupted(&guard->crew); i++) {
             const struct run_node *node = &guard->run->nodes[i];
             if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
@@ -130,6 +137,18 @@ static int interrupted(struct guard *guard, struct error *err)
         *err = worse;
     }
     return -1;
+}
+
+/* SIGHUP: the command ends, the run does not. */
+static int hung_up(struct run_context *context, const struct run_wait_request *request, const struct run *run,
+                   struct error *err)
+{
+    if (request->hand_over) {
+        run_leave_stand_in(context, run->name);
+    }
+    error_set(err, &kind_hung_up, "ended by SIGHUP");
+    return error_hint(err, "the run goes on%s: `mtlaunch status %s`",
+                      request->hand_over ? " under a supervisor" : "", run->name);
 }
 
 /* --- guarding ----------------------------------------------------------------------------------- */
@@ -173,6 +192,9 @@ static int guard_on(struct guard *guard, struct error *err)
         if (guard->crew_open && crew_is_interrupted(&guard->crew)) {
             return interrupted(guard, err);
         }
+        if (result == 0 && run_state_is_live(guard->run->state) && (guard->hung_up || guard->crew.hung_up)) {
+            return hung_up(guard->context, guard->request, guard->run, err);
+        }
         if (result != 0) {
             return -1;
         }
@@ -212,7 +234,9 @@ static int guard_run(struct guard *guard, struct error *err)
     }
     if (result == 0) {
         result = guard_on(guard, err);
-        drain_logs(guard);
+        if (result == 0 || !run_state_is_live(guard->run->state)) {
+            drain_logs(guard);
+        }
     }
     if (result == 0 && guard->crew_open) {
         guard->record_mark = run_store_mark(guard->context->store, guard->run->name);
@@ -231,6 +255,9 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
 {
     struct crew crew;
     int result = crew_open(&crew, context, run, err); /* for its signals and pauses: no node is asked */
+    if (result == 0 && request->end_on_hangup) {
+        crew_catch_hangup(&crew);
+    }
     int64_t mark = 0;
     struct run_supervisor other;
     while (result == 0 && run_state_is_live(run->state)) {
@@ -258,6 +285,8 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
             if (crew_is_interrupted(&crew)) {
                 crew_interrupted_error(&crew, err);
                 result = error_hint(err, "the run was not touched");
+            } else if (crew.hung_up) {
+                result = hung_up(context, request, run, err);
             }
         }
     }
@@ -312,19 +341,59 @@ static int supervised_elsewhere(const char *name, struct run_supervisor *other, 
     return error_hint(err, "one is enough; `kill PID` there ends it, the run goes on");
 }
 
-int run_supervise(struct run_context *context, const char *name, struct run *run, struct error *err)
+/* Wait until nobody supervises the run and it is ours to, or until it has ended. Returns as
+ * run_supervisor_enter. */
+static int take_over_lock(struct run_context *context, const char *name, struct run *run, struct error *err)
+{
+    const struct timespec pause = {.tv_nsec = TAKE_OVER_MS * INT64_C(1000000)};
+    int lock = -2;
+    while (lock == -2) {
+        lock = run_supervisor_enter(context->store, name, NULL, err);
+        run_release(run);
+        if (run_store_load(context->store, name, run, err) != 0) {
+            run_init(run);
+            if (lock >= 0) {
+                run_supervisor_leave(context->store, name, lock);
+            }
+            return -1;
+        }
+        if (lock == -2) {
+            if (!run_state_is_live(run->state) && run->debts_len == 0) {
+                return -2;
+            }
+            nanosleep(&pause, NULL);
+        }
+    }
+    return lock;
+}
+
+int run_supervise(struct run_context *context, const char *name, bool take_over, struct run *run,
+                  struct error *err)
 {
     static const struct run_wait_request request = {0};
     struct run_supervisor other = {0};
     if (run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }
+    int lock = -2;
+    if (take_over) {
+        lock = take_over_lock(context, name, run, err);
+        if (lock < 0) {
+            return lock == -2 ? 0 : -1;
+        }
+    }
     if (!run_state_is_live(run->state) && run->debts_len == 0) {
+        if (take_over) {
+            run_supervisor_leave(context->store, name, lock);
+            return 0;
+        }
         error_set(err, &kind_run_over, "run '%s' is %s: there is nothing to supervise", name,
                   run_state_name(run->state));
         return error_hint(err, "`mtlaunch start` begins a new attempt");
     }
-    int lock = run_supervisor_enter(context->store, name, &other, err);
+    if (!take_over) {
+        lock = run_supervisor_enter(context->store, name, &other, err);
+    }
     if (lock == -2) {
         return supervised_elsewhere(name, &other, err);
     }

@@ -267,6 +267,7 @@ static void apply(struct watcher *watcher, struct run *run)
         judge_silence(node, &watcher->why);
     } else if (watcher->has_seen) {
         policy_note_clock(node, watcher->seen.uptime_ms, watcher->seen_real_ms, watcher->seen.rebooted);
+        judge_note_stop(run, node);
         judge_observation(node, &watcher->seen, run->id, run->attempt);
     }
 }

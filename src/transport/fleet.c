@@ -233,6 +233,25 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
     fleet->signals_made = true;
 }
 
+/* Whether SIGHUP reaches this process. Children are not affected: libuv gives them an empty mask. */
+static void block_hangup(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void fleet_catch_hangup(struct fleet *fleet)
+{
+    uv_signal_init(&fleet->loop, &fleet->hangup);
+    fleet->hangup.data = fleet;
+    uv_signal_start(&fleet->hangup, on_signal, SIGHUP);
+    fleet->catches_hangup = true;
+    block_hangup(SIG_UNBLOCK);
+}
+
 static void on_background(uv_poll_t *handle, int status, int events)
 {
     struct fleet *fleet = handle->data;
@@ -347,6 +366,10 @@ void fleet_free(struct fleet *fleet)
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         endpoint_release(&fleet->hosts[i]->endpoint);
         free(fleet->hosts[i]);
+    }
+    if (fleet->catches_hangup) {
+        block_hangup(SIG_BLOCK);
+        uv_close((uv_handle_t *)&fleet->hangup, NULL);
     }
     for (int i = 0; fleet->signals_made && i < FLEET_SIGNALS; i++)
         uv_close((uv_handle_t *)&fleet->signals[i], NULL);

@@ -101,6 +101,8 @@ struct fleet {
     bool paused; /* no output is read */
     bool signals_made;
     uv_signal_t signals[FLEET_SIGNALS];
+    bool catches_hangup;
+    uv_signal_t hangup;
     void (*signal_callback)(void *ctx, int signal_number);
     void *signal_ctx;
     uv_poll_t *background; /* NULL: none; its data is the fleet */
