@@ -80,7 +80,7 @@ class Lab:
         return [node["state"] for node in self.status(run)["nodes"]]
 
     def wait_state(self, run, *states, limit=60):
-        return wait_for(lambda: (lambda s: s if s["state"] in states else None)(self.status(run)),
+        return wait_for(lambda: (lambda s: s if s.get("state") in states else None)(self.status(run)),
                         f"run {run} to be {' or '.join(states)}", limit, 0.3)
 
     # files
