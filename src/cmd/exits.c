@@ -11,6 +11,7 @@ const struct exit_meaning exit_meanings[] = {
     {6, "no such run here, or its state does not allow it"},
     {7, "it is not proven that everything is gone; to repeat is safe"},
     {8, "local trouble: state folder, disk, memory, or a record written by a newer version"},
+    {129, "ended by SIGHUP; the run goes on"},
     {130, "interrupted by Ctrl-C"},
     {143, "terminated by SIGTERM"},
 };
