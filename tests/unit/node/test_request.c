@@ -23,14 +23,26 @@ static void check_frame_of_script(const struct node_call *call)
     static const char end[] = "\n}\nmt_all\n";
 
     assert_string_equal(call->nonce, N);
-    assert_string_equal(call->command,
-                        "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = " N " ] || exit 97; exec /bin/sh -s'");
     assert_true(text_starts(str_text(&call->input), begin));
     assert_true(text_ends(str_text(&call->input), end));
     assert_non_null(strstr(str_text(&call->input), "\nmt_artifacts='/it'\\''s'\n"));
     assert_non_null(strstr(str_text(&call->input), "\nmt_run_id='r-12345678'\n"));
     assert_non_null(strstr(str_text(&call->input), "\nmt_rank=3\n"));
     assert_non_null(strstr(str_text(&call->input), "\nmt_attempt=2\n"));
+}
+
+static void check_runs_here(const struct node_call *call)
+{
+    assert_string_equal(call->command,
+                        "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = " N " ] || exit 97; exec /bin/sh -s'");
+}
+
+/* S9: in a session of its own. Every login shell must read the command alike: no "!", no backslash, one line.
+ */
+static void check_runs_detached(const struct node_call *call)
+{
+    assert_non_null(strstr(call->command, "setsid /bin/sh -s <&3 3<&- & trap - EXIT; exec 3<&-; wait'"));
+    assert_null(strpbrk(call->command, "!\\\n"));
 }
 
 static void check_has(const struct node_call *call, const char *text)
@@ -46,6 +58,7 @@ static void test_a_stop(void **state)
 
     node_request_stop(&target, &(struct node_stop_wish){.signal = "INT", .grace_s = 40}, N, &call);
     check_frame_of_script(&call);
+    check_runs_detached(&call);
     check_has(&call, "\nmt_verb='stop'\n");
     check_has(&call, "\nmt_signal_name='INT'\n");
     check_has(&call, "\nmt_grace=40\n");
@@ -60,6 +73,7 @@ static void test_a_tail(void **state)
 
     node_request_tail(&target, &(struct node_tail_wish){.from = NODE_TAIL_LINES, .count = 100}, N, &call);
     check_frame_of_script(&call);
+    check_runs_here(&call);
     check_has(&call, "\nmt_tail_attempt=2\n");
     check_has(&call, "\nmt_tail_from='lines'\nmt_tail_count=100\nmt_want_follow=\n");
     node_request_tail(
@@ -77,6 +91,7 @@ static void test_a_removal(void **state)
 
     node_request_remove(&target, true, N, &call);
     check_frame_of_script(&call);
+    check_runs_here(&call);
     check_has(&call, "\nmt_want_logs=1\n");
 }
 
@@ -111,6 +126,7 @@ static void test_a_start(void **state)
     node_request_start(&target, &job, &(struct node_start_wish){.master_port = 29500, .version = "1"}, N,
                        &call);
     check_frame_of_script(&call);
+    check_runs_here(&call);
     check_has(&call, "\nmt_master_port=29500\n");
     check_has(&call, "\nmt_start_timeout=120\n");
     check_has(&call, "\nunset GONE\n");
@@ -143,6 +159,7 @@ static void test_a_probe_execs_nothing(void **state)
         .program = "train.py", .interpreter = "python3", .job = true, .port = true, .master_port = 7};
     node_request_probe(&target, &job, &wish, N, &call);
     check_frame_of_script(&call);
+    check_runs_here(&call);
     check_has(&call, "\nmt_env_mode='clean'\n");
     check_has(&call, "\nmt_visible_set=1\nmt_visible='0,1'\n");
     check_has(&call, "\nmt_want_port=1\nmt_master_port=7\n");
