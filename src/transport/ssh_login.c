@@ -370,8 +370,9 @@ static int fail_login(struct ssh_connection *connection)
     struct error err = ERROR_INIT;
 
     ssh_connection_reason(connection, &reason);
-    if (strstr(str_text(&reason), "authentication failures") !=
-        NULL) { /* MaxAuthTries: the last one's answer */
+    /* MaxAuthTries is the last one's answer. The server's words may be lost behind its hanging up. */
+    if (strstr(str_text(&reason), "authentication failures") != NULL ||
+        (connection->tried.len > 0 && !ssh_connection_is_alive(connection))) {
         if (connection->identity < connection->offers_len)
             add_tried(connection, connection->offers[connection->identity]);
         return fail_refused(connection, true);

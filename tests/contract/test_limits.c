@@ -111,12 +111,51 @@ static void test_stopped_beyond_grace(void **state)
     endpoint_release(&endpoint);
 }
 
+#define HASHED_LINES 4000
+#define HASHED_HOSTS 24
+
+/* S13: known_hosts of cloned machines: thousands of hashed lines with one key. To look through them takes
+ * longer than the limit of the logins; no host pays for it, and the unknown one is told that it is unknown.
+ */
+static void test_many_hashed_lines(void **state)
+{
+    struct world *world = *state;
+    AUTO_FREE char *known = xasprintf("%s/hashed", world->dir);
+    struct fleet *fleet = make_fleet(0, 500);
+    struct outcome outcomes[HASHED_HOSTS] = {{0}};
+    struct exec_request request = {.command = "true"};
+
+    world_serve(world, "");
+    run_shell("key=$(cut -d' ' -f1,2 %s/host_ed25519.pub); seq -f 'clone%%g' %d | sed \"s|$| $key|\" >%s",
+              world->dir, HASHED_LINES, known);
+    run_shell("key=$(cut -d' ' -f1,2 %s/host_ed25519.pub); for n in $(seq 2 %d); do echo \"[127.0.0.$n]:%u "
+              "$key\"; done"
+              " >>%s; ssh-keygen -q -H -f %s >/dev/null 2>&1",
+              world->dir, HASHED_HOSTS, world->port, known, known);
+    for (size_t i = 0; i < HASHED_HOSTS; i++) { /* the first is not known */
+        AUTO_FREE char *address = xasprintf("127.0.0.%zu", i + 1);
+        struct endpoint endpoint = make_endpoint(world, address, false);
+        strlist_release(&endpoint.known_hosts);
+        strlist_add(&endpoint.known_hosts, known);
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+        endpoint_release(&endpoint);
+    }
+    fleet_run(fleet);
+    fleet_free(fleet);
+    assert_failed(&outcomes[0], &kind_hostkey_unknown);
+    for (size_t i = 1; i < HASHED_HOSTS; i++)
+        assert_ended(&outcomes[i], 0);
+    for (size_t i = 0; i < HASHED_HOSTS; i++)
+        outcome_release(&outcomes[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_more_files),
         cmocka_unit_test(test_no_loop),
         cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_many_hashed_lines),
         cmocka_unit_test(test_stopped_beyond_grace),
     };
 
