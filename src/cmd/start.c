@@ -9,6 +9,7 @@
 #include "cmd/setup_internal.h"
 #include "cmd/supervise_internal.h"
 #include "cmd/tell_internal.h"
+#include "model/kind.h"
 #include "report/dryrun.h"
 #include "report/output.h"
 
@@ -61,7 +62,8 @@ static bool hangup_is_held(void)
 }
 
 /* In the foreground: the merged log is the result, what became of the run goes to stderr. */
-static int wait_for_it(struct session *session, struct run *run, struct error *err)
+/* started: false for a run that failed at once; its log is printed and its outcome told all the same. */
+static int wait_for_it(struct session *session, struct run *run, bool started, struct error *err)
 {
     const struct cmd_options *options = &session->call->options;
     const struct run_wait_request request = {
@@ -74,7 +76,8 @@ static int wait_for_it(struct session *session, struct run *run, struct error *e
         .with_logs = true,
     };
     AUTO_FREE char *name = xstrdup(run->name);
-    msg_info("%s: started on %zu node%s", name, run->nodes_len, run->nodes_len == 1 ? "" : "s");
+    if (started)
+        msg_info("%s: started on %zu node%s", name, run->nodes_len, run->nodes_len == 1 ? "" : "s");
     run_release(run);
     run_init(run);
     int result = run_wait(&session->context, name, &request, run, err);
@@ -109,8 +112,9 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     session_tell_job(&session, &setup->job);
     hold_hangup();
     int result = run_start(&session.context, &request, &run, err);
-    if (result == 0 && call->options.wait) {
-        result = wait_for_it(&session, &run, err);
+    bool failed_at_once = result != 0 && err->kind == &kind_run_failed;
+    if ((result == 0 || failed_at_once) && call->options.wait) {
+        result = wait_for_it(&session, &run, result == 0, err);
     } else {
         if (result == 0 && !call->options.no_supervise && run_state_is_live(run.state))
             supervise_leave_behind(&session, name);

@@ -8,12 +8,10 @@
 #include "judge_internal.h"
 #include "lastlines_internal.h"
 #include "model/kind.h"
-#include "model/remedy.h"
 #include "record_internal.h"
 
 #define LINES_READ     40 /* of the log of the node that failed first */
-#define LINES_QUOTED   5
-#define STALL_MARGIN_S 1 /* beyond two beats: a node is behind the others */
+#define STALL_MARGIN_S 1  /* beyond two beats: a node is behind the others */
 
 /* --- the crew of the current attempt ------------------------------------------------------------ */
 
@@ -66,12 +64,6 @@ static void set_reason(struct run *run, char *reason)
     run->reason = reason;
 }
 
-static char *describe(const struct run_node *node)
-{
-    return xasprintf("%s (node %u): %s", node->label, node->rank,
-                     node->reason == NULL ? "failed" : node->reason);
-}
-
 void guard_explain(struct guard *guard)
 {
     struct run *run = guard->run;
@@ -85,10 +77,7 @@ void guard_explain(struct guard *guard)
     wanted[first] = true;
     run_fetch_lines(&guard->crew, wanted, LINES_READ, texts);
     AUTO_FREE char *text = texts[first];
-    AUTO_FREE char *head = describe(&run->nodes[first]);
-    AUTO_FREE char *quoted = run_quote_lines(head, text, LINES_QUOTED);
-    const char *action = remedy_find(text);
-    set_reason(run, action == NULL ? xstrdup(quoted) : xasprintf("%s\n  hint: %s", quoted, action));
+    set_reason(run, run_failure_text(&run->nodes[first], text));
     guard->no_restart = text != NULL && policy_forbids_restart(&run->policy, text) != NULL;
 }
 
@@ -290,7 +279,7 @@ static char *decision_reason(const struct guard *guard, const struct policy_deci
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason == NULL ? "?" : node->reason);
     }
-    return describe(node);
+    return run_failure_text(node, NULL);
 }
 
 static struct policy_decision decide(const struct guard *guard)

@@ -5,11 +5,13 @@
 #include "base/text.h"
 #include "common_internal.h"
 #include "lastlines_internal.h"
+#include "model/remedy.h"
 #include "node/answer.h"
 
 #define FETCH_TIMEOUT_MS 10000
 #define TEXT_MAX         4000 /* bytes kept of a node's lines */
 #define QUOTE_MAX        600  /* bytes that go into a reason */
+#define LINES_QUOTED     5
 
 struct fetch {
     struct crew *crew;
@@ -30,6 +32,20 @@ static bool fetch_build(void *ctx, size_t node, const char *nonce, struct node_c
     return true;
 }
 
+char *run_safe_lines(const char *plain)
+{
+    struct str text = STR_INIT;
+    size_t len = plain == NULL ? 0 : strlen(plain);
+    size_t skip = len > TEXT_MAX ? len - TEXT_MAX : 0;
+    if (len > 0) {
+        text_add_safe(&text, plain + skip, len - skip);
+    }
+    while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1]) != NULL) {
+        str_truncate(&text, text.len - 1);
+    }
+    return str_detach(&text);
+}
+
 static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
                       struct error *err)
 {
@@ -40,18 +56,11 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
     node_tail_init(&tail, nonce);
     int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
     if (result == 0 && tail.header && !tail.missing) {
-        AUTO_STR struct str text = STR_INIT;
         AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
         run_mask(fetch->crew->context, &plain);
         node_drop_shell_place(plain);
-        size_t plain_len = strlen(plain);
-        size_t skip = plain_len > TEXT_MAX ? plain_len - TEXT_MAX : 0;
-        text_add_safe(&text, plain + skip, plain_len - skip);
-        while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1]) != NULL) {
-            str_truncate(&text, text.len - 1);
-        }
         free(fetch->texts[node]);
-        fetch->texts[node] = xstrdup(str_text(&text));
+        fetch->texts[node] = run_safe_lines(plain);
     }
     node_tail_release(&tail);
     return result;
@@ -104,4 +113,18 @@ char *run_quote_lines(const char *head, const char *text, unsigned lines)
         }
     }
     return str_detach(&out);
+}
+
+char *run_failure_text(const struct run_node *node, const char *text)
+{
+    AUTO_FREE char *head = xasprintf("%s (node %u): %s", node->label, node->rank,
+                                     node->reason == NULL ? "failed" : node->reason);
+    char *quoted = run_quote_lines(head, text, LINES_QUOTED);
+    const char *action = remedy_find(text);
+    if (action == NULL) {
+        return quoted;
+    }
+    char *whole = xasprintf("%s\n  hint: %s", quoted, action);
+    free(quoted);
+    return whole;
 }

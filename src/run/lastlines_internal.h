@@ -13,7 +13,16 @@
  */
 int run_fetch_lines(struct crew *crew, const bool *wanted, unsigned lines, char **texts);
 
+/* The end of a log's text (NULL accepted), made safe to quote: no line end behind it. Caller frees. */
+char *run_safe_lines(const char *plain);
+
 /* "HEAD:\n    line\n    line" with the last lines of text; HEAD alone when there are none. Caller frees. */
 char *run_quote_lines(const char *head, const char *text, unsigned lines);
+
+/*
+ * Why a run failed, by the node that failed first and the last lines of its log (safe to show, or NULL): "g1
+ * (node 0): exited with status 3:\n    line", with a hint behind it where one is known. Caller frees.
+ */
+char *run_failure_text(const struct run_node *node, const char *text);
 
 #endif

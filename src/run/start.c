@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "judge_internal.h"
+#include "lastlines_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
 #include "start_internal.h"
@@ -94,6 +95,12 @@ static bool start_build(void *ctx, size_t node, const char *nonce, struct node_c
     return true;
 }
 
+/* The command or a setup line ended by itself: that is the run's failure, as it would be a second later. */
+static bool is_early_end(const struct error *error)
+{
+    return error->kind == &kind_start_failed || error->kind == &kind_setup_failed;
+}
+
 static int start_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
                       struct error *err)
 {
@@ -108,6 +115,12 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
             answer.setup_text = start_setup_line(start, answer.setup_line);
         }
         result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
+        if (result != 0 && answer.status >= 0 && is_early_end(err)) {
+            start->ends[index] = (struct start_end){
+                .reason = xstrdup(start->run->nodes[index].reason),
+                .output = run_safe_lines(answer.output),
+            };
+        }
         if (start->run->nodes[index].state == NODE_EXITED) {
             start->run->nodes[index].ended_ms = clock_real_ms(); /* within the last second or two */
         }
@@ -213,11 +226,48 @@ static void keep_failures(const struct start *start)
     for (size_t i = 0; i < start->failures.len; i++) {
         const struct error *error = &start->failures.errors[i];
         struct run_node *node = &start->run->nodes[i];
-        if (error->kind != NULL && !error_is(error, &kind_interrupted) &&
-            !error_is(error, &kind_terminated) && node->state == NODE_STOPPED) {
+        if (start->ends[i].reason != NULL) {
+            node->state = NODE_FAILED;
+            judge_set_reason(node, "%s", start->ends[i].reason);
+        } else if (error->kind != NULL && !error_is(error, &kind_interrupted) &&
+                   !error_is(error, &kind_terminated) && node->state == NODE_STOPPED) {
             node->state = NODE_FAILED;
             judge_set_reason(node, "%s", error->text);
         }
+    }
+}
+
+/* Nodes ended early, and nothing worse happened: the run has failed as a started one does. */
+static bool is_run_failure(const struct start *start)
+{
+    bool any = false;
+    for (size_t i = 0; i < start->failures.len; i++) {
+        if (start->ends[i].reason == NULL && start->failures.errors[i].kind != NULL) {
+            return false;
+        }
+        any = any || start->ends[i].reason != NULL;
+    }
+    return any;
+}
+
+/* The reason of the run, by the node that failed first. err (may be NULL) gets it too. */
+static void explain(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    long first = run_first_failure(run);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (start->ends[i].reason != NULL) {
+            run_note_event(start->context, run, "node-failed", run->nodes[i].label, "%s",
+                           start->ends[i].reason);
+        }
+    }
+    if (first < 0) {
+        return;
+    }
+    free(run->reason);
+    run->reason = run_failure_text(&run->nodes[first], start->ends[first].output);
+    if (err != NULL) {
+        error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name, run->reason);
     }
 }
 
@@ -234,6 +284,9 @@ static int fail(struct start *start, struct error *err)
         *err = worse;
     }
     keep_failures(start);
+    if (is_run_failure(start)) {
+        explain(start, worse.kind == NULL ? err : NULL);
+    }
     if (start->request->again) {
         run->stopping = true; /* whoever restarts it says what becomes of it */
         judge_run(run, clock_real_ms());
@@ -248,6 +301,9 @@ static int fail(struct start *start, struct error *err)
 static int nodes_failed(struct start *start, const char *step, struct error *err)
 {
     struct error worst = ERROR_INIT;
+    if (is_run_failure(start)) {
+        return error_set(err, &kind_run_failed, "run '%s' failed", start->run->name);
+    }
     node_failures_tell(&start->failures, start->context, start->run, &worst);
     if (start->failures.count == start->run->nodes_len && start->failures.count == 1) {
         *err = worst;
@@ -324,6 +380,12 @@ static void forget_probes(struct start *start)
     start->probes = NULL;
     free(start->touched);
     start->touched = NULL;
+    for (size_t i = 0; start->ends != NULL && i < start->request->hosts->len; i++) {
+        free(start->ends[i].reason);
+        free(start->ends[i].output);
+    }
+    free(start->ends);
+    start->ends = NULL;
     node_failures_release(&start->failures);
 }
 
@@ -336,6 +398,7 @@ static int try_once(struct start *start, struct error *err)
     start_fill_record(start);
     start->probes = xcalloc(count, sizeof(*start->probes));
     start->touched = xcalloc(count, sizeof(*start->touched));
+    start->ends = xcalloc(count, sizeof(*start->ends));
     node_failures_init(&start->failures, run);
     int result = start_make_plan(start, false, err);
     if (result == 0) {

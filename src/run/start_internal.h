@@ -6,6 +6,12 @@
 #include "node/answer.h"
 #include "run/plan.h"
 
+/* A node whose command or setup line ended with a status before it counted as started. */
+struct start_end {
+    char *reason; /* NULL: it did not */
+    char *output; /* the end of its log, safe to show */
+};
+
 struct start {
     struct run_context *context;
     const struct run_start_request *request;
@@ -15,8 +21,9 @@ struct start {
     struct node_probe *probes; /* one a node, after the probe */
     bool *touched;             /* one a node: told to start, so something may live there */
     struct node_failures failures;
-    bool asked_to_start; /* the probe is over, nodes were told to start */
-    bool port_lost;      /* another run took the master port between probe and start */
+    struct start_end *ends; /* one a node */
+    bool asked_to_start;    /* the probe is over, nodes were told to start */
+    bool port_lost;         /* another run took the master port between probe and start */
 };
 
 /*

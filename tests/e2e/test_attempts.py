@@ -58,3 +58,50 @@ def test_a_setup_line_that_fails_at_the_start_is_an_attempt_u13(lab):
     lab.mt("start", "job.yaml", "r")
     assert lab.status("r")["attempt"] == 2
     lab.mt("stop", "r")
+
+
+def failing(delay, where="1"):
+    return f"echo one; echo the last line; [ $NODE_RANK = {where} ] || exec sleep 600; {delay}exit 42"
+
+
+def test_a_job_that_ends_at_once_is_told_like_one_that_ends_later_w10(lab):
+    told = {}
+    for run, delay in (("atonce", ""), ("later", "sleep 3; ")):
+        lab.job(hosts="node1,node2", program=failing(delay), stop={"grace": "1s"})
+        answer = lab.mt("start", "job.yaml", run, "--wait", code=1)
+        assert "node2: the last line" in answer.out, answer.out
+        told[run] = [line.replace(run, "RUN") for line in answer.err.splitlines() if "failed" in line or "last line" in line]
+        status = lab.status(run, code=1)
+        assert (status["state"], status["exit_status"]) == ("failed", 42)
+        assert status["reason"] == "node2 (node 1): exited with status 42:\n    one\n    the last line", status["reason"]
+        assert [n["state"] for n in status["nodes"]] == ["stopped", "failed"]
+        assert status["nodes"][1]["reason"] == "exited with status 42" and status["nodes"][1]["exit_status"] == 42
+        assert "node-failed" in [e["event"] for e in status["events"]]
+        lab.assert_nothing_left()
+    assert told["atonce"] == told["later"] != []
+
+
+def test_json_of_a_job_that_ends_at_once_w10(lab):
+    """The status object, as later; an error object is for what is not the run's own failure."""
+    keys = set()
+    for run, delay in (("atonce", ""), ("later", "sleep 3; ")):
+        lab.job(hosts="node1,node2", program=failing(delay), stop={"grace": "1s"})
+        answer = lab.mt("start", "job.yaml", run, "--wait", "--json", code=1).json
+        assert answer["state"] == "failed" and answer["exit_status"] == 42 and "error" not in answer
+        keys.add(tuple(sorted(answer)))
+    assert len(keys) == 1
+    lab.job(hosts="node1", program="echo gone; exit 7")
+    answer = lab.mt("start", "job.yaml", "alone", "--json", code=1).json
+    assert (answer["state"], answer["exit_status"], answer["reason"]) == (
+        "failed", 7, "node1 (node 0): exited with status 7:\n    gone")
+    assert "error" not in answer
+    text = lab.mt("start", "job.yaml", "alone2", code=1).err
+    assert "run 'alone2' failed: node1 (node 0): exited with status 7:" in text and "    gone" in text
+
+
+def test_a_setup_line_that_fails_at_the_start_keeps_its_reason_w10(lab):
+    lab.job(hosts="node1,node2", setup=["[ $NODE_RANK = 0 ] || { echo no conda here; exit 4; }"], program=["sleep", "600"])
+    answer = lab.mt("start", "job.yaml", "r", "--no-check", code=1)
+    assert "node2 (node 1): setup line 1 ended with status 4" in answer.err and "no conda here" in answer.err
+    assert lab.status("r", code=1)["nodes"][1]["reason"] == "setup line 1 ended with status 4"
+    lab.assert_nothing_left()
