@@ -56,6 +56,9 @@ all: mtlaunch $(BUILD)/mtlaunch.1 ## build ./mtlaunch and its man page
 mtlaunch: $(BUILD)/cmd/main.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $@ $^ $(MT_LIBS)
 
+$(BUILD)/mtlaunch: $(BUILD)/cmd/main.o $(LIBRARY)
+	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $@ $^ $(MT_LIBS)
+
 $(LIBRARY): $(LIB_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -176,7 +179,7 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LIBRARY)
 
 asan: ## unit, contract and fuzz corpora under ASan and UBSan
 	@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
-	    unit contract fuzz-replay
+	    $(BUILD)/asan/mtlaunch unit contract fuzz-replay
 
 coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
 	@mkdir -p $(BUILD)

@@ -7,6 +7,15 @@
 
 #include "model/env.h"
 
+/*
+ * May these bytes be a user? Text without blanks, '@', ':', control characters and shell metacharacters that
+ * does not begin with '-' or end in a backslash: OpenSSH's client hands a user to shells (%r).
+ */
+bool host_user_is_valid(const char *user, size_t len);
+#define HOST_USER_HINT                                                                                       \
+    "a user is text without blanks, '@', ':' and shell characters such as $ ; & | that does not start with " \
+    "'-'"
+
 struct host {
     char *name;      /* as written, without user, port and brackets; IPv6 bare (with %zone when given) */
     char *user;      /* NULL: not given */

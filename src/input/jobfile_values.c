@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "input/jobfile_internal.h"
+#include "model/host.h"
 #include "model/kind.h"
 
 #define JOB_NAME_MAX  200
@@ -138,7 +139,7 @@ int check_jump(struct job_reader *reader, const struct yaml_node *node, const ch
     const char *text = node->text;
     bool good = text[0] != ',' && text[strlen(text) - 1] != ',' && strstr(text, ",,") == NULL;
 
-    if (good && text[0] != '-' && strpbrk(text, " \t\"'`$;&|<>()\\") == NULL && !has_control(text)) {
+    if (good && text[0] != '-' && strpbrk(text, " \t\"'`$;&|<>(){}\\") == NULL && !has_control(text)) {
         return 0;
     }
     return reader_fail_value(reader, node, path, "[user@]host[:port], several separated by commas, or none");
@@ -147,9 +148,10 @@ int check_jump(struct job_reader *reader, const struct yaml_node *node, const ch
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;
-    if (text[0] != '-' && strpbrk(text, " \t@:") == NULL && !has_control(text)) {
+    if (host_user_is_valid(text, strlen(text))) {
         return 0;
     }
-    return reader_fail_value(reader, node, path,
-                             "a user's name without blanks, '@' and ':', not beginning with '-'");
+    return reader_fail_value(
+        reader, node, path,
+        "a user's name without blanks, '@', ':' and characters of the shell, not beginning with '-'");
 }

@@ -80,3 +80,17 @@ char *host_join_port(const char *addr, unsigned port)
 {
     return xasprintf(strchr(addr, ':') ? "[%s]:%u" : "%s:%u", addr, port);
 }
+
+bool host_user_is_valid(const char *user, size_t len)
+{
+    static const char barred[] = " @:'\"`$;&<>|(){}";
+
+    if (len == 0 || user[0] == '-' || user[len - 1] == '\\')
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)user[i];
+        if (c < 0x20 || c == 0x7f || strchr(barred, user[i]) != NULL)
+            return false;
+    }
+    return true;
+}

@@ -93,16 +93,13 @@ int hostlist_addr_check(const char *addr, struct error *err)
 
 int hostlist_user_check(const char *user, size_t len, struct error *err)
 {
-    static const char hint[] = "a user is text without blanks, '@' and ':' that does not start with '-'";
-
-    if (len > 0 && user[0] != '-' && !memchr(user, ' ', len) && !memchr(user, '\t', len) &&
-        !memchr(user, '@', len) && !memchr(user, ':', len))
+    if (host_user_is_valid(user, len))
         return 0;
     if (len == 0)
         error_set(err, &kind_host_list, "the user is empty");
     else
         error_set(err, &kind_host_list, "'%s' cannot be a user", hostlist_token(user, len).text);
-    return error_hint(err, "%s", hint);
+    return error_hint(err, HOST_USER_HINT);
 }
 
 /* The ":port" at offset (of the colon), up to end. */

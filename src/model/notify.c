@@ -1,5 +1,6 @@
 #include "model/notify.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,41 @@ void notify_url_shown(const char *url, struct str *out)
     str_add(out, "/…");
 }
 
+/* A name, or an IPv4 address: what is made of digits and dots has to be one. */
+static bool is_name(const char *host, size_t len)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    AUTO_FREE char *name = xstrndup(host, len);
+    struct in_addr address;
+
+    if (len == 0 || len > 253 || strspn(name, letters) != len || name[0] == '-' || name[0] == '.' ||
+        strstr(name, "..") != NULL)
+        return false;
+    return strspn(name, "0123456789.") != len || inet_pton(AF_INET, name, &address) == 1;
+}
+
+static bool is_ipv6(const char *host, size_t len)
+{
+    AUTO_FREE char *text = xstrndup(host, len);
+    struct in6_addr address;
+
+    return inet_pton(AF_INET6, text, &address) == 1;
+}
+
+/* "name", "1.2.3.4" or "[IPv6]", and a port behind a colon. */
+static bool is_authority(const char *authority, size_t len)
+{
+    AUTO_FREE char *copy = xstrndup(authority, len);
+    char *close = copy[0] == '[' ? strchr(copy, ']') : NULL;
+    char *rest = close != NULL ? close + 1 : copy + strcspn(copy, ":");
+    uint64_t port;
+
+    if (copy[0] == '[' ? close == NULL || !is_ipv6(copy + 1, (size_t)(close - copy) - 1)
+                       : !is_name(copy, (size_t)(rest - copy)))
+        return false;
+    return *rest == '\0' || (*rest == ':' && text_to_uint(rest + 1, 1, 65535, &port));
+}
+
 int notify_url_check(const char *url, bool allow_http, struct error *err)
 {
     bool secure;
@@ -104,6 +140,10 @@ int notify_url_check(const char *url, bool allow_http, struct error *err)
     }
     if (host != authority)
         return error_set(err, &kind_usage, "the URL '%s' holds a user name", str_text(&shown));
+    if (!is_authority(authority, len)) {
+        error_set(err, &kind_usage, "the URL '%s' names no host and port that can be", str_text(&shown));
+        return error_hint(err, "write the host as 'name', 'name:443', '192.0.2.1' or '[2001:db8::1]:443'");
+    }
     if (!secure && !allow_http) {
         error_set(err, &kind_usage, "'%s' is not encrypted, expected https", str_text(&shown));
         return error_hint(err, "use https, or say 'allow_http: true' beside the url");

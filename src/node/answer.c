@@ -9,8 +9,12 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-#define PID_MAX  4194304u      /* the kernel's PID_MAX_LIMIT */
-#define TIME_MAX 253402300799u /* the year 9999 */
+#define PID_MAX   4194304u    /* the kernel's PID_MAX_LIMIT */
+#define TIME_MAX  4102444800u /* the year 2100 */
+#define PORT_MAX  65535
+#define GPUS_MAX  1024
+#define CORES_MAX 65536
+#define COUNT_MAX 1000000
 
 /* What came instead of an answer, for people: the last line that holds anything. */
 static int no_answer(const char *bytes, size_t len, const char *what, struct error *err)
@@ -69,11 +73,12 @@ static int read_number(const struct node_fields *fields, const char *key, uint64
     return 0;
 }
 
-static int read_unsigned(const struct node_fields *fields, const char *key, unsigned *out, struct error *err)
+static int read_unsigned(const struct node_fields *fields, const char *key, unsigned max, unsigned *out,
+                         struct error *err)
 {
     uint64_t value = *out;
 
-    if (node_field_number(fields, key, 1000000, &value, err) != 0)
+    if (node_field_number(fields, key, max, &value, err) != 0)
         return -1;
     *out = (unsigned)value;
     return 0;
@@ -124,6 +129,11 @@ static char *copy_signal(const struct node_fields *fields)
     return xstrdup(value);
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '?';
+}
+
 /* Fields key="PID STATE COMMAND", and key_total. */
 static int read_processes(const struct node_fields *fields, const char *key, struct node_processes *out,
                           struct error *err)
@@ -137,7 +147,7 @@ static int read_processes(const struct node_fields *fields, const char *key, str
         size_t digits = strspn(value, "0123456789");
         AUTO_FREE char *number = xstrndup(value, digits);
         uint64_t pid = 0;
-        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' || value[digits + 1] == '\0')
+        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' || !is_letter(value[digits + 1]))
             return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process", value);
         out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
         const char *rest = value + digits + 2;
@@ -196,7 +206,7 @@ static int read_setup(const struct node_fields *fields, struct node_setup_failur
     out->failed = true;
     out->output = node_field_copy(fields, "setup_output");
     node_drop_shell_place(out->output);
-    if (read_unsigned(fields, "setup_failed", &out->line, err) != 0)
+    if (read_unsigned(fields, "setup_failed", COUNT_MAX, &out->line, err) != 0)
         return -1;
     return read_status(fields, "setup_status", &out->status, err);
 }
@@ -235,10 +245,10 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     if (out->host == NULL || out->artifacts == NULL)
         return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
     if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
-        read_unsigned(fields, "cores", &out->cores, err) != 0 ||
-        read_unsigned(fields, "gpus", &out->gpus, err) != 0 ||
-        read_unsigned(fields, "gpus_present", &out->gpus_present, err) != 0 ||
-        read_unsigned(fields, "port", &out->port, err) != 0 ||
+        read_unsigned(fields, "cores", CORES_MAX, &out->cores, err) != 0 ||
+        read_unsigned(fields, "gpus", GPUS_MAX, &out->gpus, err) != 0 ||
+        read_unsigned(fields, "gpus_present", GPUS_MAX, &out->gpus_present, err) != 0 ||
+        read_unsigned(fields, "port", PORT_MAX, &out->port, err) != 0 ||
         read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
         read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0)
         return -1;
@@ -316,7 +326,7 @@ static int fill_start(const struct node_fields *fields, struct node_start *out, 
     out->problem = node_field_copy(fields, "problem");
     if (read_stage(fields, &out->stage, err) != 0 ||
         read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
-        read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
+        read_unsigned(fields, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
         read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0)
         return -1;
@@ -384,13 +394,13 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
     out->ending = node_field_copy(fields, "ending");
     if (read_life(fields, &out->life, err) != 0 || read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
-        read_unsigned(fields, "setup_line", &out->setup_line, err) != 0 ||
+        read_unsigned(fields, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
         read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0 ||
         read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
         read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
         read_number(fields, "now", TIME_MAX, &out->now_s, err) != 0 ||
         read_uptime(fields, "uptime", &out->uptime_ms, err) != 0 ||
-        read_unsigned(fields, "found_attempt", &out->found_attempt, err) != 0 ||
+        read_unsigned(fields, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
         node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
         return -1;
     out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;

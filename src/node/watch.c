@@ -27,7 +27,7 @@ static int take_beat(const char *value, size_t len, struct node_observation *out
     AUTO_FREE char *text = xstrndup(value, len);
     uint64_t size = 0;
 
-    if (strlen(text) != len || !text_to_uint(text, 0, INT64_MAX, &size))
+    if (strlen(text) != len || !text_to_uint(text, 0, UINT64_MAX, &size))
         return error_set(err, &kind_node_answer, "the node's heartbeat says '%s'", text);
     *out = (struct node_observation){.status = -1, .log_size = size};
     return 1;

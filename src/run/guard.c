@@ -174,7 +174,8 @@ static void tell_stall(struct guard *guard)
 
 static void check_stall(struct guard *guard)
 {
-    bool stalled = policy_is_stalled(guard->run, watchers_grown(guard->watchers), clock_mono_ms());
+    bool stalled =
+        policy_is_stalled(guard->run, watchers_grown(guard->watchers), fleet_now_ms(guard->crew.fleet));
     if (stalled && !guard->stalled) {
         tell_stall(guard);
     } else if (!stalled && guard->stalled) {
@@ -285,7 +286,7 @@ static char *decision_reason(const struct guard *guard, const struct policy_deci
 static struct policy_decision decide(const struct guard *guard)
 {
     const struct policy_view view = {
-        .now_ms = clock_mono_ms(),
+        .now_ms = fleet_now_ms(guard->crew.fleet),
         .silent_since_ms = watchers_silent_since(guard->watchers),
         .stalled = guard->stalled,
         .no_restart = guard->no_restart,
@@ -396,7 +397,8 @@ static bool is_due(struct guard *guard)
         return clock_mono_ms() >= when;
     }
     bool alone = policy_all_silent(guard->run, watchers_silent_since(guard->watchers));
-    bool stalled = policy_is_stalled(guard->run, watchers_grown(guard->watchers), clock_mono_ms());
+    bool stalled =
+        policy_is_stalled(guard->run, watchers_grown(guard->watchers), fleet_now_ms(guard->crew.fleet));
     return alone != guard->told_alone || stalled != guard->stalled || decide(guard).step != POLICY_STEP_NONE;
 }
 

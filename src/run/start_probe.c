@@ -97,6 +97,9 @@ static int judge_claims(const struct start *start, const struct node_probe *prob
     return 0;
 }
 
+#define AUTO_PORT_MIN 29500u
+#define AUTO_PORT_MAX 29999u
+
 static int judge_port(const struct start *start, const struct node_probe *probe, struct error *err)
 {
     unsigned wanted = start->request->job->master_port;
@@ -108,6 +111,12 @@ static int judge_port(const struct start *start, const struct node_probe *probe,
                       probe->port_command == NULL ? "?" : probe->port_command);
         }
         return error_hint(err, "use another with --master-port, or leave it out to have a free one chosen");
+    }
+    if (probe->port != 0 &&
+        (wanted == 0 ? probe->port < AUTO_PORT_MIN || probe->port > AUTO_PORT_MAX : probe->port != wanted)) {
+        return error_set(err, &kind_node_answer, "the node chose master port %u, expected %u to %u",
+                         probe->port, wanted == 0 ? AUTO_PORT_MIN : wanted,
+                         wanted == 0 ? AUTO_PORT_MAX : wanted);
     }
     if (wanted == 0 && probe->port == 0) {
         error_set(err, &kind_port_taken, "no port from 29500 to 29999 is free there");

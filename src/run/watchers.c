@@ -42,6 +42,12 @@ struct watchers {
 
 static void watch_ask(struct watcher *watcher);
 
+/* Time in which this process could hear a node: not that in which it was suspended or busy. */
+static int64_t now_ms(const struct watchers *watchers)
+{
+    return fleet_now_ms(watchers->crew->fleet);
+}
+
 static void tell_news(struct watcher *watcher)
 {
     watcher->has_news = true;
@@ -54,7 +60,7 @@ static void note_log(struct watcher *watcher, uint64_t size)
 {
     struct watchers *watchers = watcher->watchers;
     if (watchers->grown_ms[watcher->node] == 0 || size != watchers->log_size[watcher->node]) {
-        watchers->grown_ms[watcher->node] = clock_mono_ms();
+        watchers->grown_ms[watcher->node] = now_ms(watchers);
         watchers->log_size[watcher->node] = size;
     }
 }
@@ -87,7 +93,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
         return;
     }
     while ((result = node_watch_take(&watcher->answer, &bytes, &len, &seen, &is_beat, &watcher->why)) == 1) {
-        watcher->heard_ms = clock_mono_ms();
+        watcher->heard_ms = now_ms(watcher->watchers);
         if (is_beat) {
             note_log(watcher, seen.log_size);
         } else {
@@ -130,7 +136,7 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     /* A watch that was heard a moment ago is first taken up again: a connection may break, the node lives. */
     watcher->failures++;
     if (*since == 0 && (watcher->failures > 1 || result->error.kind != &kind_connection_lost)) {
-        *since = clock_mono_ms();
+        *since = now_ms(watchers);
         tell_news(watcher);
     }
     watcher->state = WATCH_WAITING;
@@ -161,7 +167,7 @@ static void watch_ask(struct watcher *watcher)
     watcher->why.kind = NULL;
     watcher->mute = false;
     watcher->over = false;
-    watcher->heard_ms = clock_mono_ms();
+    watcher->heard_ms = now_ms(watchers);
     watcher->state = WATCH_OPEN;
     watcher->exec = fleet_exec(watchers->crew->fleet, watcher->node, &request, &handler, watcher);
 }
@@ -216,7 +222,7 @@ void watchers_free(struct watchers *watchers)
 
 void watchers_check(struct watchers *watchers)
 {
-    int64_t now = clock_mono_ms();
+    int64_t now = now_ms(watchers);
     int64_t limit = (int64_t)watchers->beat_s * 1000 * MISSED_BEATS + MISSED_MS;
     for (size_t i = 0; i < watchers->len; i++) {
         struct watcher *watcher = &watchers->items[i];
@@ -231,7 +237,7 @@ void watchers_check(struct watchers *watchers)
 
 void watchers_begin_anew(struct watchers *watchers)
 {
-    int64_t now = clock_mono_ms();
+    int64_t now = now_ms(watchers);
     for (size_t i = 0; i < watchers->len; i++) {
         struct watcher *watcher = &watchers->items[i];
         if (watchers->silent_since_ms[i] == 0) {

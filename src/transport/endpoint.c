@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "model/host.h"
 #include "model/kind.h"
 #include "transport/endpoint_route_internal.h"
 
@@ -134,6 +135,11 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
 
     if (ssh_config_lookup(sources->config, &query, &values, err) != 0)
         return -1;
+    if (values.user != NULL && !host_user_is_valid(values.user, strlen(values.user))) {
+        error_set(err, &kind_ssh_config, "'%s' cannot be the user of '%s'", values.user, host->name);
+        ssh_config_values_release(&values);
+        return error_hint(err, HOST_USER_HINT);
+    }
     fill_basics(host, options, machine, &values, out);
     failed = endpoint_fill_login(out, options, machine, &values, sources->notes, err);
     if (failed == 0) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "model/host.h"
 #include "model/kind.h"
 #include "transport/endpoint_route_internal.h"
 #include "transport/ssh_keyword_internal.h"
@@ -66,7 +67,7 @@ static int parse_hop(const char *text, const struct ssh_config_place *place, str
         copy[strlen(copy) - 1] = '\0';
     if (at != NULL) {
         *at = '\0';
-        if (copy[0] == '\0' || copy[0] == '-')
+        if (!host_user_is_valid(copy, strlen(copy)))
             return refuse_hop(text, place, err);
         hop->user = xstrdup(copy);
     }

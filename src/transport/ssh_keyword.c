@@ -303,8 +303,11 @@ static bool is_hop(const char *text, size_t len)
         *slash = '\0';
     host = at != NULL ? at + 1 : host;
     colon = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
-    if (host[0] == '[' && colon++ == NULL)
-        return false;
+    if (host[0] == '[') {
+        if (colon == NULL)
+            return false;
+        colon++;
+    }
     if (host[0] != '[' && colon != NULL && strchr(colon + 1, ':') != NULL) /* a bare IPv6 address */
         return true;
     if (colon == NULL || *colon == '\0')

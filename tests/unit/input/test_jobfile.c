@@ -335,9 +335,21 @@ static const struct refusal wrong[] = {
      "'master.interface' is 'eth0,eth1', allowed: auto, or the name of one network interface",
      "'ip -brief address' on a node lists its interfaces"},
     {"ssh: {user: a@b}\n", 1, 13,
-     "'ssh.user' is 'a@b', allowed: a user's name without blanks, '@' and ':', not beginning with '-'", ""},
+     "'ssh.user' is 'a@b', allowed: a user's name without blanks, '@', ':' and characters of the shell, not "
+     "beginning with '-'",
+     ""},
+    {"ssh: {user: '$(touch${IFS}x)'}\n", 1, 13, /* S11 */
+     "'ssh.user' is '$(touch${IFS}x)', allowed: a user's name without blanks, '@', ':' and characters of the "
+     "shell, not beginning with '-'",
+     ""},
+    {"ssh: {user: 'a;b'}\n", 1, 13,
+     "'ssh.user' is 'a;b', allowed: a user's name without blanks, '@', ':' and characters of the shell, not "
+     "beginning with '-'",
+     ""},
     {"ssh: {user: -a}\n", 1, 13,
-     "'ssh.user' is '-a', allowed: a user's name without blanks, '@' and ':', not beginning with '-'", ""},
+     "'ssh.user' is '-a', allowed: a user's name without blanks, '@', ':' and characters of the shell, not "
+     "beginning with '-'",
+     ""},
     /* together */
     {"program: x\nhosts: g1\nhostfile: h\n", 3, 11, "'hostfile' beside 'hosts'",
      "keep one of the two; null takes one back in a profile"},

@@ -48,6 +48,15 @@ static void test_urls_that_may_not(void **state)
     assert_string_equal(refused("https:///S3CRET", false), "the URL names no host");
     assert_string_equal(refused("https://:443/S3CRET", false), "the URL names no host");
     assert_string_equal(refused("https://me:S3CRET@h/x", false), "the URL 'https://h/…' holds a user name");
+    /* S11 */
+    static const char *const hosts[] = {"https://[::1",      "https://[::1/x",    "https://[::1]x/",
+                                        "https://[1.2.3.4]", "https://[::1]]/",   "https://a]/",
+                                        "https://a..b/",     "https://256.1.1.1", "https://h:0/",
+                                        "https://h:65536/",  "https://h:/",       "https://h:4x/",
+                                        "https://-h/",       "https://[]/",       "https://[fe80::1%25eth0]/",
+                                        "https://a*b/"};
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
+        assert_non_null(strstr(refused(hosts[i], false), "names no host and port that can be"));
     static const char *const odd[] = {"https://h/a b",      "https://h\\@evil/S3CRET", "https://h/\tS3CRET",
                                       "https://h/\xc3\xa9", "https://h/\x7f",          "https://h/{x}"};
     for (size_t i = 0; i < ARRAY_LEN(odd); i++)

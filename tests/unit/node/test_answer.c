@@ -221,6 +221,13 @@ static void test_frames_that_cannot_be(void **state)
          "the node's answer says '256' for 'status', a number up to 255 is needed"},
         {FRAME "life=none\n" FRAME "uptime=1.2.3\n" END,
          "the node's answer says '1.2.3' for 'uptime', a time is needed"},
+        /* S11: limits of every number */
+        {FRAME "life=none\n" FRAME "ended=99999999999\n" END,
+         "the node's answer says '99999999999' for 'ended', a number up to 4102444800 is needed"},
+        {FRAME "life=none\n" FRAME "found_attempt=4294967297\n" END,
+         "the node's answer says '4294967297' for 'found_attempt', a number up to 1000000 is needed"},
+        {FRAME "life=none\n" FRAME "leftover=5 %1b y\n" END,
+         "the node's answer says '5 \x1b y' for a process"},
         {FRAME "life=none\n" FRAME "leftover=x S y\n" END, "the node's answer says 'x S y' for a process"},
         {FRAME "life=none\n" FRAME "leftover=5\n" END, "the node's answer says '5' for a process"},
         {FRAME "life=none\n" FRAME "leftover=0 S y\n" END, "the node's answer says '0 S y' for a process"},
@@ -266,6 +273,25 @@ static void test_other_verbs_ask_for_what_they_need(void **state)
     assert_int_equal(node_answer_stop(END, strlen(END), N, &stop, &err), -1);
     assert_string_equal(err.text, "the node's answer to a stop does not say what survived");
     node_stop_release(&stop);
+}
+
+/* S11 */
+static void test_numbers_of_a_probe_have_limits(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {
+        "port=999999",    "port=65536",     "gpus=1025",
+        "cores=99999999", "uid=4294967296", "port_pid=4194305",
+        "port=-1",        "gpus=1e3",       "live=5 S x\n" FRAME "live_total=-1"};
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        struct node_probe probe;
+        struct error err = ERROR_INIT;
+        AUTO_STR struct str text = STR_INIT;
+        str_addf(&text, FRAME "host=g1\n" FRAME "artifacts=/a\n" FRAME "%s\n" END, fields[i]);
+        assert_int_equal(node_answer_probe(str_text(&text), text.len, N, &probe, &err), -1);
+        assert_true(error_is(&err, &kind_node_answer));
+        node_probe_release(&probe);
+    }
 }
 
 static void test_a_signal_is_a_name_or_nothing(void **state)
@@ -316,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_frames_that_cannot_be),
         cmocka_unit_test(test_errors_of_the_node),
         cmocka_unit_test(test_other_verbs_ask_for_what_they_need),
+        cmocka_unit_test(test_numbers_of_a_probe_have_limits),
         cmocka_unit_test(test_a_signal_is_a_name_or_nothing),
         cmocka_unit_test(test_lists_and_frames_are_bounded),
     };

@@ -428,6 +428,7 @@ static void test_routes_refused(void **state)
         {"near", "a,b,c,d,e,f,g,h,i", NULL, "more than 8 jumps", 0},
         {"near", "gate:0", NULL, "jump 'gate:0' is not [user@]host[:port]", 0},
         {"near", "@gate", NULL, "jump '@gate' is not", 0},
+        {"near", "$(touch${IFS}x)@gate", NULL, "jump '$(touch${IFS}x)@gate' is not", 0}, /* S11 */
         {"near", "[::1", NULL, "jump '[::1' is not", 0},
         {"near", "a b", NULL, "jump 'a b' is not", 0},
     };

@@ -384,6 +384,9 @@ static void test_malformed_lines(void **state)
         {"ProxyJump a,\n", "jump 'a,' is not written as", 1},
         {"ProxyJump @a\n", "jump '@a'", 1},
         {"ProxyJump [::1:22\n", "jump '[::1:22'", 1},
+        {"ProxyJump [x\n", "jump '[x'", 1}, /* S11: no arithmetic on NULL */
+        {"ProxyJump [\n", "jump '['", 1},
+        {"ProxyJump ssh://u@[x\n", "jump 'ssh://u@[x'", 1},
         {"ProxyJump a:0\n", "jump 'a:0'", 1},
         {"AddressFamily ipx\n", "value 'ipx' is not one of: any, inet, inet6", 1},
     };
