@@ -67,8 +67,9 @@ struct run_node {
     bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
     bool written_off;        /* stop --give-up while it did not answer */
     /* As seen just now, not kept in the record: */
-    struct run_gpu *gpus;
+    struct run_gpu *gpus; /* the job's; those of others stand behind them */
     size_t gpus_len;
+    size_t gpus_others; /* how many stand behind the first gpus_len */
     bool gpus_known;
 };
 

@@ -132,6 +132,7 @@ struct node_gpu {
     int utilization;      /* percent; -1: unknown */
     int64_t memory_used;  /* bytes; -1: unknown */
     int64_t memory_total; /* bytes; -1: unknown */
+    bool own;             /* the job sees it */
 };
 
 struct node_gpus {
@@ -160,6 +161,7 @@ struct node_observation {
     char *log;                  /* path; NULL: no log */
     uint64_t log_size;
     struct node_gpus gpus;
+    char *own_gpus; /* numbers of those that the job's processes see; NULL: not known, or all */
     char *ending; /* RUNNING: the command has ended, its keeper lives and cannot write down how: why; NULL */
     char *container_lost; /* GONE: "CLASS: text", its container is no longer the one it was; NULL */
     struct node_processes
@@ -194,6 +196,9 @@ struct node_removal {
 
 /* Lines "index, utilization, used MiB, total MiB" of nvidia-smi; what is no such line is passed over. */
 void node_gpus_parse(const char *text, struct node_gpus *out);
+
+/* Which of them are the job's: their numbers, between blanks or commas; "none". NULL: all. */
+void node_gpus_set_own(struct node_gpus *gpus, const char *own);
 
 /* Take the place that the job's shell puts before its own messages out of a text, in place. NULL is accepted.
  */

@@ -405,6 +405,8 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
         return -1;
     out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;
     node_gpus_parse(node_field_text(fields, "gpus"), &out->gpus);
+    out->own_gpus = node_field_copy(fields, "gpus_own");
+    node_gpus_set_own(&out->gpus, out->own_gpus);
     return read_processes(fields, "leftover", &out->leftovers, err);
 }
 
@@ -437,6 +439,7 @@ void node_observation_release(struct node_observation *observation)
     free(observation->container_lost);
     free(observation->ending);
     free(observation->gpus.items);
+    free(observation->own_gpus);
     processes_release(&observation->leftovers);
     *observation = (struct node_observation){0};
 }

@@ -47,9 +47,29 @@ void node_gpus_parse(const char *text, struct node_gpus *out)
                 .utilization = (int)utilization,
                 .memory_used = used < 0 ? -1 : used * MIB,
                 .memory_total = total < 0 ? -1 : total * MIB,
+                .own = true,
             };
         }
         text += len + (text[len] == '\n');
     }
     out->known = out->len > 0;
+}
+
+static bool has_number(const char *list, unsigned number)
+{
+    for (const char *at = list; *at != '\0';) {
+        size_t len = strcspn(at, ", ");
+        AUTO_FREE char *word = xstrndup(at, len);
+        uint64_t value = 0;
+        if (text_to_uint(word, 0, INDEX_MAX, &value) && value == number)
+            return true;
+        at += len + (at[len] != '\0');
+    }
+    return false;
+}
+
+void node_gpus_set_own(struct node_gpus *gpus, const char *own)
+{
+    for (size_t i = 0; own != NULL && i < gpus->len; i++)
+        gpus->items[i].own = has_number(own, gpus->items[i].index);
 }

@@ -9,8 +9,9 @@
 #include "report/status_internal.h"
 #include "report/table.h"
 
-#define GIB       (1024.0 * 1024 * 1024)
-#define FOLD_FROM 17 /* nodes of a run from which on equal ones are one line */
+#define GIB             (1024.0 * 1024 * 1024)
+#define IDLE_MEMORY_MAX ((int64_t)1 << 30) /* bytes: a GPU that holds more is in use */
+#define FOLD_FROM       17                 /* nodes of a run from which on equal ones are one line */
 
 /* Nodes that say the same, by their index, in rank order. */
 struct node_group {
@@ -140,6 +141,28 @@ static void add_time(struct table *table, const struct run *run, const struct no
         table_addf(table, TONE_PLAIN, "%s-%s", least_text, most_text);
 }
 
+/* ", others 3: 96%": GPUs that are not the job's and in use, and their mean utilisation. */
+static void add_others_gpus(struct str *text, const struct run *run, const struct node_group *group)
+{
+    int64_t sum = 0, known = 0;
+    size_t busy = 0;
+    for (size_t i = 0; i < group->len; i++) {
+        const struct run_node *node = &run->nodes[group->nodes[i]];
+        for (size_t g = node->gpus_len; g < node->gpus_len + node->gpus_others; g++) {
+            const struct run_gpu *gpu = &node->gpus[g];
+            if (gpu->utilization <= 0 && gpu->memory_used < IDLE_MEMORY_MAX)
+                continue;
+            busy++;
+            sum += gpu->utilization > 0 ? gpu->utilization : 0;
+            known += gpu->utilization >= 0;
+        }
+    }
+    if (busy)
+        str_addf(text, ", others %zu:", busy);
+    if (busy && known)
+        str_addf(text, " %lld%%", (long long)(sum / known));
+}
+
 /* "8: 97% 61.2G/140G": how many on a node, their mean utilisation, the memory of the fullest. */
 static void add_gpus(struct table *table, const struct run *run, const struct node_group *group)
 {
@@ -162,7 +185,8 @@ static void add_gpus(struct table *table, const struct run *run, const struct no
         }
     }
     if (most == 0) {
-        table_add(table, NULL, TONE_PLAIN);
+        add_others_gpus(&text, run, group);
+        table_add(table, text.len > 0 ? str_text(&text) + strlen(", ") : NULL, TONE_PLAIN);
         return;
     }
     if (least != most)
@@ -174,6 +198,7 @@ static void add_gpus(struct table *table, const struct run *run, const struct no
         str_addf(&text, " %.1fG", (double)fullest->memory_used / GIB);
     if (fullest && fullest->memory_total > 0)
         str_addf(&text, "/%.0fG", (double)fullest->memory_total / GIB);
+    add_others_gpus(&text, run, group);
     table_add(table, str_text(&text), TONE_PLAIN);
 }
 

@@ -163,22 +163,32 @@ void judge_observation(struct run_node *node, const struct node_observation *see
     }
 }
 
+static void add_gpu(struct run_node *node, const struct node_gpu *gpu)
+{
+    node->gpus[node->gpus_len + node->gpus_others] = (struct run_gpu){
+        .index = gpu->index,
+        .utilization = gpu->utilization,
+        .memory_used = gpu->memory_used,
+        .memory_total = gpu->memory_total,
+    };
+    *(gpu->own ? &node->gpus_len : &node->gpus_others) += 1;
+}
+
 void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
 {
     free(node->gpus);
     node->gpus = NULL;
-    node->gpus_len = gpus->len;
+    node->gpus_len = node->gpus_others = 0;
     node->gpus_known = gpus->known;
     if (gpus->len > 0) {
         node->gpus = xcalloc(gpus->len, sizeof(*node->gpus));
     }
-    for (size_t i = 0; i < gpus->len; i++) {
-        node->gpus[i] = (struct run_gpu){
-            .index = gpus->items[i].index,
-            .utilization = gpus->items[i].utilization,
-            .memory_used = gpus->items[i].memory_used,
-            .memory_total = gpus->items[i].memory_total,
-        };
+    for (int own = 1; own >= 0; own--) {
+        for (size_t i = 0; i < gpus->len; i++) {
+            if (gpus->items[i].own == (own == 1)) {
+                add_gpu(node, &gpus->items[i]);
+            }
+        }
     }
 }
 

@@ -51,5 +51,48 @@ mt_observe_gpus() {
     trap 'exit 1' HUP INT TERM
     mt_run_limited 5 "$mt_tmp/gpus" "$(command -v setsid)" nvidia-smi \
         --query-gpu=index,utilization.gpu,memory.used,memory.total --format=csv,noheader,nounits
-    [ ! -f "$mt_tmp/gpus.code" ] || mt_frame gpus "$(head -c 8192 "$mt_tmp/gpus")"
+    [ -f "$mt_tmp/gpus.code" ] || return 0
+    mt_frame gpus "$(head -c 8192 "$mt_tmp/gpus")"
+    mt_observe_own_gpus
+}
+
+# Which of them are the job's: what CUDA_VISIBLE_DEVICES of its processes names, together. Nothing is said where none of
+# them has the variable: all are. CUDA's rule: entries count up to the first that names no device.
+mt_observe_own_gpus() {
+    mt_text=$(
+        {
+            ! mt_alive "$mt_root" "$mt_root_ticks" || printf '%s\n' "/proc/$mt_root/environ"
+            printf '%s\n' "$mt_memory" | while read -r mt_p mt_t mt_rest; do
+                ! mt_alive "$mt_p" "$mt_t" || printf '%s\n' "/proc/$mt_p/environ"
+            done
+        } | xargs cat 2>/dev/null | tr '\0' '\n' | sed -n 's/^CUDA_VISIBLE_DEVICES=/visible /p' | sort -u
+    )
+    [ -n "$mt_text" ] || return 0
+    : >"$mt_tmp/ids"
+    case $mt_text in
+    *GPU-*)
+        mt_run_limited 5 "$mt_tmp/ids" "$(command -v setsid)" nvidia-smi --query-gpu=index,uuid --format=csv,noheader
+        ;;
+    *MIG-*) return 0 ;;
+    esac
+    mt_frame gpus_own "$({
+        sed 's/^/gpu /' "$mt_tmp/gpus"
+        sed 's/^/id /' "$mt_tmp/ids"
+        printf '%s\n' "$mt_text"
+    } | tr -s ', \r' ' ' | awk '
+        $1 == "gpu" && $2 ~ /^[0-9]+$/ { there[$2] = 1; next }
+        $1 == "id" { id[$2] = $3; next }
+        $1 == "visible" {
+            for (i = 2; i <= NF; i++) {
+                found = ""
+                if ($i ~ /^[0-9]+$/) { if (($i + 0) in there) found = $i + 0 }
+                else if ($i ~ /^GPU-/) for (n in id) if (index(id[n], $i) == 1) found = n
+                if (found == "") break
+                own[found] = 1
+            }
+        }
+        END {
+            for (n in own) list = list " " n
+            print list == "" ? "none" : list
+        }')"
 }
