@@ -163,7 +163,7 @@ check: ## everything that has to pass: lint, tests, sanitizers, end to end
 check-long: ## hours of chaos: fuzzing and kill matrix; MINUTES=60 SEED=n
 	@sh tests/deps.sh build demo test
 	@$(MAKE) --no-print-directory all fuzz $(BUILD)/tests/contract/test_soak
-	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/check_long.sh '$(or $(MINUTES),60)' '$(SEED)'
+	+@BUILD='$(BUILD)' PYTEST='$(PYTEST)' MAKE='$(MAKE)' sh tests/check_long.sh '$(or $(MINUTES),60)' '$(SEED)'
 
 .PHONY: fuzz fuzz-targets
 # Built by clang, library and all: libFuzzer needs its instrumentation there.

@@ -26,6 +26,10 @@ echo "== 512 MiB of output through exec"
 # PYTEST holds a command and its options.
 # shellcheck disable=SC2086
 MTLAUNCH_EXEC_MIB=512 $PYTEST tests/e2e/test_exec.py -k big_output || exit 1
+echo "== every answer of a hostile node against every command"
+$MAKE --no-print-directory BUILD="$BUILD/asan" SANITIZE=address,undefined CFLAGS='-O1 -g' "$BUILD/asan/mtlaunch" || exit 1
+# shellcheck disable=SC2086
+MTLAUNCH_HOSTILE=all $PYTEST tests/e2e/test_hostile.py || exit 1
 echo "== chaos, seed $seed"
 python3 tests/e2e/chaos.py --cycles "${CYCLES:-500}" --seed "$seed" || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do

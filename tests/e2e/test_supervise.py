@@ -210,3 +210,18 @@ def test_on_stall_stop(lab):
     wait_record(lab, "r", "stopped", limit=30)
     assert "no log has grown for 2 s" in lab.status("r")["reason"]
     lab.assert_nothing_left()
+
+
+def test_a_suspended_supervisor_judges_nobody_on_waking(lab):
+    """S11: it could not listen meanwhile; nodes that never fell silent are neither lost nor is the head alone."""
+    lab.mt("start", lab.job(lost_after="3s", on_lost="stop"), "s", timeout=60)
+    process = [p for p in lab.cluster.ps("head") if "supervise" in p.argv and "s" in p.argv]
+    os.kill(process[0].host_pid, signal.SIGSTOP)
+    time.sleep(26)  # longer than three beats and what is allowed on top
+    os.kill(process[0].host_pid, signal.SIGCONT)
+    time.sleep(5)
+    told = [event for event, _, _ in events(lab, "s")]
+    assert not [event for event in told if event in ("alone", "node-lost", "lost", "unreachable", "stopping")], told
+    assert lab.states("s") == ["running"] * 4
+    assert supervisor(lab, "s")["alive"]
+    lab.mt("stop", "s", "--grace", "1s")
