@@ -102,6 +102,7 @@ def test_json_of_a_job_that_ends_at_once_w10(lab):
 def test_a_setup_line_that_fails_at_the_start_keeps_its_reason_w10(lab):
     lab.job(hosts="node1,node2", setup=["[ $NODE_RANK = 0 ] || { echo no conda here; exit 4; }"], program=["sleep", "600"])
     answer = lab.mt("start", "job.yaml", "r", "--no-check", code=1)
-    assert "node2 (node 1): setup line 1 ended with status 4" in answer.err and "no conda here" in answer.err
-    assert lab.status("r", code=1)["nodes"][1]["reason"] == "setup line 1 ended with status 4"
+    reason = "setup line 1 ('[ $NODE_RANK = 0 ] || { echo no conda here; exit 4; }') ended with status 4"
+    assert f"node2 (node 1): {reason}" in answer.err and "no conda here" in answer.err
+    assert lab.status("r", code=1)["nodes"][1]["reason"] == reason
     lab.assert_nothing_left()
