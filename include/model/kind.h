@@ -37,6 +37,7 @@
     X(node_answer, "node-answer", 3)                                                                         \
     X(run_lost, "run-lost", 3)                                                                               \
     /* 4: the probe before the start failed */                                                               \
+    X(scan_failed, "scan-failed", 4)                                                                         \
     X(workdir_missing, "workdir-missing", 4)                                                                 \
     X(program_missing, "program-missing", 4)                                                                 \
     X(interpreter_missing, "interpreter-missing", 4)                                                         \

@@ -6,6 +6,7 @@
  * the call's nonce. 0: out is filled (release it with the function of its name, whatever came back). -1, err:
  *   kind_node_answer       no frame, no end frame, or a value that cannot be (the hint quotes what came
  * instead) kind_node_unsupported  the node lacks /proc, setsid or a basic tool (named)
+ *   kind_scan_failed       the node could not look through its processes (cannot fork, awk was killed …)
  *   kind_artifacts_unwritable  folder missing and not to be made, not writable, a symlink or of another owner
  * Texts inside results are as the node sent them: they may hold any byte but NUL.
  */
@@ -18,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/strlist.h"
 #include "node/reader.h"
 
 /* A process of the run. state: the letter of /proc (S, R, D …). */
@@ -164,6 +166,8 @@ struct node_observation {
     char *own_gpus; /* numbers of those that the job's processes see; NULL: not known, or all */
     char *ending; /* RUNNING: the command has ended, its keeper lives and cannot write down how: why; NULL */
     char *container_lost; /* GONE: "CLASS: text", its container is no longer the one it was; NULL */
+    bool scanned;         /* the node proved that it looked at all processes: leftovers is all there is */
+    char *unproven;       /* why not; NULL: it did, or was not asked */
     struct node_processes
         leftovers; /* asked for, and the command is not alive: what of the run still lives */
 };
@@ -178,6 +182,8 @@ struct node_stop {
     char *signal;                    /* of .exit; NULL */
     int64_t ended_s;                 /* of .exit; 0: none */
     char *container_lost;            /* as in node_observation: nothing was signalled */
+    char *unproven;                  /* why no survivors are no proof (cannot fork …); NULL: they are one */
+    struct strlist inner;            /* ids of runs that were started inside this one and go on */
     int64_t ended_uptime_ms;
 };
 

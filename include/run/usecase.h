@@ -90,7 +90,8 @@ struct run_survivor {
 struct run_stop_result {
     struct run_survivor *survivors;
     size_t survivors_len, survivors_cap;
-    struct strlist cleaned; /* on an ended run: "host: killed N leftover processes" lines */
+    struct strlist unproven; /* "host: why its processes could not be looked through" */
+    struct strlist cleaned;  /* on an ended run: "host: killed N leftover processes" lines */
 };
 
 void run_stop_result_release(struct run_stop_result *result);

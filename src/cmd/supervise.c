@@ -67,6 +67,9 @@ const struct command command_supervise = {
 static void become_supervisor(const struct session *session, const char *name, const char *log,
                               bool take_over)
 {
+    /* As a keeper's: run id, attempt, rank. In place of the id's digits stands a word: no scan takes it for
+     * its own. */
+    AUTO_FREE char *keeps = xasprintf("%s-overseer.0.0", name);
     AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
     AUTO_FREE char *connect = xasprintf("%u", session->context.connect_timeout_ms / 1000);
     bool asked = session->context.connect_timeout_ms != 0;
@@ -92,6 +95,9 @@ static void become_supervisor(const struct session *session, const char *name, c
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    /* Started inside a job, it is none of that job's processes. */
+    unsetenv("MTLAUNCH_MARK");
+    setenv("MTLAUNCH_KEEPS", keeps, 1);
     unsetenv("MTLAUNCH_TEST_DIE_AT");
     if (die_at)
         setenv("MTLAUNCH_TEST_DIE_AT", die_at, 1);

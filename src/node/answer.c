@@ -211,6 +211,20 @@ static int read_setup(const struct node_fields *fields, struct node_setup_failur
     return read_status(fields, "setup_status", &out->status, err);
 }
 
+/* No leftovers and no survivors count only together with the node's word that it has seen all. */
+static bool scan_is_whole(const struct node_fields *fields)
+{
+    const char *value = node_field_text(fields, "scan");
+
+    return value != NULL && strcmp(value, "ok") == 0;
+}
+
+static int no_proof(const char *what, struct error *err)
+{
+    return error_set(err, &kind_node_answer,
+                     "the node's answer to %s does not prove that it saw all processes", what);
+}
+
 static int fill_probe(const struct node_fields *fields, struct node_probe *out, struct error *err)
 {
     int64_t uid = 0;
@@ -252,6 +266,8 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
         read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
         read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0)
         return -1;
+    if (out->artifacts_writable && out->foreign.run_id == NULL && !scan_is_whole(fields))
+        return no_proof("a probe", err);
     out->uid = (uint64_t)uid;
     return read_processes(fields, "live", &out->live, err);
 }
@@ -403,6 +419,8 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
         read_unsigned(fields, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
         node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
         return -1;
+    out->unproven = node_field_copy(fields, "unproven");
+    out->scanned = out->unproven == NULL && scan_is_whole(fields);
     out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;
     node_gpus_parse(node_field_text(fields, "gpus"), &out->gpus);
     out->own_gpus = node_field_copy(fields, "gpus_own");
@@ -438,16 +456,33 @@ void node_observation_release(struct node_observation *observation)
     free(observation->log);
     free(observation->container_lost);
     free(observation->ending);
+    free(observation->unproven);
     free(observation->gpus.items);
     free(observation->own_gpus);
     processes_release(&observation->leftovers);
     *observation = (struct node_observation){0};
 }
 
+/* Ids are as model/job allows them; anything else is left out. */
+static void read_inner(const struct node_fields *fields, struct strlist *out)
+{
+    for (size_t i = 0; i < fields->len && out->len < 16; i++) {
+        const char *value = fields->items[i].value;
+        if (strcmp(fields->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
+            value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] != '\0')
+            continue;
+        strlist_add(out, value);
+    }
+}
+
 static int fill_stop(const struct node_fields *fields, struct node_stop *out, struct error *err)
 {
     if (node_field_text(fields, "survivor_total") == NULL)
         return error_set(err, &kind_node_answer, "the node's answer to a stop does not say what survived");
+    out->unproven = node_field_copy(fields, "unproven");
+    if (out->unproven == NULL && !scan_is_whole(fields))
+        return no_proof("a stop", err);
+    read_inner(fields, &out->inner);
     out->was_alive = node_field_is_set(fields, "was_alive");
     out->signal = copy_signal(fields);
     out->container_lost = node_field_copy(fields, "container_lost");
@@ -478,6 +513,8 @@ void node_stop_release(struct node_stop *stop)
 {
     free(stop->signal);
     free(stop->container_lost);
+    free(stop->unproven);
+    strlist_release(&stop->inner);
     processes_release(&stop->leftovers);
     processes_release(&stop->survivors);
     *stop = (struct node_stop){0};
@@ -519,6 +556,8 @@ int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct 
     if (result == 0) {
         out->removed = node_field_is_set(&fields, "removed");
         result = read_processes(&fields, "live", &out->live, err);
+        if (result == 0 && out->removed && !scan_is_whole(&fields))
+            result = no_proof("a removal", err);
     }
     node_fields_release(&fields);
     return result;

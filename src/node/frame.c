@@ -137,6 +137,13 @@ int node_fields_check(const struct node_fields *fields, struct error *err)
             err, "a node needs Linux with /proc, a POSIX sh, setsid and the basic tools (coreutils or "
                  "busybox, with awk, grep, sed)");
     }
+    if (strcmp(kind, "scan") == 0) {
+        error_set(err, &kind_scan_failed, "the node could not look through its processes: %s", detail);
+        return error_hint(err,
+                          strncmp(detail, "cannot fork", strlen("cannot fork")) == 0
+                              ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"
+                              : "look at the node's memory and at the log of its kernel (dmesg)");
+    }
     if (strcmp(kind, "place") == 0)
         return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
     if (node_gate_error(kind, detail, err))

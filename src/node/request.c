@@ -122,8 +122,9 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_probe(const struct node_target *target, const struct node_job *job,
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",  "17-write", "20-proc", "25-place", "27-env",
-                                        "29-limit", "30-probe", "31-look",  "35-net",  "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc",  "22-scan",
+                                        "25-place", "27-env",  "29-limit", "30-probe", "31-look",
+                                        "35-net",   "90-main", NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 
@@ -162,7 +163,7 @@ static void set_keeper(struct node_call *out)
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "25-place",
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan", "25-place",
                                         "27-env",   "35-net",  "40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
@@ -177,8 +178,8 @@ void node_request_start(const struct node_target *target, const struct node_job 
 void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
                           const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "25-place",
-                                        "29-limit", "50-observe", "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "17-write",   "20-proc", "22-scan",
+                                        "25-place", "29-limit", "50-observe", "90-main", NULL};
 
     begin(out, target, "observe", nonce);
     set_flag(&out->input, "want_leftovers", wish->leftovers);
@@ -189,8 +190,8 @@ void node_request_observe(const struct node_target *target, const struct node_ob
 void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
                         const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat",  "17-write", "20-proc", "25-place",
-                                        "50-observe", "55-watch", "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "22-scan",
+                                        "25-place", "50-observe", "55-watch", "90-main", NULL};
 
     begin(out, target, "watch", nonce);
     set_flag(&out->input, "want_leftovers", false);
@@ -204,7 +205,7 @@ void node_request_watch(const struct node_target *target, const struct node_watc
 void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc",
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan",
                                         "25-place", "60-stop", "90-main",  NULL};
 
     begin(out, target, "stop", nonce);
@@ -217,7 +218,7 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
 void node_request_signal(const struct node_target *target, const char *signal, const char *nonce,
                          struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc",
+    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc", "22-scan",
                                         "25-place", "62-signal", "90-main",  NULL};
 
     begin(out, target, "signal", nonce);
@@ -228,8 +229,8 @@ void node_request_signal(const struct node_target *target, const char *signal, c
 void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
                        struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat", "17-write", "20-proc", "25-place",
-                                        "50-observe", "70-tail", "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "22-scan",
+                                        "25-place", "50-observe", "70-tail",  "90-main", NULL};
     static const char *const from[] = {
         [NODE_TAIL_LINES] = "lines",
         [NODE_TAIL_ALL] = "all",
@@ -247,7 +248,7 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc",
+    static const char *const parts[] = {"10-frame", "15-stat",   "17-write", "20-proc", "22-scan",
                                         "25-place", "80-remove", "90-main",  NULL};
 
     begin(out, target, "remove", nonce);

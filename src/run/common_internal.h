@@ -94,8 +94,9 @@ int run_look(struct crew *crew, struct run *run, int *lock, struct error *err);
 
 /* What lives on nodes although it should not. Owned lines for people. */
 struct leftovers {
-    struct strlist lines;  /* "g0033: 2 left-over processes: 17 (sleep 9), 18 (…)" */
-    struct strlist silent; /* "g0034: why it did not answer" */
+    struct strlist lines;    /* "g0033: 2 left-over processes: 17 (sleep 9), 18 (…)" */
+    struct strlist silent;   /* "g0034: why it did not answer" */
+    struct strlist unproven; /* "g0035: why it could not look through its processes" */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "common_internal.h"
+#include "model/kind.h"
 #include "model/policy.h"
 #include "node/answer.h"
 
@@ -46,15 +47,19 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
     const struct run_node *node = &look->run->nodes[index];
     struct node_observation seen;
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
+    bool lives = seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING;
     bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
     if (result == 0 && seen.leftovers.total > 0) {
         add_line(look->found, node, &seen.leftovers);
     } else if (result == 0 && ours && seen.ending != NULL) {
         strlist_addf(&look->found->lines, "%s: its exit status could not be written yet: %s", node->label,
                      seen.ending);
-    } else if (result == 0 && ours && (seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING)) {
+    } else if (result == 0 && ours && lives) {
         strlist_addf(&look->found->lines, "%s: its command still runs (pid %lld)", node->label,
                      (long long)seen.pid);
+    } else if (result == 0 && !seen.scanned) {
+        strlist_addf(&look->found->unproven, "%s: the node could not look through its processes: %s",
+                     node->label, seen.unproven != NULL ? seen.unproven : "its answer holds no proof");
     }
     node_observation_release(&seen);
     return result;
@@ -64,7 +69,8 @@ static void look_failed(void *ctx, size_t node, const struct error *error, bool 
 {
     struct look *look = ctx;
     (void)started;
-    strlist_addf(&look->found->silent, "%s: %s", look->run->nodes[node].label, error->text);
+    strlist_addf(error->kind == &kind_scan_failed ? &look->found->unproven : &look->found->silent, "%s: %s",
+                 look->run->nodes[node].label, error->text);
 }
 
 int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct leftovers *found)
@@ -85,6 +91,7 @@ void leftovers_release(struct leftovers *found)
 {
     strlist_release(&found->lines);
     strlist_release(&found->silent);
+    strlist_release(&found->unproven);
 }
 
 static void tell_lines(struct crew *crew, struct run *run, const struct strlist *lines, const char *remedy)
@@ -112,6 +119,7 @@ int run_tell_leftovers(struct crew *crew, struct run *run, bool end)
         AUTO_FREE char *remedy = xasprintf("; `mtlaunch stop %s` ends what is left", run->name);
         tell_lines(crew, run, &found.lines, remedy);
     }
+    tell_lines(crew, run, &found.unproven, "");
     leftovers_release(&found);
     return result;
 }

@@ -105,6 +105,8 @@ static int remove_take(void *ctx, size_t node, const char *bytes, size_t len, co
     int result = node_answer_remove(bytes, len, nonce, &answer, err);
     if (result == 0) {
         result = judge_removal(ctx, node, &answer, err);
+    } else if (err->kind == &kind_scan_failed) {
+        err->kind = &kind_not_proven;
     }
     node_removal_release(&answer);
     return result;
@@ -224,6 +226,13 @@ static int check_nothing_lives(struct run_context *context, struct run *run, str
         AUTO_FREE char *lines = strlist_join(&found.lines, "; ");
         error_set(err, &kind_run_live, "run '%s' has ended, and not all of it: %s", run->name, lines);
         result = error_hint(err, "`mtlaunch stop %s` ends what is left", run->name);
+    }
+    if (result == 0 && found.unproven.len > 0) {
+        AUTO_FREE char *lines = strlist_join(&found.unproven, "; ");
+        error_set(err, &kind_not_proven, "could not verify that nothing of run '%s' is left: %s", run->name,
+                  lines);
+        result =
+            error_hint(err, "free processes or memory there, then `mtlaunch remove %s` again", run->name);
     }
     leftovers_release(&found);
     return result;

@@ -20,12 +20,14 @@ void run_stop_result_release(struct run_stop_result *result)
     }
     free(result->survivors);
     strlist_release(&result->cleaned);
+    strlist_release(&result->unproven);
     *result = (struct run_stop_result){0};
 }
 
 /* --- the round ---------------------------------------------------------------------------------- */
 
 struct stop_round {
+    struct run_context *context;
     struct run *run;
     const struct stop_orders *orders;
     struct run_stop_result *result;
@@ -80,6 +82,40 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 
+/* A run that was started inside this one is not stopped with it; say so. A run's id is its name and 9
+ * characters. */
+static void tell_inner(const struct stop_round *round, const struct run_node *node,
+                       const struct strlist *inner)
+{
+    AUTO_STRLIST struct strlist told = STRLIST_INIT;
+    for (size_t i = 0; i < inner->len; i++) {
+        size_t len = strlen(inner->items[i]);
+        AUTO_FREE char *name = xstrndup(inner->items[i], len > 9 ? len - 9 : len);
+        if (strlist_has(&told, name) || strcmp(name, round->run->name) == 0) {
+            continue;
+        }
+        strlist_add(&told, name);
+        tell_warn(round->context,
+                  "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it", node->label,
+                  name, round->run->name, name);
+        run_note_event(round->context, round->run, "inner-run", node->label,
+                       "run '%s' was started inside this one and goes on", name);
+    }
+}
+
+/* What kept the node from a proof, as an error of the node. Survivors that it knows are named all the same.
+ */
+static int unproven_error(const struct run_node *node, const struct node_stop *stop,
+                          struct run_stop_result *result, struct error *err)
+{
+    strlist_addf(&result->unproven, "%s: %s", node->label, stop->unproven);
+    error_set(err, &kind_not_proven, "the node could not look through its processes: %s", stop->unproven);
+    return error_hint(err, "%s",
+                      strncmp(stop->unproven, "cannot fork", strlen("cannot fork")) == 0
+                          ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"
+                          : "look at the node's memory and at the log of its kernel (dmesg)");
+}
+
 static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
                      struct error *err)
 {
@@ -88,12 +124,17 @@ static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, con
     struct node_stop stop;
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
-        if (!round->orders->sweep) {
+        if (!round->orders->sweep && stop.unproven == NULL) {
             judge_stop(node, &stop, round->orders->again);
         }
+        tell_inner(round, node, &stop.inner);
         add_survivors(round->result, node, &stop.survivors);
         add_cleaned(round->result, node, &stop.leftovers);
-        *round->unproven += stop.survivors.total > 0 ? 1 : 0;
+        if (stop.unproven != NULL) {
+            result = unproven_error(node, &stop, round->result, err);
+        } else {
+            *round->unproven += stop.survivors.total > 0 ? 1 : 0;
+        }
     }
     node_stop_release(&stop);
     return result;
@@ -118,6 +159,7 @@ int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *
                   struct run_stop_result *result, size_t *unproven, bool *silent)
 {
     struct stop_round round = {
+        .context = crew->context,
         .run = run,
         .orders = orders,
         .result = result,
@@ -152,6 +194,9 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
                  (long long)survivor->pid, survivor->state,
                  strcmp(survivor->state, "D") == 0 ? " (unkillable: it waits in the kernel)" : "",
                  survivor->command == NULL ? "?" : survivor->command);
+    }
+    for (size_t i = 0; i < result->unproven.len && i < 8; i++) {
+        str_addf(&names, "; %s", result->unproven.items[i]);
     }
     error_set(err, &kind_not_proven, "it is not proven that run '%s' is gone from %zu of %zu nodes%s",
               run->name, unproven, run->nodes_len, str_text(&names));

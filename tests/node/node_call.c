@@ -310,6 +310,8 @@ static json_t *parse_observe(const char *bytes, size_t len, const char *nonce, s
                            "uptime_now", (json_int_t)o.uptime_ms, "host", text(o.host), "found_run_id",
                            text(o.found_run_id), "found_attempt", (int)o.found_attempt, "log", text(o.log),
                            "log_size", (json_int_t)o.log_size, "leftovers", processes(&o.leftovers)));
+        json_object_update_new(out,
+                               json_pack("{s:b, s:o}", "scanned", o.scanned, "unproven", text(o.unproven)));
     }
     node_observation_release(&o);
     return out;
@@ -325,6 +327,12 @@ static json_t *parse_stop(const char *bytes, size_t len, const char *nonce, stru
                         (json_int_t)s.signalled, "killed", (json_int_t)s.killed, "leftovers",
                         processes(&s.leftovers), "survivors", processes(&s.survivors), "status", s.status,
                         "signal", text(s.signal));
+    if (out != NULL) {
+        json_t *inner = json_array();
+        for (size_t i = 0; i < s.inner.len; i++)
+            json_array_append_new(inner, json_string(s.inner.items[i]));
+        json_object_update_new(out, json_pack("{s:o, s:o}", "unproven", text(s.unproven), "inner", inner));
+    }
     node_stop_release(&s);
     return out;
 }

@@ -140,12 +140,14 @@ mt_answer_gone() {
         mt_frame found_run_id "$mt_run_id"
         mt_frame found_attempt "$mt_attempt"
         mt_frame leftover_total 0
+        mt_frame scan ok
         ;;
     stop)
         mt_frame was_alive 0
         mt_frame signalled 0
         mt_frame killed 0
         mt_frame survivor_total 0
+        mt_frame scan ok
         ;;
     esac
     mt_frame now "$(date +%s)"
@@ -174,9 +176,18 @@ mt_enter() { # WORD…: what runs inside, with what is left of standard input
     mt_fail "$mt_kind" "$mt_said"
 }
 
+# A shell that cannot fork ends with 2 (dash, busybox) or 254 (bash).
+# shellcheck disable=SC2317 # called by the trap
+mt_on_gate_exit() {
+    case $? in
+    2 | 254) printf '\n@@%s error=scan\n\n@@%s detail=cannot fork\n\n@@%s end=ok\n' "$mt_nonce" "$mt_nonce" "$mt_nonce" ;;
+    esac
+}
+
 mt_gate() { # WORD…: what runs inside
     unset IFS
     export LC_ALL=C
+    trap mt_on_gate_exit EXIT
     mt_check_engine
     mt_find_container
     if [ -n "$mt_lost" ]; then

@@ -1,12 +1,32 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Containers as such, on the node itself (with 10-frame.sh and 05-gate.sh): look at one, make one, remove one.
 
-# Runs that live in the container, by the marks of their processes -> mt_runs
+# Runs that live in the container, by the marks of their processes -> mt_runs. The list ends with "MTLAUNCH_RUN=.": one
+# without it is not whole. An image without a shell holds no runs.
 mt_find_runs() { # ID
     # shellcheck disable=SC2016 # for the shell in there
-    mt_runs=$(mt_call_engine exec "$1" /bin/sh -c \
-        'cat /proc/[0-9]*/environ 2>/dev/null | tr "\0" "\n" | grep "^MTLAUNCH_RUN=" | sort -u' 2>/dev/null </dev/null |
-        sed 's/^MTLAUNCH_RUN=//' | tr '\n' ' ')
+    mt_said=$(mt_call_engine exec "$1" /bin/sh -c '{
+        cat /proc/[0-9]*/environ 2>/dev/null
+        case $? in 0 | 1) printf "\0MTLAUNCH_RUN=.\0" ;; esac
+    } | tr "\0" "\n" | grep "^MTLAUNCH_RUN="' 2>&1 </dev/null)
+    mt_code=$?
+    mt_runs=
+    case $mt_code:$mt_said in
+    *"MTLAUNCH_RUN=.") ;;
+    12[67]:*) return 0 ;;
+    *) mt_fail container-failed "the runs in container '$mt_container' could not be listed: $mt_said" ;;
+    esac
+    for mt_line in $mt_said; do
+        case $mt_line in
+        MTLAUNCH_RUN=. | *[!A-Za-z0-9._=-]*) continue ;;
+        MTLAUNCH_RUN=*) mt_line=${mt_line#MTLAUNCH_RUN=} ;;
+        *) continue ;;
+        esac
+        case " $mt_runs" in
+        *" $mt_line "*) ;;
+        *) mt_runs="$mt_runs$mt_line " ;;
+        esac
+    done
     mt_runs=${mt_runs% }
 }
 

@@ -19,6 +19,7 @@ mt_frame() { # KEY VALUE
 }
 
 mt_end() {
+    mt_answered=1
     printf '\n@@%s end=ok\n' "$mt_nonce"
     exit 0
 }

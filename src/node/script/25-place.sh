@@ -1,26 +1,32 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Where a node's files are, and whether they may be trusted.
 
-# Facts of this machine -> mt_host mt_boot_id mt_uid mt_user mt_home; tools that must be there.
+# Facts of this machine -> mt_host mt_boot_id mt_uid mt_home, without a fork; tools that must be there.
 mt_look_around() {
-    mt_missing=
-    for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id; do
-        [ -r "$mt_file" ] || mt_missing=" /proc"
+    for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname; do
+        [ -r "$mt_file" ] || mt_fail unsupported /proc
     done
-    for mt_tool in setsid awk grep sed tr od head tail sleep mv rm mkdir ls id uname date xargs wc cat dd; do
-        command -v "$mt_tool" >/dev/null || mt_missing="$mt_missing $mt_tool"
-    done
-    [ -z "$mt_missing" ] || mt_fail unsupported "${mt_missing# }"
-    mt_host=$(uname -n)
+    read -r mt_host </proc/sys/kernel/hostname
     read -r mt_boot_id </proc/sys/kernel/random/boot_id
-    mt_uid=$(id -u)
-    mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
+    mt_uid=
+    while read -r mt_line mt_rest mt_number mt_value; do
+        [ "$mt_line" != Uid: ] || mt_uid=$mt_number
+    done </proc/self/status
     mt_home=${HOME:-}
     case $mt_home in
     /*) ;;
     *) mt_home=$(awk -F: -v uid="$mt_uid" '$3 == uid { print $6; exit }' /etc/passwd 2>/dev/null) ;;
     esac
     [ -n "$mt_home" ] && [ -d "$mt_home" ] || mt_home=$PWD
+    mt_missing=
+    for mt_tool in setsid awk grep sed tr od head tail sleep mv rm mkdir ls id date xargs wc cat dd; do
+        command -v "$mt_tool" >/dev/null || mt_missing="$mt_missing $mt_tool"
+    done
+    [ -n "$mt_missing" ] || return 0
+    # a stop goes as far as it can
+    [ "$mt_verb" = stop ] || mt_fail unsupported "${mt_missing# }"
+    mt_unproven="${mt_missing# } is missing"
+    exit 1
 }
 
 mt_absolute() { # PATH, "~/…" or relative to the login folder -> mt_path
@@ -62,10 +68,12 @@ mt_check_place() {
     fi
     if [ -e "$mt_states" ]; then
         [ -d "$mt_states" ] || mt_problem="'$mt_states' is no folder"
+        # shellcheck disable=SC3067 # dash, bash and busybox have -O, and it needs no fork
+        if [ ! -O "$mt_states" ]; then
             # shellcheck disable=SC2012,SC2046 # the owner is the third word, whatever the name holds
-        set -- $(ls -ldn "$mt_states" 2>/dev/null | head -n 1)
-        [ "${3:-}" = "$mt_uid" ] ||
+            set -- $(ls -ldn "$mt_states" 2>/dev/null | head -n 1)
             mt_problem="'$mt_states' belongs to another user (uid ${3:-unknown}, this is uid $mt_uid)"
+        fi
     fi
     for mt_file in "$mt_base.state" "$mt_base.pid" "$mt_base.exit" "$mt_base.seen" "$mt_base.stage" "$mt_log"; do
         [ ! -h "$mt_file" ] || mt_problem="'$mt_file' is a symbolic link"
@@ -125,7 +133,7 @@ mt_judge_state() {
         return 0
     fi
     mt_load_roots "$mt_base"
-    mt_scan "$mt_s_run_id" "$mt_rank" ""
+    mt_scan_or_fail "$mt_s_run_id" "$mt_rank" ""
     [ -z "$mt_found" ] || mt_verdict=lives
 }
 
@@ -144,14 +152,20 @@ mt_find_user() {
 # -> mt_verdict and mt_s_*
 # shellcheck disable=SC3013 # dash, bash and busybox have -ef
 mt_find_namesake() {
-    mt_files=$(printf '%s\n' "$mt_marks" | sed -n 's,^foreign \([0-9]*\)$,/proc/\1/environ,p')
-    [ -n "$mt_files" ] || return 1
-    mt_id=$(printf '%s' "$mt_run" | sed 's/[.]/[.]/g')
-    for mt_file in $(printf '%s\n' "$mt_files" |
-        xargs grep -lzxE "MTLAUNCH_MARK=$mt_id-[0-9a-f]{8}[.][0-9]+[.][0-9]+" /dev/null 2>/dev/null); do
-        mt_p=${mt_file#/proc/}
-        mt_p=${mt_p%/environ}
+    case $mt_marks in
+    *foreign*) ;;
+    *) return 1 ;;
+    esac
+    mt_escape "$mt_run"
+    mt_list_environs "$mt_all"
+    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=$mt_id-[0-9a-f]{8}[.][0-9]+[.][0-9]+" || mt_fail_scan
+    for mt_p in $mt_hits; do
+        mt_file=/proc/$mt_p/environ
         mt_mark=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n 's/^MTLAUNCH_MARK=//p')
+        if [ -z "$mt_mark" ] && mt_stat "$mt_p" && [ "$mt_st_state" != Z ]; then
+            mt_unproven='the output of tr or sed was cut'
+            mt_fail_scan
+        fi
         mt_other=${mt_mark%.*.*}
         case $mt_other in
         '' | "$mt_run_id") continue ;;
@@ -188,5 +202,4 @@ mt_watch_reader() {
     ) <&3 >/dev/null 2>&1 &
     mt_watcher=$!
     exec 3<&-
-    trap 'kill "$mt_watcher" 2>/dev/null' EXIT
 }

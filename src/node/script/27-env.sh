@@ -4,14 +4,27 @@
 mt_prepare_env() {
     mt_setsid=$(command -v setsid)
     [ "$mt_env_mode" = keep ] || return 0
-    # shellcheck disable=SC2013 # names hold no blanks
-    for mt_key in $(awk 'BEGIN {
+    mt_text=$(exec 2>&1 && awk 'BEGIN {
         for (n in ENVIRON)
             if (n ~ /^(PET|GROUP|TORCHELASTIC|MTLAUNCH)_[A-Za-z0-9_]*$/ || n ~ /^(RANK|LOCAL_RANK|WORLD_SIZE)$/)
                 print n
-    }'); do
+        print "."
+    }')
+    mt_code=$?
+    case $mt_text in
+    *.) ;;
+    *)
+        mt_set_unproven awk "$mt_code" "$mt_text"
+        mt_fail_scan
+        ;;
+    esac
+    for mt_key in ${mt_text%.}; do
         unset "$mt_key"
     done
+}
+
+mt_name_user() { # -> mt_user
+    mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
 }
 
 # Run a command, in the clean mode with nothing but what a login gives.
@@ -22,7 +35,8 @@ mt_with_env() {
     fi
     mt_value=/usr/local/bin:/usr/bin:/bin
     [ "$mt_uid" != 0 ] || mt_value=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-    env -i HOME="$mt_home" USER="$mt_user" LOGNAME="$mt_user" SHELL="${SHELL:-/bin/sh}" PATH="$mt_value" "$@"
+    env -i HOME="$mt_home" USER="$mt_user" LOGNAME="$mt_user" SHELL="${SHELL:-/bin/sh}" PATH="$mt_value" \
+        ${MTLAUNCH_KEEPS:+"MTLAUNCH_KEEPS=$MTLAUNCH_KEEPS"} "$@"
 }
 
 mt_pick_shell() { # -> mt_shell_path, empty when there is none of that name

@@ -63,6 +63,10 @@ mt_list_gpus() {
         { bad = 1 }
         END { print bad ? 0 : n + 0 }')
     [ "$(tail -c 1 "$mt_tmp/gpus" | od -An -tx1 | tr -d ' ')" = 0a ] || mt_gpus=0
+    if [ -z "$mt_gpus" ]; then
+        mt_gpus=0 mt_problem='the list of nvidia-smi could not be read'
+        return 0
+    fi
     [ "$mt_gpus" = 0 ] || return 0
     case $mt_device$(mt_smi_words) in
     'No devices were found'*) ;;
@@ -110,6 +114,10 @@ mt_probe_job() {
     # the text holds values of the environment: a pipe, no file
     printf '%s' "$mt_job" | mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" \
         "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" 8<&0
+    if [ -n "$mt_cut" ]; then
+        mt_unproven='cannot fork'
+        mt_fail_scan
+    fi
     mt_code=-1
     [ ! -f "$mt_tmp/output.code" ] || read -r mt_code <"$mt_tmp/output.code"
     mt_stage=$(tail -n 1 "$mt_tmp/stage")
@@ -180,7 +188,8 @@ mt_probe_earlier() {
     none) mt_root='' mt_keeper='' mt_memory='' ;;
     own) mt_load_roots "$mt_base" ;;
     esac
-    mt_scan "$mt_run_id" '[0-9]+' ''
+    mt_scan_or_fail "$mt_run_id" '[0-9]+' ''
+    mt_frame scan ok
     mt_frame_processes live "$mt_found"
     ! mt_find_namesake || mt_frame_foreign
 }
@@ -200,6 +209,7 @@ mt_make_tmp() {
 mt_verb_probe() {
     mt_set_paths
     mt_set_workdir
+    mt_name_user
     for mt_key in home host user boot_id uid artifacts; do
         eval "mt_frame $mt_key \"\$mt_$mt_key\""
     done
@@ -213,10 +223,9 @@ mt_verb_probe() {
         [ -z "$mt_inside" ] || mt_probe_mount
         mt_probe_earlier
     else
+        mt_check_problem
         mt_frame artifacts_problem "$mt_problem"
     fi
-    mt_tmp=
-    trap '[ -z "$mt_tmp" ] || rm -rf "$mt_tmp"' EXIT
     trap 'exit 1' HUP INT TERM
     mt_make_tmp || mt_make_tmp "$mt_states/.probe.XXXXXX" ||
         mt_fail place "no temporary file can be written in '${TMPDIR:-/tmp}': $mt_why"

@@ -4,13 +4,22 @@
 # Ports that are taken here -> mt_ports: lines "port inode" of listening TCP sockets (inode 0: claimed by the
 # .state of another live run here, whose job may not listen yet).
 mt_read_ports() {
-    mt_ports=$(cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '
+    mt_ports=$(exec 2>&1 && awk '
         function hex(text,    i, n) {
             for (i = 1; i <= length(text); i++)
                 n = n * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
             return n
         }
-        $4 == "0A" { n = split($2, part, ":"); print hex(part[n]), $10 }')
+        function read_file(file,    n, part) {
+            while ((getline < file) > 0) if ($4 == "0A") { n = split($2, part, ":"); print hex(part[n]), $10 }
+        }
+        BEGIN { read_file("/proc/net/tcp"); read_file("/proc/net/tcp6"); print "end ports" }')
+    mt_code=$?
+    case $mt_ports in
+    *"end ports") return 0 ;;
+    esac
+    mt_set_unproven awk "$mt_code" "$mt_ports"
+    mt_fail_scan
 }
 
 # mt_claims: lines "port run_id pid" of other runs that live here in this artifacts folder.
@@ -34,33 +43,54 @@ mt_port_holder() { # INODE -> mt_holder: pid, or ""
         $NF == want { print pid; exit }')
 }
 
+mt_find_port() { # LINES PORT -> mt_line, that of the port; fails when there is none
+    case "
+$1" in
+    *"
+$2 "*) ;;
+    *) return 1 ;;
+    esac
+    mt_line="
+$1"
+    mt_line=${mt_line#*"
+$2 "}
+    mt_line="$2 ${mt_line%%"
+"*}"
+}
+
 mt_probe_port() {
     mt_read_ports
     mt_read_claims
     if [ "$mt_master_port" = 0 ]; then
-        mt_frame port "$(printf '%s\n%s' "$mt_ports" "$mt_claims" | awk '
-            { taken[$1] = 1 }
-            END { for (p = 29500; p <= 29999; p++) if (!(p in taken)) { print p; exit } }')"
+        mt_number=29500
+        while [ "$mt_number" -le 29999 ]; do
+            case "
+$mt_ports
+$mt_claims" in
+            *"
+$mt_number "*) mt_number=$((mt_number + 1)) ;;
+            *) break ;;
+            esac
+        done
+        [ "$mt_number" -le 29999 ] || mt_number=0
+        mt_frame port "$mt_number"
         return 0
     fi
     mt_frame port "$mt_master_port"
-    mt_line=$(printf '%s\n' "$mt_ports" | awk -v port="$mt_master_port" '$1 == port { print "listen", $2; exit }')
-    [ -n "$mt_line" ] ||
-        mt_line=$(printf '%s' "$mt_claims" | awk -v port="$mt_master_port" '$1 == port { print "claim", $3, $2; exit }')
-    [ -n "$mt_line" ] || return 0
+    mt_find_port "$mt_ports" "$mt_master_port" || mt_find_port "$mt_claims" "$mt_master_port" || return 0
     mt_frame port_taken 1
     # shellcheck disable=SC2086
     set -- $mt_line
-    case $1 in
+    case ${3:-listen} in
     listen)
         mt_port_holder "$2"
         [ -n "$mt_holder" ] || return 0
         mt_frame port_pid "$mt_holder"
         mt_frame port_command "$( (tr '\0' ' ' <"/proc/$mt_holder/cmdline" | head -c 400) 2>/dev/null)"
         ;;
-    claim)
-        mt_frame port_pid "$2"
-        mt_frame port_command "run $3"
+    *)
+        mt_frame port_pid "$3"
+        mt_frame port_command "run $2"
         ;;
     esac
 }

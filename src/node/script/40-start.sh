@@ -3,6 +3,7 @@
 # .exit tell the truth: the keeper needs neither this script nor the head.
 
 mt_start_answer() { # STAGE
+    [ "$1" != claim ] || mt_check_problem
     mt_frame stage "$1"
     [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
     mt_end
@@ -135,9 +136,9 @@ mt_check_claimed_port() {
     [ "$mt_rank" = 0 ] || return 0
     [ "$mt_master_port" != 0 ] || return 0
     mt_read_claims
-    mt_line=$(printf '%s' "$mt_claims" | awk -v port="$mt_master_port" '$1 == port { print $2; exit }')
-    [ -n "$mt_line" ] || return 0
-    mt_problem="master port $mt_master_port is claimed by the run $mt_line"
+    mt_find_port "$mt_claims" "$mt_master_port" || return 0
+    mt_line=${mt_line#* }
+    mt_problem="master port $mt_master_port is claimed by the run ${mt_line%% *}"
     mt_unclaim port
 }
 
@@ -190,6 +191,8 @@ mt_launch_reaped() {
 # (which would leave INT and QUIT ignored), and it works with util-linux and busybox alike.
 mt_launch_keeper() {
     printf '%s' "$mt_keeper_text" | {
+        # by this the keeper is told from processes of a run that this one was started in
+        export MTLAUNCH_KEEPS="$mt_run_id.$mt_attempt.$mt_rank"
         printf '%s' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
             "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" 9<&3 3<&- >/dev/null 2>&1
     } 3<&0
@@ -199,6 +202,7 @@ mt_verb_start() {
     trap : HUP PIPE
     mt_set_paths
     mt_problem=
+    mt_name_user
     mt_set_workdir
     mt_make_place || mt_start_answer claim
     mt_judged=$(cat "$mt_base.state" 2>/dev/null)
@@ -238,7 +242,7 @@ mt_refuse_live() {
         mt_load_roots "$mt_base"
         [ -n "$mt_s_pid" ] || ! mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || mt_start_answer live
     fi
-    mt_scan "$mt_run_id" "$mt_rank" ''
+    mt_scan_or_fail "$mt_run_id" "$mt_rank" ''
     [ -z "$mt_found" ] || mt_start_answer live
     if mt_find_namesake; then
         mt_frame_foreign

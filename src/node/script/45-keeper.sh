@@ -31,6 +31,7 @@ mt_become_job() {
     mt_put "$mt_base" pid "$mt_pid
 " || mt_give_up pid
     ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 143
+    unset MTLAUNCH_KEEPS
     exec "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 "$mt_base.stage" "$mt_workdir" "$mt_nonce" \
         8<&0 </dev/null 9<&-
 }
@@ -41,7 +42,8 @@ mt_give_up() { # SUFFIX: the log says why the job does not run
     exit 125
 }
 
-# Descendants of the job and of what was noted before by their children's files -> mt_text. Cheap for a few.
+# Descendants of the job and of what was noted before by their children's files -> mt_text. Cheap for a few. Fails when
+# it could not see all.
 mt_walk_children() {
     mt_all='' mt_level=$mt_adopted
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_level="$mt_level $mt_s_pid"
@@ -62,8 +64,16 @@ MT_NOTED
             esac
         done
         [ -n "$mt_next" ] || break
-        mt_level=$(for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done |
-            xargs cat 2>/dev/null)
+        mt_level=$(
+            for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done | xargs cat 2>/dev/null
+            case $? in
+            0 | 123) echo end ;; # 123: some of them have ended meanwhile
+            esac
+        )
+        case $mt_level in
+        *end) mt_level=${mt_level%end} ;;
+        *) return 1 ;;
+        esac
     done
     mt_text=
     for mt_p in $mt_all; do
@@ -75,9 +85,10 @@ MT_NOTED
 
 # The same by a pass over all of /proc: for kernels without those files, and for many processes.
 mt_walk_table() {
-    mt_read_table
-    mt_text=$(printf '%s\n%s\n' "$mt_noted" "$mt_table" | awk \
+    mt_read_table || return 1
+    mt_text=$(printf '%s\n%s\nwhole\n' "$mt_noted" "$mt_table" | awk \
         -v job="$mt_s_pid" -v ticks="$mt_s_start_ticks" -v adopted="$mt_adopted" '
+        $1 == "whole" { whole = 1 }
         $1 != "proc" { if (NF) noted[$1] = $2; next }
         $8 ~ /[ZXx]/ && $6 <= 1 { next }
         {
@@ -93,17 +104,20 @@ mt_walk_table() {
                 for (q = order[i]; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
                 if (q in in_run) print line[order[i]]
             }
+            if (whole) print "end"
         }')
-    [ -z "$mt_text" ] || mt_text="$mt_text
-"
+    case $mt_text in
+    *end) mt_text=${mt_text%end} ;;
+    *) return 1 ;;
+    esac
 }
 
 # Descendants of the job and of what was noted before, with start times and sessions -> .seen, mt_many
 mt_note() {
     if [ -n "$mt_has_children" ] && [ -z "$mt_many" ]; then
-        mt_walk_children
+        mt_walk_children || return 0
     else
-        mt_walk_table
+        mt_walk_table || return 0
     fi
     [ "$mt_text" != "$mt_written" ] || return 0
     mt_noted=$mt_text
@@ -117,11 +131,13 @@ $mt_text" || mt_written=$mt_noted
 
 # Children of the keeper that are not of its own session: adopted orphans of the job -> mt_adopted
 mt_find_adopted() {
-    mt_adopted=
-    for mt_p in $(cat /proc/"$mt_keeper"/task/*/children 2>/dev/null || {
-        mt_read_table
-        printf '%s\n' "$mt_table" | awk -v parent="$mt_keeper" '$3 == parent { print $2 }'
-    }); do
+    mt_adopted='' mt_line=''
+    if [ -e "/proc/$mt_keeper/task/$mt_keeper/children" ]; then
+        IFS= read -r mt_line 2>/dev/null <"/proc/$mt_keeper/task/$mt_keeper/children"
+    elif mt_alive "$mt_keeper" "$mt_keeper_ticks" && mt_read_table; then
+        mt_line=$(printf '%s\n' "$mt_table" | awk -v parent="$mt_keeper" '$1 == "proc" && $3 == parent { print $2 }')
+    fi
+    for mt_p in $mt_line; do
         mt_stat "$mt_p" || continue
         [ "$mt_st_sid" != "$mt_keeper" ] || continue
         mt_alive "$mt_p" "$mt_st_ticks" || continue
@@ -171,11 +187,41 @@ mt_record_exit() {
         "${mt_base%/*}/.${mt_base##*/}".pid.new
 }
 
+# A shell that cannot fork ends. How the job ended is written down all the same, without a fork and so without a
+# rename: a reader takes no record that lacks its last lines.
+# shellcheck disable=SC2317 # called by the trap
+mt_on_exit() {
+    mt_code=$?
+    [ "$mt_code" != 0 ] && ! mt_is_usurped || return
+    if [ -z "$mt_status" ]; then
+        mt_still_ours && [ -z "$mt_s_pid" ] || return
+        mt_status=126
+        printf 'mtlaunch: cannot fork: the process limit of this user, of the service or of the container is reached\n' \
+            2>/dev/null >>"$mt_log"
+    fi
+    ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || return
+    IFS=' ' read -r mt_up mt_rest </proc/uptime
+    mt_ended_up=${mt_ended_up:-$mt_up}
+    if [ -z "$mt_ended" ]; then
+        while read -r mt_line mt_value; do
+            [ "$mt_line" != btime ] || mt_ended=$((mt_value + ${mt_ended_up%.*}))
+        done </proc/stat
+    fi
+    printf 'status=%s\nsignal=%s\nended=%s\nuptime=%s\nsetup_line=%s\nrun_id=%s\nattempt=%s\n' "$mt_status" \
+        "$mt_signal" "$mt_ended" "$mt_ended_up" "$mt_never_ran" "$mt_run_id" "$mt_attempt" 2>/dev/null >"$mt_base.exit"
+}
+
 mt_keep() {
     exec 9<&-
+    mt_status='' mt_signal='' mt_never_ran='' mt_ended='' mt_ended_up=''
+    trap mt_on_exit EXIT
     trap : HUP INT QUIT TERM USR1 USR2 PIPE
     mt_base=$1 mt_log=$2 mt_run_id=$3 mt_attempt=$4 mt_shell_path=$5 mt_workdir=$6 mt_nonce=$7 mt_setsid=$8
-    mt_job=$(cat)
+    mt_job=$(cat && echo .)
+    case $mt_job in
+    *.) mt_job=${mt_job%.} ;;
+    *) exit 1 ;;
+    esac
     exec </dev/null
     mt_keeper=$$
     mt_stat "$$"
@@ -189,16 +235,20 @@ mt_keep() {
     # the last of a pipeline gives the status; the job's text is read as its shell starts
     printf '%s' "$mt_job" | (mt_become_job) >>"$mt_log" 2>&1
     mt_status=$?
-    mt_ended=$(date +%s)
     IFS=' ' read -r mt_ended_up mt_rest </proc/uptime
-    mt_never_ran=
-    mt_stage=$(tail -n 1 "$mt_base.stage" 2>/dev/null)
+    mt_stage=
+    {
+        while IFS= read -r mt_line; do mt_stage=$mt_line; done <"$mt_base.stage"
+    } 2>/dev/null
     case $mt_stage in
     cd) mt_never_ran=0 ;;
     'setup '*) mt_never_ran=${mt_stage#setup } ;;
     esac
     # a setup line that ends the shell with 0 has not run the command either
     [ -z "$mt_never_ran" ] || [ "$mt_status" != 0 ] || mt_status=1
+    # from here on the shell may fail to fork, see mt_on_exit
+    mt_name_signal "$mt_status"
+    mt_ended=$(date +%s)
     mt_record_exit
     ! mt_still_ours || rm -f "$mt_base.stage"
     # children that outlive the command stay in sight

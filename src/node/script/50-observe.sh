@@ -2,13 +2,11 @@
 # What is to be seen of a run here. Cheap while the command lives: no process table is read.
 
 mt_verb_observe() {
+    mt_life_known='' mt_leftovers_known=''
     mt_set_paths
     mt_frame host "$mt_host"
     mt_check_place || mt_fail place "$mt_problem"
-    if [ -f "$mt_log" ]; then
-        mt_frame log "$mt_log"
-        mt_frame log_size "$(wc -c <"$mt_log" | tr -d ' ')"
-    fi
+    [ ! -f "$mt_log" ] || mt_frame log "$mt_log"
     mt_root='' mt_keeper='' mt_memory=''
     if ! mt_read_state "$mt_base.state"; then
         mt_observe_unrecorded
@@ -24,7 +22,12 @@ mt_verb_observe() {
             mt_observe_attempt
         fi
     fi
+    mt_life_known=1
     mt_observe_leftovers
+    if [ -f "$mt_log" ]; then
+        mt_size=$(wc -c <"$mt_log" | tr -d ' ')
+        [ -z "$mt_size" ] || mt_frame log_size "$mt_size"
+    fi
     [ -z "$mt_want_gpus" ] || mt_observe_gpus
     # last, so that nothing above ended later than now
     mt_frame now "$(date +%s)"
@@ -49,6 +52,8 @@ mt_observe_replaced() {
     if mt_recover_state; then
         mt_frame pid "${mt_s_pid:-0}"
         mt_frame life unrecorded
+    elif [ -n "$mt_unproven" ]; then
+        mt_fail_scan
     else
         mt_frame life none
     fi
@@ -127,6 +132,24 @@ mt_observe_stage() {
 mt_observe_leftovers() {
     [ -n "$mt_want_leftovers" ] || return 0
     ! mt_alive "$mt_root" "$mt_root_ticks" || return 0
-    mt_scan "$mt_run_id" "$mt_rank" ''
-    mt_frame_processes leftover "$mt_found"
+    if mt_scan "$mt_run_id" "$mt_rank" ''; then
+        mt_frame_processes leftover "$mt_found"
+        mt_frame scan ok
+        mt_leftovers_known=1
+    else
+        mt_explain_unproven
+        mt_frame unproven "$mt_unproven"
+    fi
+}
+
+# The end of an answer for which nothing can be forked any more: how the run is is known, or all is unknown.
+mt_observe_rest() {
+    if [ -z "$mt_life_known" ]; then
+        mt_frame_unproven
+        return 0
+    fi
+    [ -z "$mt_want_leftovers" ] || [ -n "$mt_leftovers_known" ] || mt_alive "$mt_root" "$mt_root_ticks" ||
+        mt_frame unproven "$mt_unproven"
+    IFS=' ' read -r mt_up mt_rest </proc/uptime
+    mt_frame uptime "$mt_up"
 }

@@ -43,7 +43,7 @@ $1"
 }
 
 mt_watch_beat() {
-    mt_size=0
+    mt_size=${mt_size:-0}
     # shellcheck disable=SC2012,SC2046 # the length is the fifth word, whatever the name holds
     [ ! -f "$mt_log" ] || set -- $(ls -ln "$mt_log" 2>/dev/null)
     [ $# -lt 5 ] || mt_size=$5
@@ -53,6 +53,16 @@ mt_watch_beat() {
 # Say how the run is -> mt_over: nothing will change any more
 mt_watch_observe() {
     mt_text=$(mt_verb_observe)
+    case $mt_text in
+    *"@@$mt_nonce error=scan"*) mt_text= ;;
+    *"@@$mt_nonce end=ok"*) ;;
+    *) mt_text= ;;
+    esac
+    if [ -z "$mt_text" ]; then
+        # nothing is known at this moment
+        mt_said='' mt_observe_at=$((mt_clock + mt_beat * 100))
+        return 0
+    fi
     mt_watch_say "$mt_text"
     # marks are dear to look for
     case $mt_text in
@@ -67,7 +77,7 @@ mt_verb_watch() {
     mt_watch_reader
     mt_stat "$$"
     mt_parent=$mt_st_ppid
-    mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0 mt_observe_at=0
+    mt_size='' mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0 mt_observe_at=0
     while :; do
         mt_read_clock
         if [ "$mt_clock" -ge "$mt_next_beat" ]; then

@@ -22,13 +22,50 @@ mt_find_other_ranks() {
     [ -z "$mt_others" ] || mt_others="${mt_attempt}[.]($mt_others)"
 }
 
-# Scan, and remember what was found.
+# Scan, and remember what was found. Without a proof what was known before is all there is to go on.
 mt_look() {
-    mt_scan "$mt_run_id" '[0-9]+' "$mt_others"
-    [ -n "$mt_found" ] || return 0
-    mt_memory=$(printf '%s\n' "$mt_memory" "$mt_found" | awk '
-        NF == 5 { print $1, $2, $4; next }
-        NF == 3 { print }' | sort -u)
+    if mt_scan "$mt_run_id" '[0-9]+' "$mt_others"; then
+        # shellcheck disable=SC2086 # five words a process
+        set -- $mt_found
+        while [ $# -ge 5 ]; do
+            mt_name_leftover "$1" "$2" "$3"
+            mt_add_memory "$1" "$2" "$4"
+            shift 5
+        done
+    else
+        mt_find_known
+    fi
+}
+
+# What lives although the command had ended before the stop came is named before it is signalled.
+mt_name_leftover() { # PID TICKS STATE
+    [ "$mt_was_alive" = 0 ] || return 0
+    case "$mt_named " in
+    *" $1:$2 "*) return 0 ;;
+    esac
+    mt_named="$mt_named $1:$2"
+    mt_named_total=$((mt_named_total + 1))
+    [ "$mt_named_total" -gt 64 ] || mt_frame_process leftover "$1" "$3"
+}
+
+# Runs that were started inside this one go on -> frames "inner", each once
+mt_name_inner() {
+    mt_told=" $mt_run_id "
+    for mt_p in $mt_inner; do
+        mt_value=$(tr '\0' '\n' <"/proc/$mt_p/environ" 2>/dev/null |
+            sed -n 's/^MTLAUNCH_MARK=//p; s/^MTLAUNCH_KEEPS=//p' | head -n 1)
+        mt_value=${mt_value%.*.*}
+        case $mt_value in
+        '' | *[!A-Za-z0-9._-]*) continue ;;
+        esac
+        case $mt_told in
+        *" $mt_value "*) ;;
+        *)
+            mt_told="$mt_told$mt_value "
+            mt_frame inner "$mt_value"
+            ;;
+        esac
+    done
 }
 
 # One that was started and has not come so far as to have a pid: an exit record forbids it to become the job.
@@ -46,7 +83,8 @@ mt_cancel_start() {
 }
 
 mt_stop_load() {
-    mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours=
+    mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours='' mt_named='' mt_named_total=0
+    mt_group_signalled='' mt_killed=0 mt_kills='' mt_helpers='' mt_found=''
     mt_find_other_ranks
     mt_check_place || return 0
     if mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ]; then
@@ -122,7 +160,7 @@ mt_next_wait() {
 }
 
 mt_stop_gently() {
-    mt_signalled='' mt_group_signalled='' mt_wait=0.05
+    mt_signalled='' mt_wait=0.05
     mt_read_clock
     mt_deadline=$((mt_clock + mt_grace * 100))
     while [ -n "$mt_found" ]; do
@@ -184,6 +222,8 @@ MT_LIST
 # The keeper ends by itself once it has written the exit down; a helper of it that stays is ended.
 mt_stop_keeper() {
     mt_tries=0
+    # a keeper that holds orphans of another run would stay with them
+    [ -z "$mt_inner" ] || mt_tries=25
     while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 30 ]; do
         mt_tries=$((mt_tries + 1))
         mt_lives=
@@ -200,11 +240,91 @@ MT_LIST
     mt_tries=0
     while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 20 ]; do
         mt_tries=$((mt_tries + 1))
-        mt_helper_pids=$(printf '%s\n' "$mt_helpers" | awk '{ print $1 }')
-        # shellcheck disable=SC2086
-        kill -KILL $mt_helper_pids 2>/dev/null
+        # shellcheck disable=SC2086 # five words a process
+        set -- $mt_helpers
+        while [ $# -ge 5 ]; do
+            kill -KILL "$1" 2>/dev/null
+            shift 5
+        done
         mt_pause 0.1
         mt_look
+    done
+}
+
+# A scan that failed for a moment (memory, processes that have ended by now) is tried again.
+mt_prove() {
+    mt_tries=0
+    while [ -n "$mt_unproven" ] && [ "$mt_tries" -lt 3 ]; do
+        mt_tries=$((mt_tries + 1))
+        mt_pause 1
+        mt_look
+        mt_stop_hard 3
+    done
+}
+
+# The stop as far as it goes when nothing can be forked: the command's group and what was noted of it. The wait for
+# them turns without a pause, so it is short; when the grace is longer, another stop has to go on.
+mt_stop_known() {
+    if [ -z "${mt_base:-}" ]; then
+        mt_set_paths
+        mt_others='' mt_was_alive=0 mt_group_signalled='' mt_killed=0
+        mt_root='' mt_keeper='' mt_memory=''
+        if mt_check_place && mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ]; then
+            mt_load_roots "$mt_base"
+            ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
+        fi
+    fi
+    mt_read_clock
+    mt_deadline=${mt_deadline:-$((mt_clock + mt_grace * 100))}
+    mt_find_known
+    # shellcheck disable=SC2086 # five words a process
+    set -- $mt_found
+    mt_frame was_alive "$mt_was_alive"
+    mt_frame signalled "$(($# / 5))"
+    [ -n "$mt_group_signalled" ] || mt_signal_known "$mt_signal_name"
+    mt_wait_known "$mt_deadline"
+    mt_read_clock
+    if [ -n "$mt_found" ] && [ "$mt_clock" -ge "$mt_deadline" ]; then
+        mt_signal_known KILL
+        mt_wait_known "$((mt_clock + 200))"
+    fi
+    mt_frame killed "$mt_killed"
+    # shellcheck disable=SC2086
+    set -- $mt_found
+    mt_frame survivor_total "$(($# / 5))"
+    while [ $# -ge 5 ]; do
+        mt_line=
+        IFS= read -r mt_line <"/proc/$1/comm" 2>/dev/null
+        case $mt_line in
+        '' | *[!A-Za-z0-9._/:+-]*) mt_line=unknown ;;
+        esac
+        mt_frame survivor "$1 $3 $mt_line"
+        shift 5
+    done
+    mt_frame unproven "$mt_unproven"
+}
+
+mt_signal_known() { # SIGNAL
+    mt_group_signalled=1
+    ! mt_alive "$mt_root" "$mt_root_ticks" || mt_kill_group "$1" "$mt_root"
+    mt_value=$1
+    # shellcheck disable=SC2086 # five words a process
+    set -- $mt_found
+    while [ $# -ge 5 ]; do
+        if [ "$5" != "$mt_root" ] && mt_alive "$1" "$2"; then
+            kill -s "$mt_value" "$1" 2>/dev/null
+        fi
+        [ "$mt_value" != KILL ] || mt_killed=$((mt_killed + 1))
+        shift 5
+    done
+}
+
+mt_wait_known() { # CLOCK
+    mt_read_clock
+    mt_until=$((mt_clock + 1000))
+    [ "$mt_until" -lt "$1" ] || mt_until=$1
+    while mt_find_known && [ -n "$mt_found" ] && [ "$mt_clock" -lt "$mt_until" ]; do
+        mt_read_clock
     done
 }
 
@@ -212,20 +332,27 @@ mt_verb_stop() {
     trap : HUP PIPE TERM INT
     mt_set_paths
     mt_stop_load
-    mt_killed=0 mt_kills=
     mt_look
-    mt_count=0
-    [ -z "$mt_found" ] || mt_count=$(printf '%s\n' "$mt_found" | wc -l | tr -d ' ')
+    # shellcheck disable=SC2086 # five words a process
+    set -- $mt_found
     mt_frame was_alive "$mt_was_alive"
-    mt_frame signalled "$mt_count"
-    [ "$mt_was_alive" = 1 ] || mt_frame_processes leftover "$mt_found"
+    mt_frame signalled "$(($# / 5))"
+    [ -z "$mt_inner" ] || mt_name_inner
     mt_stop_gently
     mt_stop_hard 20
     mt_stop_keeper
     mt_stop_hard 3
+    mt_prove
+    mt_frame leftover_total "$mt_named_total"
     mt_frame killed "$mt_killed"
-    mt_survivors=$(printf '%s\n' "$mt_found" "$mt_helpers")
-    mt_frame_processes survivor "$mt_survivors"
+    mt_frame_processes survivor "$mt_found
+$mt_helpers"
+    if [ -z "$mt_unproven" ]; then
+        mt_frame scan ok
+    else
+        mt_explain_unproven
+        mt_frame unproven "$mt_unproven"
+    fi
     [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
     if [ -n "$mt_ours" ] && mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_s_attempt"; then
         mt_frame status "$mt_x_status"

@@ -43,6 +43,8 @@ mt_verb_signal() {
         fi
     elif ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" && mt_recover_state; then
         mt_root=$mt_s_pid mt_root_ticks=$mt_s_start_ticks
+    elif [ -n "$mt_unproven" ]; then
+        mt_fail_scan
     fi
     mt_signal_job
     mt_end

@@ -9,7 +9,8 @@ mt_verb_remove() {
     mt_other=
     [ "${mt_s_run_id:-$mt_run_id}" = "$mt_run_id" ] || mt_other=1
     [ -n "$mt_other" ] || mt_load_roots "$mt_base"
-    mt_scan "$mt_run_id" "$mt_rank" ''
+    mt_scan_or_fail "$mt_run_id" "$mt_rank" ''
+    mt_frame scan ok
     mt_frame_processes live "$mt_found"
     if [ -n "$mt_found$mt_other" ]; then
         mt_frame removed 0

@@ -21,9 +21,9 @@
 static const char probe_text[] =
     FRAME "home=/root\n" FRAME "host=g1\n" FRAME "user=me\n" FRAME "boot_id=b-1\n" FRAME "uid=1000\n" FRAME
           "cores=96\n" FRAME "gpus=8\n" FRAME "artifacts=/a%20b%0ac\n" FRAME "writable=1\n" FRAME
-          "workdir=/w\n" FRAME "path=/bin\n" FRAME "interpreter=/bin/python3\n" FRAME "port=29501\n" FRAME
-          "interface=bond0\n" FRAME "python=1\n" FRAME "live=77 S torchrun x\n" FRAME "live=78 D \n" FRAME
-          "live_total=2\n" END;
+          "scan=ok\n" FRAME "workdir=/w\n" FRAME "path=/bin\n" FRAME "interpreter=/bin/python3\n" FRAME
+          "port=29501\n" FRAME "interface=bond0\n" FRAME "python=1\n" FRAME "live=77 S torchrun x\n" FRAME
+          "live=78 D \n" FRAME "live_total=2\n" END;
 
 static void test_a_probe(void **state)
 {
@@ -131,7 +131,7 @@ static void test_a_stop(void **state)
 {
     (void)state;
     static const char text[] = FRAME "was_alive=1\n" FRAME "signalled=9\n" FRAME "killed=2\n" FRAME
-                                     "survivor=4 D python\n" FRAME "survivor_total=1\n" END;
+                                     "scan=ok\n" FRAME "survivor=4 D python\n" FRAME "survivor_total=1\n" END;
     struct node_stop stop;
     struct error err = ERROR_INIT;
 
@@ -156,6 +156,43 @@ static void test_a_removal(void **state)
     assert_false(removal.removed);
     assert_int_equal(removal.live.total, 1);
     node_removal_release(&removal);
+}
+
+/* S1: an answer that names nobody counts only with the node's word that it has seen all. */
+static void test_silence_is_no_proof(void **state)
+{
+    (void)state;
+    static const char stopped[] = FRAME "was_alive=0\n" FRAME "survivor_total=0\n" END;
+    static const char unproven[] =
+        FRAME "survivor=4 S x\n" FRAME "survivor_total=1\n" FRAME "unproven=cannot fork\n" END;
+    static const char removed[] = FRAME "live_total=0\n" FRAME "removed=1\n" END;
+    static const char probed[] = FRAME "host=g1\n" FRAME "artifacts=/a\n" FRAME "writable=1\n" END;
+    static const char looked[] = FRAME "life=none\n" FRAME "leftover_total=0\n" END;
+    static const char refused[] = FRAME "error=scan\n" FRAME "detail=awk was killed\n" END;
+    struct node_stop stop;
+    struct node_removal removal;
+    struct node_probe probe;
+    struct node_observation seen;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(node_answer_stop(stopped, strlen(stopped), N, &stop, &err), -1);
+    assert_string_equal(err.text, "the node's answer to a stop does not prove that it saw all processes");
+    node_stop_release(&stop);
+    assert_int_equal(node_answer_stop(unproven, strlen(unproven), N, &stop, &err), 0);
+    assert_string_equal(stop.unproven, "cannot fork");
+    assert_int_equal(stop.survivors.total, 1);
+    node_stop_release(&stop);
+    assert_int_equal(node_answer_remove(removed, strlen(removed), N, &removal, &err), -1);
+    node_removal_release(&removal);
+    assert_int_equal(node_answer_probe(probed, strlen(probed), N, &probe, &err), -1);
+    node_probe_release(&probe);
+    assert_int_equal(node_answer_observe(looked, strlen(looked), N, &seen, &err), 0);
+    assert_false(seen.scanned);
+    node_observation_release(&seen);
+    assert_int_equal(node_answer_observe(refused, strlen(refused), N, &seen, &err), -1);
+    assert_ptr_equal(err.kind, &kind_scan_failed);
+    assert_string_equal(err.text, "the node could not look through its processes: awk was killed");
+    node_observation_release(&seen);
 }
 
 /* One text through the observation parser: its error. */
@@ -315,7 +352,7 @@ static void test_lists_and_frames_are_bounded(void **state)
 
     for (int i = 1; i <= 500; i++)
         str_addf(&text, FRAME "survivor=%d S x\n", i);
-    str_add(&text, FRAME "survivor_total=500\n" END);
+    str_add(&text, FRAME "survivor_total=500\n" FRAME "scan=ok\n" END);
     assert_int_equal(node_answer_stop(str_text(&text), text.len, N, &stop, &err), 0);
     assert_int_equal(stop.survivors.len, 64);
     assert_int_equal(stop.survivors.total, 500);
@@ -337,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_an_observation),
         cmocka_unit_test(test_a_stop),
         cmocka_unit_test(test_a_removal),
+        cmocka_unit_test(test_silence_is_no_proof),
         cmocka_unit_test(test_noise_does_not_matter),
         cmocka_unit_test(test_what_is_no_answer),
         cmocka_unit_test(test_frames_that_cannot_be),

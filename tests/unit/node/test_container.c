@@ -150,7 +150,8 @@ static void test_a_run_that_went_with_its_container(void **state)
     (void)state;
     static const char observed[] = FRAME "container_lost=container-replaced: another" FRAME "life=gone" FRAME
                                          "found_run_id=r-1" FRAME "found_attempt=1" END;
-    static const char stopped[] = FRAME "container_lost=container-missing: gone" FRAME "survivor_total=0" END;
+    static const char stopped[] =
+        FRAME "container_lost=container-missing: gone" FRAME "survivor_total=0" FRAME "scan=ok" END;
     struct node_observation seen;
     struct node_stop stop;
     struct error err = ERROR_INIT;
