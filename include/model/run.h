@@ -97,6 +97,13 @@ struct run_debt {
     unsigned attempt;
 };
 
+/* A process of a run that has ended: nobody waits for it, `stop` ends it. Owned strings. */
+struct run_left_over {
+    char *host; /* label of its node */
+    int64_t pid;
+    char *command;
+};
+
 struct run {
     char *name;
     char *job;
@@ -133,6 +140,8 @@ struct run {
     size_t nodes_len;
     struct run_debt *debts;
     size_t debts_len, debts_cap;
+    struct run_left_over *left_over; /* as last seen */
+    size_t left_over_len, left_over_cap;
     struct run_attempt *attempts; /* earlier and current, in order */
     size_t attempts_len, attempts_cap;
 };
@@ -151,6 +160,10 @@ struct run_attempt *run_add_attempt(struct run *run);
 
 /* Take out the last one. */
 void run_drop_attempt(struct run *run);
+
+/* Texts are copied. host NULL: forget all, else those of that host. */
+void run_add_left_over(struct run *run, const char *host, int64_t pid, const char *command);
+void run_forget_left_over(struct run *run, const char *host);
 
 /* The current attempt's entry, NULL before the first. */
 struct run_attempt *run_current_attempt(struct run *run);

@@ -109,6 +109,8 @@ void run_release(struct run *run)
     }
     free(run->debts);
     policy_release(&run->policy);
+    run_forget_left_over(run, NULL);
+    free(run->left_over);
     while (run->attempts_len > 0) {
         run_drop_attempt(run);
     }
@@ -155,6 +157,28 @@ struct run_attempt *run_add_attempt(struct run *run)
     struct run_attempt *attempt = &run->attempts[run->attempts_len++];
     *attempt = (struct run_attempt){0};
     return attempt;
+}
+
+void run_add_left_over(struct run *run, const char *host, int64_t pid, const char *command)
+{
+    run->left_over = xgrow(run->left_over, run->left_over_len, &run->left_over_cap, sizeof(*run->left_over));
+    run->left_over[run->left_over_len++] =
+        (struct run_left_over){.host = xstrdup(host), .pid = pid, .command = xstrdup(command)};
+}
+
+void run_forget_left_over(struct run *run, const char *host)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < run->left_over_len; i++) {
+        struct run_left_over *item = &run->left_over[i];
+        if (host != NULL && strcmp(item->host, host) != 0) {
+            run->left_over[kept++] = *item;
+        } else {
+            free(item->host);
+            free(item->command);
+        }
+    }
+    run->left_over_len = kept;
 }
 
 void run_drop_attempt(struct run *run)

@@ -113,6 +113,19 @@ static json_t *events_array(const struct run_events *events)
     return array;
 }
 
+static json_t *left_over_array(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->left_over_len; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "host", js_text(run->left_over[i].host));
+        json_object_set_new(object, "pid", js_integer(run->left_over[i].pid, 0));
+        json_object_set_new(object, "command", js_text(run->left_over[i].command));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *survivors_array(const struct report_run *view)
 {
     json_t *array = json_array();
@@ -136,6 +149,7 @@ void report_run_json(const struct report_run *view, const struct error *failure,
     add_common(answer, view);
     json_object_set_new(answer, "nodes", nodes_array(view->run));
     json_object_set_new(answer, "progress", json_null());
+    json_object_set_new(answer, "left_over", left_over_array(view->run));
     json_object_set_new(answer, "attempts", attempts_array(view->run));
     json_object_set_new(answer, "events", events_array(view->events));
     if (view->with_survivors)

@@ -162,6 +162,18 @@ static void add_survivors(const struct report_run *view, const struct report_sty
     table_release(&table);
 }
 
+static void add_left_over(const struct run *run, struct str *out)
+{
+    for (size_t i = 0; i < run->left_over_len; i++) {
+        const struct run_left_over *item = &run->left_over[i];
+        str_add(out, "left over: ");
+        text_add_line(out, item->host, strlen(item->host));
+        str_addf(out, ": %lld ", (long long)item->pid);
+        text_add_line(out, item->command, strlen(item->command));
+        str_addf(out, " (mtlaunch stop %s ends it)\n", run->name);
+    }
+}
+
 void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out)
 {
     const struct run *run = view->run;
@@ -172,6 +184,7 @@ void report_run_text(const struct report_run *view, const struct report_style *s
     add_first_failure(run, out);
     add_logs(run, out);
     add_survivors(view, style, out);
+    add_left_over(run, out);
 }
 
 void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "common_internal.h"
 #include "model/kind.h"
 #include "model/policy.h"
@@ -40,6 +41,21 @@ static void add_line(struct leftovers *found, const struct run_node *node, const
     strlist_add(&found->lines, str_text(&text));
 }
 
+/* What a node says replaces what it said before; a node that does not answer leaves it. */
+static void keep_left_over(struct run *run, const struct run_node *node, const struct node_processes *live)
+{
+    run_forget_left_over(run, node->label);
+    for (size_t i = 0; i < live->len; i++) {
+        AUTO_STR struct str command = STR_INIT;
+        const char *text = live->items[i].command == NULL ? "?" : live->items[i].command;
+        text_add_line(&command, text, strlen(text));
+        while (command.len > 0 && command.data[command.len - 1] == ' ') {
+            str_truncate(&command, command.len - 1);
+        }
+        run_add_left_over(run, node->label, live->items[i].pid, str_text(&command));
+    }
+}
+
 static int look_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
                      struct error *err)
 {
@@ -49,6 +65,9 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     bool lives = seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING;
     bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
+    if (result == 0) {
+        keep_left_over(look->run, node, &seen.leftovers);
+    }
     if (result == 0 && seen.leftovers.total > 0) {
         add_line(look->found, node, &seen.leftovers);
     } else if (result == 0 && ours && seen.ending != NULL) {
@@ -112,6 +131,9 @@ int run_tell_leftovers(struct crew *crew, struct run *run, bool end)
         const struct stop_orders orders = {
             .signal = run->stop_signal, .grace_s = run->stop_grace_s, .sweep = true, .quiet = true};
         result = run_end_nodes(crew, run, &orders, &ended, &unproven, NULL);
+        if (unproven == 0) {
+            run_forget_left_over(run, NULL);
+        }
         tell_lines(crew, run, &ended.cleaned, "");
         run_stop_result_release(&ended);
     }

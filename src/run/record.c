@@ -136,6 +136,32 @@ static json_t *policy_to_json(const struct policy *policy)
     return object;
 }
 
+static json_t *left_over_to_json(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->left_over_len; i++) {
+        json_t *object = json_object();
+        put_text(object, "host", run->left_over[i].host);
+        put_number(object, "pid", run->left_over[i].pid);
+        put_text(object, "command", run->left_over[i].command);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static void left_over_from_json(const json_t *array, struct run *run)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *object = json_array_get(array, i);
+        const char *host = json_string_value(json_object_get(object, "host"));
+        const char *command = json_string_value(json_object_get(object, "command"));
+        if (host != NULL) {
+            run_add_left_over(run, host, json_integer_value(json_object_get(object, "pid")),
+                              command == NULL ? "?" : command);
+        }
+    }
+}
+
 static json_t *attempt_to_json(const struct run_attempt *attempt)
 {
     json_t *object = json_object();
@@ -180,6 +206,7 @@ char *run_record_write(const struct run *run)
     put_flag(object, "starting", run->starting);
     put_flag(object, "stopping", run->stopping);
     put_flag(object, "unstarted", run->unstarted);
+    json_object_set_new(object, "left_over", left_over_to_json(run));
     put_flag(object, "restarting", run->restarting);
     put_text(object, "reason", run->reason);
     put_number(object, "exit_status", run->exit_status);
@@ -417,6 +444,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->starting = get_flag(object, "starting");
     run->stopping = get_flag(object, "stopping");
     run->unstarted = get_flag(object, "unstarted");
+    left_over_from_json(json_object_get(object, "left_over"), run);
     run->restarting = get_flag(object, "restarting");
     run->reason = get_text(object, "reason");
     run->exit_status = (int)get_number(object, "exit_status", -1);

@@ -135,6 +135,7 @@ void start_fill_record(struct start *start)
         run->attempt++;
     }
     run->unstarted = true;
+    run_forget_left_over(run, NULL);
     run->state = RUN_STARTING;
     run->starting = true;
     run->stopping = false;

@@ -137,6 +137,20 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
     return 0;
 }
 
+/* An ended run that left something behind: does it still live? What does not answer stays as it was seen. */
+static int look_at_left_over(struct run_context *context, struct run *run, struct error *err)
+{
+    struct crew crew;
+    struct leftovers found = {0};
+    int result = crew_open(&crew, context, run, err);
+    if (result == 0 && run_find_leftovers(&crew, run, false, &found) != 0) {
+        result = crew_interrupted_error(&crew, err);
+    }
+    crew_close(&crew);
+    leftovers_release(&found);
+    return result;
+}
+
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     struct crew crew;
@@ -147,6 +161,9 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
         /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
          */
         run_tell_unpayable(context, run);
+        if (run->left_over_len > 0 && look_at_left_over(context, run, err) != 0) {
+            return -1;
+        }
         return run->debts_len == 0 || is_supervised(context, run) ? 0 : run_pay_debts(context, run, err);
     }
     int lock = -2;

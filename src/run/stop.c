@@ -235,6 +235,10 @@ static int stop_conclude(struct run_context *context, struct run *run, const str
         orders->conclude(orders->ctx);
     }
     int kept = 0;
+    if (unproven == 0 && run->left_over_len > 0) {
+        run_forget_left_over(run, NULL);
+        kept = orders->sweep ? run_keep(context, run, err) : 0;
+    }
     if (!orders->sweep) {
         if (give_up) {
             write_off(run, silent);

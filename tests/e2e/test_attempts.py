@@ -1,6 +1,8 @@
 """What counts as an attempt, and how a job that ends at once is told (U13, W10)."""
 import json
 
+from cluster import wait_for
+
 
 def record(lab, run):
     return json.loads((lab.home / f".local/state/mtlaunch/runs/{run}/run.json").read_text())
@@ -106,3 +108,26 @@ def test_a_setup_line_that_fails_at_the_start_keeps_its_reason_w10(lab):
     assert f"node2 (node 1): {reason}" in answer.err and "no conda here" in answer.err
     assert lab.status("r", code=1)["nodes"][1]["reason"] == reason
     lab.assert_nothing_left()
+
+
+def test_what_a_finished_run_left_is_told_everywhere_u4(lab):
+    lab.job(hosts="node1", program="sleep 317 & sleep 1.5")
+    answer = lab.mt("start", "job.yaml", "r", "--wait")
+    assert "left-over process" in answer.err and "sleep 317" in answer.err and "mtlaunch stop r" in answer.err
+    status = lab.status("r")
+    assert status["state"] == "finished" and [e for e in status["events"] if e["event"] == "left-over"]
+    (left,) = status["left_over"]
+    assert (left["host"], left["command"]) == ("node1", "sleep 317")
+    assert left["pid"] in [p.pid for p in lab.cluster.pids_with("node1", "317")]
+    assert f"left over: node1: {left['pid']} sleep 317 (mtlaunch stop r ends it)" in lab.mt("status", "r").out
+    lab.mt("stop", "r")
+    status = lab.status("r")
+    assert status["left_over"] == [] and "left over" not in lab.mt("status", "r").out
+    lab.assert_nothing_left()
+
+
+def test_left_overs_that_have_ended_are_no_longer_shown_u4(lab):
+    lab.job(hosts="node1", program="sleep 4 & sleep 1.5")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    wait_for(lambda: not lab.marked("r", "node1"), "the left-over's end", 15)
+    assert lab.status("r")["left_over"] == []
