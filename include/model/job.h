@@ -75,9 +75,10 @@ struct job {
     char *artifacts; /* NULL: ~/.mtlaunch on the node */
     char *shell;     /* "auto", or a shell for setup ("bash", "sh", a path) */
     struct strlist setup;
-    char *python;           /* "python3"; "none": --no_python */
-    struct strlist program; /* one item unless a list for script */
-    bool program_is_list;   /* script: an exact argv rather than a line for /bin/sh */
+    char *python;                 /* "python3"; "none": --no_python */
+    struct strlist program;       /* one item unless a list for script */
+    struct strlist launcher_args; /* words for torchrun itself */
+    bool program_is_list;         /* script: an exact argv rather than a line for /bin/sh */
     struct job_args args;
     struct strlist extra_args; /* after "--" on the command line, appended */
     unsigned zero_stage;       /* 0..3 */

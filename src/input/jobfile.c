@@ -81,7 +81,7 @@ static int check_program(struct job_reader *reader)
                     job->launcher);
         return error_hint(reader->err, "name the script or '-m MODULE' here and its arguments in 'args'");
     }
-    return check_program_words(reader);
+    return check_program_words(reader) < 0 ? -1 : check_launcher_args(reader);
 }
 
 static int check_hosts(struct job_reader *reader)
@@ -108,6 +108,9 @@ static int read_job(struct job_reader *reader, struct strlist *notes, const char
     }
     if (notes != NULL) {
         set_add_notes(reader, notes);
+    }
+    if (reader->warnings != NULL) {
+        warn_unexpanded(reader);
     }
     return 0;
 }

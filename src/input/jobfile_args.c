@@ -95,7 +95,7 @@ static int fail_line(struct job_reader *reader, const struct yaml_node *node, co
                           (int)(colon - words.items[0] > 100 ? 100 : colon - words.items[0]), words.items[0],
                           colon + 1, str_text(&list));
     }
-    return error_hint(reader->err, node->doc->is_option ? "write --set 'args=%s'" : "write 'args: %s'",
+    return error_hint(reader->err, node->doc->is_option ? "write --set '%s=%s'" : "write '%s: %s'", path,
                       str_text(&list));
 }
 
@@ -127,27 +127,38 @@ static int fail_item(struct job_reader *reader, const struct yaml_node *item, co
     return error_hint(reader->err, "write two items: %s", str_text(&list));
 }
 
+int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    if (node->type == YAML_TEXT) {
+        return words_has_blank(node->text) ? fail_line(reader, node, path)
+                                           : reader_check_word(reader, node, path, node->text);
+    }
+    for (size_t i = 0; node->type == YAML_LIST && i < node->len; i++) {
+        AUTO_FREE char *word_path = xasprintf("%s[%zu]", path, i);
+        const struct yaml_node *item = node->items[i];
+        if (item->type != YAML_TEXT) {
+            continue; /* its type is refused where the list is read */
+        }
+        if (reader_check_word(reader, item, word_path, item->text) < 0) {
+            return -1;
+        }
+        if (is_option_with_value(item->text)) {
+            return fail_item(reader, item, word_path);
+        }
+    }
+    return 0;
+}
+
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type == YAML_MAP) {
         return read_args_map(reader, node, path);
     }
-    if (node->type == YAML_TEXT && words_has_blank(node->text)) {
-        return fail_line(reader, node, path);
-    }
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
-    if (reader_list(reader, node, path, &words) < 0) {
+    if (check_words(reader, node, path) < 0 || reader_list(reader, node, path, &words) < 0) {
         return -1;
     }
     for (size_t i = 0; i < words.len; i++) {
-        AUTO_FREE char *word_path = xasprintf("%s[%zu]", path, i);
-        const struct yaml_node *item = node->type == YAML_LIST ? node->items[i] : node;
-        if (reader_check_word(reader, item, word_path, words.items[i]) < 0) {
-            return -1;
-        }
-        if (is_option_with_value(words.items[i])) {
-            return fail_item(reader, item, word_path);
-        }
         job_args_add_word(&reader->job->args, words.items[i]);
     }
     return 0;

@@ -82,7 +82,7 @@ static int read_run_env(struct job_reader *reader, const struct yaml_node *node,
 
 static int read_run(struct job_reader *reader, const struct yaml_node *node, const char *path);
 
-static const struct choice engines[] = {{"docker", 0, false}, {"podman", 0, false}};
+static const struct choice engines[] = {{"docker", 0, false, NULL}, {"podman", 0, false, NULL}};
 
 static const struct field run_fields[] = {
     {.key = "image", .type = FIELD_TEXT, CONTAINER(run.image), .handle = check_word},

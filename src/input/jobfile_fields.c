@@ -19,21 +19,34 @@
 #define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
 
 static const struct choice launchers[] = {
-    {"torchrun", 0, false},  {"megatron", 0, false}, {"script", 0, false},        {"deepspeed", 0, true},
-    {"accelerate", 0, true}, {"swift", 0, true},     {"megatron-swift", 0, true},
+    {"torchrun", 0, false, NULL},
+    {"megatron", 0, false, NULL},
+    {"script", 0, false, NULL},
+    {"deepspeed", 0, true,
+     "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, --deepspeed_config, "
+     "ds.json]"},
+    {"accelerate", 0, true,
+     "use 'launcher: torchrun': a program written for accelerate runs under it as it is"},
+    {"swift", 0, true, "use 'launcher: torchrun' with 'program: -m swift.cli.sft' (or pt, rlhf)"},
+    {"megatron-swift", 0, true,
+     "use 'launcher: torchrun' with 'program: -m swift.cli._megatron.sft' (or pt, rlhf)"},
 };
-static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false},
-                                           {"c10d", RENDEZVOUS_C10D, false}};
-static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP, false},
-                                          {"custom-fsdp", SHARDING_CUSTOM_FSDP, false},
-                                          {"flags-only", SHARDING_FLAGS_ONLY, false}};
-static const struct choice on_failure[] = {
-    {"stop", POLICY_STOP, false}, {"keep", POLICY_KEEP, false}, {"restart", POLICY_RESTART, false}};
-static const struct choice on_lost[] = {
-    {"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}, {"restart", POLICY_RESTART, false}};
-static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false}, {"stop", POLICY_STOP, false}};
-static const struct choice clients[] = {{"auto", 0, false}, {"builtin", 0, false}, {"openssh", 0, false}};
-static const struct choice host_keys[] = {{"strict", 0, false}, {"accept-new", 0, false}};
+static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false, NULL},
+                                           {"c10d", RENDEZVOUS_C10D, false, NULL}};
+static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP, false, NULL},
+                                          {"custom-fsdp", SHARDING_CUSTOM_FSDP, false, NULL},
+                                          {"flags-only", SHARDING_FLAGS_ONLY, false, NULL}};
+static const struct choice on_failure[] = {{"stop", POLICY_STOP, false, NULL},
+                                           {"keep", POLICY_KEEP, false, NULL},
+                                           {"restart", POLICY_RESTART, false, NULL}};
+static const struct choice on_lost[] = {{"keep", POLICY_KEEP, false, NULL},
+                                        {"stop", POLICY_STOP, false, NULL},
+                                        {"restart", POLICY_RESTART, false, NULL}};
+static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false, NULL},
+                                         {"stop", POLICY_STOP, false, NULL}};
+static const struct choice clients[] = {
+    {"auto", 0, false, NULL}, {"builtin", 0, false, NULL}, {"openssh", 0, false, NULL}};
+static const struct choice host_keys[] = {{"strict", 0, false, NULL}, {"accept-new", 0, false, NULL}};
 
 static const struct field master_fields[] = {
     {.key = "addr", .type = FIELD_TEXT, JOB(master_addr), .auto_ok = true, .handle = check_address},
@@ -95,19 +108,30 @@ static const struct field top_fields[] = {
     {.key = "shell", .type = FIELD_CUSTOM, .handle = read_shell},
     {.key = "setup", .type = FIELD_LIST, JOB(setup)},
     {.key = "python", .type = FIELD_TEXT, JOB(python)},
+    {.key = "launcher_args", .type = FIELD_CUSTOM, .handle = read_launcher_args},
     {.key = "program", .type = FIELD_CUSTOM, .handle = read_program},
     {.key = "args", .type = FIELD_CUSTOM, .handle = read_args},
     {.key = "zero_stage", .type = FIELD_COUNT, JOB(zero_stage), .min = 0, .max = 3},
     {.key = "megatron", .type = FIELD_MAP, .table = &megatron_table},
-    {.key = "deepspeed", .type = FIELD_UNBUILT},
-    {.key = "accelerate", .type = FIELD_UNBUILT},
+    {.key = "deepspeed",
+     .type = FIELD_UNBUILT,
+     .hint = "use 'launcher: torchrun' and name the file in args: [--deepspeed_config, ds.json]"},
+    {.key = "accelerate",
+     .type = FIELD_UNBUILT,
+     .hint = "leave it out and use 'launcher: torchrun': mtlaunch starts the processes"},
     {.key = "env", .type = FIELD_CUSTOM, .handle = read_env},
     {.key = "env_file", .type = FIELD_CUSTOM, .handle = read_env_file},
     {.key = "pass_env", .type = FIELD_CUSTOM, .handle = read_pass_env},
     {.key = "secret_env", .type = FIELD_CUSTOM, .handle = read_secret_env},
     {.key = "container", .type = FIELD_CUSTOM, .table = &container_table, .handle = read_container},
     {.key = "ssh", .type = FIELD_MAP, .table = &ssh_table},
-    {.key = "prepare", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "prepare",
+     .type = FIELD_UNBUILT,
+     .empty_ok = true,
+     .hint = "leave it out and run the command before the start: mtlaunch exec --job JOB COMMAND"},
+    {.key = "sync",
+     .type = FIELD_UNBUILT,
+     .hint = "leave it out and copy the files before the start, with rsync or on a shared folder"},
     {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1)},

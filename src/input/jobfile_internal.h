@@ -20,7 +20,7 @@ struct job_reader {
     size_t docs_len, docs_cap;
     struct strlist origins;          /* owned texts that nodes borrow: "profile NAME" */
     const struct yaml_node *program; /* as read, NULL: not given */
-    const struct yaml_node *hosts, *hostfile;
+    const struct yaml_node *hosts, *hostfile, *launcher_args;
 };
 
 /* A key of the job file: where its value goes and what it may be. */
@@ -42,7 +42,8 @@ enum field_type {
 struct choice {
     const char *name;
     unsigned value;
-    bool unbuilt; /* of the contract, refused in this version */
+    bool unbuilt;     /* of the contract, refused in this version */
+    const char *hint; /* then: what to do instead */
 };
 
 struct field;
@@ -64,6 +65,7 @@ struct field {
     const struct choice *choices;
     size_t choices_count;
     const struct field_table *table;
+    const char *hint; /* UNBUILT: what to do instead */
     /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
     int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
 };
@@ -86,7 +88,8 @@ int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, co
                      const char *expected); /* "'setup' is a mapping, expected …" */
 int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *allowed); /* "'zero_stage' is '7', allowed: …" */
-int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what);
+int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what,
+                        const char *hint);
 /* The place of an error that another module set. */
 int reader_place(struct job_reader *reader, const struct yaml_node *node);
 
@@ -111,6 +114,13 @@ int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const
 int read_shell(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
+/* Does the launcher take words of its own, and does mtlaunch set none of them? */
+int check_launcher_args(struct job_reader *reader);
+/* One text with blanks is no list of words, and an option and its value are two items. */
+int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path);
+/* Warnings about values that look as if a shell read them. */
+void warn_unexpanded(const struct job_reader *reader);
 /* Once launcher and python are known: is the program one script or module where it has to be? */
 int check_program_words(struct job_reader *reader);
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path);

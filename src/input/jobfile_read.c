@@ -46,10 +46,11 @@ int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, c
     return reader_fail(reader, node, "'%.100s' is '%.80s', allowed: %s", path, node->text, allowed);
 }
 
-int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what)
+int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what,
+                        const char *hint)
 {
     yaml_fail(node, reader->err, &kind_not_supported, "'%.150s' is not supported by this version", what);
-    return error_hint(reader->err, "leave it out");
+    return error_hint(reader->err, "%s", hint != NULL ? hint : "leave it out");
 }
 
 int reader_place(struct job_reader *reader, const struct yaml_node *node)
@@ -283,7 +284,7 @@ static int read_choice_field(struct job_reader *reader, const struct field *fiel
     }
     if (choice->unbuilt) {
         AUTO_FREE char *what = xasprintf("%s: %s", path, choice->name);
-        return reader_fail_unbuilt(reader, node, what);
+        return reader_fail_unbuilt(reader, node, what, choice->hint);
     }
     if (field->type == FIELD_NAME) {
         put_text(reader, field, xstrdup(choice->name));
@@ -370,7 +371,7 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
         if (field->empty_ok && asks_nothing(node)) {
             return 0;
         }
-        return reader_fail_unbuilt(reader, entry->key, path);
+        return reader_fail_unbuilt(reader, entry->key, path, field->hint);
     case FIELD_DONE:
         return 0;
     }

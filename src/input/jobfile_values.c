@@ -1,5 +1,6 @@
 /* Values of the job file with rules of their own; program, arguments, environment and hosts have files of
  * theirs. */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -83,6 +84,17 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
         yaml_fail(node, reader->err, &kind_identity_missing, "'%s': no file '%s'", path, file);
         return error_hint(reader->err, "name a private key that is there, or leave it out");
     }
+    size_t len = strlen(file);
+    AUTO_FREE char *private_half = text_ends(file, ".pub") ? xstrndup(file, len - strlen(".pub")) : NULL;
+    if (private_half != NULL && file_exists(private_half)) {
+        if (reader->warnings != NULL) {
+            strlist_addf(reader->warnings,
+                         "'%s' is the public key '%s': the private key '%s' beside it is used", path, text,
+                         private_half);
+        }
+        replace(&reader->job->ssh_identity, xstrdup(private_half));
+        return 0;
+    }
     replace(&reader->job->ssh_identity, xstrdup(file));
     return 0;
 }
@@ -105,6 +117,12 @@ int read_signal(struct job_reader *reader, const struct yaml_node *node, const c
     return 0;
 }
 
+static bool is_ipv4(const char *text)
+{
+    struct in_addr address;
+    return inet_pton(AF_INET, text, &address) == 1;
+}
+
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;
@@ -116,6 +134,8 @@ int check_address(struct job_reader *reader, const struct yaml_node *node, const
         hint = "the port has a key of its own: master.port";
     } else if (strchr(text, '@') != NULL) {
         hint = "leave the user out";
+    } else if (strspn(text, "0123456789.") == strlen(text) && !is_ipv4(text)) {
+        hint = "an IPv4 address is four numbers from 0 to 255 without leading zeros, such as 10.0.0.7";
     } else if (text[0] != '-' && strpbrk(text, " \t,/='\"") == NULL && !has_control(text)) {
         return 0;
     }

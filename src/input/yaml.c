@@ -1,12 +1,14 @@
 /* Text to tree: the only user of libyaml. Its marks count from 0, lines and characters. */
 #include "input/yaml.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "input/yaml_internal.h"
 
 /* Lines of a literal or folded text: a tab that begins such a line belongs to the text. */
@@ -108,6 +110,61 @@ static const char *find_syntax_hint(const char *problem, const char *context)
     return NULL;
 }
 
+/* The line before `number` that holds more than blanks and a comment; SIZE_MAX when none does. */
+static size_t line_before(const struct yaml_doc *doc, size_t number, size_t *indent)
+{
+    for (size_t at = number; at-- > 0;) {
+        size_t len = 0;
+        const char *line = yaml_line_find(doc, at);
+        if (line == NULL) {
+            continue;
+        }
+        yaml_line_next(doc, line, &len);
+        size_t blanks = strspn(line, " ");
+        if (blanks < len && line[blanks] != '#' && line[blanks] != '\r') {
+            *indent = blanks;
+            return at;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/*
+ * Is the line wrong by its indentation alone? libyaml then says that a mapping, a key or an item has no place
+ * there. A second colon on a line is a mistake of its own.
+ */
+static bool is_indentation(const struct builder *b, const char *problem, const char *context, size_t number,
+                           size_t *other)
+{
+    size_t indent = 0, len = 0;
+    const char *line = yaml_line_find(b->doc, number);
+    *other = line != NULL ? line_before(b->doc, number, &indent) : SIZE_MAX;
+    if (*other == SIZE_MAX || b->form != YAML_FORM_FILE) {
+        return false;
+    }
+    yaml_line_next(b->doc, line, &len);
+    bool differs = strspn(line, " ") != indent && strspn(line, " ") < len;
+    bool block = strstr(context, "block") != NULL && strstr(problem, "did not find expected") != NULL;
+    bool nested = strstr(problem, "values are not allowed") != NULL ||
+                  strstr(problem, "entries are not allowed") != NULL;
+    const char *colon = memchr(line, ':', len);
+    size_t column = b->parser.problem_mark.column;
+    bool first = colon == NULL || yaml_line_column(line, (size_t)(colon - line)) >= column;
+    return differs && (block || (nested && first));
+}
+
+static int fail_indentation(struct builder *b, size_t number, size_t other)
+{
+    yaml_mark_t mark = {.line = number};
+    const char *line = yaml_line_find(b->doc, number);
+    mark.column = strspn(line, " ");
+    AUTO_FREE char *text = xasprintf("not valid YAML: indented differently from line %zu", other + 1);
+    AUTO_FREE char *hint = xasprintf("give this line as many blanks as line %zu has: entries of one list or "
+                                     "mapping begin in one column",
+                                     other + 1);
+    return fail_at(b, &mark, text, hint);
+}
+
 static int fail_syntax(struct builder *b)
 {
     const yaml_parser_t *parser = &b->parser;
@@ -126,6 +183,10 @@ static int fail_syntax(struct builder *b)
         if (tab >= 0) {
             return fail_tab(b, mark.line, (size_t)tab);
         }
+    }
+    size_t other = 0;
+    if (is_indentation(b, problem, context, mark.line, &other)) {
+        return fail_indentation(b, mark.line, other);
     }
     char text[300];
     snprintf(text, sizeof(text), "%s: %s%s%s", what, problem, context[0] != '\0' ? " " : "", context);
@@ -172,6 +233,16 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
         size_t last = event->end_mark.line;
         b->blocks[b->blocks_len++] = (struct line_range){
             event->start_mark.line + 1, event->end_mark.column == 0 && last > 0 ? last - 1 : last};
+    }
+    /* "- a" and below it, deeper, "- b" is one text to YAML: never what was meant */
+    for (size_t at = event->start_mark.line + 1;
+         style == YAML_PLAIN_SCALAR_STYLE && b->form == YAML_FORM_FILE && at <= event->end_mark.line; at++) {
+        const char *line = yaml_line_find(b->doc, at);
+        if (line != NULL && strncmp(line + strspn(line, " "), "- ", 2) == 0 &&
+            (at < event->end_mark.line || event->end_mark.column > 0)) {
+            fail_indentation(b, at, event->start_mark.line);
+            return NULL;
+        }
     }
     b->end = event->end_mark;
     struct yaml_node *node = new_node(b, YAML_TEXT, &event->start_mark);

@@ -17,4 +17,7 @@ const struct yaml_node *yaml_get_key(const struct yaml_node *map, const char *ke
 const char *yaml_line_next(const struct yaml_doc *doc, const char *line, size_t *len);
 const char *yaml_line_find(const struct yaml_doc *doc, size_t number);
 
+/* Characters in the first len bytes of a line. */
+size_t yaml_line_column(const char *line, size_t len);
+
 #endif

@@ -210,6 +210,15 @@ const char *yaml_line_next(const struct yaml_doc *doc, const char *line, size_t 
     return at < stop ? at + gap : NULL;
 }
 
+size_t yaml_line_column(const char *line, size_t len)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < len; i++) {
+        count += ((unsigned char)line[i] & 0xC0) != 0x80;
+    }
+    return count;
+}
+
 const char *yaml_line_find(const struct yaml_doc *doc, size_t number)
 {
     const char *line = doc->text;

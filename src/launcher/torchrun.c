@@ -84,6 +84,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     strlist_add(argv, "-m");
     strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
+    strlist_copy(argv, &in->job->launcher_args);
     if (no_python)
         strlist_add(argv, "--no_python");
     if (module)

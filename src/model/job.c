@@ -78,6 +78,7 @@ void job_release(struct job *job)
     notify_targets_release(&job->notify);
     strlist_release(&job->setup);
     strlist_release(&job->program);
+    strlist_release(&job->launcher_args);
     job_args_release(&job->args);
     strlist_release(&job->extra_args);
     env_release(&job->env_files);

@@ -62,6 +62,7 @@ static char *spec_text(const struct start *start)
     json_object_set_new(object, "python", text_json(job->python));
     json_object_set_new(object, "shell", text_json(job->shell));
     json_object_set_new(object, "setup", list_json(&job->setup));
+    json_object_set_new(object, "launcher_args", list_json(&job->launcher_args));
     json_object_set_new(object, "program", list_json(&job->program));
     json_object_set_new(object, "command", list_json(&plan->nodes[0].argv));
     json_object_set_new(object, "env", env_json(&plan->nodes[0]));

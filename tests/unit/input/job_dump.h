@@ -85,6 +85,7 @@ static inline char *dump_job(const struct job *job)
     dump_container(&out, &job->container);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
+    dump_list(&out, "launcher_args", &job->launcher_args);
     for (size_t i = 0; i < job->args.len; i++) {
         const struct job_arg *arg = &job->args.items[i];
         str_addf(&out, "arg %d %s ", (int)arg->type, arg->key != NULL ? arg->key : "-");

@@ -90,7 +90,9 @@ static const struct {
     {"ssh.known_hosts", "ssh: {known_hosts: k}", CHANGES},
     {"ssh.host_key", "ssh: {host_key: strict}", ONLY_DEFAULT},
     {"ssh.jump", "ssh: {jump: gate}", CHANGES},
+    {"launcher_args", "launcher_args: [--tee, 3]", CHANGES},
     {"prepare", "prepare: [{name: a}]", UNBUILT},
+    {"sync", "sync: {from: src/}", UNBUILT},
     {"require", "require: {gpus: 8}", UNBUILT},
     {"checks", "checks: {skip: [a]}", UNBUILT},
     {"start_timeout", "start_timeout: 90s", CHANGES},
@@ -147,8 +149,11 @@ static void test_every_key_has_its_effect(void **state)
             unsigned column = strchr(keys[i].key, '.') != NULL
                                   ? (unsigned)(strchr(keys[i].spec, '{') - keys[i].spec) + 2
                                   : 1;
+            const char *hint = got.err.hint; /* U14: what to do instead */
+            assert_true(strncmp(hint, "leave it out", 12) == 0 || strncmp(hint, "use '", 5) == 0);
+            AUTO_FREE char *copy = xstrdup(hint);
             assert_refused(&got, &kind_not_supported, SPEC_FILE,
-                           &(struct refusal){spec, 2, column, text, "leave it out"});
+                           &(struct refusal){spec, 2, column, text, copy});
             continue;
         }
         assert_read(&got);
@@ -161,12 +166,14 @@ static void test_every_key_has_its_effect(void **state)
 
 static const struct refusal unsupported[] = {
     {"launcher: deepspeed\n", 1, 11, "'launcher: deepspeed' is not supported by this version",
-     "leave it out"},
+     "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, --deepspeed_config, "
+     "ds.json]"},
     {"launcher: accelerate\n", 1, 11, "'launcher: accelerate' is not supported by this version",
-     "leave it out"},
-    {"launcher: swift\n", 1, 11, "'launcher: swift' is not supported by this version", "leave it out"},
+     "use 'launcher: torchrun': a program written for accelerate runs under it as it is"},
+    {"launcher: swift\n", 1, 11, "'launcher: swift' is not supported by this version",
+     "use 'launcher: torchrun' with 'program: -m swift.cli.sft' (or pt, rlhf)"},
     {"launcher: megatron-swift\n", 1, 11, "'launcher: megatron-swift' is not supported by this version",
-     "leave it out"},
+     "use 'launcher: torchrun' with 'program: -m swift.cli._megatron.sft' (or pt, rlhf)"},
 };
 
 static void test_unsupported_values(void **state)

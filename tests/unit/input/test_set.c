@@ -118,7 +118,11 @@ static void test_set_refusals(void **state)
         {"args.m=x #y", "--set args.m=x #y", "a '#' after a blank begins a comment",
          "put quotes around the value", &kind_usage},
         {"launcher=deepspeed", "--set launcher=deepspeed",
-         "'launcher: deepspeed' is not supported by this version", "leave it out", &kind_not_supported},
+         "'launcher: deepspeed' is not supported by this version",
+         "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, "
+         "--deepspeed_config, "
+         "ds.json]",
+         &kind_not_supported},
         {"container.name=-c", "--set container.name=-c",
          "'container.name' is '-c', allowed: letters, digits, '_', '.' and '-', the first a letter or digit",
          "", &kind_usage},

@@ -89,6 +89,9 @@ static void test_only_plain_words_are_special(void **state)
     assert_false(yaml_is_null(root->items[5]));
 }
 
+#define LIKE(n)                                                                                              \
+    "give this line as many blanks as line " n " has: entries of one list or mapping begin in one column"
+
 static const struct refusal refusals[] = {
     {"a: 1\nb: 2\na: 3\n", 3, 1, "'a' is given twice, first on line 1", "keep one of the two"},
     {"a: {x: 1, x: 2}\n", 1, 11, "'x' is given twice, first on line 1", "keep one of the two"},
@@ -130,8 +133,13 @@ static const struct refusal refusals[] = {
     {"a: &!\n", 1, 4, NULL, "put quotes around a text that begins with '&'"},
     {"a: 1\nfoo\n", 3, 1, "not valid YAML: could not find expected ':' while scanning a simple key",
      "write 'key: value', with a blank after the colon"},
-    {"a:\n  b: 1\n c: 2\n", 3, 2, "not valid YAML: did not find expected key while parsing a block mapping",
-     "give keys of one mapping the same indentation"},
+    /* W9: the line that is indented wrongly, and the one it is measured by */
+    {"a:\n  b: 1\n c: 2\n", 3, 2, "not valid YAML: indented differently from line 2", LIKE("2")},
+    {"a: 1\n  b: 2\n", 2, 3, "not valid YAML: indented differently from line 1", LIKE("1")},
+    {"a:\n  b: 1\n\n  # c\n    d: 2\n", 5, 5, "not valid YAML: indented differently from line 2", LIKE("2")},
+    {"a:\n  - b\n   - c\n", 3, 4, "not valid YAML: indented differently from line 2", LIKE("2")},
+    {"a:\n    - b\n  - c\n", 3, 3, "not valid YAML: indented differently from line 2", LIKE("2")},
+    {"a: b\n  c: d: e\n", 2, 3, "not valid YAML: indented differently from line 1", LIKE("1")},
     {"a: é\xff\n", 1, 5, "not valid YAML: invalid leading UTF-8 octet", ""},
     {"a: 1\nb: \x01\n", 2, 4, "not valid YAML: control characters are not allowed", ""},
 };

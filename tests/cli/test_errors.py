@@ -1,0 +1,59 @@
+"""The table of mistakes in tests/data/errors: each row's command says what the row says, whole, and ends as it says.
+
+    python3 tests/cli/test_errors.py FILE.toml     prints what the rows of the file say now
+"""
+import shlex
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from conftest import ROOT, Cli  # noqa: E402
+
+TABLES = ROOT / "tests/data/errors"
+KEYS = {"name", "files", "run", "env", "code", "stdout", "stderr"}
+
+
+def read_rows(path):
+    return tomllib.loads(path.read_text())["row"]
+
+
+def all_rows():
+    return [pytest.param(row, id=f"{path.stem}-{row['name']}") for path in sorted(TABLES.glob("*.toml"))
+            for row in read_rows(path)]
+
+
+def run_row(cli, row):
+    """(exit code, stdout, stderr) with the row's own folders named {dir} and {home}."""
+    for name, text in row.get("files", {}).items():
+        path = (cli.home if name.startswith("~/") else cli.folder) / name.removeprefix("~/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    cli.env.update(row.get("env", {}))
+    words = shlex.split(row["run"])
+    assert words[0] == "mtlaunch"
+    done = cli.mt(*words[1:], code=None)
+    return done.returncode, *(text.replace(str(cli.folder), "{dir}").replace(str(cli.home), "{home}")
+                              for text in (done.stdout, done.stderr))
+
+
+@pytest.mark.parametrize("row", all_rows())
+def test_row(cli, row):
+    assert set(row) <= KEYS
+    code, out, err = run_row(cli, row)
+    assert (code, out, err) == (row["code"], row.get("stdout", ""), row["stderr"])
+
+
+def test_the_table_is_large_and_its_names_are_unique():
+    names = [p.id for p in all_rows()]
+    assert len(names) >= 60 and len(names) == len(set(names))
+
+
+if __name__ == "__main__":
+    for one in read_rows(Path(sys.argv[1])):
+        with tempfile.TemporaryDirectory() as folder:
+            status, printed, said = run_row(Cli(Path(folder)), one)
+        print(f"--- {one['name']}: {status}\n{printed}{said}")
