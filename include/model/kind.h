@@ -85,7 +85,7 @@ KIND_TABLE(KIND_DECLARE)
 extern const struct error_kind *const kinds_all[];
 extern const size_t kinds_all_count;
 
-/* The exit code when several failures of these kinds came together: 7, then 3, then 4, then 1, then the rest.
+/* The exit code when failures with these codes came together: 7, 8, 3, 4, 5, 6, 1 in this order, then others.
  */
 int kind_worse_code(int code_a, int code_b);
 

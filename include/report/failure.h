@@ -36,7 +36,7 @@ void failures_release(struct failures *failures);
 /* Add err of host (NULL: of no host); a failure equal in kind, text and hint gains the host. */
 void failures_add(struct failures *failures, const char *host, const struct error *err);
 
-/* The exit code of all together (the contract's order: 7, 3, 4, 1, the rest); 0 when empty. */
+/* The exit code of all together (7, 8, 3, 4, 5, 6, 1, then others); 0 when empty. */
 int failures_code(const struct failures *failures);
 
 /* Append the message of err as lines for people; hosts (may be NULL or empty) are named in folded form. */

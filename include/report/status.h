@@ -39,6 +39,24 @@ void report_run_text(const struct report_run *view, const struct report_style *s
 void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
                      struct str *out);
 
+/*
+ * Several runs in one answer: {schema, runs: [status object, …]}, each with "error" where its command failed.
+ * NULL members and a run of which only the name is known are null.
+ */
+struct report_many; /* opaque */
+struct report_many *report_many_new(void);
+void report_many_free(struct report_many *many); /* NULL: nothing */
+void report_many_add(struct report_many *many, const struct report_run *view, const struct error *failure,
+                     const struct strlist *hosts);
+/* A run that has no picture: {run, state: null, error}. */
+void report_many_add_failed(struct report_many *many, const char *run, const struct error *failure);
+/* remove: {run, removed, error}. failure NULL: it was removed. */
+void report_many_add_removed(struct report_many *many, const char *run, const struct error *failure,
+                             const struct strlist *hosts);
+/* Has an entry for this run been added? */
+bool report_many_has(const struct report_many *many, const char *run);
+void report_many_json(struct report_many *many, struct str *out);
+
 /* Append the list of runs: a table, or {schema, runs: […]}. */
 void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,
                       struct str *out);

@@ -75,6 +75,18 @@ int run_store_events(const struct run_store *store, const char *name, size_t max
                      struct error *err);
 void run_events_release(struct run_events *events);
 
+/*
+ * The next free name JOB-N of a job's runs, by a counter that never goes back; the caller frees it. take: the
+ * number is used up; else it is only looked at. Errors: kind_usage (the job's name makes no run name),
+ * kind_local.
+ */
+int run_store_next_name(const struct run_store *store, const char *job, bool take, char **name,
+                        struct error *err);
+
+/* A run of this name is about to be removed: see that its number is not given out again. */
+int run_store_raise_counter(const struct run_store *store, const char *job, const char *name,
+                            struct error *err);
+
 /* Delete the run's folder: run.json goes last, so that a crash leaves a record or nothing. */
 int run_store_remove(const struct run_store *store, const char *name, struct error *err);
 

@@ -137,12 +137,18 @@ int run_signal(struct run_context *context, const char *name, const struct run_s
 /* Load a run and, unless it has ended, ask its nodes. Unreachable nodes are `lost`, no error. */
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err);
 
+struct run_remove_request {
+    bool artifacts; /* before that, its logs and state files on the nodes, and nothing else there */
+    bool force;     /* nodes that cannot be asked do not keep the record, whatever its state */
+};
+
 /*
- * `remove`: the record of a run that has ended; kind_run_live for a live one. artifacts: before that its logs
- * and state files on the nodes, and nothing else there; when a node cannot be asked (3) or a process of the
- * run lives there (7) the record stays.
+ * Forget a run that has ended; kind_run_live for a live one. With artifacts the record stays when a node
+ * cannot be asked (3, 4) or a process of the run lives there (7). With force only a process that a node
+ * reports keeps the record; what may be left on nodes that could not be asked is told.
  */
-int run_remove(struct run_context *context, const char *name, bool artifacts, struct error *err);
+int run_remove(struct run_context *context, const char *name, const struct run_remove_request *request,
+               struct error *err);
 
 /* --- logs --------------------------------------------------------------------------------------- */
 
@@ -164,6 +170,7 @@ int run_logs(struct run_context *context, const char *name, const struct run_log
 struct run_wait_request {
     bool timeout_given;
     unsigned long timeout_s;
+    int64_t began_ms;     /* monotonic, from where timeout_s counts; 0: from the call */
     bool stop_at_timeout; /* `start --wait --timeout`; plain `wait` leaves the run alone */
     bool stop_on_signal;  /* `start --wait`: Ctrl-C and TERM stop the run */
     bool end_on_hangup;   /* SIGHUP, which the caller has blocked, ends the waiting and not the run */

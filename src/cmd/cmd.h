@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/options.h"
@@ -90,8 +91,10 @@ struct cmd_options {
     const char *state; /* one of the states' names */
     const char *job;   /* also exec */
 
-    /* remove */
+    /* remove; also force */
     bool remove_artifacts;
+    bool ended;
+    struct option_uint older_than;
 
     /* init */
     const char *launcher;
@@ -100,6 +103,7 @@ struct cmd_options {
 };
 
 #define CMD_FANOUT_DEFAULT 64
+#define CMD_RUNS_MAX       65536 /* operands of a command that takes RUN... */
 
 struct command;
 
@@ -112,6 +116,7 @@ struct cmd_call {
     bool saw_rest;
     struct report_style style;
     struct failures failures; /* of single hosts, shown when they came */
+    int64_t began_ms;         /* monotonic: when a command over several runs began */
     bool answered;            /* the JSON object has been printed, the error in it */
 };
 

@@ -74,6 +74,10 @@ static void render(struct session *session, const struct report_run *view, const
     AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
     if (call->style.json) {
         failures_hosts(&call->failures, &hosts);
+        if (session->many) {
+            report_many_add(session->many, view, failure, &hosts);
+            return;
+        }
         report_run_json(view, failure, &hosts, text);
         call->answered = true;
         return;

@@ -3,6 +3,7 @@
 #define MTLAUNCH_CMD_SESSION_INTERNAL_H
 
 #include "cmd/cmd.h"
+#include "report/status.h"
 #include "report/watch.h"
 #include "run/usecase.h"
 #include "transport/endpoint.h"
@@ -13,6 +14,7 @@ struct session {
     struct run_store store;
     struct report_watch watch;
     struct run_context context;
+    struct report_many *many; /* answers go there rather than to stdout; NULL: one run. Borrowed */
 };
 
 #define AUTO_SESSION __attribute__((cleanup(session_close)))

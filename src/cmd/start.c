@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,27 +126,43 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     return result;
 }
 
+/* JOB-N, N from the job's counter; a dry run does not use the number up. */
+static int choose_name(const struct setup *setup, bool take, char **name, struct error *err)
+{
+    struct run_store store = {0};
+    int result = run_store_open(&store, getenv("XDG_STATE_HOME"), setup->machine.home, err);
+    if (result == 0)
+        result = run_store_next_name(&store, setup->job.name, take, name, err);
+    run_store_release(&store);
+    return result;
+}
+
 static int run_start_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
-    const char *name = call->operands.items[1];
+    AUTO_FREE char *own_name = NULL;
+    const char *name = call->operands.len > 1 ? call->operands.items[1] : NULL;
+    const char *named = name ? name : "RUN";
     if (call->options.timeout.given && !call->options.wait) {
         error_set(err, &kind_usage, "'--timeout' needs --wait");
-        return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", name);
+        return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", named);
     }
     if (call->options.full && !call->options.dry_run) {
         error_set(err, &kind_usage, "'--full' needs --dry-run");
-        return error_hint(err, "add --dry-run, or use 'mtlaunch status %s --full' later", name);
+        return error_hint(err, "add --dry-run, or use 'mtlaunch status %s --full' later", named);
     }
-    if (job_check_run_name(name, err) != 0 || setup_load(&setup, call, call->operands.items[0], err) != 0 ||
-        setup_endpoints(&setup, err) != 0)
+    if ((name && job_check_run_name(name, err) != 0) ||
+        setup_load(&setup, call, call->operands.items[0], err) != 0 || setup_endpoints(&setup, err) != 0)
         return -1;
+    if (!name && choose_name(&setup, !call->options.dry_run, &own_name, err) != 0)
+        return -1;
+    name = name ? name : own_name;
     return call->options.dry_run ? dry_run(call, &setup, name, err) : start(call, &setup, name, err);
 }
 
 static const char *const usage[] = {
-    "start JOB RUN [HOST OPTION]... [JOB OPTION]... [--wait [--timeout DURATION]] [-- ARG...]",
-    "start JOB RUN [HOST OPTION]... [JOB OPTION]... --dry-run [--full] [-- ARG...]",
+    "start JOB [RUN] [HOST OPTION]... [JOB OPTION]... [--wait [--timeout DURATION]] [-- ARG...]",
+    "start JOB [RUN] [HOST OPTION]... [JOB OPTION]... --dry-run [--full] [-- ARG...]",
     NULL,
 };
 static const struct option own_options[] = {
@@ -179,8 +196,8 @@ static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_op
 static const char notes[] =
     "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in\n"
     "./, ./jobs/, each folder of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is\n"
-    "the name by which the run is managed. Words after '--' are appended to the\n"
-    "program's arguments.\n";
+    "the name by which the run is managed; without it JOB-N is taken, N from a counter\n"
+    "that never goes back. Words after '--' are appended to the program's arguments.\n";
 const struct command command_start = {
     .name = "start",
     .summary = "start a job on its hosts, under a name",
@@ -189,9 +206,9 @@ const struct command command_start = {
     .own = &own,
     .takes_hosts = true,
     .takes_job = true,
-    .min_operands = 2,
+    .min_operands = 1,
     .max_operands = 2,
-    .operands = "JOB and RUN",
+    .operands = "JOB",
     .takes_rest = true,
     .run = run_start_command,
 };

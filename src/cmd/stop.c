@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
+#include "cmd/each_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/signals_internal.h"
 #include "cmd/tell_internal.h"
@@ -20,14 +21,14 @@ static int make_request(const struct cmd_options *options, struct run_stop_reque
     return request->signal ? 0 : -1;
 }
 
-static int run_stop_command(struct cmd_call *call, struct error *err)
+static int stop_one(struct cmd_call *call, const char *name, struct report_many *many, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
-    const char *name = call->operands.items[0];
     struct run_stop_request request;
-    if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
+    if (make_request(&call->options, &request, err) != 0 ||
         session_open(&session, call, STDOUT_FILENO, err) != 0)
         return -1;
+    session.many = many;
     struct run run;
     struct run_stop_result stopped = {0};
     run_init(&run);
@@ -40,7 +41,14 @@ static int run_stop_command(struct cmd_call *call, struct error *err)
     return result;
 }
 
-static const char *const usage[] = {"stop RUN [--grace DURATION] [--signal NAME] [--give-up]", NULL};
+static int run_stop_command(struct cmd_call *call, struct error *err)
+{
+    static const struct each_work work = {.live = true, .one = stop_one};
+    struct run_stop_request request;
+    return make_request(&call->options, &request, err) == 0 ? each_run(call, &work, err) : -1;
+}
+
+static const char *const usage[] = {"stop RUN... [--grace DURATION] [--signal NAME] [--give-up]", NULL};
 static const struct option own_options[] = {
     {.name = "grace",
      .type = OPTION_DURATION,
@@ -58,13 +66,17 @@ static const struct option own_options[] = {
      .help = "write off nodes that cannot be reached"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "RUN may hold * and ?, which choose among the runs that live; quote them for the\n"
+    "shell. Every run is stopped, whatever becomes of the others.\n";
 const struct command command_stop = {
     .name = "stop",
     .summary = "end a run on all its nodes and prove that nothing is left",
     .usage = usage,
+    .notes = notes,
     .own = &own,
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = CMD_RUNS_MAX,
     .operands = "RUN",
     .run = run_stop_command,
 };

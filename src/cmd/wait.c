@@ -1,20 +1,24 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cmd/commands_internal.h"
+#include "cmd/each_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/tell_internal.h"
 
-static int run_wait_command(struct cmd_call *call, struct error *err)
+/* The limit is for all runs together, so it counts from the command's start. */
+static int wait_one(struct cmd_call *call, const char *name, struct report_many *many, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
-    const char *name = call->operands.items[0];
     const struct run_wait_request request = {
         .timeout_given = call->options.timeout.given,
         .timeout_s = call->options.timeout.value,
+        .began_ms = call->began_ms,
     };
-    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, STDOUT_FILENO, err) != 0)
         return -1;
+    session.many = many;
     struct run run;
     run_init(&run);
     session_tell_run(&session, name);
@@ -25,7 +29,14 @@ static int run_wait_command(struct cmd_call *call, struct error *err)
     return result;
 }
 
-static const char *const usage[] = {"wait RUN [--timeout DURATION]", NULL};
+static int run_wait_command(struct cmd_call *call, struct error *err)
+{
+    static const struct each_work work = {.live = true, .one = wait_one};
+    call->began_ms = clock_mono_ms();
+    return each_run(call, &work, err);
+}
+
+static const char *const usage[] = {"wait RUN... [--timeout DURATION]", NULL};
 static const struct option own_options[] = {
     {.name = "timeout",
      .type = OPTION_DURATION,
@@ -34,13 +45,17 @@ static const struct option own_options[] = {
      .help = "give up waiting after this time; the run goes on"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "RUN may hold * and ?, which choose among the runs that live now. Several runs are\n"
+    "waited for until all have ended; the time limit is for all of them together.\n";
 const struct command command_wait = {
     .name = "wait",
-    .summary = "wait for the end of a run and end with its outcome",
+    .summary = "wait for the end of runs and end with their outcome",
     .usage = usage,
+    .notes = notes,
     .own = &own,
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = CMD_RUNS_MAX,
     .operands = "RUN",
     .run = run_wait_command,
 };

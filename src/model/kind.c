@@ -14,30 +14,23 @@ const struct error_kind *const kinds_all[] = {&kind_usage, &kind_not_supported, 
 
 const size_t kinds_all_count = ARRAY_LEN(kinds_all);
 
-/* What must be known first: something may still run (7), a host is out of reach (3), a check (4), the job
- * (1). */
-static int code_weight(int code)
+/* From the worst on: what must be known first when several failures came together. */
+static const int codes_by_weight[] = {7, 8, 3, 4, 5, 6, 1, 143, 130};
+
+static size_t code_weight(int code)
 {
-    switch (code) {
-    case 7:
-        return 5;
-    case 3:
-        return 4;
-    case 4:
-        return 3;
-    case 1:
-        return 2;
-    case 0:
-        return 0;
-    default:
-        return 1;
+    size_t count = sizeof(codes_by_weight) / sizeof(codes_by_weight[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (codes_by_weight[i] == code)
+            return count + 1 - i;
     }
+    return code == 0 ? 0 : 1;
 }
 
 int kind_worse_code(int code_a, int code_b)
 {
-    int weight_a = code_weight(code_a);
-    int weight_b = code_weight(code_b);
+    size_t weight_a = code_weight(code_a);
+    size_t weight_b = code_weight(code_b);
 
     if (weight_a != weight_b)
         return weight_a > weight_b ? code_a : code_b;

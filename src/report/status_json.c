@@ -1,3 +1,7 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "report/json_internal.h"
 #include "report/status.h"
 
@@ -142,10 +146,9 @@ static json_t *survivors_array(const struct report_run *view)
     return array;
 }
 
-void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
-                     struct str *out)
+static void fill_run(json_t *answer, const struct report_run *view, const struct error *failure,
+                     const struct strlist *hosts)
 {
-    json_t *answer = js_answer();
     add_common(answer, view);
     json_object_set_new(answer, "nodes", nodes_array(view->run));
     json_object_set_new(answer, "progress", json_null());
@@ -156,6 +159,78 @@ void report_run_json(const struct report_run *view, const struct error *failure,
         json_object_set_new(answer, "survivors", survivors_array(view));
     if (failure && failure->kind)
         json_object_set_new(answer, "error", js_error(failure, hosts));
+}
+
+void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
+                     struct str *out)
+{
+    json_t *answer = js_answer();
+    fill_run(answer, view, failure, hosts);
+    js_add_line(out, answer);
+}
+
+/* --- several runs ------------------------------------------------------------------------------- */
+
+struct report_many {
+    json_t *runs;
+};
+
+struct report_many *report_many_new(void)
+{
+    struct report_many *many = xcalloc(1, sizeof(*many));
+    many->runs = json_array();
+    return many;
+}
+
+void report_many_free(struct report_many *many)
+{
+    if (many) {
+        json_decref(many->runs);
+        free(many);
+    }
+}
+
+void report_many_add(struct report_many *many, const struct report_run *view, const struct error *failure,
+                     const struct strlist *hosts)
+{
+    json_t *object = json_object();
+    fill_run(object, view, failure, hosts);
+    json_array_append_new(many->runs, object);
+}
+
+void report_many_add_failed(struct report_many *many, const char *run, const struct error *failure)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "run", js_text(run));
+    json_object_set_new(object, "state", json_null());
+    json_object_set_new(object, "error", js_error(failure, NULL));
+    json_array_append_new(many->runs, object);
+}
+
+void report_many_add_removed(struct report_many *many, const char *run, const struct error *failure,
+                             const struct strlist *hosts)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "run", js_text(run));
+    json_object_set_new(object, "removed", json_boolean(!failure));
+    json_object_set_new(object, "error", failure ? js_error(failure, hosts) : json_null());
+    json_array_append_new(many->runs, object);
+}
+
+bool report_many_has(const struct report_many *many, const char *run)
+{
+    for (size_t i = 0; i < json_array_size(many->runs); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(many->runs, i), "run"));
+        if (name && strcmp(name, run) == 0)
+            return true;
+    }
+    return false;
+}
+
+void report_many_json(struct report_many *many, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set(answer, "runs", many->runs);
     js_add_line(out, answer);
 }
 

@@ -146,23 +146,40 @@ static int ask_nodes(struct removal *removal, struct error *err)
     return result;
 }
 
-static int conclude(const struct removal *removal, struct error *err)
+/* With force: what stays on nodes that could not be asked. False: a process of the run lives on one. */
+static bool pass_over(const struct removal *removal)
+{
+    for (size_t i = 0; i < removal->failures.len; i++) {
+        if (removal->failures.errors[i].kind == &kind_not_proven) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < removal->failures.len; i++) {
+        if (removal->failures.errors[i].kind != NULL) {
+            tell_warn(removal->context, "%s: %s; its files and what else may be left there are forgotten",
+                      removal->run->nodes[i].label, removal->failures.errors[i].text);
+        }
+    }
+    return true;
+}
+
+static int conclude(const struct removal *removal, bool force, struct error *err)
 {
     const struct run *run = removal->run;
     struct error worst = ERROR_INIT;
-    if (removal->failures.count == 0) {
+    if (removal->failures.count == 0 || (force && pass_over(removal))) {
         return 0;
     }
     node_failures_tell(&removal->failures, removal->context, run, &worst);
     error_set(err, worst.kind,
               "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
               removal->failures.count, run->nodes_len);
-    return error_hint(err,
-                      "`mtlaunch remove %s --artifacts` again is safe; without --artifacts they stay there",
-                      run->name);
+    return error_hint(
+        err, "`mtlaunch remove %s --artifacts` again is safe; --force forgets the run and leaves them there",
+        run->name);
 }
 
-static int remove_artifacts(struct run_context *context, const struct run *run, struct error *err)
+static int remove_artifacts(struct run_context *context, const struct run *run, bool force, struct error *err)
 {
     AUTO_STRLIST struct strlist gone = STRLIST_INIT;
     struct removal removal = {
@@ -174,7 +191,7 @@ static int remove_artifacts(struct run_context *context, const struct run *run, 
     gather_ranks(&removal, &gone);
     int result = ask_nodes(&removal, err);
     if (result == 0) {
-        result = conclude(&removal, err);
+        result = conclude(&removal, force, err);
     }
     if (result == 0 && gone.len > 0) {
         AUTO_FREE char *names = strlist_join(&gone, ", ");
@@ -198,33 +215,59 @@ static int check_ended(const struct run *run, struct error *err)
         return 0;
     }
     error_set(err, &kind_run_live, "run '%s' is %s", run->name, run_state_name(run->state));
+    if (run->state == RUN_LOST || run->state == RUN_STOPPING) {
+        return error_hint(
+            err, "`mtlaunch stop %s` ends it; `mtlaunch remove %s --force` forgets what can't be asked",
+            run->name, run->name);
+    }
     return error_hint(err, "`mtlaunch stop %s` ends it", run->name);
 }
 
-/*
- * With the record goes the way to its processes: look before. What does not answer is named and does not keep
- * the record, or that of a run on a dead cluster would stay for ever.
- */
-static int check_nothing_lives(struct run_context *context, struct run *run, struct error *err)
+static void tell_forgotten(struct run_context *context, const struct run *run, const struct leftovers *found)
 {
-    struct crew crew;
-    struct leftovers found = {0};
     for (size_t i = 0; i < run->debts_len; i++) {
         tell_warn(context,
                   "%s was written off and does not answer; what may be left there is forgotten with the run",
                   run->debts[i].label);
     }
+    for (size_t i = 0; i < found->silent.len; i++) {
+        tell_warn(context, "%s; what may be left there is forgotten with the run", found->silent.items[i]);
+    }
+}
+
+/* The nodes cannot even be tried (a missing key, an ssh_config with a mistake). */
+static int forget_unasked(struct run_context *context, const struct run *run, const struct error *why)
+{
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        strlist_add(&labels, run->nodes[i].label);
+    }
+    AUTO_FREE char *names = strlist_join(&labels, ", ");
+    tell_warn(context, "%s; what may be left on %s is forgotten with the run", why->text, names);
+    return 0;
+}
+
+/*
+ * With the record goes the way to its processes: look before. What does not answer is named and does not keep
+ * the record of a run that has ended, or that of a run on a dead cluster would stay for ever.
+ */
+static int check_nothing_lives(struct run_context *context, struct run *run, bool force, struct error *err)
+{
+    struct crew crew;
+    struct leftovers found = {0};
     int result = crew_open(&crew, context, run, err);
+    if (result != 0 && force) {
+        crew_close(&crew);
+        return forget_unasked(context, run, err);
+    }
     if (result == 0 && run_find_leftovers(&crew, run, true, &found) != 0) {
         result = crew_interrupted_error(&crew, err);
     }
     crew_close(&crew);
-    for (size_t i = 0; i < found.silent.len && result == 0 && run->debts_len == 0; i++) {
-        tell_warn(context, "%s; what may be left there is forgotten with the run", found.silent.items[i]);
-    }
     if (result == 0 && found.lines.len > 0) {
         AUTO_FREE char *lines = strlist_join(&found.lines, "; ");
-        error_set(err, &kind_run_live, "run '%s' has ended, and not all of it: %s", run->name, lines);
+        error_set(err, &kind_run_live, "run '%s' %s: %s", run->name,
+                  run_state_is_live(run->state) ? "still lives" : "has ended, and not all of it", lines);
         result = error_hint(err, "`mtlaunch stop %s` ends what is left", run->name);
     }
     if (result == 0 && found.unproven.len > 0) {
@@ -234,37 +277,54 @@ static int check_nothing_lives(struct run_context *context, struct run *run, str
         result =
             error_hint(err, "free processes or memory there, then `mtlaunch remove %s` again", run->name);
     }
+    if (result == 0) {
+        tell_forgotten(context, run, &found);
+    }
     leftovers_release(&found);
     return result;
 }
 
 /* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
-static int remove_held(struct run_context *context, const char *name, bool artifacts, struct error *err)
+static int remove_held(struct run_context *context, const char *name,
+                       const struct run_remove_request *request, struct error *err)
 {
     struct run run;
     int result = run_store_load(context->store, name, &run, err);
-    if (result == 0) {
+    if (result == 0 && !request->force) {
         result = check_ended(&run, err);
     }
+    if (result == 0 && (request->force || !request->artifacts)) {
+        result = check_nothing_lives(context, &run, request->force, err);
+    }
+    if (result == 0 && request->artifacts) {
+        result = remove_artifacts(context, &run, request->force, err);
+    }
     if (result == 0) {
-        result = artifacts ? remove_artifacts(context, &run, err) : check_nothing_lives(context, &run, err);
+        result = run_store_raise_counter(context->store, run.job, name, err);
     }
     run_release(&run);
     return result == 0 ? run_store_remove(context->store, name, err) : -1;
 }
 
-int run_remove(struct run_context *context, const char *name, bool artifacts, struct error *err)
+int run_remove(struct run_context *context, const char *name, const struct run_remove_request *request,
+               struct error *err)
 {
-    struct run run;
-    run_init(&run);
-    int result = run_status(context, name, &run, err);
-    if (result == 0) {
-        result = check_ended(&run, err);
+    if (!run_store_has(context->store, name)) {
+        struct run none;
+        return run_store_load(context->store, name, &none, err);
     }
-    run_release(&run);
-    if (result != 0) {
-        return -1;
+    if (!request->force) {
+        struct run run;
+        run_init(&run);
+        int result = run_status(context, name, &run, err);
+        if (result == 0) {
+            result = check_ended(&run, err);
+        }
+        run_release(&run);
+        if (result != 0) {
+            return -1;
+        }
     }
     AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
-    return lock < 0 ? -1 : remove_held(context, name, artifacts, err);
+    return lock < 0 ? -1 : remove_held(context, name, request, err);
 }

@@ -297,7 +297,7 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
 int run_wait(struct run_context *context, const char *name, const struct run_wait_request *request,
              struct run *run, struct error *err)
 {
-    int64_t began_ms = clock_mono_ms();
+    int64_t began_ms = request->began_ms != 0 ? request->began_ms : clock_mono_ms();
     if (run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }

@@ -67,11 +67,11 @@ static void test_values_land(void **state)
 static void test_words_missing_and_too_many(void **state)
 {
     (void)state;
-    assert_refused("start", "job.yaml", "'start' needs JOB and RUN",
-                   "usage: mtlaunch start JOB RUN [HOST OPTION]... [JOB OPTION]... "
+    assert_refused("start", "", "'start' needs JOB",
+                   "usage: mtlaunch start JOB [RUN] [HOST OPTION]... [JOB OPTION]... "
                    "[--wait [--timeout DURATION]] [-- ARG...]");
     assert_refused("stop", "", "'stop' needs RUN",
-                   "usage: mtlaunch stop RUN [--grace DURATION] [--signal NAME] [--give-up]");
+                   "usage: mtlaunch stop RUN... [--grace DURATION] [--signal NAME] [--give-up]");
     assert_refused("status", "r1 r2", "'status' takes 1 argument, so 'r2' is one too many",
                    "usage: mtlaunch status [RUN] [--watch] [--full]");
     assert_refused("list", "-- x", "'list' takes no words after '--'",
