@@ -19,13 +19,19 @@ enum policy_act { POLICY_STOP, POLICY_KEEP, POLICY_RESTART };
 const char *policy_act_name(enum policy_act act);
 bool policy_act_from_name(const char *name, enum policy_act *out);
 
-/* The spec's on_failure, on_lost, lost_after, stall, on_stall and restart. */
+/* When a run has finished: when every node has ended, or when node 0 has ended with 0. */
+enum policy_finish { POLICY_FINISH_ALL, POLICY_FINISH_RANK0 };
+
+/* The spec's finish_on, time_limit, on_failure, on_lost, lost_after, stall, on_stall and restart. */
 struct policy {
     enum policy_act on_failure; /* STOP by default */
     enum policy_act on_lost;    /* KEEP by default */
     enum policy_act on_stall;   /* KEEP by default */
     unsigned long lost_after_s;
     unsigned long stall_s; /* 0: off */
+    enum policy_finish finish_on;
+    unsigned long time_limit_s; /* 0: off */
+    bool on_failure_given;      /* on_failure is written in the spec; not kept in records */
     unsigned restart_max;
     unsigned long backoff_s;
     struct strlist no_restart_on; /* texts looked for in the log's end */
@@ -59,7 +65,13 @@ struct policy_view {
 };
 
 enum policy_step { POLICY_STEP_NONE, POLICY_STEP_STOP, POLICY_STEP_RESTART };
-enum policy_cause { POLICY_CAUSE_NONE, POLICY_CAUSE_FAILED, POLICY_CAUSE_LOST, POLICY_CAUSE_STALLED };
+enum policy_cause {
+    POLICY_CAUSE_NONE,
+    POLICY_CAUSE_FAILED,
+    POLICY_CAUSE_LOST,
+    POLICY_CAUSE_STALLED,
+    POLICY_CAUSE_FINISHED /* finish_on: rank0, and node 0 has ended with 0 */
+};
 
 struct policy_decision {
     enum policy_step step;
@@ -75,6 +87,12 @@ struct policy_decision {
  * does, the head's own network is the likely reason, and nothing could be done or proven.
  */
 struct policy_decision policy_decide(const struct run *run, const struct policy_view *view);
+
+/*
+ * The first words of the policy that need a process on the head to act on them ("time_limit", "on_lost:
+ * stop"); NULL: none. Static text.
+ */
+const char *policy_needs_supervisor(const struct policy *policy);
 
 /* Does no node answer? */
 bool policy_all_silent(const struct run *run, const int64_t *silent_since_ms);

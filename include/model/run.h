@@ -125,6 +125,8 @@ struct run {
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
+    int64_t limit_ms;  /* the time limit passes then (epoch); 0: there is none */
+    bool timed_out;    /* the time limit passed and the run was stopped for it */
     unsigned restarts; /* attempts that mtlaunch itself began since the last `start` */
     /* how nodes are reached, as the spec said */
     char *ssh_user;
@@ -173,6 +175,10 @@ struct run_attempt *run_current_attempt(struct run *run);
  * running, lost, failed, stopped, finished. Nodes written off count as stopped.
  */
 enum run_state run_derive_state(const struct run *run);
+
+/* finish_on: rank0, and node 0 has ended with 0: whatever the others do, the run has finished when they end.
+ */
+bool run_is_finished_by_rank0(const struct run *run);
 
 /*
  * Index of the node that failed first (by policy_end_ms; nodes stopped by mtlaunch never count), or -1.

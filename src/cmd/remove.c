@@ -90,9 +90,8 @@ static const struct option own_options[] = {
      .help = "forget a run whose hosts or container can't be asked; what answers and lives keeps it"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "RUN may hold * and ?, which choose among the runs that have ended; quote them for\n"
-    "the shell. Every run is worked on, whatever becomes of the others.\n";
+static const char notes[] = "RUN may hold * and ?, which choose among the runs that have ended; quote them\n"
+                            "for the shell. Every run is worked on, whatever becomes of the others.\n";
 const struct command command_remove = {
     .name = "remove",
     .summary = "forget runs that have ended",

@@ -154,6 +154,12 @@ static int run_start_command(struct cmd_call *call, struct error *err)
     if ((name && job_check_run_name(name, err) != 0) ||
         setup_load(&setup, call, call->operands.items[0], err) != 0 || setup_endpoints(&setup, err) != 0)
         return -1;
+    const char *needs = policy_needs_supervisor(&setup.job.policy);
+    if (call->options.no_supervise && !call->options.wait && needs) {
+        error_set(err, &kind_usage, "'%s' of the spec needs a supervisor, and --no-supervise leaves none",
+                  needs);
+        return error_hint(err, "leave out --no-supervise, or add --wait to supervise in the foreground");
+    }
     if (!name && choose_name(&setup, !call->options.dry_run, &own_name, err) != 0)
         return -1;
     name = name ? name : own_name;
@@ -196,8 +202,9 @@ static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_op
 static const char notes[] =
     "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in\n"
     "./, ./jobs/, each folder of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is\n"
-    "the name by which the run is managed; without it JOB-N is taken, N from a counter\n"
-    "that never goes back. Words after '--' are appended to the program's arguments.\n";
+    "the name by which the run is managed; without it JOB-N is taken, N from a\n"
+    "counter that never goes back. Words after '--' are appended to the program's\n"
+    "arguments.\n";
 const struct command command_start = {
     .name = "start",
     .summary = "start a job on its hosts, under a name",

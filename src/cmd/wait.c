@@ -45,9 +45,8 @@ static const struct option own_options[] = {
      .help = "give up waiting after this time; the run goes on"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "RUN may hold * and ?, which choose among the runs that live now. Several runs are\n"
-    "waited for until all have ended; the time limit is for all of them together.\n";
+static const char notes[] = "RUN may hold * and ?, which choose among the runs that live now. Several runs\n"
+                            "are waited for until all have ended; the limit is for all of them together.\n";
 const struct command command_wait = {
     .name = "wait",
     .summary = "wait for the end of runs and end with their outcome",

@@ -42,6 +42,8 @@ static const struct choice on_failure[] = {{"stop", POLICY_STOP, false, NULL},
 static const struct choice on_lost[] = {{"keep", POLICY_KEEP, false, NULL},
                                         {"stop", POLICY_STOP, false, NULL},
                                         {"restart", POLICY_RESTART, false, NULL}};
+static const struct choice finish_on[] = {{"all", POLICY_FINISH_ALL, false, NULL},
+                                          {"rank0", POLICY_FINISH_RANK0, false, NULL}};
 static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false, NULL},
                                          {"stop", POLICY_STOP, false, NULL}};
 static const struct choice clients[] = {
@@ -134,6 +136,8 @@ static const struct field top_fields[] = {
      .hint = "leave it out and copy the files before the start, with rsync or on a shared folder"},
     {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
+    {.key = "finish_on", .type = FIELD_CHOICE, JOB(policy.finish_on), CHOICES(finish_on)},
+    {.key = "time_limit", .type = FIELD_CUSTOM, .handle = read_time_limit},
     {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1)},
     {.key = "on_failure", .type = FIELD_CHOICE, JOB(policy.on_failure), CHOICES(on_failure)},
     {.key = "on_lost", .type = FIELD_CHOICE, JOB(policy.on_lost), CHOICES(on_lost)},

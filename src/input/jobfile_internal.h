@@ -132,6 +132,7 @@ int read_signal(struct job_reader *reader, const struct yaml_node *node, const c
 int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_notify(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);

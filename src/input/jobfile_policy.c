@@ -27,7 +27,9 @@ int read_spares(struct job_reader *reader, const struct yaml_node *node, const c
     return 0;
 }
 
-int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
+/* `off`, or a duration from one second on. */
+static int read_off_or_duration(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                                unsigned long *out)
 {
     uint64_t seconds = 0;
     if (node->type != YAML_TEXT) {
@@ -37,8 +39,18 @@ int read_stall(struct job_reader *reader, const struct yaml_node *node, const ch
         (!text_to_duration(node->text, &seconds) || seconds == 0 || seconds > STALL_MAX_S)) {
         return reader_fail_value(reader, node, path, "off, or 1s to 365d");
     }
-    reader->job->policy.stall_s = (unsigned long)seconds;
+    *out = (unsigned long)seconds;
     return 0;
+}
+
+int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    return read_off_or_duration(reader, node, path, &reader->job->policy.stall_s);
+}
+
+int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    return read_off_or_duration(reader, node, path, &reader->job->policy.time_limit_s);
 }
 
 /* A restart that can never happen is a mistake, not a wish. */
@@ -58,6 +70,8 @@ int check_policy(struct job_reader *reader)
         check_restart_max(reader, "on_lost", policy->on_lost) < 0) {
         return -1;
     }
+    const struct yaml_node *on_failure = yaml_get(reader->root, "on_failure");
+    reader->job->policy.on_failure_given = on_failure != NULL && !yaml_is_null(on_failure);
     const struct yaml_node *restart = yaml_get(reader->root, "restart");
     bool restarts = policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART;
     if (restart != NULL && restart->type == YAML_MAP && !restarts && reader->warnings != NULL) {

@@ -142,6 +142,12 @@ struct policy_decision policy_decide(const struct run *run, const struct policy_
     if (run->starting || run->stopping) {
         return out;
     }
+    if (run_is_finished_by_rank0(run)) {
+        out.cause = POLICY_CAUSE_FINISHED;
+        out.node = 0;
+        out.step = anything_open(run) ? POLICY_STEP_STOP : POLICY_STEP_NONE;
+        return out;
+    }
     long failed = run_first_failure(run);
     if (failed >= 0) {
         out.cause = POLICY_CAUSE_FAILED;
@@ -164,6 +170,28 @@ struct policy_decision policy_decide(const struct run *run, const struct policy_
         settle(run, view, run->policy.on_stall, &out);
     }
     return out;
+}
+
+const char *policy_needs_supervisor(const struct policy *policy)
+{
+    const struct {
+        bool asked;
+        const char *words;
+    } rows[] = {
+        {policy->time_limit_s > 0, "time_limit"},
+        {policy->finish_on == POLICY_FINISH_RANK0, "finish_on: rank0"},
+        {policy->on_failure == POLICY_RESTART, "on_failure: restart"},
+        {policy->on_failure == POLICY_STOP && policy->on_failure_given, "on_failure: stop"},
+        {policy->on_lost == POLICY_RESTART, "on_lost: restart"},
+        {policy->on_lost == POLICY_STOP, "on_lost: stop"},
+        {policy->on_stall == POLICY_STOP, "on_stall: stop"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].asked) {
+            return rows[i].words;
+        }
+    }
+    return NULL;
 }
 
 const char *policy_forbids_restart(const struct policy *policy, const char *text)

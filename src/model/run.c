@@ -231,10 +231,19 @@ enum run_state run_derive_state(const struct run *run)
     if (lost) {
         return RUN_LOST;
     }
+    if (!pending && run_is_finished_by_rank0(run)) {
+        return RUN_FINISHED;
+    }
     if (failed || pending) {
         return RUN_FAILED;
     }
     return stopped ? RUN_STOPPED : RUN_FINISHED;
+}
+
+bool run_is_finished_by_rank0(const struct run *run)
+{
+    return run->policy.finish_on == POLICY_FINISH_RANK0 && run->nodes_len > 0 &&
+           run->nodes[0].state == NODE_EXITED;
 }
 
 long run_first_failure(const struct run *run)

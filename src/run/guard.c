@@ -68,7 +68,7 @@ void guard_explain(struct guard *guard)
 {
     struct run *run = guard->run;
     long first = run_first_failure(run);
-    if (first < 0 || guard->explained) {
+    if (first < 0 || guard->explained || run_is_finished_by_rank0(run)) {
         return;
     }
     guard->explained = true;
@@ -276,6 +276,9 @@ static char *decision_reason(const struct guard *guard, const struct policy_deci
         return xasprintf("no log has grown for %lu s", run->policy.stall_s);
     }
     const struct run_node *node = &run->nodes[decision->node];
+    if (decision->cause == POLICY_CAUSE_FINISHED) {
+        return xasprintf("%s (node 0) has ended with 0 (finish_on: rank0)", node->label);
+    }
     if (decision->cause == POLICY_CAUSE_LOST) {
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason == NULL ? "?" : node->reason);
@@ -298,6 +301,18 @@ static struct policy_decision decide(const struct guard *guard)
     return decision;
 }
 
+/* The supervisor goes on with a stop that did not come to its proof. */
+static int tolerate_unproven(struct guard *guard, int code, struct error *err)
+{
+    if (code != 0 && guard->stays && !crew_is_interrupted(&guard->crew)) {
+        guard->tries = 1;
+        guard->retry_ms = clock_mono_ms() + policy_retry_ms(1, UINT32_MAX / 2);
+        tell_warn(guard->context, "%s", err->text);
+        return 0;
+    }
+    return code;
+}
+
 static int act(struct guard *guard, const struct policy_decision *decision, struct error *err)
 {
     struct run *run = guard->run;
@@ -309,15 +324,32 @@ static int act(struct guard *guard, const struct policy_decision *decision, stru
     if (decision->step == POLICY_STEP_RESTART) {
         return guard_restart(guard, why, err);
     }
-    tell_warn(guard->context, "%s; stopping the run", why);
-    int code = stop_now(guard, why, err);
-    if (code != 0 && guard->stays && !crew_is_interrupted(&guard->crew)) {
-        guard->tries = 1;
-        guard->retry_ms = clock_mono_ms() + policy_retry_ms(1, UINT32_MAX / 2);
-        tell_warn(guard->context, "%s", err->text);
+    if (decision->cause == POLICY_CAUSE_FINISHED) {
+        tell_info(guard->context, "%s; stopping the other nodes", why);
+    } else {
+        tell_warn(guard->context, "%s; stopping the run", why);
+    }
+    return tolerate_unproven(guard, stop_now(guard, why, err), err);
+}
+
+int guard_stop_at_limit(struct guard *guard, struct error *err)
+{
+    struct run *run = guard->run;
+    const unsigned attempt = run->attempt;
+    AUTO_CLOSE int lock = run_take_turn(guard->context, run->name, true, err);
+    if (lock < 0 || reload(guard, err) != 0) {
+        return -1;
+    }
+    if (run->attempt != attempt || !run_state_is_live(run->state) || (run->stopping && !run->restarting)) {
+        guard->due = true;
         return 0;
     }
-    return code;
+    AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", run->policy.time_limit_s);
+    run->timed_out = true;
+    set_reason(run, xasprintf("stopped: %s", why));
+    run_note_event(guard->context, run, "time-limit", NULL, "%s", why);
+    tell_warn(guard->context, "run '%s': %s; stopping the run", run->name, why);
+    return tolerate_unproven(guard, stop_now(guard, why, err), err);
 }
 
 /* Write the record when it says something new. */

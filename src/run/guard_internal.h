@@ -47,6 +47,9 @@ int guard_turn(struct guard *guard, struct error *err);
 /* Take the lock, read the record anew and stop the run unless it has ended meanwhile. */
 int guard_stop(struct guard *guard, const char *why, struct error *err);
 
+/* The time limit of the spec has passed: likewise, and the run counts as timed out. */
+int guard_stop_at_limit(struct guard *guard, struct error *err);
+
 /* What happened first and to whom, with the last lines of its log, into the run's reason. */
 void guard_explain(struct guard *guard);
 

@@ -129,6 +129,8 @@ static json_t *policy_to_json(const struct policy *policy)
     put_text(object, "on_stall", policy_act_name(policy->on_stall));
     put_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
     put_number(object, "stall_s", (int64_t)policy->stall_s);
+    put_text(object, "finish_on", policy->finish_on == POLICY_FINISH_RANK0 ? "rank0" : "all");
+    put_number(object, "time_limit_s", (int64_t)policy->time_limit_s);
     put_number(object, "restart_max", policy->restart_max);
     put_number(object, "backoff_s", (int64_t)policy->backoff_s);
     json_object_set_new(object, "no_restart_on", list_to_json(&policy->no_restart_on));
@@ -216,6 +218,8 @@ char *run_record_write(const struct run *run)
     put_number(object, "master_port", run->master_port);
     put_number(object, "restarts", run->restarts);
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
+    put_number(object, "limit_ms", run->limit_ms);
+    json_object_set_new(object, "timed_out", json_boolean(run->timed_out));
     put_text(object, "stop_signal", run->stop_signal);
     put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
     put_number(object, "nproc_per_node", run->nproc_per_node);
@@ -373,6 +377,11 @@ static void policy_from_json(const json_t *run, struct policy *policy)
     get_act(object, "on_stall", &policy->on_stall);
     policy->lost_after_s = (unsigned long)get_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
     policy->stall_s = (unsigned long)get_number(object, "stall_s", 0);
+    const char *finish_on = json_string_value(json_object_get(object, "finish_on"));
+    if (finish_on != NULL && strcmp(finish_on, "rank0") == 0) {
+        policy->finish_on = POLICY_FINISH_RANK0;
+    }
+    policy->time_limit_s = (unsigned long)get_number(object, "time_limit_s", 0);
     policy->restart_max = (unsigned)get_number(object, "restart_max", 0);
     policy->backoff_s = (unsigned long)get_number(object, "backoff_s", (int64_t)policy->backoff_s);
     list_from_json(json_object_get(object, "no_restart_on"), &policy->no_restart_on);
@@ -454,6 +463,8 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->master_port = (unsigned)get_number(object, "master_port", 0);
     run->restarts = (unsigned)get_number(object, "restarts", 0);
     policy_from_json(object, &run->policy);
+    run->limit_ms = get_number(object, "limit_ms", 0);
+    run->timed_out = get_flag(object, "timed_out");
     run->stop_signal = get_text(object, "stop_signal");
     run->stop_grace_s = (unsigned long)get_number(object, "stop_grace_s", 0);
     run->nproc_per_node = (unsigned)get_number(object, "nproc_per_node", 0);

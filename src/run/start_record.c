@@ -150,6 +150,9 @@ void start_fill_record(struct start *start)
     } else {
         policy_copy(&run->policy, &job->policy);
         run->restarts = 0;
+        run->limit_ms =
+            job->policy.time_limit_s > 0 ? run->started_ms + (int64_t)job->policy.time_limit_s * 1000 : 0;
+        run->timed_out = false;
         run->restarting = false;
     }
     replace(&run->stop_signal, job->stop_signal);

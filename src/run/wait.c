@@ -91,10 +91,26 @@ static int check_time(struct guard *guard, struct error *err)
     return time_is_up(guard->request, guard->run, err);
 }
 
+/* The spec's time_limit, over all attempts of this start. A stop that somebody else began is not disturbed.
+ */
+static int check_limit(struct guard *guard, struct error *err)
+{
+    const struct run *run = guard->run;
+    if (run->limit_ms == 0 || run->timed_out || (run->stopping && !run->restarting) ||
+        clock_real_ms() < run->limit_ms) {
+        return 0;
+    }
+    return guard_stop_at_limit(guard, err);
+}
+
 /* --- the end ------------------------------------------------------------------------------------ */
 
 static int outcome(const struct run *run, struct error *err)
 {
+    if (run->timed_out && run->state != RUN_FINISHED) {
+        return error_set(err, &kind_time_limit, "run '%s' was stopped: its time limit of %lu s has passed",
+                         run->name, run->policy.time_limit_s);
+    }
     switch (run->state) {
     case RUN_FINISHED:
         return 0;
@@ -185,6 +201,9 @@ static int guard_on(struct guard *guard, struct error *err)
         }
         if (result == 0 && run_state_is_live(guard->run->state)) {
             result = check_time(guard, err);
+        }
+        if (result == 0 && run_state_is_live(guard->run->state)) {
+            result = check_limit(guard, err);
         }
         if (result == 0 && run_state_is_live(guard->run->state)) {
             tick(guard, TICK_MS);

@@ -95,6 +95,8 @@ static const struct {
     {"sync", "sync: {from: src/}", UNBUILT},
     {"require", "require: {gpus: 8}", UNBUILT},
     {"checks", "checks: {skip: [a]}", UNBUILT},
+    {"finish_on", "finish_on: rank0", CHANGES}, /* U5 */
+    {"time_limit", "time_limit: 2h", CHANGES},  /* U6 */
     {"start_timeout", "start_timeout: 90s", CHANGES},
     {"on_failure", "on_failure: keep", CHANGES},
     {"on_lost", "on_lost: stop", CHANGES},
@@ -314,6 +316,8 @@ static const struct refusal wrong[] = {
      "did you mean 'builtin'?"},
     {"ssh: {host_key: strct}\n", 1, 17, "'ssh.host_key' is 'strct', allowed: strict, accept-new",
      "did you mean 'strict'?"},
+    {"time_limit: 0\n", 1, 13, "'time_limit' is '0', allowed: off, or 1s to 365d", ""},
+    {"finish_on: rank1\n", 1, 12, "'finish_on' is 'rank1', allowed: all, rank0", "did you mean 'rank0'?"},
     {"stall: never\n", 1, 8, "'stall' is 'never', allowed: off, or 1s to 365d", ""},
     {"shell: bsh\n", 1, 8, "'shell' is 'bsh', allowed: auto, bash, sh, or the absolute path of a shell",
      "did you mean 'bash'?"},

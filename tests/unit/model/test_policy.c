@@ -54,6 +54,7 @@ static const struct {
     int64_t silent_s[NODES]; /* how long; 0: it answers */
     bool stalled, no_restart, starting, stopping;
     unsigned restarts, max;
+    enum policy_finish finish_on;
     enum policy_step step;
     enum policy_cause cause;
     long node;
@@ -68,6 +69,22 @@ static const struct {
      {NODE_EXITED, NODE_FAILED, NODE_STOPPED},
      .cause = POLICY_CAUSE_FAILED,
      .node = 1},
+    {"U5: node 0 has ended with 0, and the others are stopped",
+     {NODE_EXITED, NODE_RUNNING, NODE_FAILED},
+     .finish_on = POLICY_FINISH_RANK0,
+     .step = POLICY_STEP_STOP,
+     .cause = POLICY_CAUSE_FINISHED,
+     .node = 0},
+    {"U5: another node that ends with 0 changes nothing",
+     {NODE_RUNNING, NODE_EXITED, NODE_EXITED},
+     .finish_on = POLICY_FINISH_RANK0,
+     .node = -1},
+    {"U5: a node 0 that fails is a failure",
+     {NODE_FAILED, NODE_RUNNING, NODE_RUNNING},
+     .finish_on = POLICY_FINISH_RANK0,
+     .step = POLICY_STEP_STOP,
+     .cause = POLICY_CAUSE_FAILED,
+     .node = 0},
     {"keep",
      {NODE_RUNNING, NODE_FAILED, NODE_RUNNING},
      .on_failure = POLICY_KEEP,
@@ -176,6 +193,7 @@ static void test_decisions(void **state)
         run.policy.on_lost =
             cases[i].on_lost == POLICY_STOP && cases[i].silent_s[1] == 0 ? POLICY_KEEP : cases[i].on_lost;
         run.policy.on_stall = cases[i].on_stall;
+        run.policy.finish_on = cases[i].finish_on;
         run.policy.restart_max = cases[i].max;
         run.restarts = cases[i].restarts;
         run.starting = cases[i].starting;
