@@ -87,7 +87,7 @@ static const struct option own_options[] = {
     {.name = "force",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, force),
-     .help = "forget a run whose hosts or container can't be asked; what answers and lives keeps it"},
+     .help = "forget it although hosts or container can't be asked"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] = "RUN may hold * and ?, which choose among the runs that have ended; quote them\n"
