@@ -62,6 +62,7 @@ struct run_node {
     char *signal;            /* name without SIG; NULL */
     int64_t started_ms;      /* epoch; 0: unknown */
     int64_t ended_ms;        /* epoch; 0: unknown */
+    int64_t last_output_ms;  /* epoch, by its own clock: when its log last grew; 0: unknown, or no output */
     int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
     int64_t clock_ms;        /* when the node booted, by the head's clock (model/policy.h); 0: unknown */
     bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */

@@ -162,6 +162,7 @@ struct node_observation {
     unsigned found_attempt;     /* 0: no .state */
     char *log;                  /* path; NULL: no log */
     uint64_t log_size;
+    int64_t log_s; /* epoch: when it was last written to; 0: unknown */
     struct node_gpus gpus;
     char *own_gpus; /* numbers of those that the job's processes see; NULL: not known, or all */
     char *ending; /* RUNNING: the command has ended, its keeper lives and cannot write down how: why; NULL */

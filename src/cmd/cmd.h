@@ -66,6 +66,11 @@ struct cmd_options {
     bool watch;
     bool full; /* also start --dry-run */
 
+    /* show */
+    bool show_spec;
+    bool show_plan;
+    bool show_events;
+
     /* logs */
     struct strlist log_nodes;
     bool follow;

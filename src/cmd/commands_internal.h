@@ -9,6 +9,6 @@ extern const struct command command_start, command_stop, command_status, command
 extern const struct command command_exec, command_check, command_diagnose, command_container,
     command_supervise, command_compare, command_report, command_init, command_completion;
 extern const struct command command_push, command_pull, command_stacks, command_ladder, command_metrics,
-    command_signal;
+    command_signal, command_show;
 
 #endif

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "cmd/commands_internal.h"
+#include "cmd/topics_internal.h"
 #include "report/output.h"
 
 static void add_commands(bool built, struct str *out)
@@ -21,7 +23,10 @@ void help_overview(size_t columns, struct str *out)
     add_commands(false, out);
     str_add_char(out, '\n');
     options_help(groups, columns, out);
-    str_add(out, "\n'mtlaunch help COMMAND' prints the usage and the options of a command.\n");
+    str_add(out, "\nTopics:\n");
+    help_topics(out);
+    str_add(out, "\n'mtlaunch help COMMAND' prints the usage and the options of a command, 'mtlaunch help\n"
+                 "TOPIC' what is behind a topic.\n");
 }
 
 void help_command(const struct command *command, size_t columns, struct str *out)
@@ -40,24 +45,44 @@ void help_command(const struct command *command, size_t columns, struct str *out
         str_addf(out, "\n%s", command->notes);
 }
 
+/* The command of that name, the topic, or both: 'hosts' is each of them. */
+static int add_word(const char *word, size_t columns, struct str *out, struct error *err)
+{
+    AUTO_STR struct str topic = STR_INIT;
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    const bool is_topic = help_topic(word, &topic);
+    const struct command *command = command_find(word, err);
+    if (!command && !is_topic) {
+        help_topic_names(&names);
+        const char *nearest = text_nearest(word, (const char *const *)names.items, names.len);
+        if (!nearest)
+            return -1;
+        error_set(err, &kind_usage, "no help about '%s'", word);
+        return error_hint(err, "did you mean 'mtlaunch help %s'?", nearest);
+    }
+    if (command)
+        help_command(command, columns, out);
+    if (command && is_topic)
+        str_add_char(out, '\n');
+    str_add(out, str_text(&topic));
+    return 0;
+}
+
 static int run_help(struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
     if (call->operands.len == 0) {
         help_overview(call->style.columns, &text);
-    } else {
-        const struct command *command = command_find(call->operands.items[0], err);
-        if (!command)
-            return -1;
-        help_command(command, call->style.columns, &text);
+    } else if (add_word(call->operands.items[0], call->style.columns, &text, err) != 0) {
+        return -1;
     }
     return output_print(&text, err);
 }
 
-static const char *const usage[] = {"help [COMMAND]", NULL};
+static const char *const usage[] = {"help [COMMAND|TOPIC]", NULL};
 const struct command command_help = {
     .name = "help",
-    .summary = "print the commands, or the usage and options of one",
+    .summary = "print the commands, the usage and options of one, or a topic",
     .usage = usage,
     .max_operands = 1,
     .no_json = true,

@@ -7,11 +7,12 @@
 
 /* In the order of help: the main job first. */
 const struct command *const commands[] = {
-    &command_start,     &command_stop,    &command_status, &command_logs,     &command_wait,
-    &command_signal,    &command_list,    &command_remove, &command_hosts,    &command_help,
-    &command_version,   &command_exec,    &command_check,  &command_diagnose, &command_container,
-    &command_supervise, &command_compare, &command_report, &command_init,     &command_completion,
-    &command_push,      &command_pull,    &command_stacks, &command_ladder,   &command_metrics,
+    &command_start,      &command_stop,      &command_status,  &command_logs,   &command_wait,
+    &command_signal,     &command_show,      &command_list,    &command_remove, &command_hosts,
+    &command_help,       &command_version,   &command_exec,    &command_check,  &command_diagnose,
+    &command_container,  &command_supervise, &command_compare, &command_report, &command_init,
+    &command_completion, &command_push,      &command_pull,    &command_stacks, &command_ladder,
+    &command_metrics,
 };
 const size_t commands_count = ARRAY_LEN(commands);
 

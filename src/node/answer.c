@@ -417,6 +417,7 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
         read_number(fields, "now", TIME_MAX, &out->now_s, err) != 0 ||
         read_uptime(fields, "uptime", &out->uptime_ms, err) != 0 ||
         read_unsigned(fields, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
+        read_number(fields, "log_time", TIME_MAX, &out->log_s, err) != 0 ||
         node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
         return -1;
     out->unproven = node_field_copy(fields, "unproven");

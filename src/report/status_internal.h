@@ -2,6 +2,8 @@
 #ifndef MTLAUNCH_REPORT_STATUS_INTERNAL_H
 #define MTLAUNCH_REPORT_STATUS_INTERNAL_H
 
+#include <jansson.h>
+
 #include "base/str.h"
 #include "report/status.h"
 
@@ -10,5 +12,8 @@
  * odd ones first, unless style->full.
  */
 void report_nodes_text(const struct run *run, const struct report_style *style, struct str *out);
+
+/* The events as an array of {time, event, host, text}; NULL: none. */
+json_t *report_events_json(const struct run_events *events);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "report/json_internal.h"
-#include "report/status.h"
+#include "report/status_internal.h"
 
 static json_t *supervisor_object(const struct report_run *view)
 {
@@ -25,6 +25,19 @@ static json_t *exit_status_value(const struct run *run)
 }
 
 /* The keys that the list of runs and the picture of one share. */
+static json_t *left_over_array(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->left_over_len; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "host", js_text(run->left_over[i].host));
+        json_object_set_new(object, "pid", js_integer(run->left_over[i].pid, 0));
+        json_object_set_new(object, "command", js_text(run->left_over[i].command));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static void add_common(json_t *object, const struct report_run *view)
 {
     const struct run *run = view->run;
@@ -38,6 +51,7 @@ static void add_common(json_t *object, const struct report_run *view)
     json_object_set_new(object, "started", js_time(run->started_ms));
     json_object_set_new(object, "ended", js_time(run->ended_ms));
     json_object_set_new(object, "supervisor", supervisor_object(view));
+    json_object_set_new(object, "left_over", left_over_array(run));
 }
 
 static json_t *gpus_value(const struct run_node *node)
@@ -64,6 +78,7 @@ static json_t *node_object(const struct run_node *node)
     json_object_set_new(object, "host", js_text(node->label));
     json_object_set_new(object, "addr", js_text(node->addr));
     json_object_set_new(object, "state", js_text(node_state_name(node->state)));
+    json_object_set_new(object, "last_output", js_time(node->last_output_ms));
     json_object_set_new(object, "reason", js_text(node->reason));
     json_object_set_new(object, "pid", js_integer(node->pid, 0));
     json_object_set_new(object, "exit_status", js_integer(node->exit_status, -1));
@@ -102,7 +117,7 @@ static json_t *attempts_array(const struct run *run)
     return array;
 }
 
-static json_t *events_array(const struct run_events *events)
+json_t *report_events_json(const struct run_events *events)
 {
     json_t *array = json_array();
     for (size_t i = 0; events && i < events->len; i++) {
@@ -112,19 +127,6 @@ static json_t *events_array(const struct run_events *events)
         json_object_set_new(object, "event", js_text(event->event));
         json_object_set_new(object, "host", js_text(event->host));
         json_object_set_new(object, "text", js_text_or_null(event->text));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-static json_t *left_over_array(const struct run *run)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < run->left_over_len; i++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "host", js_text(run->left_over[i].host));
-        json_object_set_new(object, "pid", js_integer(run->left_over[i].pid, 0));
-        json_object_set_new(object, "command", js_text(run->left_over[i].command));
         json_array_append_new(array, object);
     }
     return array;
@@ -152,9 +154,8 @@ static void fill_run(json_t *answer, const struct report_run *view, const struct
     add_common(answer, view);
     json_object_set_new(answer, "nodes", nodes_array(view->run));
     json_object_set_new(answer, "progress", json_null());
-    json_object_set_new(answer, "left_over", left_over_array(view->run));
     json_object_set_new(answer, "attempts", attempts_array(view->run));
-    json_object_set_new(answer, "events", events_array(view->events));
+    json_object_set_new(answer, "events", report_events_json(view->events));
     if (view->with_survivors)
         json_object_set_new(answer, "survivors", survivors_array(view));
     if (failure && failure->kind)

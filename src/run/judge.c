@@ -125,6 +125,7 @@ void judge_observation(struct run_node *node, const struct node_observation *see
     if (seen->pid > 0) {
         node->pid = seen->pid;
     }
+    node->last_output_ms = seen->log_size > 0 ? seen->log_s * 1000 : 0;
     if (seen->started_s > 0) {
         node->started_ms = seen->started_s * 1000;
     }

@@ -68,6 +68,7 @@ static json_t *node_to_json(const struct run_node *node)
     put_number(object, "exit_status", node->exit_status);
     put_text(object, "signal", node->signal);
     put_number(object, "started_ms", node->started_ms);
+    put_number(object, "last_output_ms", node->last_output_ms);
     put_number(object, "ended_ms", node->ended_ms);
     put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
     put_number(object, "clock_ms", node->clock_ms);
@@ -299,6 +300,7 @@ static bool node_from_json(const json_t *object, struct run_node *node)
     node->exit_status = (int)get_number(object, "exit_status", -1);
     node->signal = get_text(object, "signal");
     node->started_ms = get_number(object, "started_ms", 0);
+    node->last_output_ms = get_number(object, "last_output_ms", 0);
     node->ended_ms = get_number(object, "ended_ms", 0);
     node->ended_uptime_ms = get_number(object, "ended_uptime_ms", 0);
     node->clock_ms = get_number(object, "clock_ms", 0);

@@ -5,8 +5,8 @@ import re
 import pytest
 
 STATUS = {"schema", "run", "job", "run_id", "state", "attempt", "reason", "exit_status", "started", "ended", "supervisor",
-          "nodes", "progress", "attempts", "events"}
-NODE = {"rank", "host", "addr", "state", "reason", "pid", "exit_status", "signal", "started", "ended", "log", "gpus"}
+          "nodes", "progress", "left_over", "attempts", "events"}
+NODE = {"rank", "host", "addr", "state", "last_output", "reason", "pid", "exit_status", "signal", "started", "ended", "log", "gpus"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 
@@ -44,6 +44,34 @@ def test_list_and_status_without_a_run(lab):
         assert sorted(r["run"] for r in runs) == ["a", "b"]
         assert all(set(r) == STATUS - {"schema", "nodes", "attempts", "events"} for r in runs)
     assert "a" in lab.mt("list").out
+
+
+def test_last_output_is_when_a_log_grew(lab):
+    lab.job(hosts="node1,node2", program="[ $NODE_RANK = 1 ] || echo hello; sleep 600")
+    lab.mt("start", "job.yaml", "r")
+    said, silent = lab.status("r")["nodes"]
+    assert TIME.match(said["last_output"]) and silent["last_output"] is None
+    lab.mt("stop", "r", "--grace", "1s")
+
+
+def test_show_asks_nobody(lab):
+    lab.job(hosts="node1,node2", program=["sleep", "600"], env={"NOTE": "a b", "API_TOKEN": "s3cr3t"})
+    lab.mt("start", "job.yaml", "r")
+    lab.cluster.cut("node1")
+    answer = lab.mt("show", "r", "--json")
+    show = answer.json
+    assert set(show) == {"schema", "run", "job", "spec", "plan", "events"} and answer.seconds < 2
+    assert show["plan"]["command"] == ["sleep", "600"] and [n["host"] for n in show["plan"]["nodes"]] == ["node1", "node2"]
+    assert show["plan"]["env"]["NOTE"] == "a b" and "s3cr3t" not in answer.out
+    assert "started" in [e["event"] for e in show["events"]]
+    text = lab.mt("show", "r").out
+    for part in ("spec\n", "plan\n", "events\n", "NODE  HOST", "NOTE: a b", "program:\n"):
+        assert part in text, text
+    assert "s3cr3t" not in text
+    events = lab.mt("show", "r", "--events").out
+    assert "started" in events and "spec\n" not in events and "NODE" not in events
+    assert "no run 'x'" in lab.mt("show", "x", code=6).err
+    lab.cluster.restore("node1")
 
 
 def test_list_asks_nobody(lab):
@@ -127,7 +155,8 @@ def test_exit_codes(lab, words, code):
 
 def test_names_of_what_is_not_built_are_told(lab):
     lab.job()
-    assert "'check' is not supported by this version" in lab.mt("check", "job.yaml", code=2).err
+    for name in ("check", "diagnose", "stacks", "push", "pull", "compare", "ladder", "report", "metrics"):
+        assert f"'{name}' is not supported by this version" in lab.mt(name, "job.yaml", code=2).err
     assert "start" in lab.mt("strat", code=2).err
     assert "--wait" in lab.mt("start", "job.yaml", "r", "--wiat", code=2).err
 

@@ -6,7 +6,10 @@ mt_verb_observe() {
     mt_set_paths
     mt_frame host "$mt_host"
     mt_check_place || mt_fail place "$mt_problem"
-    [ ! -f "$mt_log" ] || mt_frame log "$mt_log"
+    if [ -f "$mt_log" ]; then
+        mt_frame log "$mt_log"
+        mt_frame log_time "$(date -r "$mt_log" +%s 2>/dev/null || echo 0)"
+    fi
     mt_root='' mt_keeper='' mt_memory=''
     if ! mt_read_state "$mt_base.state"; then
         mt_observe_unrecorded

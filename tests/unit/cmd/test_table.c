@@ -1,13 +1,14 @@
 /* The table of commands is whole: names, usage, help of everything, refusal of what is not built. */
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/topics_internal.h"
 #include "cmd_test.h"
 
 /* Every command of README, "Commands". */
 static const char *const names[] = {
     "start",      "stop", "status", "logs",     "wait",      "list",      "remove",  "hosts",  "help",
     "version",    "exec", "check",  "diagnose", "container", "supervise", "compare", "report", "init",
-    "completion", "push", "pull",   "stacks",   "ladder",    "metrics",   "signal",
+    "completion", "push", "pull",   "stacks",   "ladder",    "metrics",   "signal",  "show",
 };
 
 static void test_every_command_has_a_row(void **state)
@@ -128,6 +129,27 @@ static void test_words_of_other_tools(void **state)
     }
 }
 
+static void test_topics_are_there_and_fit(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"job",        "hosts", "environment",
+                                           "exit-codes", "json",  "troubleshooting"};
+    AUTO_STRLIST struct strlist topics = STRLIST_INIT;
+    help_topic_names(&topics);
+    assert_int_equal(topics.len, ARRAY_LEN(expected));
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        AUTO_STR struct str text = STR_INIT;
+        assert_true(help_topic(expected[i], &text));
+        assert_true(text.len > 400);
+        char *rest = NULL;
+        for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+            if (strcmp(expected[i], "exit-codes") != 0 && text_columns(line) > 88)
+                fail_msg("%s", line);
+        }
+    }
+    assert_false(help_topic("start", NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_help_fits_the_width),
         cmocka_unit_test(test_help_of_what_is_not_built_says_so),
         cmocka_unit_test(test_unknown_command),
+        cmocka_unit_test(test_topics_are_there_and_fit),
         cmocka_unit_test(test_words_of_other_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,8 @@ static void test_every_key_is_there(void **state)
                 "progress left_over attempts events");
     assert_keys(json_object_get(status, "supervisor"), "host pid alive");
     json_t *node = json_array_get(json_object_get(status, "nodes"), 0);
-    assert_keys(node, "rank host addr state reason pid exit_status signal started ended log gpus");
+    assert_keys(node,
+                "rank host addr state last_output reason pid exit_status signal started ended log gpus");
     json_t *attempt = json_array_get(json_object_get(status, "attempts"), 0);
     assert_keys(attempt, "attempt state started ended reason nodes");
     json_decref(status);
@@ -175,8 +176,9 @@ static void test_list_of_runs(void **state)
     json_t *answer = answer_object(&out);
     assert_keys(answer, "schema runs");
     assert_int_equal(json_array_size(json_object_get(answer, "runs")), 2);
-    assert_keys(json_array_get(json_object_get(answer, "runs"), 0),
-                "run job run_id state attempt reason exit_status started ended supervisor progress");
+    assert_keys(
+        json_array_get(json_object_get(answer, "runs"), 0),
+        "run job run_id state attempt reason exit_status started ended supervisor left_over progress");
     json_decref(answer);
 }
 

@@ -1,0 +1,72 @@
+/* `show`: what is recorded of a run here; no node is asked. */
+#include "report/show.h"
+
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cmd/commands_internal.h"
+#include "cmd/session_internal.h"
+#include "report/output.h"
+
+#define EVENTS_MAX 100000
+
+static int run_show(struct cmd_call *call, struct error *err)
+{
+    AUTO_SESSION struct session session = {0};
+    AUTO_STR struct str text = STR_INIT;
+    const struct cmd_options *options = &call->options;
+    const char *name = call->operands.items[0];
+    const bool all = !options->show_spec && !options->show_plan && !options->show_events;
+    struct run run;
+    struct run_events events = {0};
+    run_init(&run);
+    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+        return -1;
+    int result = run_store_load(&session.store, name, &run, err);
+    if (result == 0)
+        result = run_store_events(&session.store, name, EVENTS_MAX, &events, err);
+    const struct report_show show = {.run = &run,
+                                     .events = &events,
+                                     .with_spec = all || options->show_spec,
+                                     .with_plan = all || options->show_plan,
+                                     .with_events = all || options->show_events};
+    if (result == 0 && call->style.json)
+        report_show_json(&show, &text);
+    else if (result == 0)
+        report_show_text(&show, &call->style, &text);
+    run_events_release(&events);
+    run_release(&run);
+    return result == 0 ? output_print(&text, err) : result;
+}
+
+static const char *const usage[] = {"show RUN [--spec|--plan|--events]", NULL};
+static const struct option own_options[] = {
+    {.name = "spec",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, show_spec),
+     .help = "only the spec as it was resolved"},
+    {.name = "plan",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, show_plan),
+     .help = "only what the current attempt runs where"},
+    {.name = "events",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, show_events),
+     .help = "only what happened, oldest first"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "No node is asked: 'mtlaunch status RUN' does that. Secrets are shown as ***. The\n"
+    "command and the environment are those of node 0. With --json the object always\n"
+    "holds spec, plan and events.\n";
+const struct command command_show = {
+    .name = "show",
+    .summary = "print the recorded spec, plan and events of a run",
+    .usage = usage,
+    .notes = notes,
+    .own = &own,
+    .min_operands = 1,
+    .max_operands = 1,
+    .operands = "RUN",
+    .run = run_show,
+};

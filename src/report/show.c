@@ -1,0 +1,177 @@
+/* A recorded run for people and scripts, from its record alone. */
+#include "report/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/json_internal.h"
+#include "report/status_internal.h"
+#include "report/table.h"
+
+#define INDENT 2
+
+static void add_text(struct str *out, const char *text)
+{
+    text_add_line(out, text, strlen(text));
+}
+
+static json_t *spec_value(const struct run *run)
+{
+    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
+    return spec ? spec : json_null();
+}
+
+static json_t *plan_nodes(const struct run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct run_node *node = &run->nodes[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "rank", json_integer(node->rank));
+        json_object_set_new(object, "host", js_text(node->label));
+        json_object_set_new(object, "addr", js_text(node->addr));
+        json_object_set_new(object, "local", json_boolean(node->local));
+        json_object_set_new(object, "artifacts", js_text(node->artifacts));
+        json_object_set_new(object, "log", js_text(node->log));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* What the current attempt was started as. command and env are those of node 0, secrets masked. */
+static json_t *plan_value(const struct run *run)
+{
+    AUTO_STR struct str rendezvous = STR_INIT;
+    json_t *plan = json_object(), *spec = spec_value(run);
+    const size_t world = (size_t)run->nproc_per_node * run->nodes_len;
+    if (run->id[0] && run->attempt)
+        str_addf(&rendezvous, "%s.%u", run->id, run->attempt);
+    json_object_set_new(plan, "run_id", js_text_or_null(run->id));
+    json_object_set_new(plan, "attempt", js_integer(run->attempt, 0));
+    json_object_set_new(plan, "rendezvous_id", js_text_or_null(str_text(&rendezvous)));
+    json_object_set_new(plan, "nnodes", json_integer((json_int_t)run->nodes_len));
+    json_object_set_new(plan, "nproc_per_node", js_integer(run->nproc_per_node, 0));
+    json_object_set_new(plan, "world_size", js_integer((int64_t)world, 0));
+    json_object_set_new(plan, "master_addr", js_text(run->master_addr));
+    json_object_set_new(plan, "master_port", js_integer(run->master_port, 0));
+    json_object_set_new(plan, "container", js_text(run->container_name));
+    static const char *const first_node[] = {"command", "env"};
+    for (size_t i = 0; i < sizeof(first_node) / sizeof(first_node[0]); i++) {
+        json_t *value = json_object_get(spec, first_node[i]);
+        json_object_set_new(plan, first_node[i], value ? json_incref(value) : json_null());
+    }
+    json_object_set_new(plan, "nodes", plan_nodes(run));
+    json_decref(spec);
+    return plan;
+}
+
+void report_show_json(const struct report_show *show, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "run", js_text(show->run->name));
+    json_object_set_new(answer, "job", js_text(show->run->job));
+    json_object_set_new(answer, "spec", spec_value(show->run));
+    json_object_set_new(answer, "plan", plan_value(show->run));
+    json_object_set_new(answer, "events", report_events_json(show->events));
+    js_add_line(out, answer);
+}
+
+/* --- text --------------------------------------------------------------------------------------------- */
+
+static void add_scalar(struct str *out, const json_t *value)
+{
+    if (json_is_string(value)) {
+        add_text(out, json_string_value(value));
+    } else if (json_is_null(value)) {
+        str_add(out, "-");
+    } else {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        str_add(out, text ? text : "?");
+        free(text);
+    }
+}
+
+static void add_value(struct str *out, const json_t *value, size_t depth);
+
+static void add_entry(struct str *out, const char *key, const json_t *value, size_t depth)
+{
+    str_addf(out, "%*s", (int)(depth * INDENT), "");
+    add_text(out, key);
+    if ((json_is_object(value) && json_object_size(value)) ||
+        (json_is_array(value) && json_array_size(value))) {
+        str_add(out, ":\n");
+        add_value(out, value, depth + 1);
+        return;
+    }
+    str_add(out, ": ");
+    add_scalar(out, value);
+    str_add_char(out, '\n');
+}
+
+/* An object as "key: value" lines, an array as "- value" lines; the array of nodes stays for the table. */
+static void add_value(struct str *out, const json_t *value, size_t depth)
+{
+    if (json_is_object(value)) {
+        json_t *object = (json_t *)(uintptr_t)value; /* jansson iterates over what it could change */
+        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+            add_entry(out, json_object_iter_key(at), json_object_iter_value(at), depth);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        str_addf(out, "%*s- ", (int)(depth * INDENT), "");
+        add_scalar(out, json_array_get(value, i));
+        str_add_char(out, '\n');
+    }
+}
+
+static void add_section(struct str *out, const char *title, json_t *value, bool color)
+{
+    tone_add(out, title, TONE_STRONG, color);
+    str_add_char(out, '\n');
+    if (json_is_object(value) && json_object_size(value))
+        add_value(out, value, 1);
+    else
+        str_add(out, "  none is recorded\n");
+    json_decref(value);
+}
+
+static void add_events(const struct run_events *events, const struct report_style *style, struct str *out)
+{
+    tone_add(out, "events", TONE_STRONG, style->color);
+    str_add(out, events->len ? "\n" : "\n  none is recorded\n");
+    for (size_t i = 0; i < events->len; i++) {
+        char time[CLOCK_TEXT_SIZE];
+        const struct run_event *event = &events->items[i];
+        str_addf(out, "  %s  ", clock_format_local(event->time_ms, time));
+        add_text(out, event->event);
+        if (event->host) {
+            str_add(out, "  ");
+            add_text(out, event->host);
+        }
+        if (event->text && *event->text) {
+            str_add(out, ": ");
+            add_text(out, event->text);
+        }
+        str_add_char(out, '\n');
+    }
+}
+
+void report_show_text(const struct report_show *show, const struct report_style *style, struct str *out)
+{
+    add_text(out, show->run->name);
+    str_add(out, " (job ");
+    add_text(out, show->run->job ? show->run->job : "?");
+    str_addf(out, ", attempt %u)\n", show->run->attempt);
+    if (show->with_spec)
+        add_section(out, "spec", spec_value(show->run), style->color);
+    if (show->with_plan) {
+        json_t *plan = plan_value(show->run);
+        json_object_del(plan, "nodes");
+        add_section(out, "plan", plan, style->color);
+        report_nodes_text(show->run, style, out);
+    }
+    if (show->with_events)
+        add_events(show->events, style, out);
+}
