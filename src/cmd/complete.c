@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/complete_internal.h"
+#include "cmd/topics_internal.h"
 #include "model/job.h"
 
 struct completing {
@@ -147,8 +148,13 @@ static void offer_operand(struct completing *at, size_t number)
     } else if (strcmp(name, "JOB") == 0) {
         offer_list(at, at->jobs);
         offer_files(at);
-    } else if (strcmp(name, "COMMAND") == 0) {
+    } else if (strcmp(name, "COMMAND|TOPIC") == 0) {
+        AUTO_STRLIST struct strlist topics = STRLIST_INIT;
+        help_topic_names(&topics);
         offer_commands(at);
+        offer_list(at, &topics);
+    } else if (strcmp(name, "COMMAND") == 0) { /* of exec: a program of the hosts */
+        offer_files(at);
     } else if (strcmp(name, "FILE") == 0) {
         offer_files(at);
     } else if (strchr(name, '|')) {

@@ -1,9 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/msg.h"
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
@@ -12,6 +14,9 @@
 
 #define LINES_DEFAULT 100
 #define LINES_MAX     1000000000
+
+#define OUTCOME_TRIES    10
+#define OUTCOME_PAUSE_MS 500
 
 /* Nobody reads any more (or nothing can be written): there is no use in following on. */
 static void end_without_output(void *ctx, const struct error *err)
@@ -59,16 +64,50 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
     unsigned long world = (unsigned long)run.nproc_per_node * run.nodes_len;
     if (world == 0) {
         error_set(err, &kind_usage, "'%s' has no fixed number of processes per node to count ranks by", name);
-        result = error_hint(err, "use --node with a node's rank or host");
+        result = error_hint(err, "use --node with a node's number or host");
     } else if (rank >= world) {
         result =
             error_set(err, &kind_usage, "'%lu' for --rank is not within 0 to %lu (%zu nodes x %u processes)",
                       rank, world - 1, run.nodes_len, run.nproc_per_node);
     } else {
-        strlist_addf(&options->log_nodes, "%lu", rank / run.nproc_per_node);
+        const unsigned long node = rank / run.nproc_per_node;
+        strlist_addf(&options->log_nodes, "%lu", node);
+        if (run.nproc_per_node > 1)
+            msg_info("rank %lu is on %s (node %lu); its log holds all %u ranks of the node", rank,
+                     run.nodes[node].label, node, run.nproc_per_node);
     }
     run_release(&run);
     return result;
+}
+
+/*
+ * The end of following: what became of the run, and the first cause. The end of the last log is seen a moment
+ * before whoever watches the run has written down its end.
+ */
+static void tell_outcome(struct session *session, const char *name)
+{
+    const struct timespec pause = {.tv_nsec = OUTCOME_PAUSE_MS * 1000000L};
+    struct error err = ERROR_INIT;
+    struct run run;
+    for (unsigned i = 0; i < OUTCOME_TRIES; i++) {
+        run_init(&run);
+        if (run_status(&session->context, name, &run, &err) != 0 || !run_state_is_live(run.state) ||
+            run_derive_state(&run) == RUN_RUNNING)
+            break;
+        if (i + 1 < OUTCOME_TRIES)
+            run_release(&run);
+        nanosleep(&pause, NULL);
+    }
+    if (err.kind) {
+        failure_print(&err, NULL, session->call->style.color_err);
+    } else {
+        const bool has_reason = run.reason && *run.reason;
+        AUTO_STR struct str reason = STR_INIT;
+        if (has_reason)
+            text_add_lines(&reason, run.reason, strlen(run.reason));
+        msg_info("%s: %s%s%s", name, run_state_name(run.state), has_reason ? ": " : "", str_text(&reason));
+    }
+    run_release(&run);
 }
 
 static int run_logs_command(struct cmd_call *call, struct error *err)
@@ -87,6 +126,8 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0)
         return -1;
     int result = run_logs(&session.context, name, &request, err);
+    if (result == 0 && call->options.follow && !call->options.attempt.given)
+        tell_outcome(&session, name);
     if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated))
         call->answered = true; /* Ctrl-C is how following ends: the lines are the whole answer */
     return result;
@@ -97,12 +138,17 @@ static const char *const usage[] = {
     "logs RUN --node N|HOST --raw [-n LINES|all] [--attempt N]",
     NULL,
 };
+static const char notes[] =
+    "Each line is printed after its host, host:port where names repeat; of a line only the\n"
+    "text after its last carriage return. 'rank' is torch's global rank, --node takes the\n"
+    "number of a node. In --json \"rank\" is the number of the node. -f ends with the run's\n"
+    "outcome on standard error, and exit code 0.\n";
 static const struct option own_options[] = {
     {.name = "node",
      .type = OPTION_LIST,
      .offset = offsetof(struct cmd_options, log_nodes),
      .value = "N|HOST",
-     .help = "only this node, by its rank or its host"},
+     .help = "only this node, by its number (NODE in status) or its host"},
     {.name = "follow",
      .letter = 'f',
      .type = OPTION_FLAG,
@@ -125,7 +171,7 @@ static const struct option own_options[] = {
      .type = OPTION_UINT,
      .offset = offsetof(struct cmd_options, rank),
      .value = "R",
-     .help = "only the node that runs the process of this global rank",
+     .help = "only the node that runs this rank, as torch counts them over all nodes",
      .max = 100000000},
     {.name = "grep",
      .type = OPTION_TEXT,
@@ -142,6 +188,7 @@ const struct command command_logs = {
     .name = "logs",
     .summary = "print what the nodes of a run wrote, each line after its host",
     .usage = usage,
+    .notes = notes,
     .own = &own,
     .min_operands = 1,
     .max_operands = 1,

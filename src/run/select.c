@@ -32,7 +32,7 @@ static int unknown_node(const struct run *run, const char *word, struct error *e
     }
     hostlist_fold_names(labels, run->nodes_len, &folded);
     error_set(err, &kind_usage, "run '%s' has no node '%s'", run->name, word);
-    return error_hint(err, "it has ranks 0 to %zu: %s", run->nodes_len - 1, str_text(&folded));
+    return error_hint(err, "its nodes are 0 to %zu: %s", run->nodes_len - 1, str_text(&folded));
 }
 
 int run_select_nodes(const struct run *run, const struct strlist *words, bool *selected, size_t *count,

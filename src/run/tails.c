@@ -13,6 +13,7 @@
     ((size_t)256 << 10)   /* of each of them; a longer one is asked for again when its turn comes */
 #define REST_MS     30000 /* in which a log that is read to its end brings … */
 #define REST_BYTES  1024  /* … at least this much, or all that is left */
+#define EXIT_SHRANK 75    /* of the node's script: the followed log became shorter */
 #define RETRIES_MAX 5     /* in a row without a byte, of a run that has ended or a log that never began */
 
 struct tail {
@@ -71,6 +72,19 @@ static void flush(struct tail *tail)
 
 /* --- one tail ----------------------------------------------------------------------------------- */
 
+/* What was read of the log is no longer in it: the rest is of another file, as it were. */
+static void start_over(struct tail *tail)
+{
+    const struct crew *crew = tail->tails->crew;
+    const struct run_observer *observer = crew->context->observer;
+    const struct run_node *node = &crew->run->nodes[tail->node];
+    if (observer->log_end != NULL) {
+        observer->log_end(observer->ctx, node->rank, node->label); /* of a line that has no end any more */
+    }
+    tell_warn(crew->context, "%s: its log became shorter; it is read from its start", node->label);
+    tail->next = tail->answer.offset;
+}
+
 static void take_body(struct tail *tail, const char *body, size_t len)
 {
     if (tail->answer.header && tail->retries > 0) {
@@ -79,6 +93,10 @@ static void take_body(struct tail *tail, const char *body, size_t len)
                       tail->tails->crew->run->nodes[tail->node].label);
         }
         tail->retries = 0;
+    }
+    if (tail->answer.header && !tail->answer.missing && tail->placed && tail->answer.body_len == len &&
+        tail->answer.offset < tail->next) {
+        start_over(tail);
     }
     if (tail->answer.header && !tail->answer.missing && !tail->placed) {
         tail->placed = true;
@@ -270,7 +288,9 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         if (err.kind != NULL && !tail->answer.header) {
             said_explain(&tail->said, &err);
         }
-        if (err.kind == NULL) {
+        if (err.kind == NULL && tail->tails->wish.follow && result->exit_status == EXIT_SHRANK) {
+            tail_ask(tail);
+        } else if (err.kind == NULL) {
             tail_end(tail, NULL);
         } else if (!retry_later(tail, &err)) {
             tail_end(tail, &err);

@@ -48,6 +48,36 @@ def test_a_server_that_is_away_for_long(lab):
     assert "node1: its log goes on" in err
 
 
+def test_the_outcome_is_told(lab):
+    """U7: who follows a log learns how the run ended, and why."""
+    lab.job(hosts="node1,node2", program="echo working; sleep 3; [ $NODE_RANK = 0 ] || exit 3; sleep 600",
+            stop={"grace": "1s"})
+    lab.mt("start", "job.yaml", "r")
+    answer = lab.mt("logs", "r", "-f", "-n", "all")
+    assert "node2: working" in answer.out and "failed" not in answer.out
+    assert "r: failed: node2 (node 1): exited with status 3" in answer.err
+    lab.job(name="good.yaml", hosts="node1", program="echo done")
+    lab.mt("start", "good.yaml", "g", "--wait")
+    assert "g: finished" in lab.mt("logs", "g", "-f").err
+
+
+def test_a_log_that_became_shorter(lab):
+    """U7: nothing of what is written after it was emptied is lost, and that it was is said."""
+    lab.job(hosts="node1", program="for i in $(seq 100); do echo old $i; done; while ! [ -e go ]; do sleep 0.1; done; "
+            "for i in $(seq 20); do echo new $i; done; sleep 3")
+    lab.mt("start", "job.yaml", "r")
+    follower = lab.spawn("logs", "r", "-f", "-n", "all")
+    time.sleep(1)
+    with open(lab.node_file("node1", ".mtlaunch", "logs", "r_node0.log"), "r+b") as log:
+        log.truncate(0)
+    time.sleep(2)
+    lab.node_file("node1", "go").touch()
+    out, err = follower.communicate(timeout=60)
+    assert follower.returncode == 0, err
+    assert "node1: its log became shorter; it is read from its start" in err
+    assert [l for l in out.splitlines() if "new" in l] == [f"node1: new {i}" for i in range(1, 21)]
+
+
 def test_a_cut_network(lab):
     lab.job(hosts="node1", program=COUNT + "; sleep 30", stop={"grace": "1s"})
     lab.mt("start", "job.yaml", "r", "--no-supervise")

@@ -58,6 +58,16 @@ mt_tail_over() {
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"
 }
 
+# Is the log, of which mt_pos bytes have been read, shorter than that by now? Somebody emptied it.
+mt_log_shrank() {
+    mt_pos=
+    while read -r mt_key mt_value; do
+        [ "$mt_key" != pos: ] || mt_pos=$mt_value
+    done <"/proc/self/fdinfo/5"
+    mt_size=$(wc -c <"/proc/$$/fd/5" | tr -d ' ')
+    [ -n "$mt_pos" ] && [ -n "$mt_size" ] && [ "$mt_size" -lt "$mt_pos" ]
+}
+
 # The reader is gone when this shell's parent is (sshd's session, the head): with nothing to write it would not
 # be noticed otherwise.
 mt_follow() {
@@ -68,6 +78,7 @@ mt_follow() {
     while :; do
         mt_last=
         ! mt_tail_over || mt_last=1
+        ! mt_log_shrank || exit 75 # NODE_TAIL_SHRANK
         cat 2>/dev/null || exit 0
         [ -z "$mt_last" ] || return 0
         mt_pause "$mt_wait"
@@ -94,7 +105,7 @@ mt_verb_tail() {
     offset) mt_offset=$mt_tail_count ;;
     lines) mt_last_lines "$mt_file" "$mt_size" "$mt_tail_count" ;;
     esac
-    [ "$mt_offset" -le "$mt_size" ] || mt_offset=$mt_size
+    [ "$mt_offset" -le "$mt_size" ] || mt_offset=0 # it was emptied since
     mt_frame log "$mt_file"
     mt_frame offset "$mt_offset"
     mt_frame size "$mt_size"
