@@ -40,4 +40,9 @@ int jobfile_parse_text(struct job *out, const char *path, const char *text, size
                        const struct job_request *request, struct strlist *notes, struct strlist *warnings,
                        struct error *err);
 
+/* For completion: every key as --set takes it ("stop.grace"), appended. */
+void jobfile_key_names(struct strlist *keys);
+/* Append the names of the profiles and of the container of the file at path; one that is no spec has none. */
+void jobfile_names(const char *path, struct strlist *profiles, struct strlist *containers);
+
 #endif

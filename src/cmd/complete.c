@@ -5,6 +5,7 @@
 #include "cmd/commands_internal.h"
 #include "cmd/complete_internal.h"
 #include "cmd/topics_internal.h"
+#include "launcher/launcher.h"
 #include "model/job.h"
 
 struct completing {
@@ -12,7 +13,7 @@ struct completing {
     const struct option_group *groups[CMD_GROUPS_MAX];
     const char *word;   /* the last one, of an "--option=" what stands behind it */
     const char *before; /* "--option=" or "" */
-    const struct strlist *runs, *jobs;
+    const struct complete_names *names;
     struct str *out;
 };
 
@@ -73,8 +74,39 @@ static const struct option *expects_value(const struct completing *at, const cha
     return option && option->type != OPTION_FLAG ? option : NULL;
 }
 
+/* Where the values of an option come from, that are neither its choices nor files. */
+static bool offer_named_value(struct completing *at, const struct option *option)
+{
+    const struct complete_names *names = at->names;
+    const struct {
+        const char *option;
+        const struct strlist *names;
+    } rows[] = {
+        {"profile", &names->profiles}, {"container", &names->containers},
+        {"node", &names->nodes},       {"job", &names->jobs},
+        {"run", &names->runs},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (strcmp(option->name, rows[i].option) == 0) {
+            offer_list(at, rows[i].names);
+            return true;
+        }
+    }
+    for (size_t i = 0; strcmp(option->name, "set") == 0 && i < names->keys.len; i++) {
+        AUTO_FREE char *key = xasprintf("%s=", names->keys.items[i]);
+        offer(at, key, NULL);
+    }
+    for (size_t i = 0; strcmp(option->name, "launcher") == 0 && launchers_all[i]; i++)
+        offer(at, launchers_all[i]->name, NULL);
+    for (size_t i = 0; strcmp(option->name, "signal") == 0 && i < job_signal_names_count; i++)
+        offer(at, job_signal_names[i], NULL);
+    return false;
+}
+
 static void offer_value(struct completing *at, const struct option *option)
 {
+    if (option->type != OPTION_CHOICE && offer_named_value(at, option))
+        return;
     if (option->type == OPTION_CHOICE) {
         for (size_t i = 0; option->choices[i]; i++)
             offer(at, option->choices[i], NULL);
@@ -134,6 +166,17 @@ static bool find_operand(const char *usage, size_t number, struct str *out)
     return false;
 }
 
+/* The runs that the command can do something with. */
+static const struct strlist *fitting_runs(const struct completing *at)
+{
+    static const char *const on_live[] = {"stop", "wait", "signal", "supervise"};
+    for (size_t i = 0; i < ARRAY_LEN(on_live); i++) {
+        if (strcmp(at->command->name, on_live[i]) == 0)
+            return &at->names->live;
+    }
+    return strcmp(at->command->name, "remove") == 0 ? &at->names->ended : &at->names->runs;
+}
+
 static void offer_operand(struct completing *at, size_t number)
 {
     AUTO_STR struct str kind = STR_INIT;
@@ -141,13 +184,13 @@ static void offer_operand(struct completing *at, size_t number)
         return;
     const char *name = str_text(&kind);
     if (strcmp(name, "RUN") == 0) {
-        offer_list(at, at->runs);
+        offer_list(at, fitting_runs(at));
     } else if (strcmp(name, "NAME") == 0) {
         for (size_t i = 0; i < job_signal_names_count; i++)
             offer(at, job_signal_names[i], NULL);
     } else if (strcmp(name, "JOB") == 0) {
-        offer_list(at, at->jobs);
-        offer_files(at);
+        offer_list(at, &at->names->jobs);
+        str_add(at->out, ":specs\n");
     } else if (strcmp(name, "COMMAND|TOPIC") == 0) {
         AUTO_STRLIST struct strlist topics = STRLIST_INIT;
         help_topic_names(&topics);
@@ -201,14 +244,24 @@ static void complete_arguments(struct completing *at, char *const *words, size_t
     }
 }
 
-void complete_words(char *const *words, size_t count, const struct strlist *runs, const struct strlist *jobs,
-                    struct str *out)
+void complete_names_release(struct complete_names *names)
+{
+    strlist_release(&names->runs);
+    strlist_release(&names->live);
+    strlist_release(&names->ended);
+    strlist_release(&names->jobs);
+    strlist_release(&names->keys);
+    strlist_release(&names->profiles);
+    strlist_release(&names->containers);
+    strlist_release(&names->nodes);
+}
+
+void complete_words(char *const *words, size_t count, const struct complete_names *names, struct str *out)
 {
     struct completing at = {
         .word = words[count - 1],
         .before = "",
-        .runs = runs,
-        .jobs = jobs,
+        .names = names,
         .out = out,
     };
     if (count == 1) {

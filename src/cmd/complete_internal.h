@@ -13,13 +13,21 @@
 /* The scripts, made from cmd/completion/mtlaunch.* by the build. */
 extern const char completion_bash[], completion_zsh[], completion_fish[];
 
+/* The names there are; what cannot be found out is empty. */
+struct complete_names {
+    struct strlist runs, live, ended; /* runs: all of them */
+    struct strlist jobs;
+    struct strlist keys, profiles, containers; /* of a spec; profiles of the JOB that stands on the line */
+    struct strlist nodes;                      /* of the RUN that stands on the line */
+};
+void complete_names_release(struct complete_names *names);
+
 /*
  * Append the candidates for the last of words (those behind "mtlaunch", at least one, which may be empty),
  * one a line: WORD, or WORD, a tab and what it is. A candidate for "--color=a" begins with "--color=". The
  * line
- * ":files" says that names of files fit too. runs and jobs: the names there are.
+ * ":files" says that names of files fit too, ":specs" those of YAML files.
  */
-void complete_words(char *const *words, size_t count, const struct strlist *runs, const struct strlist *jobs,
-                    struct str *out);
+void complete_words(char *const *words, size_t count, const struct complete_names *names, struct str *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/complete_internal.h"
+#include "input/jobfile.h"
 #include "input/joblookup.h"
 #include "model/kind.h"
 #include "report/output.h"
@@ -29,24 +30,60 @@ static void add_plain(const struct strlist *names, struct strlist *plain)
     }
 }
 
+/* The runs by their state, and the nodes and containers that those on the line have. */
+static void add_run(const struct run_store *store, const char *name, const struct strlist *words,
+                    struct complete_names *names)
+{
+    struct run run;
+    run_init(&run);
+    if (run_store_load(store, name, &run, NULL) == 0) {
+        strlist_add(run_state_is_live(run.state) ? &names->live : &names->ended, name);
+        if (run.container_name && !strlist_has(&names->containers, run.container_name))
+            strlist_add(&names->containers, run.container_name);
+        for (size_t i = 0; strlist_has(words, name) && i < run.nodes_len; i++)
+            strlist_add(&names->nodes, run.nodes[i].label);
+    } else { /* damaged, or of a newer version: its state is not known */
+        strlist_add(&names->live, name);
+        strlist_add(&names->ended, name);
+    }
+    run_release(&run);
+}
+
+static void add_specs(const struct strlist *words, const char *home, struct complete_names *names)
+{
+    AUTO_STRLIST struct strlist profiles = STRLIST_INIT, containers = STRLIST_INIT, jobs = STRLIST_INIT;
+    const char *path = getenv("MTLAUNCH_JOBS");
+    joblookup_names(path, home, &jobs);
+    add_plain(&jobs, &names->jobs);
+    for (size_t i = 1; i + 1 < words->len; i++) {
+        struct error err = ERROR_INIT; /* most words are no job */
+        AUTO_FREE char *file = joblookup_find(words->items[i], path, home, &err);
+        if (file)
+            jobfile_names(file, &profiles, &containers);
+    }
+    add_plain(&profiles, &names->profiles);
+    add_plain(&containers, &names->containers);
+    jobfile_key_names(&names->keys);
+}
+
 /* What the scripts call: names that cannot be read are no reason to disturb who types. */
 static int print_candidates(struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    AUTO_STRLIST struct strlist runs = STRLIST_INIT;
-    AUTO_STRLIST struct strlist files = STRLIST_INIT;
-    AUTO_STRLIST struct strlist jobs = STRLIST_INIT;
+    struct complete_names names = {0};
     struct run_store store;
     const char *home = getenv("HOME");
     if (call->rest.len == 0)
         return error_set(err, &kind_usage, "'candidates' needs the words of a command line after '--'");
     if (run_store_open(&store, getenv("XDG_STATE_HOME"), home ? home : "/", NULL) == 0) {
-        run_store_names(&store, &runs, NULL);
+        run_store_names(&store, &names.runs, NULL);
+        for (size_t i = 0; i < names.runs.len; i++)
+            add_run(&store, names.runs.items[i], &call->rest, &names);
         run_store_release(&store);
     }
-    joblookup_names(getenv("MTLAUNCH_JOBS"), home, &files);
-    add_plain(&files, &jobs);
-    complete_words(call->rest.items, call->rest.len, &runs, &jobs, &text);
+    add_specs(&call->rest, home, &names);
+    complete_words(call->rest.items, call->rest.len, &names, &text);
+    complete_names_release(&names);
     return output_print(&text, err);
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Completion of mtlaunch for bash: mtlaunch itself says what may stand at the cursor.
 _mtlaunch() {
-    local i word line files='' join='' cur=${COMP_WORDS[COMP_CWORD]}
+    local i word line files='' specs='' join='' cur=${COMP_WORDS[COMP_CWORD]}
     local -a words=()
     COMPREPLY=()
     # bash takes --color=auto for three words
@@ -23,10 +23,22 @@ _mtlaunch() {
             files=1
             continue
         fi
+        if [[ $line == :specs ]]; then
+            specs=1
+            continue
+        fi
         line=${line%%$'\t'*}
         [[ ${words[${#words[@]} - 1]} != --*=* ]] || line=${line#*=}
         COMPREPLY+=("$line")
     done < <("${COMP_WORDS[0]/#\~/$HOME}" completion candidates -- "${words[@]}" 2>/dev/null)
+    # nothing behind "key=": its value comes
+    [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+    if [[ -n $specs ]]; then
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r line; do
+            COMPREPLY+=("$line")
+        done < <(compgen -d -- "$cur"; compgen -f -X '!*.yaml' -- "$cur"; compgen -f -X '!*.yml' -- "$cur")
+    fi
     if [[ -n $files ]]; then
         compopt -o filenames 2>/dev/null
         while IFS= read -r line; do

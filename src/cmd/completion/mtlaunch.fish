@@ -8,6 +8,9 @@ function __mtlaunch_complete
     for line in ($program completion candidates -- $words $current 2>/dev/null)
         if test "$line" = :files
             __fish_complete_path $current
+        else if test "$line" = :specs
+            __fish_complete_suffix $current .yaml
+            __fish_complete_suffix $current .yml
         else
             printf '%s\n' $line
         end

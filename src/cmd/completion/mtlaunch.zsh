@@ -1,13 +1,17 @@
 #compdef mtlaunch
 # Completion of mtlaunch for zsh: mtlaunch itself says what may stand at the cursor.
 _mtlaunch() {
-    local line word files=0 cut=0
+    local line word files=0 specs=0 cut=0
     local -a found before
     before=("${(@Q)words[2,CURRENT-1]}")
     [[ $PREFIX == --*=* ]] && cut=1
     for line in "${(@f)$(${(Q)~words[1]} completion candidates -- "${before[@]}" "$PREFIX" 2>/dev/null)}"; do
         if [[ $line == :files ]]; then
             files=1
+            continue
+        fi
+        if [[ $line == :specs ]]; then
+            specs=1
             continue
         fi
         [[ -n $line ]] || continue
@@ -22,6 +26,7 @@ _mtlaunch() {
     (( cut )) && compset -P '*='
     (( $#found )) && _describe -V mtlaunch found
     (( files )) && _files
+    (( specs )) && _files -g '*.(yaml|yml)'
     return 0
 }
 if [[ $funcstack[1] == _mtlaunch ]]; then

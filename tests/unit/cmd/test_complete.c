@@ -8,7 +8,8 @@
  * are cut off, the candidates joined by blanks. Caller frees. */
 static char *complete(const char *line)
 {
-    AUTO_STRLIST struct strlist words = STRLIST_INIT, runs = STRLIST_INIT, jobs = STRLIST_INIT;
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    struct complete_names names = {0};
     AUTO_STR struct str out = STR_INIT;
     struct str joined = STR_INIT;
     for (const char *at = line;; at++) {
@@ -18,11 +19,18 @@ static char *complete(const char *line)
         if (*at == '\0')
             break;
     }
-    strlist_add(&runs, "night");
-    strlist_add(&runs, "noon");
-    strlist_add(&jobs, "qwen");
+    strlist_add(&names.runs, "night");
+    strlist_add(&names.runs, "noon");
+    strlist_add(&names.live, "night");
+    strlist_add(&names.ended, "noon");
+    strlist_add(&names.jobs, "qwen");
+    strlist_add(&names.profiles, "smoke");
+    strlist_add(&names.containers, "box");
+    strlist_add(&names.nodes, "g1");
+    strlist_add(&names.keys, "stop.grace");
     str_add(&out, "");
-    complete_words(words.items, words.len, &runs, &jobs, &out);
+    complete_words(words.items, words.len, &names, &out);
+    complete_names_release(&names);
     for (char *rest = NULL, *one = strtok_r(out.data, "\n", &rest); one; one = strtok_r(NULL, "\n", &rest)) {
         one[strcspn(one, "\t")] = '\0';
         str_addf(&joined, "%s%s", joined.len ? " " : "", one);
@@ -99,17 +107,17 @@ static void test_values(void **state)
 static void test_operands(void **state)
 {
     (void)state;
-    assert_completes("stop ", "night noon");
-    assert_completes("stop no", "noon");
+    assert_completes("stop ", "night");
+    assert_completes("remove no", "noon");
     assert_completes("stop --grace 5 ni", "night");
     assert_completes("stop --grace=5 ni", "night");
     assert_completes("stop night ", "night noon"); /* U12: it takes several */
     assert_completes("status night ", "");
     assert_completes("status ", "night noon");
     assert_completes("logs ", "night noon");
-    assert_completes("remove --artifacts ", "night noon");
-    assert_completes("start ", "qwen :files");
-    assert_completes("start -q qw", "qwen :files");
+    assert_completes("remove --artifacts ", "noon");
+    assert_completes("start ", "qwen :specs");
+    assert_completes("start -q qw", "qwen :specs");
     assert_completes("start qwen ", "night noon");
     assert_completes("start qwen night ", "");
     assert_completes("start qwen night -- ", ":files");
@@ -127,9 +135,36 @@ static void test_lines_that_end_oddly(void **state)
     assert_true(offers("stop -", "--grace"));
 }
 
+/* U18 */
+static void test_values_from_the_spec_and_the_store(void **state)
+{
+    (void)state;
+    assert_completes("start qwen r --profile ", "smoke");
+    assert_completes("start qwen r --profile=", "--profile=smoke");
+    assert_completes("start qwen r --container ", "box");
+    assert_completes("start qwen r --set stop", "stop.grace=");
+    assert_completes("logs night --node ", "g1");
+    assert_completes("exec --run n", "night noon");
+    assert_completes("exec --job ", "qwen");
+    assert_true(offers("init --launcher ", "torchrun"));
+    assert_true(offers("stop night --signal ", "USR1"));
+}
+
+static void test_runs_that_fit_the_command(void **state)
+{
+    (void)state;
+    assert_completes("stop ", "night");
+    assert_completes("wait ", "night");
+    assert_completes("remove ", "noon");
+    assert_completes("logs n", "night noon");
+    assert_completes("start ", "qwen :specs"); /* no train.py */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_from_the_spec_and_the_store),
+        cmocka_unit_test(test_runs_that_fit_the_command),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_every_option_of_every_command),
         cmocka_unit_test(test_options_by_their_beginning),
