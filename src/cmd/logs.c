@@ -138,11 +138,10 @@ static const char *const usage[] = {
     "logs RUN --node N|HOST --raw [-n LINES|all] [--attempt N]",
     NULL,
 };
-static const char notes[] =
-    "Each line is printed after its host (host:port where names repeat); of a line\n"
-    "only the text after its last carriage return. 'rank' is torch's global rank;\n"
-    "--node takes the number of a node, which --json calls \"rank\" as well. -f\n"
-    "ends with the run's outcome on standard error, and exit code 0.\n";
+static const char notes[] = "Each line is printed after its host (host:port where names repeat); of a line\n"
+                            "only the text after its last carriage return. 'rank' is torch's global rank;\n"
+                            "--node takes the number of a node, which --json calls \"rank\" as well. -f\n"
+                            "ends with the run's outcome on standard error, and exit code 0.\n";
 static const struct option own_options[] = {
     {.name = "node",
      .type = OPTION_LIST,
