@@ -79,7 +79,7 @@ static void test_ranks_that_cannot_be_counted(void **state)
     save_run(&fixture->stage, 0);
     fixture->call.options.rank = (struct option_uint){true, 0};
     assert_refused(fixture, "'r1' has no fixed number of processes per node to count ranks by",
-                   "use --node with a node's rank or host");
+                   "use --node with a node's number or host");
 }
 
 static void test_lines(void **state)
