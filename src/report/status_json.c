@@ -24,7 +24,6 @@ static json_t *exit_status_value(const struct run *run)
     return json_null();
 }
 
-/* The keys that the list of runs and the picture of one share. */
 static json_t *left_over_array(const struct run *run)
 {
     json_t *array = json_array();
@@ -38,6 +37,7 @@ static json_t *left_over_array(const struct run *run)
     return array;
 }
 
+/* The keys that the list of runs and the picture of one share. */
 static void add_common(json_t *object, const struct report_run *view)
 {
     const struct run *run = view->run;
