@@ -67,9 +67,10 @@ static void test_every_key_is_there(void **state)
 {
     struct report_run view = {.run = *state};
     json_t *status = status_object(&view);
-    assert_keys(status,
-                "schema run job run_id state attempt reason exit_status started ended supervisor nodes "
-                "progress left_over attempts events");
+    assert_keys(
+        status,
+        "schema run job run_id state attempt reason exit_status started ended supervisor left_over nodes "
+        "progress attempts events");
     assert_keys(json_object_get(status, "supervisor"), "host pid alive");
     json_t *node = json_array_get(json_object_get(status, "nodes"), 0);
     assert_keys(node,
