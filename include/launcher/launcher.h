@@ -28,6 +28,11 @@ struct launch_probe {
     char *program;
     char *interpreter; /* a command: "python3" */
     char *module;      /* a module the interpreter itself needs: "torch" */
+
+    /* The words of the command that are the interpreter or the program and start with "~/", by index in argv:
+     * the home folder of the user on the node. Every other word is handed over as it stands. */
+    size_t home_words[2];
+    size_t home_words_len;
 };
 
 void launch_probe_release(struct launch_probe *probe);

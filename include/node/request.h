@@ -73,6 +73,8 @@ struct node_job {
     const char *shell;           /* "auto" (bash where the node has it, else sh), a name or a path */
     const struct strlist *setup; /* each must end with 0 */
     const struct strlist *argv;  /* at least one word for a start; ignored by a probe */
+    const size_t *home_words; /* indexes of the words of argv whose leading "~/" is the user's home there */
+    size_t home_words_len;
     const struct strlist *unset; /* names taken out of the node's own environment */
     const struct env *defaults;  /* set only where the node has no value. LANG also waits for LC_ALL */
     const struct env *env;       /* set always */
@@ -81,7 +83,9 @@ struct node_job {
 
 /* What a probe shall find out besides the facts it always reports. */
 struct node_probe_wish {
+    /* In program, command and interpreter a leading "~/" is the user's home there. */
     const char *program;     /* a file, relative to the job's folder after setup; NULL: do not look */
+    const char *command;     /* a program looked up in PATH after setup; NULL: do not look */
     const char *interpreter; /* a command looked up in PATH after setup; NULL: do not look */
     const char *module;     /* a Python module the interpreter shall find (not imported); NULL: do not look */
     const char *look_exec;  /* a file, or a name in PATH, that is executed; NULL: do not look for faults */

@@ -27,6 +27,13 @@ void launch_probe_release(struct launch_probe *probe)
     *probe = (struct launch_probe){0};
 }
 
+void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe)
+{
+    if (text_starts(word, "~/") && probe->home_words_len < ARRAY_LEN(probe->home_words))
+        probe->home_words[probe->home_words_len++] = argv->len;
+    strlist_add(argv, word);
+}
+
 void launch_whole_release(struct launch_whole *whole)
 {
     strlist_release(&whole->args);

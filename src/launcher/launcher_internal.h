@@ -16,4 +16,7 @@ extern const struct launcher launcher_script;
  */
 bool launcher_find_option(const struct strlist *words, const char *name, const char **value);
 
+/* Append the word that is the interpreter or the program; one that starts with "~/" is noted in probe. */
+void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe);
+
 #endif

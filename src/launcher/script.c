@@ -50,7 +50,9 @@ static int build_words(const struct launch_input *in, struct strlist *argv, stru
         error_set(err, &kind_plan, "the first word of program is empty");
         return error_hint(err, "begin the list with the command to run");
     }
-    strlist_copy(argv, in->program);
+    launcher_add_named(argv, command, probe);
+    for (size_t i = 1; i < in->program->len; i++)
+        strlist_add(argv, in->program->items[i]);
     strlist_copy(argv, in->args);
     probe->program_type = LAUNCH_PROGRAM_COMMAND;
     probe->program = xstrdup(command);

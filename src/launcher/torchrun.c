@@ -80,7 +80,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     if (check_program(in, program, err))
         return -1;
 
-    strlist_add(argv, interpreter(in));
+    launcher_add_named(argv, interpreter(in), probe);
     strlist_add(argv, "-m");
     strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
@@ -93,7 +93,10 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
      */
     if (in->args->len && strcmp(in->args->items[0], "--") == 0)
         strlist_add(argv, "--");
-    strlist_add(argv, module ? module : program);
+    if (module)
+        strlist_add(argv, module);
+    else
+        launcher_add_named(argv, program, probe);
     strlist_copy(argv, in->args);
 
     probe->program_type = no_python ? LAUNCH_PROGRAM_COMMAND

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/quote.h"
+#include "base/text.h"
 #include "node/node_internal.h"
 
 static void add_export(struct str *out, const struct env_var *var)
@@ -54,6 +55,49 @@ static void add_setup(struct str *out, const struct strlist *setup)
     }
 }
 
+/* A word that is the interpreter or the program. The home folder is that of the login, whatever setup made of
+ * HOME; workdir and artifacts are below the same. */
+static void add_named(struct str *out, const char *word)
+{
+    if (text_starts(word, "~/")) {
+        str_add(out, "\"${mt_home%/}\"");
+        word++;
+    }
+    quote_sh(out, word);
+}
+
+static bool is_home_word(const struct node_job *job, size_t index)
+{
+    for (size_t i = 0; i < job->home_words_len; i++) {
+        if (job->home_words[i] == index)
+            return true;
+    }
+    return false;
+}
+
+static void add_command(struct str *out, const struct node_job *job)
+{
+    str_add(out, "exec");
+    for (size_t i = 0; job->argv != NULL && i < job->argv->len; i++) {
+        str_add_char(out, ' ');
+        if (is_home_word(job, i))
+            add_named(out, job->argv->items[i]);
+        else
+            quote_sh(out, job->argv->items[i]);
+    }
+    str_add_char(out, '\n');
+}
+
+/* Where PATH has a command, for the probe. */
+static void add_look_up(struct str *out, const char *command, const char *suffix)
+{
+    if (command == NULL)
+        return;
+    str_add(out, "command -v ");
+    add_named(out, command);
+    str_addf(out, " >|\"$mt_found.%s\"\n", suffix);
+}
+
 /* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
 static void add_findings(struct str *out, const struct node_probe_wish *wish)
 {
@@ -64,14 +108,11 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
                  "printf '%s' \"$LD_LIBRARY_PATH\" >|\"$mt_found.libraries\"\n"
                  "printf '%s' \"$PWD\" >|\"$mt_found.folder\"\n"
                  "command -v nvidia-smi >|\"$mt_found.smi\"\n");
-    if (wish->interpreter != NULL) {
-        str_add(out, "command -v ");
-        quote_sh(out, wish->interpreter);
-        str_add(out, " >|\"$mt_found.interpreter\"\n");
-    }
+    add_look_up(out, wish->command, "command");
+    add_look_up(out, wish->interpreter, "interpreter");
     if (wish->interpreter != NULL && wish->module != NULL) {
         /* find_spec does not import: torch would take seconds */
-        quote_sh(out, wish->interpreter);
+        add_named(out, wish->interpreter);
         str_add(out,
                 " -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' ");
         quote_sh(out, wish->module);
@@ -79,7 +120,7 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
     }
     if (wish->program != NULL) {
         str_add(out, "[ ! -f ");
-        quote_sh(out, wish->program);
+        add_named(out, wish->program);
         str_add(out, " ] || : >|\"$mt_found.program\"\n");
     }
     add_step(out, "probed");
@@ -88,7 +129,7 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
 
 void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out)
 {
-    str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\n");
+    str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\nmt_home=$4\n");
     for (size_t i = 0; job->unset != NULL && i < job->unset->len; i++)
         str_addf(out, "unset %s\n", job->unset->items[i]);
     add_defaults(out, job->defaults);
@@ -102,12 +143,7 @@ void node_job_text(const struct node_job *job, const struct node_probe_wish *wis
         add_findings(out, wish);
     } else {
         add_step(out, "exec");
-        str_add(out, "exec");
-        for (size_t i = 0; job->argv != NULL && i < job->argv->len; i++) {
-            str_add_char(out, ' ');
-            quote_sh(out, job->argv->items[i]);
-        }
-        str_add_char(out, '\n');
+        add_command(out, job);
     }
     str_add(out, "}\nmt_run_job \"$@\"\n");
 }

@@ -131,6 +131,7 @@ void node_request_probe(const struct node_target *target, const struct node_job 
     begin(out, target, "probe", nonce);
     set_job(out, job, wish);
     set_text(&out->input, "program", wish->program);
+    set_text(&out->input, "wanted", wish->command);
     set_text(&out->input, "interpreter", wish->interpreter);
     set_text(&out->input, "module", wish->interpreter != NULL ? wish->module : NULL);
     set_text(&out->input, "look_exec", wish->look_exec);

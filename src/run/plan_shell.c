@@ -19,6 +19,22 @@ static void add_path(struct str *out, const char *path)
     }
 }
 
+/* The command; a "~/" that means the home folder stays outside the quotes too. */
+static void add_words(const struct plan_node *node, struct str *out)
+{
+    const struct launch_probe *probe = &node->probe;
+    size_t from = 0;
+    for (size_t i = 0; i < probe->home_words_len; i++) {
+        size_t at = probe->home_words[i];
+        quote_argv_pretty(out, node->argv.items + from, at - from);
+        str_add(out, at > from ? " " : "");
+        add_path(out, node->argv.items[at]);
+        from = at + 1;
+        str_add(out, from < node->argv.len ? " " : "");
+    }
+    quote_argv_pretty(out, node->argv.items + from, node->argv.len - from);
+}
+
 /* Through env(1) and not export: it works under every login shell. */
 static void add_env(const struct plan_node *node, struct str *out)
 {
@@ -58,14 +74,14 @@ static void enter_container(const struct plan_container *container, struct str *
 static void add_command(const struct plan *plan, const struct plan_node *node, struct str *out)
 {
     if (!plan->setup.len) {
-        quote_argv_pretty(out, node->argv.items, node->argv.len);
+        add_words(node, out);
         return;
     }
     AUTO_STR struct str script = STR_INIT;
     for (size_t i = 0; i < plan->setup.len; i++)
         str_addf(&script, "%s\n", plan->setup.items[i]);
     str_add(&script, "exec ");
-    quote_argv_pretty(&script, node->argv.items, node->argv.len);
+    add_words(node, &script);
     quote_sh_pretty(out, strcmp(plan->shell, "auto") == 0 ? "bash" : plan->shell);
     str_add(out, " -c ");
     quote_sh_pretty(out, str_text(&script));

@@ -26,7 +26,8 @@ static bool is_shell(const char *word)
 static void look_at_words(char *const *words, size_t len, struct start_look *out)
 {
     if (len > 1 && is_shell(words[0])) {
-        out->shell = words[1][0] == '-' ? NULL : xstrdup(words[1]);
+        /* an argument is not expanded: "~/x" is a file below a folder of that name */
+        out->shell = words[1][0] == '-' ? NULL : xasprintf("%s%s", words[1][0] == '~' ? "./" : "", words[1]);
     } else if (len > 0 && !is_shell(words[0])) {
         out->exec = xstrdup(words[0]);
     }

@@ -34,6 +34,8 @@ struct node_job start_node_job(const struct start *start, size_t node)
         .shell = start->plan.shell,
         .setup = &start->plan.setup,
         .argv = &from->argv,
+        .home_words = from->probe.home_words,
+        .home_words_len = from->probe.home_words_len,
         .defaults = &from->defaults,
         .env = &from->env,
         .computed = &from->computed,
@@ -56,7 +58,8 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
         .look_shell = look.shell,
         .look_read = look.read,
         .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
-        .interpreter = is_command ? probe->program : probe->interpreter,
+        .command = is_command ? probe->program : NULL,
+        .interpreter = probe->interpreter,
         .module = probe->module,
         .job = !start->request->no_check,
         .gpus = job->nproc_per_node == 0,
@@ -205,18 +208,26 @@ static int judge_program(const struct start *start, size_t node, const struct no
         return -1;
     }
     if (!probe->interpreter_found) {
-        bool is_command = plan->probe.program_type == LAUNCH_PROGRAM_COMMAND;
-        error_set(err, is_command ? &kind_program_missing : &kind_interpreter_missing,
-                  "'%s' not found, or not executable (PATH=%s)",
-                  is_command ? plan->probe.program : plan->probe.interpreter, path);
-        return error_hint(err, "activate its environment in 'setup', or name it by its whole path%s",
-                          is_command ? "" : " with 'python'");
+        error_set(err, &kind_interpreter_missing, "'%s' not found, or not executable (PATH=%s)",
+                  plan->probe.interpreter, path);
+        return error_hint(err,
+                          "activate its environment in 'setup', or name it by its whole path with 'python'");
     }
     if (!probe->module_found) {
         error_set(err, &kind_interpreter_missing, "'%s' has no module '%s' (PATH=%s)",
                   probe->interpreter == NULL ? plan->probe.interpreter : probe->interpreter,
                   plan->probe.module, path);
         return error_hint(err, "activate the right environment in 'setup', or name its python with 'python'");
+    }
+    if (!probe->program_exists && plan->probe.program_type == LAUNCH_PROGRAM_COMMAND) {
+        error_set(err, &kind_program_missing, "'%s' not found, or not executable (PATH=%s)",
+                  plan->probe.program, path);
+        return error_hint(err, "activate its environment in 'setup', or name it by its whole path");
+    }
+    if (!probe->program_exists && text_starts(plan->probe.program, "~/")) {
+        error_set(err, &kind_program_missing, "%s: no such file (the home folder there is '%s')",
+                  plan->probe.program, probe->home == NULL ? "?" : probe->home);
+        return error_hint(err, "put it there, or name it by its whole path");
     }
     if (!probe->program_exists) {
         error_set(err, &kind_program_missing, "%s: no such file (in %s)", plan->probe.program,

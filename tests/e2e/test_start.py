@@ -101,6 +101,35 @@ def test_the_probe_before_the_start(lab, keys, word):
     lab.assert_nothing_left()
 
 
+def test_the_home_folder_on_the_node_u10(lab):
+    """A "~/" that begins program, workdir and artifacts is the user's home on the node; an argument is no path."""
+    for name in ("node1", "node2"):
+        folder = lab.cluster.node_home(name) / "my tools"
+        folder.mkdir()
+        (folder / "show").write_text('#!/bin/sh\nprintf "%s|" "$0" "$PWD" "$@"\n')
+        (folder / "show").chmod(0o755)
+        lab.cluster.own(folder, folder / "show")
+    lab.job(hosts=["node1", "node2"], workdir="~/my tools", artifacts="~/my tools/art",
+            program=["~/my tools/show", "~/my tools/show"], args=["~/x", "~"])
+    lab.mt("start", "job.yaml", "r", "--wait")
+    shown = lab.node_file("node1", "my tools", "art", "logs", "r_node0.log").read_text()
+    program, folder, *words = shown.rstrip("|").split("|")
+    assert program == f"{folder}/show" and folder.startswith("/") and words == ["~/my tools/show", "~/x", "~"]
+    (lab.cluster.node_home("node2") / "my tools" / "show").unlink()
+    assert "'~/my tools/show' not found" in lab.mt("start", "job.yaml", "r2", code=4).err
+
+
+def test_python_none_runs_the_program_once(lab):
+    """The probe asks the interpreter for torch, never the program."""
+    for name in lab.names:
+        tool = lab.cluster.node_home(name) / "tool"
+        tool.write_text('#!/bin/sh\necho ran >>"$HOME/ran"\n')
+        tool.chmod(0o755)
+    lab.job(launcher="torchrun", python="none", program="~/tool")
+    lab.mt("start", "job.yaml", "r", code=4)  # no torch on these nodes
+    assert not (lab.cluster.node_home("node1") / "ran").exists()
+
+
 def test_a_taken_master_port_is_refused_and_auto_takes_another(lab):
     lab.cluster.exec("node1", "setsid -f python3 -c 'import socket,time; s=socket.socket();"
                      "s.setsockopt(1,2,1); s.bind((\"\",29500)); s.listen(); time.sleep(300)' </dev/null >/dev/null 2>&1")

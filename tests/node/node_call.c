@@ -27,6 +27,7 @@ struct wishes {
     struct env defaults, env, computed;
     const char *nonce;
     bool leftovers, logs;
+    size_t home_words[2];
 };
 
 static unsigned long number(const char *text)
@@ -56,6 +57,8 @@ static bool take_job(struct wishes *w, const char *key, const char *value)
         strlist_add(&w->setup, value);
     else if (strcmp(key, "arg") == 0)
         strlist_add(&w->argv, value);
+    else if (strcmp(key, "home_word") == 0)
+        w->home_words[w->job.home_words_len++ % ARRAY_LEN(w->home_words)] = number(value);
     else if (strcmp(key, "unset") == 0)
         strlist_add(&w->unset, value);
     else if (strcmp(key, "default") == 0)
@@ -73,6 +76,8 @@ static bool take_probe(struct wishes *w, const char *key, const char *value)
 {
     if (strcmp(key, "program") == 0)
         w->probe.program = value;
+    else if (strcmp(key, "command") == 0)
+        w->probe.command = value;
     else if (strcmp(key, "interpreter") == 0)
         w->probe.interpreter = value;
     else if (strcmp(key, "module") == 0)
@@ -160,6 +165,7 @@ static int build(const char *verb, int argc, char **argv)
     }
     w.job.setup = &w.setup;
     w.job.argv = &w.argv;
+    w.job.home_words = w.home_words;
     w.job.unset = &w.unset;
     w.job.defaults = &w.defaults;
     w.job.env = &w.env;

@@ -172,6 +172,23 @@ def test_the_interpreter_is_that_of_the_environment_after_setup(node):
     assert found["interpreter_found"] and found["interpreter"] == path
 
 
+def test_the_probe_looks_below_the_home_folder_u10(node):
+    os.makedirs(os.path.join(node.home, "e'nv"))
+    path = os.path.join(node.home, "e'nv", "python9")
+    with open(path, "w") as f:
+        f.write(f'#!/bin/sh\ncase $0 in "{path}") exit 0 ;; esac\nexit 1\n')
+    wishes = {"program": "~/e'nv/python9", "interpreter": "~/e'nv/python9", "command": "~/e'nv/python9", "module": "any",
+              "look_exec": "~/e'nv/python9", "setup": ["HOME=/nowhere", "cd /"]}
+    faulty = probe(node, **wishes)
+    assert (faulty["fault"], faulty["fault_file"]) == ("mode", "~/e'nv/python9")
+    os.chmod(path, 0o755)
+    found = probe(node, **wishes)
+    assert found["program_exists"] and found["interpreter"] == path and found["module_found"] and found["fault"] is None
+    missing = probe(node, **{**wishes, "interpreter": "~/no", "command": "~/no", "program": "~/no"})
+    assert not missing["program_exists"] and not missing["interpreter_found"]
+    assert not probe(node, command="~/no")["program_exists"] and probe(node, command="sh")["program_exists"]
+
+
 def test_a_module_is_looked_for_where_the_interpreter_does(node):
     os.makedirs(os.path.join(node.home, "lib/my_module"))
     assert probe(node, interpreter="/usr/bin/python3", module="json")["module_found"]

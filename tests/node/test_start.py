@@ -133,6 +133,20 @@ def test_the_working_folder(node):
         assert node.read("log", run=f"w{index}").decode() == where + "\n"
 
 
+def test_the_home_folder_of_program_and_interpreter_u10(node):
+    """A "~/" that begins the interpreter or the program is the login's home; as an argument it stays as it stands."""
+    os.makedirs(os.path.join(node.home, "my 'env"))
+    run = os.path.join(node.home, "my 'env", "run")
+    with open(run, "w") as f:
+        f.write('#!/bin/sh\nprintf "%s|" "$0" "$@"\n')
+    os.chmod(run, 0o755)
+    word = "~/my 'env/run"
+    answer = node.start(word, word, word, "~/x", "~", home_word=[0, 1], setup=["HOME=/nowhere", "cd /"])
+    assert answer["stage"] == "started", answer
+    node.wait_ended()
+    assert node.read("log").decode() == f"{run}|{run}|{word}|~/x|~|"
+
+
 def test_a_start_that_takes_too_long(node):
     answer = node.start("/bin/true", setup=["sleep 60"], timeout=1)
     assert (answer["stage"], answer["setup_line"]) == ("timeout", 1)

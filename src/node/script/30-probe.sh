@@ -113,7 +113,7 @@ mt_probe_job() {
     : >"$mt_tmp/stage"
     # the text holds values of the environment: a pipe, no file
     printf '%s' "$mt_job" | mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" \
-        "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" 8<&0
+        "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" "$mt_home" 8<&0
     if [ -n "$mt_cut" ]; then
         mt_unproven='cannot fork'
         mt_fail_scan
@@ -136,6 +136,7 @@ mt_probe_job() {
     esac
     mt_frame path "$(cat "$mt_tmp/found.path")"
     [ -z "$mt_program" ] || [ -f "$mt_tmp/found.program" ] || mt_frame program_missing 1
+    [ -z "$mt_wanted" ] || [ -s "$mt_tmp/found.command" ] || mt_frame program_missing 1
     if [ -n "$mt_interpreter" ]; then
         mt_where=$(cat "$mt_tmp/found.interpreter" 2>/dev/null)
         mt_frame interpreter "$mt_where"

@@ -9,7 +9,7 @@ mt_look_at() {
     case $mt_file in
     '') return 0 ;;
     /*) ;;
-    '~/'*) mt_file=$mt_home/${mt_file#'~/'} ;;
+    '~/'*) mt_file=${mt_home%/}/${mt_file#'~/'} ;;
     */*) mt_file=$mt_folder/$mt_file ;;
     *)
         if [ "$1" = exec ]; then
@@ -36,7 +36,9 @@ mt_look_at() {
 
 # A name without a slash: what PATH holds -> mt_file, or a file of that name in the folder, which is not looked at.
 mt_look_up() {
-    mt_file=$(cat "$mt_tmp/found.interpreter" 2>/dev/null)
+    mt_file=found.interpreter
+    [ -z "$mt_wanted" ] || [ "$1" != "$mt_wanted" ] || mt_file=found.command
+    mt_file=$(cat "$mt_tmp/$mt_file" 2>/dev/null)
     mt_fault_file=$1
     [ -n "$mt_file" ] || [ ! -f "$mt_folder/$1" ] || mt_fault=here
     case $mt_file in

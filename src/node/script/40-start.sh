@@ -194,7 +194,7 @@ mt_launch_keeper() {
         # by this the keeper is told from processes of a run that this one was started in
         export MTLAUNCH_KEEPS="$mt_run_id.$mt_attempt.$mt_rank"
         printf '%s' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
-            "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" 9<&3 3<&- >/dev/null 2>&1
+            "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" "$mt_home" 9<&3 3<&- >/dev/null 2>&1
     } 3<&0
 }
 

@@ -33,7 +33,7 @@ mt_become_job() {
     ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || exit 143
     unset MTLAUNCH_KEEPS
     exec "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 "$mt_base.stage" "$mt_workdir" "$mt_nonce" \
-        8<&0 </dev/null 9<&-
+        "$mt_home" 8<&0 </dev/null 9<&-
 }
 
 mt_give_up() { # SUFFIX: the log says why the job does not run
@@ -217,6 +217,7 @@ mt_keep() {
     trap mt_on_exit EXIT
     trap : HUP INT QUIT TERM USR1 USR2 PIPE
     mt_base=$1 mt_log=$2 mt_run_id=$3 mt_attempt=$4 mt_shell_path=$5 mt_workdir=$6 mt_nonce=$7 mt_setsid=$8
+    mt_home=$9
     mt_job=$(cat && echo .)
     case $mt_job in
     *.) mt_job=${mt_job%.} ;;

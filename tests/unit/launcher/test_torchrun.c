@@ -165,6 +165,21 @@ static void test_no_python(void **state)
     assert_string_equal(f->probe.interpreter, "python3");
 }
 
+/* U10: which words are the user's home on the node; an argument like one of them is none. */
+static void test_home_words(void **state)
+{
+    struct fixture *f = *state;
+    python(f, "~/venv/bin/python");
+    program(f, "~/train.py");
+    strlist_add(&f->args, "~/train.py");
+    assert_int_equal(launcher_find("torchrun", &f->err)->build(&f->in, &f->argv, &f->probe, &f->err), 0);
+    assert_int_equal(f->probe.home_words_len, 2);
+    assert_int_equal(f->probe.home_words[0], 0);
+    assert_int_equal(f->probe.home_words[1], f->argv.len - 2);
+    assert_string_equal(f->argv.items[f->argv.len - 2], "~/train.py");
+    assert_string_equal(f->argv.items[f->argv.len - 1], "~/train.py");
+}
+
 static void test_other_python(void **state)
 {
     struct fixture *f = *state;
@@ -211,10 +226,9 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_static),      TEST(test_c10d),
-        TEST(test_c10d_host),   TEST(test_module),
-        TEST(test_no_python),   TEST(test_other_python),
-        TEST(test_double_dash), TEST(test_program_is_no_module),
+        TEST(test_static),     TEST(test_c10d),        TEST(test_c10d_host),
+        TEST(test_module),     TEST(test_no_python),   TEST(test_other_python),
+        TEST(test_home_words), TEST(test_double_dash), TEST(test_program_is_no_module),
         TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

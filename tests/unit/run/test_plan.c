@@ -257,6 +257,21 @@ static void test_shell_line(void **state)
         strstr(str_text(&line), "ssh -F '/c f' -i /k -o UserKnownHostsFile=/h a 'cd ~ && env NNODES=1 "));
 }
 
+/* U10: as a person would paste it, the home folder of interpreter and program stays to be expanded. */
+static void test_shell_line_home(void **state)
+{
+    struct fixture *f = *state;
+    set_hosts(f, "a\n");
+    set_text(&f->job.python, "~/my env/python");
+    set_program(f, "~/x.py");
+    add_arg(f, "~/x.py");
+    AUTO_STR struct str line = STR_INIT;
+    plan_shell_line(planned(f), 0, &line);
+    assert_non_null(strstr(str_text(&line), " ~/'\\''my env/python'\\'' -m torch.distributed.run "));
+    assert_non_null(strstr(str_text(&line), " ~/x.py '\\''~/x.py'\\''"
+                                            "'"));
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
@@ -275,6 +290,7 @@ int main(void)
         TEST(test_sizes),
         TEST(test_nodes_are_reached),
         TEST(test_shell_line),
+        TEST(test_shell_line_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
