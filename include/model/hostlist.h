@@ -87,6 +87,12 @@ void hostlist_fold(const struct hostlist *list, struct str *out);
 void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 
 /*
+ * Append a host as an entry of a list (HOSTLIST_COMMAS) that reads as the same host: user, name, port and all
+ * settings.
+ */
+void hostlist_write_entry(const struct host *host, struct str *out);
+
+/*
  * How people see each host, appended to labels in rank order: its name; name:port where the name repeats in
  * the list; user@ before that where both repeat.
  */

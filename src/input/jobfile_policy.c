@@ -3,28 +3,67 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "input/hostgroup.h"
 #include "input/jobfile_internal.h"
 #include "model/hostlist.h"
+
+/* One entry, for its place; one that only removes hosts names none by itself. */
+static int check_spare(struct job_reader *reader, const struct yaml_node *at, const char *entry,
+                       const struct hostlist_context *context)
+{
+    struct hostlist list = HOSTLIST_INIT;
+    const char *begin = entry + strspn(entry, " \t");
+    if (*begin == '^') {
+        return 0;
+    }
+    int result = hostlist_read(&list, entry, strlen(entry), HOSTLIST_COMMAS, at->doc->name, at->line, context,
+                               reader->err);
+    hostlist_release(&list);
+    return result < 0 ? reader_place(reader, at) : 0;
+}
+
+/* One spare a host, whatever ranges, groups and removals they were written with. */
+static int expand_spares(struct job_reader *reader, const struct yaml_node *node, struct strlist *spares,
+                         const struct hostlist_context *context)
+{
+    AUTO_STR struct str text = STR_INIT;
+    struct hostlist list = HOSTLIST_INIT;
+    for (size_t i = 0; i < spares->len; i++) {
+        str_addf(&text, "%s%s", i == 0 ? "" : ", ", spares->items[i]);
+    }
+    if (hostlist_read(&list, str_text(&text), text.len, HOSTLIST_COMMAS, "restart.spares", node->line,
+                      context, reader->err) < 0) {
+        return reader_place(reader, node);
+    }
+    strlist_release(spares);
+    for (size_t i = 0; i < list.len; i++) {
+        AUTO_STR struct str entry = STR_INIT;
+        hostlist_write_entry(&list.items[i], &entry);
+        strlist_add(spares, str_text(&entry));
+    }
+    hostlist_release(&list);
+    return 0;
+}
 
 int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     struct strlist *spares = &reader->job->policy.spares;
+    AUTO_STRLIST struct strlist unsaid = STRLIST_INIT;
+    const struct hostlist_groups groups = hostgroup_files(reader->request->home);
+    const struct hostlist_context alone = {.warnings = &unsaid, .groups = &groups};
+    const struct hostlist_context whole = {
+        .warnings = reader->warnings, .notes = reader->warnings, .groups = &groups};
     strlist_release(spares);
     if (reader_list(reader, node, path, spares) < 0) {
         return -1;
     }
     for (size_t i = 0; i < spares->len; i++) {
-        struct hostlist list = HOSTLIST_INIT;
-        AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
         const struct yaml_node *at = node->type == YAML_LIST ? node->items[i] : node;
-        int result = hostlist_parse(&list, spares->items[i], strlen(spares->items[i]), HOSTLIST_COMMAS,
-                                    node->doc->name, at->line, &warnings, reader->err);
-        hostlist_release(&list);
-        if (result < 0) {
-            return reader_place(reader, at);
+        if (check_spare(reader, at, spares->items[i], &alone) < 0) {
+            return -1;
         }
     }
-    return 0;
+    return spares->len == 0 ? 0 : expand_spares(reader, node, spares, &whole);
 }
 
 /* `off`, or a duration from one second on. */
@@ -78,7 +117,8 @@ int check_policy(struct job_reader *reader)
         for (size_t i = 0; i < restart->len; i++) {
             const struct yaml_entry *entry = &restart->entries[i];
             bool max = strcmp(entry->key->text, "max") == 0;
-            if (!yaml_is_null(entry->value) && !(max && policy->restart_max == 0)) {
+            bool spares = strcmp(entry->key->text, "spares") == 0; /* they also serve a start */
+            if (!spares && !yaml_is_null(entry->value) && !(max && policy->restart_max == 0)) {
                 strlist_addf(reader->warnings,
                              "'restart.%s' has no effect while neither on_failure nor on_lost is 'restart'",
                              entry->key->text);

@@ -424,3 +424,37 @@ bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what
     *what_b = xasprintf("%s env.%s=", env_get(&b->env, name) ? "another" : "no", name);
     return false;
 }
+
+/* A value that begins with a quote, or holds a blank or a comma, stands in the quotes that it does not hold.
+ */
+static void write_setting(const char *key, const char *value, struct str *out)
+{
+    const char *quote = "";
+
+    if (value[0] == '\0' || strpbrk(value, " \t,\"'"))
+        quote = strchr(value, '"') ? "'" : "\"";
+    str_addf(out, " %s=%s%s%s", key, quote, value, quote);
+}
+
+void hostlist_write_entry(const struct host *host, struct str *out)
+{
+    if (host->user)
+        str_addf(out, "%s@", host->user);
+    if (host->port) {
+        AUTO_FREE char *place = host_join_port(host->name, host->port);
+        str_add(out, place);
+    } else {
+        str_add(out, host->name);
+    }
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        AUTO_STR struct str value = STR_INIT;
+        if (keys[i].show)
+            keys[i].show(host, &value);
+        if (value.len > 0 && !(i == KEY_SLOTS && host->gpus))
+            write_setting(keys[i].name, str_text(&value), out);
+    }
+    for (size_t i = 0; i < host->env.len; i++) {
+        AUTO_FREE char *key = xasprintf("env.%s", host->env.items[i].name);
+        write_setting(key, host->env.items[i].value, out);
+    }
+}

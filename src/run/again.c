@@ -257,46 +257,6 @@ static int read_job(struct run_again *again, const char *home, struct error *err
     return result;
 }
 
-static int resolve_hosts(struct run_again *again, const char *home, struct error *err)
-{
-    struct machine machine;
-    const struct job *job = &again->job;
-    const struct ssh_options options = {
-        .user = job->ssh_user,
-        .port = job->ssh_port,
-        .identity = job->ssh_identity,
-        .known_hosts = job->ssh_known_hosts,
-        .host_key = job->ssh_host_key,
-        .client = job->ssh_client,
-        .config = job->ssh_config,
-        .jump = job->ssh_jump,
-    };
-    size_t count = again->hosts.len;
-    again->endpoints = xcalloc(count + 1, sizeof(*again->endpoints));
-    again->facts = xcalloc(count + 1, sizeof(*again->facts));
-    if (machine_read(&machine, home, err) != 0) {
-        return -1;
-    }
-    again->config = ssh_config_load(job->ssh_config, machine.home, NULL, NULL, err);
-    int result = again->config == NULL ? -1 : 0;
-    for (size_t i = 0; i < count && result == 0; i++) {
-        struct endpoint *endpoint = &again->endpoints[i];
-        result =
-            endpoint_resolve(&again->hosts.items[i], &options, &machine, again->config, endpoint, NULL, err);
-        if (result == 0) {
-            bool renamed = endpoint->hostname != NULL && strcmp(endpoint->hostname, endpoint->name) != 0;
-            again->facts[i] = (struct plan_host){
-                .local = endpoint->local,
-                .hostname = renamed ? endpoint->hostname : NULL,
-                .user = endpoint->local ? NULL : endpoint->user,
-                .port = endpoint->local ? 0 : endpoint->port,
-            };
-        }
-    }
-    machine_release(&machine);
-    return result;
-}
-
 static int load_object(const struct run_context *context, const char *name, struct run_again *again,
                        struct error *err)
 {
@@ -316,25 +276,22 @@ int run_again_load(const struct run_context *context, const char *name, struct r
     }
     const json_t *hosts = json_object_get(again->object, "hosts");
     size_t count = json_array_size(hosts);
-    again->hosts.items = xcalloc(count, sizeof(*again->hosts.items));
-    again->hosts.cap = count;
-    for (; again->hosts.len < count; again->hosts.len++) {
-        read_host(json_array_get(hosts, again->hosts.len), &again->hosts.items[again->hosts.len]);
+    again->reached.list.items = xcalloc(count, sizeof(*again->reached.list.items));
+    again->reached.list.cap = count;
+    for (; again->reached.list.len < count; again->reached.list.len++) {
+        read_host(json_array_get(hosts, again->reached.list.len),
+                  &again->reached.list.items[again->reached.list.len]);
     }
-    again->hosts.source = xstrdup("the run's record");
+    again->reached.list.source = xstrdup("the run's record");
     read_environ(again);
-    return read_job(again, context->home, err) != 0 ? -1 : resolve_hosts(again, context->home, err);
+    return read_job(again, context->home, err) != 0
+               ? -1
+               : reached_hosts_resolve(&again->reached, &again->job, context->home, err);
 }
 
 void run_again_release(struct run_again *again)
 {
-    for (size_t i = 0; again->endpoints != NULL && i < again->hosts.len; i++) {
-        endpoint_release(&again->endpoints[i]);
-    }
-    free(again->endpoints);
-    free(again->facts);
-    ssh_config_free(again->config);
-    hostlist_release(&again->hosts);
+    reached_hosts_release(&again->reached);
     if (again->has_job) {
         job_release(&again->job);
     }
@@ -347,21 +304,14 @@ void run_again_release(struct run_again *again)
 }
 
 int run_again_replace_host(const struct run_context *context, const char *name, size_t index,
-                           const char *entry, struct error *err)
+                           const struct host *host, struct error *err)
 {
     struct run_again again = {0};
-    struct hostlist list = HOSTLIST_INIT;
-    AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
     int result = load_object(context, name, &again, err);
     if (result == 0) {
-        result =
-            hostlist_parse(&list, entry, strlen(entry), HOSTLIST_COMMAS, "restart.spares", 0, &warnings, err);
-    }
-    if (result == 0) {
-        json_array_set_new(json_object_get(again.object, "hosts"), index, host_json(&list.items[0]));
+        json_array_set_new(json_object_get(again.object, "hosts"), index, host_json(host));
         result = save(context, name, again.object, err);
     }
-    hostlist_release(&list);
     run_again_release(&again);
     return result;
 }

@@ -9,20 +9,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "model/hostlist.h"
 #include "model/job.h"
+#include "reached_internal.h"
 #include "run/usecase.h"
-#include "transport/endpoint.h"
 
 struct run_again {
     json_t *object; /* as kept */
     struct job job;
     bool has_job;
-    struct hostlist hosts;
-    struct ssh_config *config;
-    struct endpoint *endpoints; /* one a host */
-    struct plan_host *facts;    /* the same for the planner */
-    char **environ_;            /* NAME=VALUE, NULL-terminated */
+    struct reached_hosts reached;
+    char **environ_; /* NAME=VALUE, NULL-terminated */
 };
 
 /* Keep it for the run of that request. Errors: kind_local. */
@@ -36,8 +32,8 @@ int run_again_load(const struct run_context *context, const char *name, struct r
                    struct error *err);
 void run_again_release(struct run_again *again);
 
-/* Put another host (an entry of a host list) in the place of one, and keep that. */
+/* Put another host in the place of one, and keep that. */
 int run_again_replace_host(const struct run_context *context, const char *name, size_t index,
-                           const char *entry, struct error *err);
+                           const struct host *host, struct error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* A restart: the old attempt is proven gone on every node, or a spare takes the place; then comes the next.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "again_internal.h"
 #include "base/alloc.h"
@@ -9,6 +8,7 @@
 #include "guard_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
+#include "spares_internal.h"
 #include "start_internal.h"
 
 bool guard_can_restart(const struct guard *guard)
@@ -32,22 +32,17 @@ static bool take_spare(struct guard *guard, size_t node)
 {
     struct run *run = guard->run;
     struct error err = ERROR_INIT;
-    if (run->policy.spares.len == 0) {
-        return false;
-    }
-    AUTO_FREE char *entry = run->policy.spares.items[0];
-    memmove(run->policy.spares.items, run->policy.spares.items + 1,
-            --run->policy.spares.len * sizeof(*run->policy.spares.items));
-    if (run_again_replace_host(guard->context, run->name, node, entry, &err) != 0) {
+    struct host host = {0};
+    int taken = run_take_spare(guard->context, run, node, "does not answer", true, &host, &err);
+    if (taken < 0) {
         tell_warn(guard->context, "%s", err.text);
+    }
+    if (taken != 1) {
         return false;
     }
+    host_release(&host);
     run_owe_node(run, node);
     run->nodes[node].written_off = true;
-    run_note_event(guard->context, run, "spare", run->nodes[node].label, "'%s' becomes node %u", entry,
-                   run->nodes[node].rank);
-    tell_info(guard->context, "%s does not answer: '%s' becomes node %u", run->nodes[node].label, entry,
-              run->nodes[node].rank);
     return true;
 }
 
@@ -153,8 +148,8 @@ static int start_next(struct guard *guard, struct error *err)
         const struct run_start_request request = {
             .run = run->name,
             .job = &again.job,
-            .hosts = &again.hosts,
-            .host_facts = again.facts,
+            .hosts = &again.reached.list,
+            .host_facts = again.reached.facts,
             .no_check = json_is_true(json_object_get(again.object, "no_check")),
             .again = true,
         };

@@ -11,6 +11,7 @@
 #include "lastlines_internal.h"
 #include "model/kind.h"
 #include "run/notify_store.h"
+#include "spares_internal.h"
 #include "start_internal.h"
 #include "step_internal.h"
 
@@ -39,7 +40,7 @@ static void learn_secrets(struct start *start)
 int start_make_plan(struct start *start, bool probed, struct error *err)
 {
     const struct run_start_request *request = start->request;
-    size_t count = request->hosts->len;
+    size_t count = start->hosts->len;
     AUTO_FREE struct plan_node_facts *nodes = xcalloc(count, sizeof(*nodes));
     for (size_t i = 0; probed && i < count; i++) {
         const struct node_probe *probe = &start->probes[i];
@@ -59,8 +60,8 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
     };
     const struct plan_input input = {
         .job = request->job,
-        .hosts = request->hosts,
-        .host_facts = request->host_facts,
+        .hosts = start->hosts,
+        .host_facts = start->host_facts,
         .run = request->run,
         .environ_ = start->context->environ_,
         .facts = facts.run_id != NULL ? &facts : NULL,
@@ -322,15 +323,26 @@ static bool wants_restarts(const struct start *start)
            (policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART);
 }
 
-/* One attempt, from the probe to the proof. */
-static int attempt(struct start *start, struct error *err)
+/* The probe: 0, 1 when spares have taken the place of hosts and nothing was started, -1 with err. */
+static int probe(struct start *start, struct error *err)
 {
-    struct run *run = start->run;
     if (start_probe_nodes(start) != 0) {
         return crew_interrupted_error(&start->crew, err);
     }
-    if (start->failures.count > 0) {
-        return nodes_failed(start, "the check before the start", err);
+    if (start->failures.count == 0) {
+        return 0;
+    }
+    int taken = start_take_spares(start, err);
+    return taken != 0 ? taken : nodes_failed(start, "the check before the start", err);
+}
+
+/* One attempt, from the probe to the proof. 1: not yet, other hosts are to be asked. */
+static int attempt(struct start *start, struct error *err)
+{
+    struct run *run = start->run;
+    int probed = probe(start, err);
+    if (probed != 0) {
+        return probed;
     }
     if (start_make_plan(start, true, err) != 0) {
         return -1;
@@ -352,7 +364,9 @@ static int attempt(struct start *start, struct error *err)
     if (kept != 0) {
         return -1;
     }
-    if (wants_restarts(start) && run_again_keep(start->context, start->request, err) != 0) {
+    struct run_start_request kept_request = *start->request;
+    kept_request.hosts = start->hosts;
+    if (wants_restarts(start) && run_again_keep(start->context, &kept_request, err) != 0) {
         return -1;
     }
     start->asked_to_start = true;
@@ -373,14 +387,16 @@ static int attempt(struct start *start, struct error *err)
 
 static void forget_probes(struct start *start)
 {
-    for (size_t i = 0; start->probes != NULL && i < start->request->hosts->len; i++) {
+    for (size_t i = 0; start->probes != NULL && i < start->hosts->len; i++) {
         node_probe_release(&start->probes[i]);
     }
     free(start->probes);
     start->probes = NULL;
     free(start->touched);
     start->touched = NULL;
-    for (size_t i = 0; start->ends != NULL && i < start->request->hosts->len; i++) {
+    free(start->unreached);
+    start->unreached = NULL;
+    for (size_t i = 0; start->ends != NULL && i < start->hosts->len; i++) {
         free(start->ends[i].reason);
         free(start->ends[i].output);
     }
@@ -389,15 +405,18 @@ static void forget_probes(struct start *start)
     node_failures_release(&start->failures);
 }
 
-static int try_once(struct start *start, struct error *err)
+/* 0, -1 with err, or 1: spares have taken the place of hosts, try again. */
+static int try_hosts(struct start *start, struct error *err)
 {
     struct run *run = start->run;
-    size_t count = start->request->hosts->len;
+    size_t count = start->hosts->len;
+    bool attempted = false;
     start->port_lost = false;
     start->asked_to_start = false;
     start_fill_record(start);
     start->probes = xcalloc(count, sizeof(*start->probes));
     start->touched = xcalloc(count, sizeof(*start->touched));
+    start->unreached = xcalloc(count, sizeof(*start->unreached));
     start->ends = xcalloc(count, sizeof(*start->ends));
     node_failures_init(&start->failures, run);
     int result = start_make_plan(start, false, err);
@@ -411,10 +430,24 @@ static int try_once(struct start *start, struct error *err)
         result = run_keep(start->context, run, err);
     }
     if (result == 0) {
-        result = attempt(start, err) == 0 ? 0 : fail(start, err);
+        attempted = true;
+        result = attempt(start, err);
+    }
+    if (result < 0 && (attempted || start->hosts != start->request->hosts)) {
+        result = fail(start, err); /* the record says that it is starting */
     }
     crew_close(&start->crew);
     forget_probes(start);
+    return result;
+}
+
+/* Ends, for each turn but the last takes a spare. */
+static int try_once(struct start *start, struct error *err)
+{
+    int result = try_hosts(start, err);
+    while (result == 1) {
+        result = try_hosts(start, err);
+    }
     return result;
 }
 
@@ -479,7 +512,13 @@ static void refresh_existing(struct run_context *context, const char *name)
 int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
               struct error *err)
 {
-    struct start start = {.context = context, .request = request, .run = run};
+    struct start start = {
+        .context = context,
+        .request = request,
+        .run = run,
+        .hosts = request->hosts,
+        .host_facts = request->host_facts,
+    };
     run_init(run);
     if (job_check_run_name(request->run, err) != 0 || start_make_plan(&start, false, err) != 0) {
         return -1;
@@ -498,17 +537,25 @@ int run_start(struct run_context *context, const struct run_start_request *reque
         result = try_ports(&start, err);
     }
     plan_release(&start.plan);
+    reached_hosts_release(&start.replaced);
     return result;
 }
 
 int run_start_again(struct run_context *context, const struct run_start_request *request, struct run *run,
                     struct error *err)
 {
-    struct start start = {.context = context, .request = request, .run = run};
+    struct start start = {
+        .context = context,
+        .request = request,
+        .run = run,
+        .hosts = request->hosts,
+        .host_facts = request->host_facts,
+    };
     int result = start_make_plan(&start, false, err);
     if (result == 0) {
         result = try_ports(&start, err);
     }
     plan_release(&start.plan);
+    reached_hosts_release(&start.replaced);
     return result;
 }

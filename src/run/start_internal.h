@@ -4,6 +4,7 @@
 
 #include "common_internal.h"
 #include "node/answer.h"
+#include "reached_internal.h"
 #include "run/plan.h"
 
 /* A node whose command or setup line ended with a status before it counted as started. */
@@ -16,13 +17,18 @@ struct start {
     struct run_context *context;
     const struct run_start_request *request;
     struct run *run;
+    const struct hostlist *hosts;       /* the request's, or replaced's once a spare was taken */
+    const struct plan_host *host_facts; /* one a host */
+    struct reached_hosts replaced;
     struct crew crew;
     struct plan plan;          /* made with what is known so far */
     struct node_probe *probes; /* one a node, after the probe */
     bool *touched;             /* one a node: told to start, so something may live there */
+    bool *unreached;           /* one a node: the probe found no way to it, and the key was not at fault */
     struct node_failures failures;
     struct start_end *ends; /* one a node */
     bool asked_to_start;    /* the probe is over, nodes were told to start */
+    bool recorded;          /* the record holds this start's policy; spares may have left it */
     bool port_lost;         /* another run took the master port between probe and start */
 };
 

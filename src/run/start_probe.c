@@ -240,7 +240,7 @@ static int judge_program(const struct start *start, size_t node, const struct no
 /* Only a count that decides how many processes start here is needed. */
 static bool needs_gpus(const struct start *start, size_t node)
 {
-    return start->request->job->nproc_per_node == 0 && start->request->hosts->items[node].slots == 0;
+    return start->request->job->nproc_per_node == 0 && start->hosts->items[node].slots == 0;
 }
 
 static int judge_gpu_count(const struct start *start, size_t node, const struct node_probe *probe,
@@ -274,12 +274,27 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
     return judge_gpu_count(start, node, probe, err);
 }
 
+/* Is the host away? A wrong key, a refused login or a bad answer says that it is there. */
+static bool is_out_of_reach(const struct error_kind *kind)
+{
+    static const struct error_kind *const kinds[] = {&kind_name_not_resolved, &kind_refused,
+                                                     &kind_timed_out,         &kind_unreachable,
+                                                     &kind_jump_unreachable,  &kind_connection_lost};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (kind == kinds[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
     struct start *start = ctx;
     /* Setup lines may go on there when the probe was cut short; a lost connection leaves nothing to ask. */
     start->touched[node] =
         start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
+    start->unreached[node] = !started && is_out_of_reach(error->kind);
     node_failures_set(&start->failures, node, error);
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }

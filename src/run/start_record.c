@@ -111,7 +111,7 @@ static void fill_nodes(struct start *start)
     for (size_t i = 0; i < run->nodes_len; i++) {
         const struct plan_node *from = &start->plan.nodes[i];
         struct run_node *node = &run->nodes[i];
-        host_copy(&node->host, &start->request->hosts->items[from->host]);
+        host_copy(&node->host, &start->hosts->items[from->host]);
         node->label = xstrdup(from->label);
         node->addr = xstrdup(from->addr);
         node->local = from->local;
@@ -145,7 +145,9 @@ void start_fill_record(struct start *start)
     run->started_ms = clock_real_ms();
     run->ended_ms = 0;
     run->master_port = 0;
-    if (start->request->again) {
+    if (start->recorded) {
+        /* another try of the same start */
+    } else if (start->request->again) {
         run->restarts++; /* the record's policy goes on: spares may have been taken */
     } else {
         policy_copy(&run->policy, &job->policy);
@@ -155,6 +157,7 @@ void start_fill_record(struct start *start)
         run->timed_out = false;
         run->restarting = false;
     }
+    start->recorded = true;
     replace(&run->stop_signal, job->stop_signal);
     run->stop_grace_s = job->stop_grace_s;
     replace(&run->ssh_user, job->ssh_user);

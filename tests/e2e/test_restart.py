@@ -1,5 +1,8 @@
 """Restarts: a new attempt once the old one is proven gone, spares, limits, and what the head's death leaves."""
+import re
 import time
+
+import pytest
 
 from cluster import wait_for
 from test_supervise import events, kill_job, kill_supervisor, record, wait_record
@@ -126,3 +129,101 @@ def test_start_wait_restarts_too(lab):
     answer = lab.mt("start", "job.yaml", "r", "--wait", timeout=60)
     assert "node1: attempt 1" in answer.lines and "node1: attempt 2" in answer.lines
     assert lab.status("r")["state"] == "finished"
+
+
+# --- spares at the first start (U6) -----------------------------------------------------------------------------------
+
+def spare_job(lab, spares=("node4",), hosts="node1,node2", **keys):
+    return lab.job(hosts=hosts, restart={"spares": list(spares)}, **keys)
+
+
+def hosts_of(lab, run):
+    return [n["host"] for n in lab.status(run)["nodes"]]
+
+
+@pytest.mark.parametrize("client", ["builtin", "openssh"])
+def test_a_spare_serves_a_host_that_refuses_connections_u6(lab, client):
+    spare_job(lab, ssh={"client": client})
+    lab.cluster.stop_sshd("node2")
+    plan = lab.mt("start", "job.yaml", "r", "--dry-run", "--json").json
+    assert [n["host"] for n in plan["nodes"]] == ["node1", "node2"]
+    answer = lab.mt("start", "job.yaml", "r")
+    assert len([line for line in answer.err.splitlines() if "spare" in line]) == 1, answer
+    assert re.search(r"node2 cannot be reached \(.*refused.*\): spare 'node4' becomes node 1", answer.err), answer
+    assert hosts_of(lab, "r") == ["node1", "node4"]
+    status = lab.status("r")
+    assert status["state"] == "running" and status["attempt"] == 1 and len(status["attempts"]) == 1
+    assert any(e[0] == "spare" and "'node4' becomes node 1" in e[2] for e in events(lab, "r"))
+    (process,) = [p for p in lab.marked("r", "node4") if p.argv[:1] == ["sleep"]]
+    assert process.environ["NODE_RANK"] == "1" and process.environ["MASTER_ADDR"] == "node1"
+    lab.cluster.start_sshd("node2")
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()
+
+
+def test_a_spare_becomes_the_master_u6(lab):
+    spare_job(lab)
+    lab.cluster.cut("node1")
+    lab.mt("start", "job.yaml", "r", "--connect-timeout", "2s")
+    assert hosts_of(lab, "r") == ["node4", "node2"]
+    (process,) = [p for p in lab.marked("r", "node2") if p.argv[:1] == ["sleep"]]
+    assert process.environ["MASTER_ADDR"] == "node4" and process.environ["NODE_RANK"] == "1"
+    lab.mt("stop", "r")
+
+
+def test_a_named_master_is_not_replaced_u6(lab):
+    spare_job(lab)
+    lab.cluster.stop_sshd("node1")
+    answer = lab.mt("start", "job.yaml", "r", "--master-addr", "node1", code=3)
+    assert "no spare becomes node 0" in answer.err and "node4'" not in answer.err, answer
+
+
+def test_the_next_spare_that_answers_u6(lab):
+    """A name that does not resolve, a spare that is a node already, one that is away, one named twice."""
+    spare_job(lab, hosts="node1,nowhere.invalid", spares=["node1", "node[2,3]", "node2", "node4", "^node3"])
+    lab.cluster.stop_sshd("node2")
+    answer = lab.mt("start", "job.yaml", "r")
+    assert re.search(r"nowhere.invalid cannot be reached .*: spare 'node2' becomes node 1", answer.err), answer
+    assert re.search(r"node2 cannot be reached .*: spare 'node4' becomes node 1", answer.err), answer
+    assert hosts_of(lab, "r") == ["node1", "node4"]
+    assert lab.status("r")["attempt"] == 1
+    lab.mt("stop", "r")
+
+
+def test_too_few_spares_u6(lab):
+    spare_job(lab, hosts="node1,node2,node3", spares=["node4"])
+    for node in "node2", "node3":
+        lab.cluster.stop_sshd(node)
+    answer = lab.mt("start", "job.yaml", "r", code=3)
+    assert "2 hosts cannot be reached and 1 of 'restart.spares' is left" in answer.err, answer
+    assert "node[2-3]" in answer.err and "becomes" not in answer.err, answer
+    lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("known, kind", [("another", "hostkey-changed"), ("none", "hostkey-unknown")])
+def test_no_spare_for_a_wrong_or_unknown_key_u6(lab, known, kind):
+    """Not even while another host is away."""
+    lines = [line.split() for line in (lab.home / ".ssh/known_hosts").read_text().splitlines()]
+    keys = {name: line[1:3] for line in lines for name in line[0].split(",")}
+    keys["node2"] = keys["node3"]
+    if known == "none":
+        del keys["node2"]
+    lab.write("known", "".join(f"{name} {' '.join(keys[name])}\n" for name in lab.names if name in keys))
+    spare_job(lab, hosts="node1,node2,node3", spares=["node4"], ssh={"known_hosts": "~/known"})
+    answer = lab.mt("start", "job.yaml", "r", "--json", code=3)
+    assert answer.error["kind"] == kind and "becomes" not in answer.err, answer
+    lab.cluster.stop_sshd("node1")
+    answer = lab.mt("start", "job.yaml", "r", code=3)
+    assert "becomes" not in answer.err and "node2: " in answer.err, answer
+    lab.assert_nothing_left("node2", "node3", "node4")
+
+
+def test_a_restart_goes_on_with_the_spare_of_the_start_u6(lab):
+    lab.job(hosts="node1,node2", restart={"max": 2, "backoff": "0s", "spares": ["node4"]}, **RESTART)
+    lab.cluster.stop_sshd("node2")
+    lab.mt("start", "job.yaml", "r")
+    kill_job(lab, "r", 0)
+    wait_attempt(lab, "r", 2)
+    assert hosts_of(lab, "r") == ["node1", "node4"]
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()

@@ -484,6 +484,25 @@ static void test_policy(void **state)
     assert_int_equal(bad.result, -1);
 }
 
+/* U6: one spare a host, and a spare alone is no restart. */
+static void test_spares_are_expanded(void **state)
+{
+    (void)state;
+    AUTO_OUTCOME struct outcome got = read_spec(
+        "program: x\nrestart: {spares: ['g[37-39] slots=8', me@g40:2222, ^g38, 'g37 slots=8']}\n", NULL);
+    assert_read(&got);
+    AUTO_FREE char *spares = strlist_join(&got.job.policy.spares, "|");
+    assert_string_equal(spares, "g37 slots=8|g39 slots=8|me@g40:2222");
+    AUTO_FREE char *said = strlist_join(&got.warnings, "|");
+    assert_null(strstr(said, "no effect"));
+    assert_non_null(strstr(said, "g37"));
+    AUTO_OUTCOME struct outcome differs =
+        read_spec("program: x\nrestart: {spares: [g1 slots=8, g1 slots=4]}\n", NULL);
+    assert_int_equal(differs.result, -1);
+    AUTO_OUTCOME struct outcome none = read_spec("program: x\nrestart: {spares: [^g1]}\n", NULL);
+    assert_int_equal(none.result, -1);
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -544,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_identity_must_be_there),
         cmocka_unit_test(test_inert_restart_keys_are_said),
         cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_spares_are_expanded),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_files_that_cannot_be_read),
     };

@@ -150,6 +150,39 @@ static void test_env_has_its_source(void **state)
     hostlist_release(&list);
 }
 
+/* U6: what is written for one host reads as the same host, with all its settings. */
+static void test_entries_are_written_as_they_read(void **state)
+{
+    (void)state;
+    static const char *const entries[] = {
+        "g1",
+        "me@g1:2222",
+        "me@[2001:db8::2]:2222 addr=10.0.0.1",
+        "2001:db8::2 slots=8",
+        "g1 gpus=\"0,2\"",
+        "g1 ifname=eth0 workdir=\"/a b, c\" python=/opt/python3 ssh=always",
+        "g1 workdir='/a \"b\"' env.A=1 env.B=\"x, y\" env.C=\"it's\"",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
+        struct hostlist list = HOSTLIST_INIT, again = HOSTLIST_INIT;
+        AUTO_STR struct str text = STR_INIT;
+        AUTO_STR struct str more = STR_INIT;
+        struct error err = ERROR_INIT;
+        assert_int_equal(
+            hostlist_parse(&list, entries[i], strlen(entries[i]), HOSTLIST_COMMAS, "x", 0, NULL, &err), 0);
+        hostlist_write_entry(&list.items[0], &text);
+        assert_string_equal(str_text(&text), entries[i]);
+        assert_int_equal(
+            hostlist_parse(&again, str_text(&text), text.len, HOSTLIST_COMMAS, "x", 0, NULL, &err), 0);
+        assert_int_equal(again.len, 1);
+        assert_true(host_is_same(&list.items[0], &again.items[0]));
+        hostlist_write_entry(&again.items[0], &more);
+        assert_string_equal(str_text(&more), str_text(&text));
+        hostlist_release(&list);
+        hostlist_release(&again);
+    }
+}
+
 /* What the default secret_env names never shows, in the text, the hint or the source line. */
 static void test_secrets_are_starred(void **state)
 {
@@ -190,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_env_names),
         cmocka_unit_test(test_env_value_too_long),
         cmocka_unit_test(test_env_has_its_source),
+        cmocka_unit_test(test_entries_are_written_as_they_read),
         cmocka_unit_test(test_secrets_are_starred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,66 @@
+/* Resolves how the hosts of a list are reached, outside of a command that has done so already. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reached_internal.h"
+
+static void forget(struct reached_hosts *hosts)
+{
+    for (size_t i = 0; hosts->endpoints != NULL && i < hosts->list.len; i++) {
+        endpoint_release(&hosts->endpoints[i]);
+    }
+    free(hosts->endpoints);
+    free(hosts->facts);
+    ssh_config_free(hosts->config);
+    hosts->endpoints = NULL;
+    hosts->facts = NULL;
+    hosts->config = NULL;
+}
+
+int reached_hosts_resolve(struct reached_hosts *hosts, const struct job *job, const char *home,
+                          struct error *err)
+{
+    struct machine machine;
+    const struct ssh_options options = {
+        .user = job->ssh_user,
+        .port = job->ssh_port,
+        .identity = job->ssh_identity,
+        .known_hosts = job->ssh_known_hosts,
+        .host_key = job->ssh_host_key,
+        .client = job->ssh_client,
+        .config = job->ssh_config,
+        .jump = job->ssh_jump,
+    };
+    size_t count = hosts->list.len;
+    forget(hosts);
+    if (machine_read(&machine, home, err) != 0) {
+        return -1;
+    }
+    hosts->endpoints = xcalloc(count + 1, sizeof(*hosts->endpoints));
+    hosts->facts = xcalloc(count + 1, sizeof(*hosts->facts));
+    hosts->config = ssh_config_load(job->ssh_config, machine.home, NULL, NULL, err);
+    int result = hosts->config == NULL ? -1 : 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct endpoint *endpoint = &hosts->endpoints[i];
+        result =
+            endpoint_resolve(&hosts->list.items[i], &options, &machine, hosts->config, endpoint, NULL, err);
+        if (result == 0) {
+            bool renamed = endpoint->hostname != NULL && strcmp(endpoint->hostname, endpoint->name) != 0;
+            hosts->facts[i] = (struct plan_host){
+                .local = endpoint->local,
+                .hostname = renamed ? endpoint->hostname : NULL,
+                .user = endpoint->local ? NULL : endpoint->user,
+                .port = endpoint->local ? 0 : endpoint->port,
+            };
+        }
+    }
+    machine_release(&machine);
+    return result;
+}
+
+void reached_hosts_release(struct reached_hosts *hosts)
+{
+    forget(hosts);
+    hostlist_release(&hosts->list);
+}
