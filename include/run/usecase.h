@@ -165,6 +165,32 @@ struct run_logs_request {
 int run_logs(struct run_context *context, const char *name, const struct run_logs_request *request,
              struct error *err);
 
+struct run_saved_log {
+    char *host;
+    unsigned rank; /* the node's */
+    char *path;
+    char *older;    /* where a file that was there and holds something else is now; NULL: nowhere */
+    uint64_t bytes; /* the file's length now */
+    uint64_t added; /* by this call */
+    bool complete;  /* the file holds all that the log held */
+    struct error error;
+};
+
+struct run_saved {
+    unsigned attempt;
+    struct run_saved_log *items;
+    size_t len;
+};
+
+/*
+ * Write the whole log of each node the request names (nodes and attempt count) to FOLDER/RUN_node<N>.log,
+ * going on where an earlier call stopped. saved is filled as far as it came, and released by the caller in
+ * any case. Errors: kind_local for what cannot be written, else the worst of the nodes'.
+ */
+int run_logs_save(struct run_context *context, const char *name, const struct run_logs_request *request,
+                  const char *folder, struct run_saved *saved, struct error *err);
+void run_saved_release(struct run_saved *saved);
+
 /* --- wait --------------------------------------------------------------------------------------- */
 
 struct run_wait_request {

@@ -79,6 +79,7 @@ struct cmd_options {
     struct option_uint rank;
     const char *grep;
     bool raw;
+    const char *save;
 
     /* hosts */
     bool fold;

@@ -11,6 +11,7 @@
 #include "cmd/session_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
+#include "report/saved.h"
 
 #define LINES_DEFAULT 100
 #define LINES_MAX     1000000000
@@ -39,6 +40,15 @@ static int make_request(const struct cmd_options *options, struct run_logs_reque
     if (options->raw && (options->json || options->grep)) {
         error_set(err, &kind_usage, "'--raw' goes with neither --json nor --grep");
         return error_hint(err, "leave out --raw, or filter its output with grep");
+    }
+    if (options->save && (options->follow || options->lines || options->raw || options->grep)) {
+        error_set(err, &kind_usage,
+                  "'--save' saves whole logs: it goes with none of -f, -n, --raw and --grep");
+        return error_hint(err, "leave them out; repeat the command to save what was written since");
+    }
+    if (options->save && !*options->save) {
+        error_set(err, &kind_usage, "'--save' names no folder: it is empty");
+        return error_hint(err, "use --save DIR; the folder is made when it does not exist");
     }
     *request = (struct run_logs_request){
         .nodes = &options->log_nodes,
@@ -110,6 +120,27 @@ static void tell_outcome(struct session *session, const char *name)
     run_release(&run);
 }
 
+static int save_logs(struct session *session, const char *name, const struct run_logs_request *request,
+                     struct error *err)
+{
+    struct cmd_call *call = session->call;
+    AUTO_STR struct str text = STR_INIT;
+    struct error output = ERROR_INIT;
+    struct run_saved saved;
+    const int result = run_logs_save(&session->context, name, request, call->options.save, &saved, err);
+    if (saved.len > 0 && call->style.json) {
+        report_saved_json(name, &saved, result == 0 ? NULL : err, &text);
+        call->answered = true;
+    } else if (saved.len > 0) {
+        report_saved_text(&saved, &text);
+    }
+    run_saved_release(&saved);
+    if (output_print(&text, &output) == 0 || result != 0)
+        return result;
+    *err = output;
+    return -1;
+}
+
 static int run_logs_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
@@ -120,6 +151,8 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
         return -1;
     if (call->options.rank.given && add_node_of_rank(&session, name, &call->options, err) != 0)
         return -1;
+    if (call->options.save)
+        return save_logs(&session, name, &request, err);
     session.watch.output_failed = end_without_output;
     session.watch.output_ctx = call;
     session.watch.logs.raw = call->options.raw;
@@ -136,12 +169,16 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
 static const char *const usage[] = {
     "logs RUN [--node N|HOST]... [-f] [-n LINES|all] [--attempt N] [--rank R] [--grep REGEX]",
     "logs RUN --node N|HOST --raw [-n LINES|all] [--attempt N]",
+    "logs RUN --save DIR [--node N|HOST]... [--rank R] [--attempt N]",
     NULL,
 };
 static const char notes[] = "Each line is printed after its host (host:port where names repeat); of a line\n"
                             "only the text after its last carriage return. 'rank' is torch's global rank;\n"
                             "--node takes the number of a node, which --json calls \"rank\" as well. -f\n"
-                            "ends with the run's outcome on standard error, and exit code 0.\n";
+                            "ends with the run's outcome on standard error, and exit code 0.\n"
+                            "--save writes DIR/RUN_node<N>.log, whole. Repeated, it adds what was written\n"
+                            "since. A file that holds anything else (another attempt, a log that became\n"
+                            "shorter) is kept under a new name, such as RUN_node0.log.1.\n";
 static const struct option own_options[] = {
     {.name = "node",
      .type = OPTION_LIST,
@@ -181,6 +218,11 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, raw),
      .help = "the exact bytes of one node's log"},
+    {.name = "save",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, save),
+     .value = "DIR",
+     .help = "save whole logs in this folder, or what is new in them since"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_logs = {

@@ -34,7 +34,7 @@ int guard_open(struct guard *guard, struct error *err)
         for (size_t i = 0; i < run->nodes_len; i++) {
             all[i] = true;
         }
-        guard->tails = tails_open(&guard->crew, all, &wish);
+        guard->tails = tails_open(&guard->crew, all, &wish, NULL);
     }
     guard->due = true;
     return 0;

@@ -33,6 +33,13 @@ static int check_attempt(const struct run *run, unsigned attempt, struct error *
     return 0;
 }
 
+int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,
+                    struct error *err)
+{
+    int result = select_nodes(run, request, selected, err);
+    return result == 0 ? check_attempt(run, request->attempt, err) : result;
+}
+
 static int logs_outcome(const struct tails *tails, const struct crew *crew, struct error *err)
 {
     const struct node_failures *failures = tails_failures(tails);
@@ -64,7 +71,7 @@ static int logs_with_crew(struct crew *crew, const struct run_logs_request *requ
         .count = request->lines,
         .follow = request->follow,
     };
-    struct tails *tails = tails_open(crew, selected, &wish);
+    struct tails *tails = tails_open(crew, selected, &wish, NULL);
     while (tails_left(tails) > 0 && !crew_is_interrupted(crew)) {
         crew_pause(crew, TICK_MS);
         if (observer->tick != NULL) {
@@ -86,10 +93,7 @@ int run_logs(struct run_context *context, const char *name, const struct run_log
         return -1;
     }
     AUTO_FREE bool *selected = xcalloc(run.nodes_len, sizeof(bool));
-    int result = select_nodes(&run, request, selected, err);
-    if (result == 0) {
-        result = check_attempt(&run, request->attempt, err);
-    }
+    int result = run_logs_select(&run, request, selected, err);
     if (result == 0) {
         result = crew_open(&crew, context, &run, err);
         if (result == 0 && request->follow) {

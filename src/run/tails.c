@@ -21,6 +21,7 @@ struct tail {
     size_t node;
     enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
     bool pausing;       /* cancelled by us because its buffer is full */
+    bool again;         /* cancelled by us because the sink needs other bytes */
     bool placed;        /* next is known */
     uint64_t next;      /* offset in the log of the next byte to come */
     uint64_t exec;      /* while open */
@@ -37,6 +38,7 @@ struct tail {
 struct tails {
     struct crew *crew;
     struct node_tail_wish wish;
+    struct tails_sink sink; /* begin NULL: the logs go to the observer */
     struct tail *items;
     size_t len;
     size_t left;
@@ -48,9 +50,20 @@ struct tails {
 static void tails_advance(struct tails *tails);
 static void tail_ask(struct tail *tail);
 
+static bool has_sink(const struct tails *tails)
+{
+    return tails->sink.begin != NULL;
+}
+
+/* All logs come at once, none has to wait for its turn. */
+static bool is_parallel(const struct tails *tails)
+{
+    return tails->wish.follow || has_sink(tails);
+}
+
 static bool has_turn(const struct tail *tail)
 {
-    return tail->tails->wish.follow || tail == &tail->tails->items[tail->tails->turn];
+    return is_parallel(tail->tails) || tail == &tail->tails->items[tail->tails->turn];
 }
 
 static void emit(const struct tail *tail, const char *bytes, size_t len)
@@ -85,8 +98,32 @@ static void start_over(struct tail *tail)
     tail->next = tail->answer.offset;
 }
 
+static void give_sink(struct tail *tail, const char *body, size_t len)
+{
+    const struct tails_sink *sink = &tail->tails->sink;
+    int result = 0;
+    if (!tail->answer.header || tail->answer.missing) {
+        return;
+    }
+    if (!tail->placed) {
+        tail->placed = true;
+        result = sink->begin(sink->ctx, tail->node, tail->answer.size, &tail->error);
+    }
+    if (result == 0 && len > 0) {
+        result = sink->body(sink->ctx, tail->node, body, len, &tail->error);
+    }
+    if (result != 0) {
+        tail->again = result > 0;
+        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+    }
+}
+
 static void take_body(struct tail *tail, const char *body, size_t len)
 {
+    if (has_sink(tail->tails)) {
+        give_sink(tail, body, len);
+        return;
+    }
     if (tail->answer.header && tail->retries > 0) {
         if (tail->placed) {
             tell_info(tail->tails->crew->context, "%s: its log goes on",
@@ -185,7 +222,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     if (!tail->answer.header) {
         said_add(&tail->said, bytes, len);
     }
-    if (stream != 1 || tail->pausing || tail->late || tail->error.kind != NULL) {
+    if (stream != 1 || tail->pausing || tail->again || tail->late || tail->error.kind != NULL) {
         return;
     }
     if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
@@ -203,9 +240,13 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
 static void tail_end(struct tail *tail, const struct error *error)
 {
     struct tails *tails = tail->tails;
+    struct error end = ERROR_INIT;
     const struct run_observer *observer = tails->crew->context->observer;
     const struct run_node *node = &tails->crew->run->nodes[tail->node];
     tail->state = TAIL_ENDED;
+    if (has_sink(tails) && tails->sink.end(tails->sink.ctx, tail->node, &end) != 0 && error == NULL) {
+        error = &end;
+    }
     if (error != NULL) {
         node_failures_set(&tails->failures, tail->node, error);
     } else if (tail->answer.missing) {
@@ -278,7 +319,10 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         set_late(tail, &err);
     }
     tail->late = false;
-    if (tail->pausing) {
+    if (tail->again) {
+        tail->again = tail->placed = false;
+        tail_ask(tail);
+    } else if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
     } else {
@@ -310,6 +354,9 @@ static void tail_ask(struct tail *tail)
     if (tail->placed) {
         wish.from = NODE_TAIL_OFFSET;
         wish.count = tail->next;
+    } else if (has_sink(tails)) {
+        wish.from = NODE_TAIL_OFFSET;
+        wish.count = tails->sink.offset(tails->sink.ctx, tail->node);
     }
     crew_make_nonce(nonce);
     node_tail_release(&tail->answer);
@@ -334,7 +381,7 @@ static void tail_ask(struct tail *tail)
 static void tails_advance(struct tails *tails)
 {
     const struct run_observer *observer = tails->crew->context->observer;
-    if (tails->wish.follow) {
+    if (is_parallel(tails)) {
         return;
     }
     while (tails->turn < tails->len) {
@@ -359,11 +406,15 @@ static void tails_advance(struct tails *tails)
     }
 }
 
-struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish)
+struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish,
+                         const struct tails_sink *sink)
 {
     const struct run *run = crew->run;
     struct tails *tails = xcalloc(1, sizeof(*tails));
     *tails = (struct tails){.crew = crew, .wish = *wish};
+    if (sink != NULL) {
+        tails->sink = *sink;
+    }
     tails->items = xcalloc(run->nodes_len, sizeof(*tails->items));
     node_failures_init(&tails->failures, run);
     for (size_t i = 0; i < run->nodes_len; i++) {
@@ -374,7 +425,7 @@ struct tails *tails_open(struct crew *crew, const bool *selected, const struct n
         }
     }
     tails->left = tails->len;
-    for (size_t i = 0; wish->follow && i < tails->len; i++) {
+    for (size_t i = 0; is_parallel(tails) && i < tails->len; i++) {
         tail_ask(&tails->items[i]);
     }
     tails_advance(tails);

@@ -14,10 +14,28 @@
 struct tails;
 
 /*
- * Begin. selected: one flag a node of the crew's run (borrowed until the call returns). With wish->follow all
- * nodes at once, a dropped connection is taken up again where it broke; without, in rank order.
+ * Takes the logs instead of the observer. begin, body: -1 ends this log with err; 1: ask for the offset again
+ * and begin there.
  */
-struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish);
+struct tails_sink {
+    void *ctx;
+    uint64_t (*offset)(void *ctx, size_t node); /* from which the node's log is needed */
+    int (*begin)(void *ctx, size_t node, uint64_t size, struct error *err); /* size: of the log now */
+    int (*body)(void *ctx, size_t node, const char *bytes, size_t len, struct error *err);
+    int (*end)(void *ctx, size_t node, struct error *err); /* whatever came of it; once a node */
+};
+
+/*
+ * Begin. selected: one flag a node of the crew's run (borrowed until the call returns). With wish->follow all
+ * nodes at once, a dropped connection is taken up again where it broke; without, in rank order. sink (may be
+ * NULL, copied; not with wish->follow): the logs go there, as many nodes at once as the fleet allows.
+ */
+struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish,
+                         const struct tails_sink *sink);
+
+/* Which nodes does the request name, and is there such an attempt? selected: one flag a node. */
+int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,
+                    struct error *err);
 
 /* Release all, after crew_close: nothing may call back any more. NULL accepted. */
 void tails_free(struct tails *tails);

@@ -129,6 +129,100 @@ def test_a_log_is_shown_when_the_node_prints_a_lot(lab):
     assert len(lab.mt("logs", "r", "-n", "all").lines) == 400_000
 
 
+# --- logs --save ----------------------------------------------------------------------------------------
+
+def saved(lab, *files):
+    return [(lab.home / "out" / name).read_bytes() for name in files]
+
+
+def test_save_writes_whole_logs_and_makes_the_folder(lab):
+    lab.program("bytes.py")
+    run_once(lab, ["python3", "bytes.py"], hosts="node1,node2,node3")
+    answer = lab.mt("logs", "r", "--save", "out/deep", "--fanout", "2")
+    content = bytes(range(256)) * 3 + b"no newline"
+    assert answer.lines == [f"node{k + 1}: out/deep/r_node{k}.log: {len(content)} bytes, {len(content)} new" for k in range(3)]
+    assert saved(lab, "deep/r_node0.log", "deep/r_node1.log", "deep/r_node2.log") == [content] * 3
+    assert sorted(p.name for p in (lab.home / "out" / "deep").iterdir()) == [f"r_node{k}.log" for k in range(3)]
+    lab.mt("logs", "r", "--save", "one", "--node", "node2")
+    assert [p.name for p in (lab.home / "one").iterdir()] == ["r_node1.log"]
+    lab.mt("logs", "r", "--save", "two", "--rank", "2")
+    assert [p.name for p in (lab.home / "two").iterdir()] == ["r_node2.log"]
+
+
+def test_save_goes_on_where_it_stopped(lab):
+    run_once(lab, "seq 1 20000; echo end $NODE_RANK", hosts="node1,node2")
+    first = lab.mt("logs", "r", "--save", "out", "--json").json
+    assert set(first) == {"schema", "run", "attempt", "hosts"} and first["attempt"] == 1
+    assert all(set(h) == {"host", "rank", "file", "bytes", "bytes_new", "older", "complete", "error"} for h in first["hosts"])
+    for k in (0, 1):
+        with lab.node_file(f"node{k + 1}", ".mtlaunch", "logs", f"r_node{k}.log").open("ab") as log:
+            log.write(b"one more\0line")
+    with (lab.home / "out" / "r_node1.log").open("r+b") as part:
+        part.truncate(5000)     # the save was cut off in the middle
+    second = lab.mt("logs", "r", "--save", "out", "--json").json
+    whole = [b"".join(b"%d\n" % i for i in range(1, 20001)) + b"end %d\none more\0line" % k for k in (0, 1)]
+    assert saved(lab, "r_node0.log", "r_node1.log") == whole
+    assert [h["bytes_new"] for h in second["hosts"]] == [13, len(whole[1]) - 5000]
+    assert [h["older"] for h in second["hosts"]] == [None, None]
+    third = lab.mt("logs", "r", "--save", "out")
+    assert [line.rsplit(", ", 1)[1] for line in third.lines] == ["0 new", "0 new"] and "kept" not in third.err
+
+
+def test_save_keeps_the_older_file_when_the_log_is_another(lab):
+    run_once(lab, "seq 1 3000; echo attempt $MTLAUNCH_ATTEMPT", hosts="node1,node2")
+    lab.mt("logs", "r", "--save", "out")
+    first = saved(lab, "r_node0.log", "r_node1.log")
+    run_once(lab, "seq 1 3000; echo attempt $MTLAUNCH_ATTEMPT", hosts="node1,node2")
+    answer = lab.mt("logs", "r", "--save", "out")
+    assert "node[1-2]: the file that was there holds another attempt" in answer.err
+    assert saved(lab, "r_node0.log.1", "r_node1.log.1") == first
+    second = saved(lab, "r_node0.log")[0]
+    assert second.endswith(b"attempt 2\n") and len(second) == len(first[0])
+    log = lab.node_file("node1", ".mtlaunch", "logs", "r_node0.log")
+    log.write_bytes(b"short\n")
+    assert "node1: the log became shorter" in lab.mt("logs", "r", "--save", "out").err
+    assert saved(lab, "r_node0.log", "r_node0.log.2") == [b"short\n", second]
+    log.write_bytes(b"other bytes, and longer\n")
+    assert "node1: the file that was there differs from the log" in lab.mt("logs", "r", "--save", "out").err
+    assert saved(lab, "r_node0.log", "r_node0.log.3") == [b"other bytes, and longer\n", b"short\n"]
+    lab.mt("remove", "r", "--artifacts")
+    run_once(lab, "seq 1 3000; echo attempt $MTLAUNCH_ATTEMPT", hosts="node1,node2")
+    assert "was not saved from this run" in lab.mt("logs", "r", "--save", "out").err
+    assert saved(lab, "r_node0.log") == first[:1]
+
+
+def test_save_says_what_could_not_be_written_or_reached(lab):
+    run_once(lab, "echo here", hosts="node1,node2")
+    lab.write("file", "x")
+    assert "file" in lab.mt("logs", "r", "--save", "file", code=8).err
+    lab.mt("logs", "r", "--save", "out")
+    (lab.home / "out" / "r_node0.log").unlink()
+    (lab.home / "out" / "r_node0.log").symlink_to("/dev/full")
+    lab.mt("logs", "r", "--save", "out")
+    assert (lab.home / "out" / "r_node0.log.1").is_symlink() and saved(lab, "r_node0.log") == [b"here\n"]
+    lab.cluster.cut("node1")
+    answer = lab.mt("logs", "r", "--save", "else", "--connect-timeout", "2s", "--json", code=3)
+    assert answer.json["error"]["hosts"] == ["node1"]
+    assert [(h["complete"], bool(h["error"])) for h in answer.json["hosts"]] == [(False, True), (True, False)]
+    assert [p.name for p in (lab.home / "else").iterdir()] == ["r_node1.log"]
+
+
+def test_save_on_a_full_disk_names_the_file_and_goes_on_later(lab):
+    run_once(lab, "seq 1 30000", hosts="node1,node2")
+    whole = b"".join(b"%d\n" % i for i in range(1, 30001))
+    argv, env = lab.cluster.head_argv(["sh", "-c", "ulimit -f 100; trap '' XFSZ; exec mtlaunch logs r --save out"], None, None, True)
+    full = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    assert full.returncode == 8 and "out/r_node0.log'" in full.stderr and "out/r_node1.log'" in full.stderr, full
+    assert len(saved(lab, "r_node0.log")[0]) == 51200
+    lab.mt("logs", "r", "--save", "out")
+    assert saved(lab, "r_node0.log", "r_node1.log") == [whole, whole]
+
+
+@pytest.mark.parametrize("more", [("-f",), ("-n", "3"), ("--raw", "--node", "0"), ("--grep", "x")])
+def test_save_takes_whole_logs_alone(lab, more):
+    assert "'--save'" in lab.mt("logs", "r", "--save", "out", *more, code=2).err
+
+
 # --- wait -----------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("program,code,state", [

@@ -1,0 +1,20 @@
+/* What became of the logs that were saved, node by node: as text and as JSON. */
+#ifndef MTLAUNCH_REPORT_SAVED_H
+#define MTLAUNCH_REPORT_SAVED_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "run/usecase.h"
+
+/* "node1: logs/r_node0.log: 120 bytes, 20 new", a line a node. Nodes that were not saved whole are left out.
+ */
+void report_saved_text(const struct run_saved *saved, struct str *out);
+
+/*
+ * {schema, run, attempt, hosts: [{host, rank, file, bytes, bytes_new, older, complete, error}]}, with error
+ * when failure is not NULL.
+ */
+void report_saved_json(const char *run, const struct run_saved *saved, const struct error *failure,
+                       struct str *out);
+
+#endif
