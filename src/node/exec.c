@@ -96,7 +96,7 @@ void node_request_exec_end(const char *target, const char *nonce, struct node_ca
     static const char *const parts[] = {"87-end", NULL};
 
     begin(out, nonce);
-    str_addf(&out->input, "mt_pattern='[%c]%s'\n", target[0], target + 1);
+    str_addf(&out->input, "mt_target=%s\n", target);
     node_script_add(&out->input, parts);
     str_addf(&out->input, "%s\n", out->nonce);
 }

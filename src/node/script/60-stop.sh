@@ -56,7 +56,7 @@ mt_name_inner() {
             sed -n 's/^MTLAUNCH_MARK=//p; s/^MTLAUNCH_KEEPS=//p' | head -n 1)
         mt_value=${mt_value%.*.*}
         case $mt_value in
-        '' | *[!A-Za-z0-9._-]*) continue ;;
+        '' | -* | *[!A-Za-z0-9._-]*) continue ;;
         esac
         case $mt_told in
         *" $mt_value "*) ;;

@@ -26,7 +26,6 @@ mt_watch_input() { # until it ends, or LIMIT seconds
 }
 
 mt_watch_parent() { # until it is another one, or TERM came, or LIMIT seconds
-    mt_told=
     trap 'mt_told=1' TERM
     mt_left=$mt_limit
     while [ -z "$mt_told" ] && mt_alive "$mt_command" "$mt_ticks" && [ "$mt_st_ppid" = "$mt_parent" ]; do
@@ -39,16 +38,20 @@ mt_watch_parent() { # until it is another one, or TERM came, or LIMIT seconds
 }
 
 # What belongs to the command and lives -> mt_found: lines "pid ticks": its group, its session, what has its mark,
-# what descends from these or was found before.
+# what descends from these or was found before. Fails, and keeps what it knew, when grep and awk did not prove that
+# they ran to their ends: an empty list would then mean nothing.
 mt_find() {
-    mt_found=$({
-        printf '%s\n' "$mt_found" | sed 's/^/found /'
-        grep -lzx "MTLAUNCH_EXEC=$mt_mark" /proc/[0-9]*/environ 2>/dev/null |
-            sed 's,^/proc/,marked ,; s,/environ$,,'
-        printf '%s\n' /proc/[0-9]*
-    } | awk -v leader="$mt_command" '
+    IFS=' ' read -r mt_self mt_rest </proc/self/stat
+    mt_text=$({
+        [ -z "$mt_found" ] || printf '%s\n' "$mt_found" | sed 's/^/found /'
+        printf '%s\n' /proc/[0-9]*/environ /proc/self/cmdline |
+            xargs grep -lzx -e "MTLAUNCH_EXEC=$mt_mark" -e MTLAUNCH_SCAN=end 2>/dev/null
+        printf '%s\n' /proc/[0-9]* end
+    } | awk -v leader="$mt_command" -v self="$mt_self" '
         $1 == "found" { seen[$2] = $3; next }
-        $1 == "marked" { marked[$2] = 1; next }
+        $1 == "/proc/self/cmdline" { searched = 1; next }
+        $1 == "end" { whole = 1; next }
+        sub(/\/environ$/, "", $1) { marked[substr($1, 7)] = 1; next }
         {
             file = $1 "/stat"
             text = ""
@@ -64,6 +67,7 @@ mt_find() {
                 queue[++n] = pid
         }
         END {
+            if (!searched || !whole || !(self in ticks)) exit
             for (i = 1; i <= n; i++) {
                 if (queue[i] in done) continue
                 done[queue[i]] = 1
@@ -71,7 +75,77 @@ mt_find() {
                 for (k = 1; k <= count; k++) queue[++n] = list[k]
             }
             for (pid in done) if (!(pid in gone)) print pid, ticks[pid]
-        }')
+            print "end"
+        }' 2>/dev/null)
+    case $mt_text in
+    *end) ;;
+    *) return 1 ;;
+    esac
+    mt_found=${mt_text%end}
+    mt_found=${mt_found%"
+"}
+}
+
+# The same without a fork, and slower: for a node that has no room for a process, or whose tools fail.
+mt_find_slowly() {
+    mt_list=' '
+    for mt_file in /proc/[0-9]*; do
+        mt_pid=${mt_file#/proc/}
+        mt_alive_now "$mt_pid" || continue
+        if [ "$mt_st_pgrp" = "$mt_command" ] || [ "$mt_st_sid" = "$mt_command" ] || mt_is_known || mt_is_marked; then
+            mt_list="$mt_list$mt_pid:$mt_st_ticks "
+        fi
+    done
+    mt_more=1
+    while [ -n "$mt_more" ]; do
+        mt_more=
+        for mt_file in /proc/[0-9]*; do
+            mt_pid=${mt_file#/proc/}
+            mt_alive_now "$mt_pid" || continue
+            case $mt_list in
+            *" $mt_pid:"*) ;;
+            *" $mt_st_ppid:"*) mt_list="$mt_list$mt_pid:$mt_st_ticks " mt_more=1 ;;
+            esac
+        done
+    done
+    mt_found=
+    for mt_pid in $mt_list; do
+        mt_found="$mt_found${mt_found:+
+}${mt_pid%:*} ${mt_pid#*:}"
+    done
+}
+
+mt_alive_now() { # PID: lives, and is not this shell
+    [ "$1" != "$$" ] && mt_stat "$1" && mt_alive "$1" "$mt_st_ticks"
+}
+
+mt_is_known() { # mt_pid was found before
+    case "
+$mt_found
+" in
+    *"
+$mt_pid $mt_st_ticks
+"*) return 0 ;;
+    esac
+    return 1
+}
+
+mt_is_marked() { # mt_pid; the shell leaves out the zero bytes between the variables
+    case $mt_st_state in
+    D*) return 1 ;; # that file could be read for ever
+    esac
+    {
+        while mt_line='' && { IFS= read -r mt_line || [ -n "$mt_line" ]; }; do
+            case $mt_line in
+            *"MTLAUNCH_EXEC=$mt_mark"*) return 0 ;;
+            esac
+        done <"/proc/$mt_pid/environ"
+    } 2>/dev/null
+    return 1
+}
+
+mt_read_seconds() { # since boot -> mt_now
+    IFS=' .' read -r mt_now mt_rest </proc/uptime
 }
 
 mt_signal() { # NAME
@@ -86,8 +160,9 @@ MT_LIST
 # TERM, two seconds for the command to go by, then KILL until nothing is left. Limited: a process that is stuck in
 # the kernel does not go.
 mt_end_command() {
+    mt_ending=1
     mt_found=
-    mt_find
+    mt_find || mt_find_slowly
     mt_signal TERM
     mt_turn=0
     while [ "$mt_turn" -lt 20 ] && mt_alive "$mt_command" "$mt_ticks"; do
@@ -96,7 +171,7 @@ mt_end_command() {
     done
     mt_turn=0
     while [ "$mt_turn" -lt 30 ]; do
-        mt_find
+        mt_find || mt_find_slowly
         [ -n "$mt_found" ] || return
         mt_signal KILL
         mt_turn=$((mt_turn + 1))
@@ -104,9 +179,46 @@ mt_end_command() {
     done
 }
 
+# A shell that cannot fork ends at once. Before it does, it goes on with what needs no fork: it waits for the end of
+# the connection, and ends the command. The wait turns without a pause when it cannot block.
+# shellcheck disable=SC2317 # called by the trap
+mt_go_on_without_forks() {
+    [ -z "$mt_done" ] || return 0
+    mt_done=1
+    [ -n "$mt_ending" ] || mt_watch_without_forks
+    mt_alive "$mt_command" "$mt_ticks" || [ -n "$mt_ending" ] || return 0
+    mt_found=${mt_found:-}
+    mt_find_slowly
+    mt_signal TERM
+    mt_read_seconds
+    mt_until=$((mt_now + 3))
+    while mt_alive "$mt_command" "$mt_ticks" && [ "$mt_now" -lt "$mt_until" ]; do mt_read_seconds; done
+    mt_until=$((mt_now + 10))
+    while mt_find_slowly && [ -n "$mt_found" ] && [ "$mt_now" -lt "$mt_until" ]; do
+        mt_signal KILL
+        mt_read_seconds
+    done
+}
+
+mt_watch_without_forks() {
+    if [ -z "$mt_parent" ]; then
+        while IFS= read -r mt_line; do :; done
+        return
+    fi
+    mt_read_seconds
+    mt_until=$((mt_now + ${mt_limit:-0}))
+    while [ -z "$mt_told" ] && mt_alive "$mt_command" "$mt_ticks" && [ "$mt_st_ppid" = "$mt_parent" ]; do
+        mt_read_seconds
+        [ -z "$mt_limit" ] || [ "$mt_now" -lt "$mt_until" ] || return
+    done
+}
+
 unset IFS
 set +e +u
 cd /
 mt_command=$1 mt_ticks=$2 mt_parent=$3 mt_limit=$4 mt_mark=$5
+mt_done='' mt_ending='' mt_told=''
+trap mt_go_on_without_forks EXIT
 if [ -n "$mt_parent" ]; then mt_watch_parent; else mt_watch_input; fi
 if mt_alive "$mt_command" "$mt_ticks"; then mt_end_command; fi
+mt_done=1

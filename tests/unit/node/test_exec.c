@@ -52,7 +52,7 @@ static void test_end_request(void **state)
 
     (void)state;
     node_request_exec_end("abc", NONCE, &call);
-    assert_non_null(strstr(str_text(&call.input), "\nmt_pattern='[a]bc'\n"));
+    assert_non_null(strstr(str_text(&call.input), "\nmt_target=abc\n"));
     assert_string_equal(call.input.data + call.input.len - sizeof(NONCE), NONCE "\n");
 }
 
