@@ -115,6 +115,7 @@ struct command;
 
 /* One invocation. */
 struct cmd_call {
+    char *const *argv; /* of the program, borrowed */
     const struct command *command;
     struct cmd_options options;
     struct strlist operands;

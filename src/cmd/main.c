@@ -119,7 +119,7 @@ static int dispatch(struct cmd_call *call, int argc, char *const *argv, struct e
 
 int main(int argc, char **argv)
 {
-    struct cmd_call call = {.style = REPORT_STYLE_PLAIN};
+    struct cmd_call call = {.argv = argv, .style = REPORT_STYLE_PLAIN};
     struct error err = ERROR_INIT;
     hold_standard_fds();
     keep_inherited_fds_here();

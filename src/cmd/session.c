@@ -23,8 +23,32 @@ static void arm_test_hook(struct run_context *context)
     context->die_at = (unsigned long)step;
 }
 
+/* As a keeper's, in place of a run's id a word that no run has: what carries it is no job's process. */
+#define OVERSEER "-overseer.0.0"
+
+/*
+ * A command may be called inside another run's job. What it starts on this machine for its own run (a watch,
+ * the stop of a local node) is none of that job's processes.
+ */
+static bool leave_job(void)
+{
+    if (!getenv("MTLAUNCH_MARK"))
+        return false;
+    unsetenv("MTLAUNCH_MARK");
+    setenv("MTLAUNCH_KEEPS", OVERSEER, 1);
+    return true;
+}
+
+void session_oversee(const struct cmd_call *call)
+{
+    /* The kernel shows the environment that a program began with: so it begins again. */
+    if (leave_job())
+        execv("/proc/self/exe", call->argv);
+}
+
 int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err)
 {
+    leave_job();
     session->call = call;
     report_watch_init(&session->watch, &call->style, &call->failures, log_fd);
     session->watch.logs.json = call->style.json && log_fd == STDOUT_FILENO;

@@ -20,6 +20,12 @@ struct session {
 #define AUTO_SESSION __attribute__((cleanup(session_close)))
 void session_close(struct session *session);
 
+/*
+ * Call it first in a command that supervises in the foreground: inside another run's job the program begins
+ * again without that job's mark, so that a stop of that run takes it for what it is.
+ */
+void session_oversee(const struct cmd_call *call);
+
 /* Open the store and connect the observer; logs go to log_fd. session is zero before, closed in any case. */
 int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err);
 

@@ -143,6 +143,8 @@ static int run_start_command(struct cmd_call *call, struct error *err)
     AUTO_FREE char *own_name = NULL;
     const char *name = call->operands.len > 1 ? call->operands.items[1] : NULL;
     const char *named = name ? name : "RUN";
+    if (call->options.wait && !call->options.dry_run)
+        session_oversee(call);
     if (call->options.timeout.given && !call->options.wait) {
         error_set(err, &kind_usage, "'--timeout' needs --wait");
         return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", named);

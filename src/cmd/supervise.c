@@ -25,6 +25,7 @@ static int run_supervise_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
     const char *name = call->operands.items[0];
+    session_oversee(call);
     if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
         return -1;
     signal(SIGHUP, SIG_IGN); /* the terminal it was called from may go */

@@ -46,7 +46,8 @@ static const char *const personal_names[] = {
 
 /* What a run of one local node does not take over from the caller: another launcher's or an outer run's. */
 static const char *const dropped_names[] = {
-    "PET_*", "RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_*", "TORCHELASTIC_*", "MTLAUNCH_MARK",
+    "PET_*",   "RANK",           "LOCAL_RANK",    "WORLD_SIZE",
+    "GROUP_*", "TORCHELASTIC_*", "MTLAUNCH_MARK", "MTLAUNCH_KEEPS",
 };
 
 /* What sshd gives, with the sbin folders that some builds give to root alone. */
