@@ -30,6 +30,9 @@ echo "== every answer of a hostile node against every command"
 $MAKE --no-print-directory BUILD="$BUILD/asan" SANITIZE=address,undefined CFLAGS='-O1 -g' "$BUILD/asan/mtlaunch" || exit 1
 # shellcheck disable=SC2086
 MTLAUNCH_HOSTILE=all $PYTEST tests/e2e/test_hostile.py || exit 1
+echo "== every limit and broken tool of a node"
+# shellcheck disable=SC2086
+MTLAUNCH_SCAN_ALL=1 $PYTEST tests/node/test_scan.py || exit 1
 echo "== chaos, seed $seed"
 python3 tests/e2e/chaos.py --cycles "${CYCLES:-500}" --seed "$seed" || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do
@@ -37,6 +40,9 @@ while [ "$(date +%s)" -lt "$end" ]; do
     # PYTEST holds a command and its options.
     # shellcheck disable=SC2086
     MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_kill.py || { echo "check-long: failed with SEED=$seed"; exit 1; }
+    echo "== cancelled commands, seed $seed"
+    # shellcheck disable=SC2086
+    MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_cancel.py || { echo "check-long: failed with SEED=$seed"; exit 1; }
     seed=$((seed + 1))
 done
 echo "check-long: all right, last seed $((seed - 1))"
