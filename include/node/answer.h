@@ -43,6 +43,17 @@ struct node_foreign {
     bool lives; /* false: it cannot be shown dead (another user, another host on a shared folder) */
 };
 
+/* Another run of which something lives on the node. */
+struct node_other {
+    char *run_id; /* of the form of one: RUN-<8 hex> */
+    char *user;   /* printable ASCII without blanks and quotes; all digits: a uid whose name is not known */
+};
+
+struct node_others {
+    struct node_other *items; /* at most 64; the node's script names 16 */
+    size_t len, cap;
+};
+
 /* Setup lines that did not all end with 0. */
 struct node_setup_failure {
     bool failed;
@@ -82,6 +93,7 @@ struct node_probe {
     char *interface;            /* NULL: not found, or not asked */
     struct node_processes live; /* processes of an earlier attempt of this run */
     struct node_foreign foreign;
+    struct node_others others; /* that live there too */
     bool has_python, has_perl;
     bool logout_kills;         /* systemd-logind ends what the user left running at the last logout */
     char *artifacts_unmounted; /* in a container: why files of the artifacts folder end with it; NULL: they do

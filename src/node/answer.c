@@ -264,7 +264,8 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
         read_unsigned(fields, "gpus_present", GPUS_MAX, &out->gpus_present, err) != 0 ||
         read_unsigned(fields, "port", PORT_MAX, &out->port, err) != 0 ||
         read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
-        read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0)
+        read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0 ||
+        node_others_from_fields(fields, &out->others, err) != 0)
         return -1;
     if (out->artifacts_writable && out->foreign.run_id == NULL && !scan_is_whole(fields))
         return no_proof("a probe", err);
@@ -309,6 +310,7 @@ void node_probe_release(struct node_probe *probe)
     free(probe->container_started);
     processes_release(&probe->live);
     foreign_release(&probe->foreign);
+    node_others_release(&probe->others);
     *probe = (struct node_probe){0};
 }
 

@@ -46,6 +46,10 @@ const char *node_last_line(const char *bytes, size_t len, size_t *line_len);
 int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
                      struct error *err);
 
+/* Fields other="RUN_ID USER". -1 with err when one of them cannot be. */
+int node_others_from_fields(const struct node_fields *fields, struct node_others *out, struct error *err);
+void node_others_release(struct node_others *others);
+
 /* A watch's observation; release it whatever came back. */
 int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,
                                  struct error *err);

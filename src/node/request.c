@@ -122,9 +122,9 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_probe(const struct node_target *target, const struct node_job *job,
                         const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc",  "22-scan",
-                                        "25-place", "27-env",  "29-limit", "30-probe", "31-look",
-                                        "35-net",   "90-main", NULL};
+    static const char *const parts[] = {"10-frame",  "15-stat", "17-write", "20-proc",  "22-scan",
+                                        "25-place",  "27-env",  "29-limit", "30-probe", "31-look",
+                                        "33-others", "35-net",  "90-main",  NULL};
     const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
     bool restricted = visible != NULL && visible->value != NULL;
 

@@ -349,6 +349,7 @@ static int attempt(struct start *start, struct error *err)
     }
     start_warn_unmounted(start);
     start_warn_logout(start);
+    start_warn_others(start);
     start_complete_record(start);
     run->unstarted = false;
     if (run_keep(start->context, run, err) != 0) {

@@ -28,6 +28,7 @@ struct start {
     struct node_failures failures;
     struct start_end *ends; /* one a node */
     bool asked_to_start;    /* the probe is over, nodes were told to start */
+    bool told_others;       /* other runs on the nodes were named */
     bool recorded;          /* the record holds this start's policy; spares may have left it */
     bool port_lost;         /* another run took the master port between probe and start */
 };
@@ -72,6 +73,11 @@ void start_warn_unmounted(const struct start *start);
 
 /* Warn about nodes whose systemd-logind would end the job when the login that started it ends. */
 void start_warn_logout(const struct start *start);
+
+/*
+ * Warn, once a start, of other runs that live on the nodes; not of the one whose job called this command.
+ */
+void start_warn_others(struct start *start);
 
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);

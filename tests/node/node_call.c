@@ -275,6 +275,11 @@ static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, str
                            p.port_taken, "port_pid", (json_int_t)p.port_pid, "port_command",
                            text(p.port_command), "interface", text(p.interface), "live", processes(&p.live),
                            "foreign", foreign(&p.foreign), "python", p.has_python, "perl", p.has_perl));
+        json_t *others = json_array();
+        for (size_t i = 0; i < p.others.len; i++)
+            json_array_append_new(
+                others, json_pack("[o, o]", text(p.others.items[i].run_id), text(p.others.items[i].user)));
+        json_object_set_new(out, "others", others);
     }
     node_probe_release(&p);
     return out;

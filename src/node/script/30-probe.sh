@@ -192,7 +192,11 @@ mt_probe_earlier() {
     mt_scan_or_fail "$mt_run_id" '[0-9]+' ''
     mt_frame scan ok
     mt_frame_processes live "$mt_found"
-    ! mt_find_namesake || mt_frame_foreign
+    if mt_find_namesake; then
+        mt_frame_foreign
+    else
+        mt_frame_others
+    fi
 }
 
 # [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.

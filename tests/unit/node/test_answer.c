@@ -84,6 +84,54 @@ static void test_findings_of_a_probe(void **state)
     node_probe_release(&probe);
 }
 
+/* U6: other runs on the node, as bounded fields. */
+static void test_other_runs(void **state)
+{
+    (void)state;
+#define PROBED FRAME "host=g1\n" FRAME "artifacts=/a\n"
+#define LONG   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    static const char good[] =
+        PROBED FRAME "other=r-1-0a1b2c3d%20lab\n" FRAME "other=s-00000000%201007\n" END;
+    static const char *const bad[] = {
+        "r-1",
+        "r-0a1b2c3d",
+        "r-0a1b2c3d%20",
+        "-0a1b2c3d%20lab",
+        "r-0A1b2c3d%20lab",
+        "r%0a-0a1b2c3d%20lab",
+        "r-0a1b2c3d%20a%20b",
+        "r-0a1b2c3d%20a%27",
+        "r-0a1b2c3d%20%1b[1m",
+        "r-0a1b2c3d%20" LONG "x",
+        LONG "x-0a1b2c3d%20lab",
+        "",
+    };
+    struct node_probe probe;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(node_answer_probe(good, strlen(good), N, &probe, &err), 0);
+    assert_int_equal(probe.others.len, 2);
+    assert_string_equal(probe.others.items[0].run_id, "r-1-0a1b2c3d");
+    assert_string_equal(probe.others.items[0].user, "lab");
+    assert_string_equal(probe.others.items[1].user, "1007");
+    node_probe_release(&probe);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        AUTO_FREE char *text = xasprintf(PROBED FRAME "other=%s\n" END, bad[i]);
+        err.kind = NULL;
+        assert_int_equal(node_answer_probe(text, strlen(text), N, &probe, &err), -1);
+        assert_ptr_equal(err.kind, &kind_node_answer);
+        node_probe_release(&probe);
+    }
+    AUTO_STR struct str many = STR_INIT;
+    str_add(&many, PROBED);
+    for (int i = 0; i < 1000; i++)
+        str_addf(&many, FRAME "other=r-%08x%%20lab\n", (unsigned)i);
+    str_add(&many, END);
+    assert_int_equal(node_answer_probe(str_text(&many), many.len, N, &probe, &err), 0);
+    assert_int_equal(probe.others.len, 64);
+    node_probe_release(&probe);
+}
+
 static void test_a_start(void **state)
 {
     (void)state;
@@ -370,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_probe),
         cmocka_unit_test(test_findings_of_a_probe),
+        cmocka_unit_test(test_other_runs),
         cmocka_unit_test(test_a_start),
         cmocka_unit_test(test_an_observation),
         cmocka_unit_test(test_a_stop),
