@@ -408,12 +408,13 @@ def own_sh(request, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
 
-    def run(*words, stdin=""):
+    def run(*words, stdin="", first=None):
         return subprocess.run(
             ["unshare", "-m", "--propagation", "private", "/bin/bash", "-c",
              'mount --bind "$0" "$(readlink -f /bin/sh)" && exec "$@"', shutil.which(request.param), str(BINARY), *words],
             input=stdin, capture_output=True, text=True, errors="surrogateescape", timeout=60, check=False,
-            env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"})
+            env={"HOME": str(home), "PATH": f"{first}:{path}" if first else path, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"})
+    run.path = path
     return run
 
 
@@ -435,6 +436,23 @@ def test_every_shell_of_a_node(own_sh):
     for line in ("-x", "--help", "+e"):  # a line for the shell, no option of it
         answer = own_sh("exec", "-q", "--", line)
         assert answer.returncode == 127 and "not found" in answer.stderr, answer
+
+
+@pytest.mark.parametrize("tool", ["awk", "grep", "xargs"])
+def test_s1_every_shells_guard_looks_by_itself_where_a_tool_is_killed(own_sh, tmp_path, tool):
+    """The tool is killed from the command on; what has left the session is found by its mark all the same."""
+    mark, folder = f"MARK={tmp_path}", tmp_path / "broken"
+    folder.mkdir()
+    broken, real = folder / tool, shutil.which(tool, path=own_sh.path)
+    broken.write_text(f"#!/bin/sh\n[ ! -e {tmp_path}/now ] || kill -9 $$\nexec {real} \"$@\"\n")
+    broken.chmod(0o755)
+    line = (f"sleep 1000 & (setsid sleep 1001 &); (trap '' TERM; sleep 1002; sleep 1003) & : >{tmp_path}/now; "
+            "exec sleep 1004")
+    for options in ([], ["--stdin"]):
+        answer = own_sh("exec", "-q", "--timeout", "1", *options, "--", "env", mark, "sh", "-c", line, first=folder)
+        assert answer.returncode == 5, answer
+        wait_for(lambda: not marked(mark), f"no process, but: {marked(mark)}", 8)
+        (tmp_path / "now").unlink()
 
 
 def marked(text):
