@@ -49,12 +49,15 @@ void report_many_free(struct report_many *many); /* NULL: nothing */
 void report_many_add(struct report_many *many, const struct report_run *view, const struct error *failure,
                      const struct strlist *hosts);
 /* A run that has no picture: {run, state: null, error}. */
-void report_many_add_failed(struct report_many *many, const char *run, const struct error *failure);
+void report_many_add_failed(struct report_many *many, const char *run, bool with_survivors,
+                            const struct error *failure);
 /* remove: {run, removed, error}. failure NULL: it was removed. */
 void report_many_add_removed(struct report_many *many, const char *run, const struct error *failure,
                              const struct strlist *hosts);
 /* Has an entry for this run been added? */
 bool report_many_has(const struct report_many *many, const char *run);
+/* A fault of the whole, such as a pattern that chooses no run: "error" beside "runs". */
+void report_many_set_error(struct report_many *many, const struct error *error);
 void report_many_json(struct report_many *many, struct str *out);
 
 /* Append the list of runs: a table, or {schema, runs: […]}. */

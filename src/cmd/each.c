@@ -88,18 +88,19 @@ static long add_matching(struct session *session, const struct each_work *work, 
     return found;
 }
 
-static void tell_no_match(struct session *session, const struct each_work *work, const char *pattern)
+static void tell_no_match(struct session *session, const struct each_work *work, const char *pattern,
+                          struct error *none)
 {
-    struct error none = ERROR_INIT;
-    error_set(&none, &kind_no_such_run, "no %s run matches '%s'", work->live ? "live" : "ended", pattern);
-    error_hint(&none, "`mtlaunch list --state %s` shows what there is", work->live ? "live" : "ended");
-    failures_add(&session->call->failures, NULL, &none);
-    failure_print(&none, NULL, session->call->style.color_err);
+    error_set(none, &kind_no_such_run, "no %s run matches '%s'", work->live ? "live" : "ended", pattern);
+    error_hint(none, "`mtlaunch list --state %s` shows what there is", work->live ? "live" : "ended");
+    failures_add(&session->call->failures, NULL, none);
+    failure_print(none, NULL, session->call->style.color_err);
 }
 
-/* The names of all runs to be worked on, each once, in the order of the operands. */
+/* The names of all runs to be worked on, each once, in the order of the operands. none: of a pattern without.
+ */
 static int choose(struct cmd_call *call, const struct each_work *work, struct strlist *names,
-                  struct error *err)
+                  struct error *none, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
     if (session_open(&session, call, STDOUT_FILENO, err) != 0)
@@ -116,7 +117,7 @@ static int choose(struct cmd_call *call, const struct each_work *work, struct st
         if (found < 0)
             return -1;
         if (found == 0)
-            tell_no_match(&session, work, word);
+            tell_no_match(&session, work, word, none);
     }
     return 0;
 }
@@ -136,7 +137,7 @@ static int work_on(struct cmd_call *call, const struct each_work *work, const ch
     if (!failures_has(&call->failures, err))
         failure_print(err, NULL, call->style.color_err);
     if (many && !report_many_has(many, name))
-        report_many_add_failed(many, name, err);
+        report_many_add_failed(many, name, work->survivors, err);
     return err->kind->exit_code;
 }
 
@@ -151,7 +152,7 @@ static int print_many(struct cmd_call *call, struct report_many *many, struct er
 }
 
 static int work_on_all(struct cmd_call *call, const struct each_work *work, const struct strlist *names,
-                       struct error *err)
+                       const struct error *none, struct error *err)
 {
     struct error output = ERROR_INIT;
     struct report_many *many = report_many_new();
@@ -165,6 +166,8 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
         if (stopped)
             code = one.kind->exit_code;
     }
+    if (none->kind)
+        report_many_set_error(many, none);
     if (print_many(call, many, &output) != 0 && code == 0) {
         *err = output;
         code = -1;
@@ -176,15 +179,16 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
 int each_run(struct cmd_call *call, const struct each_work *work, struct error *err)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    struct error none = ERROR_INIT;
     for (size_t i = 0; i < call->operands.len; i++) {
         if (check_word(call->operands.items[i], err) != 0)
             return -1;
     }
     if (call->operands.len == 1 && !is_pattern(call->operands.items[0]))
         return work->one(call, call->operands.items[0], NULL, err);
-    if (choose(call, work, &names, err) != 0)
+    if (choose(call, work, &names, &none, err) != 0)
         return -1;
     if (work->all && names.len == 0 && call->failures.len == 0)
         msg_info("no run has ended%s", work->until ? " that long ago" : "");
-    return work_on_all(call, work, &names, err);
+    return work_on_all(call, work, &names, &none, err);
 }

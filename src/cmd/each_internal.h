@@ -11,9 +11,10 @@
 #include "report/status.h"
 
 struct each_work {
-    bool live;     /* patterns choose live runs; false: ended ones */
-    bool all;      /* every run of that kind, without operands */
-    int64_t until; /* all: only runs that had ended by then (epoch ms); 0: any */
+    bool live;      /* patterns choose live runs; false: ended ones */
+    bool all;       /* every run of that kind, without operands */
+    bool survivors; /* the JSON of a run holds survivors */
+    int64_t until;  /* all: only runs that had ended by then (epoch ms); 0: any */
     /*
      * Work on one run. many: where its JSON goes, NULL when it is the only run and has the whole answer. -1
      * with err; the caller tells it.

@@ -76,9 +76,9 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
         error_set(err, &kind_usage, "'%s' has no fixed number of processes per node to count ranks by", name);
         result = error_hint(err, "use --node with a node's number or host");
     } else if (rank >= world) {
-        result =
-            error_set(err, &kind_usage, "'%lu' for --rank is not within 0 to %lu (%zu nodes x %u processes)",
-                      rank, world - 1, run.nodes_len, run.nproc_per_node);
+        error_set(err, &kind_usage, "'%lu' for --rank is not within 0 to %lu (%zu nodes x %u processes)",
+                  rank, world - 1, run.nodes_len, run.nproc_per_node);
+        result = error_hint(err, "give a rank as torch counts them, or a node's number with --node");
     } else {
         const unsigned long node = rank / run.nproc_per_node;
         strlist_addf(&options->log_nodes, "%lu", node);

@@ -43,7 +43,7 @@ static int stop_one(struct cmd_call *call, const char *name, struct report_many 
 
 static int run_stop_command(struct cmd_call *call, struct error *err)
 {
-    static const struct each_work work = {.live = true, .one = stop_one};
+    static const struct each_work work = {.live = true, .survivors = true, .one = stop_one};
     struct run_stop_request request;
     return make_request(&call->options, &request, err) == 0 ? each_run(call, &work, err) : -1;
 }

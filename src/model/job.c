@@ -134,6 +134,9 @@ int job_check_run_name(const char *run, struct error *err)
         "'%.80s' is no run name, allowed: 1 to %d letters, digits, '.', '_' and '-', the first a letter or "
         "digit",
         run, RUN_NAME_MAX);
+    if (strpbrk(run, "*?") != NULL) {
+        return error_hint(err, "name one run; only stop, wait and remove take patterns");
+    }
     return error_hint(err, "choose a name such as 'run1'");
 }
 

@@ -174,6 +174,7 @@ void report_run_json(const struct report_run *view, const struct error *failure,
 
 struct report_many {
     json_t *runs;
+    json_t *error; /* of a pattern that chose no run; NULL: none */
 };
 
 struct report_many *report_many_new(void)
@@ -187,6 +188,7 @@ void report_many_free(struct report_many *many)
 {
     if (many) {
         json_decref(many->runs);
+        json_decref(many->error);
         free(many);
     }
 }
@@ -199,11 +201,18 @@ void report_many_add(struct report_many *many, const struct report_run *view, co
     json_array_append_new(many->runs, object);
 }
 
-void report_many_add_failed(struct report_many *many, const char *run, const struct error *failure)
+void report_many_add_failed(struct report_many *many, const char *run, bool with_survivors,
+                            const struct error *failure)
 {
+    static const char *const unknown[] = {"job",         "run_id",   "state",    "attempt",    "reason",
+                                          "exit_status", "started",  "ended",    "supervisor", "left_over",
+                                          "nodes",       "progress", "attempts", "events"};
     json_t *object = json_object();
     json_object_set_new(object, "run", js_text(run));
-    json_object_set_new(object, "state", json_null());
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        json_object_set_new(object, unknown[i], json_null());
+    if (with_survivors)
+        json_object_set_new(object, "survivors", json_null());
     json_object_set_new(object, "error", js_error(failure, NULL));
     json_array_append_new(many->runs, object);
 }
@@ -228,10 +237,18 @@ bool report_many_has(const struct report_many *many, const char *run)
     return false;
 }
 
+void report_many_set_error(struct report_many *many, const struct error *error)
+{
+    json_decref(many->error);
+    many->error = js_error(error, NULL);
+}
+
 void report_many_json(struct report_many *many, struct str *out)
 {
     json_t *answer = js_answer();
     json_object_set(answer, "runs", many->runs);
+    if (many->error)
+        json_object_set(answer, "error", many->error);
     js_add_line(out, answer);
 }
 

@@ -31,7 +31,7 @@ def run_row(cli, row):
     for name, text in row.get("files", {}).items():
         path = (cli.home if name.startswith("~/") else cli.folder) / name.removeprefix("~/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text((TABLES / text[1:].strip()).read_text() if text.startswith("<") else text)
     cli.env.update(row.get("env", {}))
     words = shlex.split(row["run"])
     assert words[0] == "mtlaunch"

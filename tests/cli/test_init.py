@@ -59,7 +59,7 @@ def test_nothing_is_overwritten_unasked(cli):
     (["a/b"], "neither a name nor a path"), (["-x"], "-x"), (["bad name"], "no name for a job"),
     (["--launcher", "torchrn"], "did you mean 'torchrun'"), (["--hosts", "a[1-"], "--hosts"),
     (["--hosts", "a", "--hostfile", "b"], "exclude each other"), (["--program", ""], "program"),
-    (["a", "b"], "has nothing to do with 'b'"),
+    (["a", "b"], "'b' is one too many"),
     (["--program", os.fsdecode(b"\xff")], "no UTF-8"),
 ])
 def test_mistakes_write_nothing(cli, words, said):

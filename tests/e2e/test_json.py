@@ -74,6 +74,27 @@ def test_show_asks_nobody(lab):
     lab.cluster.restore("node1")
 
 
+def test_exit_status_is_of_the_node_that_failed_first(lab):
+    trap = "trap 'exit 9' TERM; sleep 60 & wait"
+    specs = {"keep": dict(program="[ $NODE_RANK = 0 ] || { sleep 2; exit 7; }; sleep 4; exit 3", on_failure="keep"),
+             "killed": dict(program=f"[ $NODE_RANK = 0 ] || {{ {trap}; }}; sleep 2; kill -9 $$"),
+             "done": dict(program=f"[ $NODE_RANK = 0 ] || {{ {trap}; }}; sleep 2", finish_on="rank0"),
+             "limit": dict(program=trap, time_limit="2s"),
+             "stopped": dict(program=trap)}
+    for name, keys in specs.items():
+        lab.job(name + ".yaml", hosts="node1,node2", **keys)
+        lab.mt("start", name + ".yaml", name)
+        assert lab.status(name)["exit_status"] is None
+    lab.mt("stop", "stopped")
+    for name in ("keep", "killed", "done", "limit"):
+        lab.mt("wait", name, code=None)
+    runs = {r["run"]: r for r in lab.mt("list", "--json").json["runs"]}
+    assert {name: (run["state"], run["exit_status"]) for name, run in runs.items()} == {
+        "keep": ("failed", 7), "killed": ("failed", 137), "done": ("finished", 0), "limit": ("stopped", None),
+        "stopped": ("stopped", None)}
+    assert lab.status("stopped")["nodes"][0]["exit_status"] == 9 and lab.status("keep")["exit_status"] == 7
+
+
 def test_list_asks_nobody(lab):
     lab.job(hosts="node1", program=["sleep", "600"])
     lab.mt("start", "job.yaml", "r")
@@ -139,9 +160,9 @@ def test_version_remove_and_errors(lab):
 
 @pytest.mark.parametrize("words,code", [
     (["help"], 0), (["version"], 0), (["--help"], 0), (["list"], 0),
-    ([], 2), (["strat"], 2), (["start"], 2), (["start", "job.yaml"], 2), (["start", "job.yaml", "r", "--wat"], 2),
+    ([], 2), (["strat"], 2), (["start"], 2), (["start", "job.yaml", "r", "x"], 2), (["start", "job.yaml", "r", "--wat"], 2),
     (["start", "nosuch.yaml", "r"], 2), (["start", "job.yaml", "bad name"], 2), (["start", "job.yaml", "-x"], 2),
-    (["start", "job.yaml", "r", "--nodes", "9"], 2), (["start", "job.yaml", "r", "--exclude", "zzz"], 2),
+    (["start", "job.yaml", "r", "--nodes", "9"], 2), (["start", "job.yaml", "r", "--exclude", "node[1-4]"], 2),
     (["start", "job.yaml", "r", "-H", "a", "--hostfile", "hosts.txt"], 2), (["hosts", "--hostfile", "nofile"], 2),
     (["status", "never"], 6), (["stop", "never"], 6), (["logs", "never"], 6), (["wait", "never"], 6), (["remove", "never"], 6),
     (["check", "job.yaml"], 2), (["diagnose", "r"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "never"], 6),

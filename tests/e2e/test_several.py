@@ -32,6 +32,7 @@ def test_one_wrong_name_does_not_keep_the_others(lab):
     answer = lab.mt("stop", "never", "a1", "--json", code=6)
     never, a1 = answer.json["runs"]
     assert never["error"]["kind"] == "no-such-run" and never["state"] is None
+    assert set(never) == set(a1) | {"error"}  # unknown is null, never left out
     assert a1["state"] == "stopped"
     assert "no run 'never'" in answer.err
     lab.assert_nothing_left()
@@ -41,7 +42,8 @@ def test_one_wrong_name_does_not_keep_the_others(lab):
 def test_a_pattern_without_a_run(lab, verb, word):
     answer = lab.mt(verb, "zz*", code=6)
     assert f"no {word} run matches 'zz*'" in answer.err
-    assert lab.mt(verb, "zz*", "--json", code=6).json["runs"] == []
+    none = lab.mt(verb, "zz*", "--json", code=6).json
+    assert none["runs"] == [] and none["error"]["kind"] == "no-such-run" and none["error"]["code"] == 6
     assert "'a/*'" in lab.mt(verb, "a/*", code=2).err
 
 
