@@ -70,7 +70,8 @@ static void test_a_rank_beyond_the_last(void **state)
     struct fixture *fixture = *state;
     save_run(&fixture->stage, 4);
     fixture->call.options.rank = (struct option_uint){true, 8};
-    assert_refused(fixture, "'8' for --rank is not within 0 to 7 (2 nodes x 4 processes)", "");
+    assert_refused(fixture, "'8' for --rank is not within 0 to 7 (2 nodes x 4 processes)",
+                   "give a rank as torch counts them, or a node's number with --node");
 }
 
 static void test_ranks_that_cannot_be_counted(void **state)
