@@ -57,8 +57,10 @@ static int read_tree(struct job_reader *reader, const char *path, const char *te
         return error_at(reader->err, path, 0, 0);
     }
     if (reader->root->type != YAML_MAP) {
-        return reader_fail(reader, reader->root, "a job file is a mapping of keys, this one is %s",
-                           yaml_type_name(reader->root));
+        reader_fail(reader, reader->root, "a job file is a mapping of keys, this one is %s",
+                    yaml_type_name(reader->root));
+        return error_hint(reader->err,
+                          "write keys and values: 'program: train.py'; `mtlaunch init` writes a job file");
     }
     add_secrets(&doc->secrets, reader->root);
     const struct yaml_node *profiles = yaml_get(reader->root, "profiles");
@@ -89,7 +91,7 @@ static int check_hosts(struct job_reader *reader)
     if (reader->hosts == NULL || reader->hostfile == NULL) {
         return 0;
     }
-    reader_fail(reader, reader->hostfile, "'hostfile' beside 'hosts'");
+    reader_fail(reader, reader->hostfile, "'hostfile' and 'hosts' cannot be given together");
     return error_hint(reader->err, "keep one of the two; null takes one back in a profile");
 }
 

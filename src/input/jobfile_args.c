@@ -5,12 +5,44 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "input/jobfile_internal.h"
 #include "input/words_internal.h"
 
-/* A key without a value: the option would vanish silently. */
-static int fail_no_value(struct job_reader *reader, const struct yaml_node *key, const char *path)
+/*
+ * "betas: 0.9,0.95" in braces is read as "betas: 0.9" and the key "0.95": a comma directly behind a plain
+ * value most likely belongs to it. -> the entry with quotes.
+ */
+static bool find_split_value(const struct yaml_node *map, size_t at, struct str *out)
 {
+    const struct yaml_entry *first = at > 0 ? &map->entries[at - 1] : NULL;
+    const struct strlist *secrets = &map->doc->secrets;
+    if (first == NULL || first->value->type != YAML_TEXT || !first->value->plain ||
+        text_matches_any(first->key->text, secrets->items, secrets->len) ||
+        yaml_has_secret(first->key->doc, first->value->text)) {
+        return false;
+    }
+    const struct yaml_node *before = first->value;
+    str_addf(out, "%s: \"%s", first->key->text, before->text);
+    size_t found = 0;
+    for (size_t i = at; i < map->len; i++) {
+        const struct yaml_node *key = map->entries[i].key;
+        if (key->line != before->line || key->column != before->column + strlen(before->text) + 1 ||
+            !yaml_is_word(map->entries[i].value, "") || yaml_has_secret(key->doc, key->text)) {
+            break;
+        }
+        str_addf(out, ",%s", key->text);
+        before = key;
+        found++;
+    }
+    str_add_char(out, '"');
+    return found > 0;
+}
+
+/* A key without a value: the option would vanish silently. */
+static int fail_no_value(struct job_reader *reader, const struct yaml_node *map, size_t at, const char *path)
+{
+    const struct yaml_node *key = map->entries[at].key;
     const char *text = key->text;
     size_t name = strcspn(text, " \t=");
     reader_fail(reader, key, "'%.100s' has no value", path);
@@ -21,6 +53,13 @@ static int fail_no_value(struct job_reader *reader, const struct yaml_node *key,
         return error_hint(reader->err, "write '%.*s: %.200s', with a colon and a blank",
                           (int)(name > 100 ? 100 : name), text, str_text(&value));
     }
+    AUTO_STR struct str whole = STR_INIT;
+    if (find_split_value(map, at, &whole)) {
+        return error_hint(reader->err,
+                          "write '%.250s' if the comma belongs to the value, or '%.100s: true' for an option "
+                          "without a value",
+                          str_text(&whole), text);
+    }
     return error_hint(
         reader->err,
         "write '%.100s: true' for an option without a value, '%.100s: null' to leave it out, or put "
@@ -29,15 +68,17 @@ static int fail_no_value(struct job_reader *reader, const struct yaml_node *key,
 }
 
 /* The words an entry of the mapping has; true, false and null are special only when plain. */
-static int read_arg(struct job_reader *reader, const struct yaml_entry *entry, const char *path,
+static int read_arg(struct job_reader *reader, const struct yaml_node *map, size_t at, const char *path,
                     struct job_arg *arg)
 {
-    const struct yaml_node *node = entry->value;
+    const struct yaml_node *node = map->entries[at].value;
     if (node->type == YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a text or a list of texts");
+        reader_fail_type(reader, node, path, "a text or a list of texts");
+        return error_hint(reader->err, "write '%.80s: VALUE', or put quotes around a value in braces",
+                          map->entries[at].key->text);
     }
     if (yaml_is_word(node, "")) {
-        return fail_no_value(reader, entry->key, path);
+        return fail_no_value(reader, map, at, path);
     }
     arg->type = node->type == YAML_LIST       ? JOB_ARG_LIST
                 : yaml_is_null(node)          ? JOB_ARG_NULL
@@ -67,7 +108,7 @@ static int read_args_map(struct job_reader *reader, const struct yaml_node *node
         AUTO_FREE char *option = xasprintf("--%s", key->text);
         arg->key = xstrdup(key->text);
         if (reader_check_word(reader, key, path, option) < 0 ||
-            read_arg(reader, &node->entries[i], arg_path, arg) < 0) {
+            read_arg(reader, node, i, arg_path, arg) < 0) {
             return -1;
         }
         if (words_has_blank(key->text)) {

@@ -13,16 +13,21 @@
 /* What docker takes for a name (daemon/names of moby): also a short id. Never an option. */
 static int check_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
-    return job_check_container_name(node->text, NULL) == 0
-               ? 0
-               : reader_fail_value(reader, node, path,
-                                   "letters, digits, '_', '.' and '-', the first a letter or digit");
+    if (job_check_container_name(node->text, NULL) == 0) {
+        return 0;
+    }
+    reader_fail_value(reader, node, path, "letters, digits, '_', '.' and '-', the first a letter or digit");
+    return error_hint(reader->err, "write a name that `docker ps` shows");
 }
 
 /* A word that stands on the engine's command line where it must not be taken for an option. */
 static int check_word(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
-    return node->text[0] != '-' ? 0 : reader_fail_value(reader, node, path, "a text not beginning with '-'");
+    if (node->text[0] != '-') {
+        return 0;
+    }
+    reader_fail_value(reader, node, path, "a text not beginning with '-'");
+    return error_hint(reader->err, "options of the engine belong in 'container.run.extra'");
 }
 
 static int check_gpus(struct job_reader *reader, const struct yaml_node *node, const char *path)
@@ -33,7 +38,8 @@ static int check_gpus(struct job_reader *reader, const struct yaml_node *node, c
         (text_starts(text, "device=") && text[7] != '\0' && strpbrk(text, " \t\"'") == NULL)) {
         return 0;
     }
-    return reader_fail_value(reader, node, path, "all, none, a count, or device=0,2");
+    reader_fail_value(reader, node, path, "all, none, a count, or device=0,2");
+    return reader_hint_write(reader, node, path, "all");
 }
 
 static int read_shm_size(struct job_reader *reader, const struct yaml_node *node, const char *path)
@@ -48,7 +54,8 @@ static int read_shm_size(struct job_reader *reader, const struct yaml_node *node
         text[len - 1] = (char)(text[len - 1] - 'a' + 'A'); /* as docker writes it: 64g */
     }
     if (!text_to_size(text, &bytes) || bytes == 0) {
-        return reader_fail_value(reader, node, path, "whole bytes, or a whole number with K, M, G or T");
+        reader_fail_value(reader, node, path, "whole bytes, or a whole number with K, M, G or T");
+        return reader_hint_write(reader, node, path, "64g");
     }
     reader->job->container.run.shm_size_bytes = bytes;
     return 0;
@@ -69,7 +76,8 @@ static int read_run_env(struct job_reader *reader, const struct yaml_node *node,
             return reader_fail_type(reader, value, name, "a text");
         }
         if (key->text[0] == '\0' || strpbrk(key->text, " \t\r\n=#") != NULL) {
-            return reader_fail(reader, key, "'%.100s' is no name of a variable", key->text);
+            reader_fail(reader, key, "'%.100s' is no name of a variable", key->text);
+            return error_hint(reader->err, "write a name without blanks, '=' and '#'");
         }
         if (strpbrk(value->text, "\r\n") != NULL) {
             reader_fail(reader, value, "'%.100s' holds a line end", name);
@@ -120,7 +128,8 @@ const struct field_table container_table = {container_fields, ARRAY_LEN(containe
 static int read_run(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a mapping");
+        reader_fail_type(reader, node, path, "a mapping");
+        return error_hint(reader->err, "write 'run: {image: IMAGE}'");
     }
     if (fields_read(reader, node, &run_table, "container.run.") < 0) {
         return -1;
@@ -135,7 +144,8 @@ static int read_run(struct job_reader *reader, const struct yaml_node *node, con
 int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a mapping");
+        reader_fail_type(reader, node, path, "a mapping");
+        return error_hint(reader->err, "write 'container: {name: NAME}' with a name that `docker ps` shows");
     }
     if (fields_read(reader, node, &container_table, "container.") < 0) {
         return -1;

@@ -69,7 +69,7 @@ static const struct field_table megatron_table = TABLE(megatron_fields);
 static const struct field ssh_fields[] = {
     {.key = "client", .type = FIELD_NAME, JOB(ssh_client), CHOICES(clients)},
     {.key = "user", .type = FIELD_TEXT, JOB(ssh_user), .handle = check_user},
-    {.key = "port", .type = FIELD_COUNT, JOB(ssh_port), .min = 1, .max = MAX_PORT},
+    {.key = "port", .type = FIELD_COUNT, JOB(ssh_port), .min = 1, .max = MAX_PORT, .example = "22"},
     {.key = "identity", .type = FIELD_CUSTOM, .handle = read_identity},
     {.key = "config", .type = FIELD_PATH, JOB(ssh_config)},
     {.key = "known_hosts", .type = FIELD_PATH, JOB(ssh_known_hosts)},
@@ -80,13 +80,18 @@ static const struct field_table ssh_table = TABLE(ssh_fields);
 
 static const struct field stop_fields[] = {
     {.key = "signal", .type = FIELD_CUSTOM, .handle = read_signal},
-    {.key = "grace", .type = FIELD_DURATION, JOB(stop_grace_s), DURATION_FROM(0)},
+    {.key = "grace", .type = FIELD_DURATION, JOB(stop_grace_s), DURATION_FROM(0), .example = "40s"},
 };
 static const struct field_table stop_table = TABLE(stop_fields);
 
 static const struct field restart_fields[] = {
-    {.key = "max", .type = FIELD_COUNT, JOB(policy.restart_max), .min = 0, .max = MAX_RESTARTS},
-    {.key = "backoff", .type = FIELD_DURATION, JOB(policy.backoff_s), DURATION_FROM(0)},
+    {.key = "max",
+     .type = FIELD_COUNT,
+     JOB(policy.restart_max),
+     .min = 0,
+     .max = MAX_RESTARTS,
+     .example = "3"},
+    {.key = "backoff", .type = FIELD_DURATION, JOB(policy.backoff_s), DURATION_FROM(0), .example = "10s"},
     {.key = "no_restart_on", .type = FIELD_LIST, JOB(policy.no_restart_on)},
     {.key = "spares", .type = FIELD_CUSTOM, .handle = read_spares},
 };
@@ -138,10 +143,14 @@ static const struct field top_fields[] = {
     {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "finish_on", .type = FIELD_CHOICE, JOB(policy.finish_on), CHOICES(finish_on)},
     {.key = "time_limit", .type = FIELD_CUSTOM, .handle = read_time_limit},
-    {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1)},
+    {.key = "start_timeout", .type = FIELD_DURATION, JOB(start_timeout_s), DURATION_FROM(1), .example = "2m"},
     {.key = "on_failure", .type = FIELD_CHOICE, JOB(policy.on_failure), CHOICES(on_failure)},
     {.key = "on_lost", .type = FIELD_CHOICE, JOB(policy.on_lost), CHOICES(on_lost)},
-    {.key = "lost_after", .type = FIELD_DURATION, JOB(policy.lost_after_s), DURATION_FROM(1)},
+    {.key = "lost_after",
+     .type = FIELD_DURATION,
+     JOB(policy.lost_after_s),
+     DURATION_FROM(1),
+     .example = "5m"},
     {.key = "restart", .type = FIELD_MAP, .table = &restart_table},
     {.key = "stop", .type = FIELD_MAP, .table = &stop_table},
     {.key = "stall", .type = FIELD_CUSTOM, .handle = read_stall},

@@ -39,8 +39,8 @@ static int check_items(struct job_reader *reader, const struct yaml_node *list, 
             return -1;
         }
         if (strpbrk(text, "\r\n") != NULL) {
-            return reader_fail(reader, list->items[i], "'%s' has several lines, expected one entry",
-                               item_path);
+            reader_fail(reader, list->items[i], "'%s' has several lines, expected one entry", item_path);
+            return error_hint(reader->err, "write one list item for each host");
         }
     }
     return 0;

@@ -66,6 +66,8 @@ struct field {
     size_t choices_count;
     const struct field_table *table;
     const char *hint; /* UNBUILT: what to do instead */
+    const char
+        *example; /* COUNT, DURATION: a value that a hint shows; NULL: the nearest one that is allowed */
     /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
     int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
 };
@@ -84,12 +86,24 @@ int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, co
 /* Errors at a node; an option's mistake is kind_usage, the file's kind_job_file. All return -1. */
 int reader_fail(struct job_reader *reader, const struct yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* With a hint that shows the type's form. */
 int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
                      const char *expected); /* "'setup' is a mapping, expected …" */
 int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *allowed); /* "'zero_stage' is '7', allowed: …" */
 int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what,
                         const char *hint);
+/*
+ * jobfile_hint.c: hints that show what to write, as the value was given (in the file, by an option, by a
+ * variable). All return -1.
+ */
+int reader_hint_write(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const char *value);
+int reader_hint_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                     const char *expected);
+int reader_hint_flag(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int reader_hint_count(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                      const struct field *field);
 /* The place of an error that another module set. */
 int reader_place(struct job_reader *reader, const struct yaml_node *node);
 

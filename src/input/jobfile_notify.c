@@ -28,6 +28,8 @@ static unsigned find_name(struct job_reader *reader, const struct yaml_node *nod
     const char *near = text_nearest(node->text, names, count);
     if (near != NULL) {
         error_hint(reader->err, "did you mean '%s'?", near);
+    } else {
+        reader_hint_write(reader, node, path, names[0]);
     }
     return count;
 }
@@ -76,7 +78,8 @@ static int read_key(struct job_reader *reader, const struct yaml_entry *entry, c
         return format == NOTIFY_FORMATS ? -1 : 0;
     }
     if (!yaml_is_word(node, "true") && !yaml_is_word(node, "false")) {
-        return reader_fail(reader, node, "'%s' is neither true nor false", path);
+        reader_fail(reader, node, "'%s' is neither true nor false", path);
+        return reader_hint_write(reader, node, path, "false");
     }
     target->allow_http = yaml_is_word(node, "true");
     return 0;
@@ -121,7 +124,8 @@ static int read_target(struct job_reader *reader, const struct yaml_node *map, c
     }
     const struct yaml_node *node = yaml_get(map, "url");
     if (node == NULL || yaml_is_null(node)) {
-        return reader_fail(reader, map, "'%s' has no url", path);
+        reader_fail(reader, map, "'%s' has no url", path);
+        return error_hint(reader->err, "write '{url: https://…}'");
     }
     AUTO_FREE char *url_path = xasprintf("%s.url", path);
     const char *url = reader_text(reader, node, url_path);
@@ -149,8 +153,8 @@ static int read_targets(struct job_reader *reader, const struct yaml_node *node,
         return reader_fail_type(reader, node, path, "a list of mappings");
     }
     if (node->len > NOTIFY_TARGETS_MAX) {
-        return reader_fail(reader, node, "'%s' has %zu entries, at most %d", path, node->len,
-                           NOTIFY_TARGETS_MAX);
+        reader_fail(reader, node, "'%s' has %zu entries, at most %d", path, node->len, NOTIFY_TARGETS_MAX);
+        return error_hint(reader->err, "keep %d of them", NOTIFY_TARGETS_MAX);
     }
     for (size_t i = 0; i < node->len; i++) {
         AUTO_FREE char *item = xasprintf("%s[%zu]", path, i);

@@ -14,7 +14,7 @@ int read_program(struct job_reader *reader, const struct yaml_node *node, const 
     struct job *job = reader->job;
     reader->program = node;
     if (reader_list(reader, node, path, &job->program) < 0) {
-        return -1;
+        return node->type == YAML_MAP ? error_hint(reader->err, "say what to run: 'program: train.py'") : -1;
     }
     job->program_is_list = node->type == YAML_LIST;
     if (job->program.len == 0 || job->program.items[0][0] == '\0') {

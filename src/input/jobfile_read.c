@@ -37,7 +37,8 @@ int reader_fail(struct job_reader *reader, const struct yaml_node *node, const c
 int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
                      const char *expected)
 {
-    return reader_fail(reader, node, "'%.100s' is %s, expected %s", path, yaml_type_name(node), expected);
+    reader_fail(reader, node, "'%.100s' is %s, expected %s", path, yaml_type_name(node), expected);
+    return reader_hint_type(reader, node, path, expected);
 }
 
 int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
@@ -194,7 +195,8 @@ static int read_flag_field(struct job_reader *reader, const struct field *field,
         return reader_fail_type(reader, node, path, "true or false");
     }
     if (!yaml_is_word(node, "true") && !yaml_is_word(node, "false")) {
-        return reader_fail_value(reader, node, path, "true, false");
+        reader_fail_value(reader, node, path, "true, false");
+        return reader_hint_flag(reader, node, path);
     }
     *(bool *)(void *)((char *)reader->job + field->offset) = yaml_is_word(node, "true");
     return 0;
@@ -226,7 +228,8 @@ static int read_count_field(struct job_reader *reader, const struct field *field
     if (!is_auto(field, node) && !text_to_uint(node->text, field->min, field->max, &value)) {
         AUTO_FREE char *allowed = xasprintf("%s%llu to %llu", field->auto_ok ? "auto, or " : "",
                                             (unsigned long long)field->min, (unsigned long long)field->max);
-        return reader_fail_value(reader, node, path, allowed);
+        reader_fail_value(reader, node, path, allowed);
+        return reader_hint_count(reader, node, path, field);
     }
     *(unsigned *)(void *)((char *)reader->job + field->offset) = (unsigned)value;
     return 0;
@@ -243,7 +246,8 @@ static int read_duration_field(struct job_reader *reader, const struct field *fi
         AUTO_FREE char *allowed =
             xasprintf("%llus to %llud, as whole seconds or 90s 10m 2h 1d", (unsigned long long)field->min,
                       (unsigned long long)(field->max / 86400));
-        return reader_fail_value(reader, node, path, allowed);
+        reader_fail_value(reader, node, path, allowed);
+        return reader_hint_write(reader, node, path, field->example != NULL ? field->example : "10m");
     }
     if (field->offset != FIELD_NOWHERE) {
         *(unsigned long *)(void *)((char *)reader->job + field->offset) = (unsigned long)value;
@@ -265,7 +269,8 @@ static int fail_choice(struct job_reader *reader, const struct field *field, con
     AUTO_FREE char *allowed = strlist_join(&built, ", ");
     reader_fail_value(reader, node, path, allowed);
     const char *near = text_nearest(node->text, (const char *const *)all.items, all.len);
-    return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near) : -1;
+    return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near)
+                        : reader_hint_write(reader, node, path, built.items[0]);
 }
 
 static int read_choice_field(struct job_reader *reader, const struct field *field,
@@ -326,6 +331,19 @@ static int fail_unknown_key(struct job_reader *reader, const struct yaml_node *k
                       "leave it out; arguments of the program belong in 'args', variables in 'env'");
 }
 
+static int fail_no_mapping(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
+                           const char *path)
+{
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    for (size_t i = 0; i < field->table->count; i++) {
+        strlist_add(&names, field->table->fields[i].key);
+    }
+    AUTO_FREE char *known = strlist_join(&names, ", ");
+    reader_fail_type(reader, node, path, "a mapping");
+    return error_hint(reader->err, "write '%.80s: {%s: VALUE}'; its keys are %s", path, names.items[0],
+                      known);
+}
+
 /* null, [], {} and mappings of these */
 static bool asks_nothing(const struct yaml_node *node)
 {
@@ -362,7 +380,7 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
         return read_flag_field(reader, field, node, path);
     case FIELD_MAP:
         if (node->type != YAML_MAP) {
-            return reader_fail_type(reader, node, path, "a mapping");
+            return fail_no_mapping(reader, field, node, path);
         }
         return fields_read(reader, node, field->table, prefix);
     case FIELD_CUSTOM:

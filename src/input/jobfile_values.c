@@ -36,7 +36,8 @@ int read_job_name(struct job_reader *reader, const struct yaml_node *node, const
         return -1;
     }
     if (has_control(text) || strlen(text) > JOB_NAME_MAX) {
-        return reader_fail_value(reader, node, path, "one line of up to 200 bytes");
+        reader_fail_value(reader, node, path, "one line of up to 200 bytes");
+        return error_hint(reader->err, "give a short name, such as 'job: pretrain'");
     }
     replace(&reader->job->name, xstrdup(text));
     return 0;
@@ -67,7 +68,8 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
     if (!known) {
         reader_fail_value(reader, node, path, "auto, bash, sh, or the absolute path of a shell");
         const char *near = text_nearest(text, names, ARRAY_LEN(names));
-        return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near) : -1;
+        return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near)
+                            : reader_hint_write(reader, node, path, "auto");
     }
     replace(&reader->job->shell, xstrdup(text));
     return 0;
@@ -89,7 +91,7 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
     if (private_half != NULL && file_exists(private_half)) {
         if (reader->warnings != NULL) {
             strlist_addf(reader->warnings,
-                         "'%s' is the public key '%s': the private key '%s' beside it is used", path, text,
+                         "'%s' is the public key '%s': the private key '%s' is used instead", path, text,
                          private_half);
         }
         replace(&reader->job->ssh_identity, xstrdup(private_half));
@@ -162,7 +164,8 @@ int check_jump(struct job_reader *reader, const struct yaml_node *node, const ch
     if (good && text[0] != '-' && strpbrk(text, " \t\"'`$;&|<>(){}\\") == NULL && !has_control(text)) {
         return 0;
     }
-    return reader_fail_value(reader, node, path, "[user@]host[:port], several separated by commas, or none");
+    reader_fail_value(reader, node, path, "[user@]host[:port], several separated by commas, or none");
+    return reader_hint_write(reader, node, path, "user@gateway:22");
 }
 
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path)
@@ -171,7 +174,8 @@ int check_user(struct job_reader *reader, const struct yaml_node *node, const ch
     if (host_user_is_valid(text, strlen(text))) {
         return 0;
     }
-    return reader_fail_value(
+    reader_fail_value(
         reader, node, path,
         "a user's name without blanks, '@', ':' and characters of the shell, not beginning with '-'");
+    return error_hint(reader->err, "write the name alone, as `id -un` prints it on the node");
 }

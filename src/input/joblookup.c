@@ -110,6 +110,8 @@ static char *fail_path(const char *job, struct error *err)
     const char *near = nearest(slash != NULL ? slash + 1 : job, &names);
     if (near != NULL) {
         error_hint(err, "did you mean '%.*s%s'?", slash != NULL ? (int)(slash + 1 - job) : 0, job, near);
+    } else {
+        error_hint(err, "check the path; `mtlaunch init` writes a job file");
     }
     return NULL;
 }

@@ -241,7 +241,7 @@ static int read_group(struct cursor *cursor, size_t end, struct hostlist_entry *
                          len > 0 ? "'@%s' is no name of a group" : "no name behind '@%s'", name.text);
     return error_hint(err,
                       "write @NAME for the host file NAME or NAME.txt: letters, digits, '.', '_' and '-'; a "
-                      "user stands before the '@': user@host");
+                      "user is written before the '@': user@host");
 }
 
 /* The first word, [^][user@]name[:port] or [^]@group, at pos. */
@@ -267,7 +267,7 @@ static int read_name(struct cursor *cursor, struct hostlist_entry *entry, struct
     if (cursor->pos == end) {
         hostlist_reader_fail(reader, entry->offset, err, "no host name in '%s'",
                              shown(cursor, entry->offset, end).text);
-        return error_hint(err, "'^' stands right before the name of the host to remove: ^g0033");
+        return error_hint(err, "write '^' directly before the name of the host to remove: ^g0033");
     }
     int result = at_char(cursor, '@')
                      ? read_group(cursor, end, entry, err)

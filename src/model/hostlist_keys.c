@@ -51,7 +51,7 @@ static int check_slots(struct host *host, struct error *err)
     for (const char *at = host->gpus; *at; at++)
         count += *at == ',';
     if (host->slots && host->slots != count) {
-        error_set(err, &kind_host_list, "slots=%u beside gpus=%s, which are %u", host->slots,
+        error_set(err, &kind_host_list, "slots=%u does not match gpus=%s, which names %u", host->slots,
                   hostlist_token(host->gpus, strlen(host->gpus)).text, count);
         return error_hint(err, "leave slots= out: the GPUs of gpus= are counted");
     }
@@ -96,12 +96,12 @@ static int add_gpus(struct str *list, bool seen[SLOTS_MAX], const char *item, co
         !text_to_uint(dash ? dash + 1 : first, 0, UINT64_MAX, &high))
         return refuse_gpus(err, value, "not a list of numbers");
     if (high < low)
-        return refuse_gpus(err, value, "the range runs backwards");
+        return refuse_gpus(err, value, "the range is reversed");
     if (high >= SLOTS_MAX)
         return refuse_gpus(err, value, "numbers go up to 1023");
     for (uint64_t gpu = low; gpu <= high; gpu++) {
         if (seen[gpu])
-            return refuse_gpus(err, value, "a GPU stands twice");
+            return refuse_gpus(err, value, "a GPU is named twice");
         seen[gpu] = true;
         str_addf(list, "%s%u", list->len ? "," : "", (unsigned)gpu);
     }
@@ -150,7 +150,8 @@ static void show_addr(const struct host *host, struct str *out)
 static int set_user(struct host *host, const char *value, struct error *err)
 {
     if (host->user) {
-        error_set(err, &kind_host_list, "'user=%s' beside '%s@'", hostlist_token(value, strlen(value)).text,
+        error_set(err, &kind_host_list, "'user=%s' and '%s@' both name a user",
+                  hostlist_token(value, strlen(value)).text,
                   hostlist_token(host->user, strlen(host->user)).text);
         return error_hint(err, "name the user once");
     }
@@ -165,8 +166,8 @@ static int set_port(struct host *host, const char *value, struct error *err)
     uint64_t port;
 
     if (host->port) {
-        error_set(err, &kind_host_list, "'port=%s' beside ':%u'", hostlist_token(value, strlen(value)).text,
-                  host->port);
+        error_set(err, &kind_host_list, "'port=%s' and ':%u' both name a port",
+                  hostlist_token(value, strlen(value)).text, host->port);
         return error_hint(err, "name the port once");
     }
     if (!text_to_uint(value, 1, 65535, &port)) {

@@ -81,8 +81,7 @@ int hostlist_addr_check(const char *addr, struct error *err)
         if (hostlist_ipv6_valid(addr, len, false))
             return 0;
         error_set(err, &kind_host_list, "'addr=%s' is no address", hostlist_token(addr, len).text);
-        return error_hint(err,
-                          "an IPv6 address stands bare, without brackets, port and %%zone: addr=2001:db8::2");
+        return error_hint(err, "write an IPv6 address without brackets, port and %%zone: addr=2001:db8::2");
     }
     if (len == 0 || strspn(addr, name_characters) != len) {
         error_set(err, &kind_host_list, "'addr=%s' is no address", hostlist_token(addr, len).text);
@@ -188,7 +187,7 @@ static int read_plain_name(struct hostlist_reader *reader, size_t offset, size_t
         if (!hostlist_ipv6_valid(text, end - offset, true)) {
             hostlist_reader_fail(reader, offset, err, "'%s' is neither host:port nor an IPv6 address",
                                  hostlist_token(text, end - offset).text);
-            return error_hint(err, "an IPv6 address with a port stands in brackets: [2001:db8::2]:2222");
+            return error_hint(err, "put brackets around an IPv6 address with a port: [2001:db8::2]:2222");
         }
         hostlist_pattern_set(&entry->pattern, text, end - offset);
         return 0;

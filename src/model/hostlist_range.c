@@ -105,8 +105,8 @@ static int check_bounds(const struct digits *low, const struct digits *high, con
                           width, low->value, width, high->value);
     }
     if (high->value < low->value) {
-        error_set(err, &kind_host_list, "'%s' runs backwards: '%s' is above '%s'", whole.text, first.text,
-                  last.text);
+        error_set(err, &kind_host_list, "the range '%s' is reversed: '%s' is above '%s'", whole.text,
+                  first.text, last.text);
         return error_hint(err, "write [%s-%s], or list single numbers in the order you want", last.text,
                           first.text);
     }

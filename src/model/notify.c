@@ -146,7 +146,7 @@ int notify_url_check(const char *url, bool allow_http, struct error *err)
     }
     if (!secure && !allow_http) {
         error_set(err, &kind_usage, "'%s' is not encrypted, expected https", str_text(&shown));
-        return error_hint(err, "use https, or say 'allow_http: true' beside the url");
+        return error_hint(err, "use https, or add 'allow_http: true' to the target");
     }
     return 0;
 }

@@ -188,7 +188,8 @@ static void test_hosts_beside_hostfile(void **state)
     struct files *files = *state;
     struct hostsource_request request = {.hosts = "a", .hostfile = files->one, .self = "me"};
 
-    check_refused(&request, &kind_usage, "'--hosts' beside '--hostfile'", "one of the two");
+    check_refused(&request, &kind_usage, "'--hosts' and '--hostfile' cannot be given together",
+                  "one of the two");
 }
 
 /* A file that is named and missing never leads to the next source, nor to this machine. */

@@ -41,12 +41,15 @@ static void test_forms(void **state)
 }
 
 static const struct refusal wrong[] = {
-    {"hosts: {a: b}\n", 1, 8, "'hosts' is a mapping, expected an expression or a list of entries", ""},
+    {"hosts: {a: b}\n", 1, 8, "'hosts' is a mapping, expected an expression or a list of entries",
+     "write 'hosts: [g1, g2]'"},
     {"hosts: ''\n", 1, 8, "'hosts' is empty", "give a value, or leave it out"},
     {"hosts: []\n", 1, 8, "'hosts' is an empty list", "name at least one host, or leave it out"},
-    {"hosts: [g1, [g2]]\n", 1, 13, "'hosts[1]' is a list, expected a text", ""},
+    {"hosts: [g1, [g2]]\n", 1, 13, "'hosts[1]' is a list, expected a text",
+     "write one text, in quotes if the brackets belong to it"},
     {"hosts: [g1, '']\n", 1, 13, "'hosts[1]' is empty", "give a value, or leave it out"},
-    {"hosts: [\"g1\\ng2\"]\n", 1, 9, "'hosts[0]' has several lines, expected one entry", ""},
+    {"hosts: [\"g1\\ng2\"]\n", 1, 9, "'hosts[0]' has several lines, expected one entry",
+     "write one list item for each host"},
 };
 
 static void test_wrong_types(void **state)

@@ -91,7 +91,8 @@ static void test_a_folder_is_no_job(void **state)
 {
     (void)state;
     make("d.yaml/x");
-    assert_missing("d.yaml", NULL, NULL, "no job file 'd.yaml'", "");
+    assert_missing("d.yaml", NULL, NULL, "no job file 'd.yaml'",
+                   "check the path; `mtlaunch init` writes a job file");
 }
 
 static void test_missing_names_list_the_places(void **state)
@@ -116,7 +117,8 @@ static void test_missing_paths(void **state)
     make("jobs/train.yaml");
     assert_missing("jobs/trian.yaml", NULL, NULL, "no job file 'jobs/trian.yaml'",
                    "did you mean 'jobs/train.yaml'?");
-    assert_missing("none/x.yaml", NULL, NULL, "no job file 'none/x.yaml'", "");
+    assert_missing("none/x.yaml", NULL, NULL, "no job file 'none/x.yaml'",
+                   "check the path; `mtlaunch init` writes a job file");
     assert_missing("jobs/train", NULL, NULL,
                    "'jobs/train' is neither a path that ends in .yaml or .yml nor the name of a job",
                    "did you mean 'jobs/train.yaml'?");

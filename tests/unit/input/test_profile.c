@@ -116,14 +116,16 @@ static void test_profiles_are_checked_unasked(void **state)
     (void)state;
     static const struct refusal wrong[] = {
         {"profiles: [a]\n", 1, 11,
-         "'profiles' is a list, expected a mapping of names to keys of the job file", ""},
+         "'profiles' is a list, expected a mapping of names to keys of the job file",
+         "write 'profiles: {smoke: {nproc_per_node: 1}}'"},
         {"profiles: {p: [a]}\n", 1, 15, "'profiles.p' is a list, expected a mapping of keys of the job file",
-         ""},
+         "write 'p: {nproc_per_node: 1}'"},
         {"profiles: {p: {nproc: 1, arg: 1}}\n", 1, 16, "unknown key 'profiles.p.nproc'",
          "did you mean 'nproc_per_node'?"},
         {"profiles:\n  p:\n    master: {prt: 1}\n", 3, 14, "unknown key 'profiles.p.master.prt'",
          "did you mean 'port'?"},
-        {"profiles: {p: {profiles: {}}}\n", 1, 16, "'profiles.p.profiles': a profile holds no profiles", ""},
+        {"profiles: {p: {profiles: {}}}\n", 1, 16, "'profiles.p.profiles': a profile holds no profiles",
+         "name several: --profile A --profile B"},
     };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
@@ -138,8 +140,9 @@ static void test_values_of_a_profile_have_its_place(void **state)
     AUTO_OUTCOME struct outcome unasked = read_with(spec, NULL, NULL);
     assert_read(&unasked);
     AUTO_OUTCOME struct outcome got = read_with(spec, "p", NULL);
-    assert_refused(&got, &kind_job_file, SPEC_FILE,
-                   &(struct refusal){spec, 4, 17, "'zero_stage' is '9', allowed: 0 to 3", ""});
+    assert_refused(
+        &got, &kind_job_file, SPEC_FILE,
+        &(struct refusal){spec, 4, 17, "'zero_stage' is '9', allowed: 0 to 3", "write 'zero_stage: 3'"});
 }
 
 static void test_both_host_lists(void **state)
@@ -148,7 +151,7 @@ static void test_both_host_lists(void **state)
     AUTO_OUTCOME struct outcome got =
         read_with("program: x\nhostfile: h\nprofiles: {p: {hosts: g1}}\n", "p", NULL);
     assert_refused(&got, &kind_job_file, SPEC_FILE,
-                   &(struct refusal){"both", 2, 11, "'hostfile' beside 'hosts'",
+                   &(struct refusal){"both", 2, 11, "'hostfile' and 'hosts' cannot be given together",
                                      "keep one of the two; null takes one back in a profile"});
 }
 

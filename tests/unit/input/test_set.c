@@ -103,13 +103,14 @@ static void test_set_refusals(void **state)
         {"mastr.port=1", "--set mastr.port=1", "unknown key 'mastr'", "did you mean 'master'?", &kind_usage},
         {"master.prt=1", "--set master.prt=1", "unknown key 'master.prt'", "did you mean 'port'?",
          &kind_usage},
-        {"zero_stage=7", "--set zero_stage=7", "'zero_stage' is '7', allowed: 0 to 3", "", &kind_usage},
+        {"zero_stage=7", "--set zero_stage=7", "'zero_stage' is '7', allowed: 0 to 3",
+         "write --set 'zero_stage=3'", &kind_usage},
         {"args.lr.x=1", "--set args.lr.x=1", "'args.lr' is a text, a path goes through mappings only",
          "set 'args.lr' as a whole", &kind_usage},
         {"setup.0=x", "--set setup.0=x", "'setup' is a list, a path goes through mappings only",
          "set 'setup' as a whole", &kind_usage},
         {"args.m={a: 1}", "--set args.m={a: 1}", "'args.m' is a mapping, expected a text or a list of texts",
-         "", &kind_usage},
+         "write 'm: VALUE', or put quotes around a value in braces", &kind_usage},
         {"args.m=[a", "--set args.m=[a",
          "the value is not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
          "put quotes around the value", &kind_usage},
@@ -125,7 +126,7 @@ static void test_set_refusals(void **state)
          &kind_not_supported},
         {"container.name=-c", "--set container.name=-c",
          "'container.name' is '-c', allowed: letters, digits, '_', '.' and '-', the first a letter or digit",
-         "", &kind_usage},
+         "write a name that `docker ps` shows", &kind_usage},
         /* a value that may be a secret is never repeated */
         {"env.A=null", "--set env.A", "'env.A' is null, expected a text",
          "write \"\" for an empty value, or leave the name out", &kind_usage},
@@ -135,7 +136,8 @@ static void test_set_refusals(void **state)
         {"env={RANK: sesam}", "--set env", "'RANK' may not be set",
          "the launcher gives it to each process: leave it out", &kind_usage},
         {"args.API_KEY={a: sesam}", "--set args.API_KEY",
-         "'args.API_KEY' is a mapping, expected a text or a list of texts", "", &kind_usage},
+         "'args.API_KEY' is a mapping, expected a text or a list of texts",
+         "write 'API_KEY: VALUE', or put quotes around a value in braces", &kind_usage},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_OUTCOME struct outcome got = read_sets(&cases[i].set, 1);
@@ -277,13 +279,16 @@ static void test_options_and_variables_are_checked(void **state)
         struct job_request request;
         const char *file, *text, *hint;
     } cases[] = {
-        {{.zero_stage = "4"}, "--zero-stage", "'zero_stage' is '4', allowed: 0 to 3", ""},
-        {{.zero_stage = ""}, "--zero-stage", "'zero_stage' is '', allowed: 0 to 3", ""},
+        {{.zero_stage = "4"}, "--zero-stage", "'zero_stage' is '4', allowed: 0 to 3", "write --zero-stage 3"},
+        {{.zero_stage = ""}, "--zero-stage", "'zero_stage' is '', allowed: 0 to 3", "write --zero-stage 0"},
         {{.nproc_per_node = "null"},
          "--nproc-per-node",
          "'nproc_per_node' is 'null', allowed: auto, or 1 to 1024",
-         ""},
-        {{.master_port = "0"}, "--master-port", "'master.port' is '0', allowed: auto, or 1 to 65535", ""},
+         "write --nproc-per-node auto"},
+        {{.master_port = "0"},
+         "--master-port",
+         "'master.port' is '0', allowed: auto, or 1 to 65535",
+         "write --master-port auto"},
         {{.master_addr = "g1:5"},
          "--master-addr",
          "'master.addr' is 'g1:5', allowed: auto, or one name or address",
@@ -292,11 +297,11 @@ static void test_options_and_variables_are_checked(void **state)
         {{.environ_ = (const char *const[]){"ZERO_STAGE=x", NULL}},
          "ZERO_STAGE of the environment",
          "'zero_stage' is 'x', allowed: 0 to 3",
-         ""},
+         "set ZERO_STAGE=0, or unset it"},
         {{.environ_ = (const char *const[]){"MASTER_PORT=99999", NULL}},
          "MASTER_PORT of the environment",
          "'master.port' is '99999', allowed: auto, or 1 to 65535",
-         ""},
+         "set MASTER_PORT=auto, or unset it"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_OUTCOME struct outcome got = read_spec(SPEC, &cases[i].request);

@@ -169,7 +169,7 @@ static const struct accept_case ranges[] = {
 };
 
 static const struct reject_case bad_ranges[] = {
-    {"g[45-33]", 1, 2, "'[45-33]' runs backwards: '45' is above '33'", "[33-45]"},
+    {"g[45-33]", 1, 2, "the range '[45-33]' is reversed: '45' is above '33'", "[33-45]"},
     {"g[36-40-44]", 1, 2, "'[36-40-44]' is no range", "[0033-0036]"},
     {"g[]", 1, 2, "empty range '[]'", "[0033-0036]"},
     {"g[1-", 1, 2, "unclosed '[' in 'g[1-'", "close the range"},
