@@ -100,7 +100,7 @@ def test_s9_nodes_finish_although_no_process_of_the_head_lives(lab, job, options
     time.sleep(1)
     send(lab, "KILL")
     command.communicate(timeout=20)
-    assert not heads(lab)
+    wait_for(lambda: not heads(lab), "no mtlaunch on the head", 5)
     wait_until_gone(lab, "r")
     status = lab.status("r")
     assert status["state"] == "stopping" and not status["supervisor"]["alive"]

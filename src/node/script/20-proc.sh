@@ -149,6 +149,32 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
 mt_read_table() {
     mt_unproven=
     IFS=' ' read -r mt_self mt_rest </proc/self/stat
+    for mt_try in 1 2 3 4 5; do
+        mt_print_table
+        case $mt_table in
+        *"proc $mt_self "*"
+end table "*) break ;;
+        esac
+        # a process that ends between the open and the read of its file ends mawk with 2
+        [ "$mt_code" = 2 ] || break
+    done
+    case $mt_table in
+    *"proc $mt_self "*"
+end table "*) ;;
+    *)
+        mt_set_unproven awk "$mt_code" "$mt_table"
+        mt_table=
+        return 1
+        ;;
+    esac
+    # bash is slow at long texts, unless what is looked for stands near their end
+    mt_stuck=${mt_table##*"
+end table "}
+    mt_batches=${mt_stuck%% *}
+    mt_stuck=${mt_stuck#"$mt_batches"}
+}
+
+mt_print_table() { # -> mt_table, mt_code
     mt_table=$(
         exec 2>&1
         printf '%s\n' /proc/[0-9]* end | awk '
@@ -175,18 +201,4 @@ mt_read_table() {
             }'
     )
     mt_code=$?
-    case $mt_table in
-    *"proc $mt_self "*"
-end table "*) ;;
-    *)
-        mt_set_unproven awk "$mt_code" "$mt_table"
-        mt_table=
-        return 1
-        ;;
-    esac
-    # bash is slow at long texts, unless what is looked for stands near their end
-    mt_stuck=${mt_table##*"
-end table "}
-    mt_batches=${mt_stuck%% *}
-    mt_stuck=${mt_stuck#"$mt_batches"}
 }

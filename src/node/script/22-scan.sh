@@ -286,8 +286,8 @@ mt_scan() { # RUN_ID RANKS EXCEPT
     mt_read_table && mt_find_marks "$1" "$2" "$3" && mt_read_end && mt_close && mt_check_root
 }
 
-mt_close() {
-    set -- "self $$"
+mt_close() { # [PID]: it and what descends from it is passed over; default: this shell
+    set -- "self ${1:-$$}"
     [ -z "$mt_root" ] || set -- "$@" "root $mt_root $mt_root_ticks"
     [ -z "$mt_keeper" ] || set -- "$@" "keeper $mt_keeper $mt_keeper_ticks"
     [ -z "$mt_ended_ticks" ] || set -- "$@" "ended $mt_ended_ticks"

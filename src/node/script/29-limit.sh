@@ -40,7 +40,7 @@ mt_kill_sessions_below() { # PID of a child of this shell: the sessions its chil
     mt_root='' mt_keeper='' mt_memory='' mt_ended_ticks='' mt_found=''
     if mt_read_table; then
         mt_marks=$(printf '%s\n' "$mt_table" | awk -v parent="$1" '$3 == parent && $5 == $2 { print "own", $2 }')
-        mt_close
+        mt_close 0
     fi
     # shellcheck disable=SC2046 # the first of five words a process
     kill -KILL "$1" $(printf '%s\n' "$mt_found" | awk '{ print $1 }') 2>/dev/null
