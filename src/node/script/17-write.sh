@@ -6,6 +6,7 @@ mt_reword() { # what a tool said of a file -> mt_why
     *[Nn]"o space left"*) mt_why="no space left on device" ;;
     *[Qq]"uota exceeded"*) mt_why="disk quota exceeded" ;;
     *[Rr]"ead-only file system"*) mt_why="read-only file system" ;;
+    *"annot fork"* | *"can't fork"* | *"fork:"*) mt_why="cannot fork" ;;
     *) mt_why=${1##*: } ;;
     esac
 }

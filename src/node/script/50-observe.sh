@@ -6,10 +6,7 @@ mt_verb_observe() {
     mt_set_paths
     mt_frame host "$mt_host"
     mt_check_place || mt_fail place "$mt_problem"
-    if [ -f "$mt_log" ]; then
-        mt_frame log "$mt_log"
-        mt_frame log_time "$(date -r "$mt_log" +%s 2>/dev/null || echo 0)"
-    fi
+    [ ! -f "$mt_log" ] || mt_frame log "$mt_log"
     mt_root='' mt_keeper='' mt_memory=''
     if ! mt_read_state "$mt_base.state"; then
         mt_observe_unrecorded
@@ -30,6 +27,8 @@ mt_verb_observe() {
     if [ -f "$mt_log" ]; then
         mt_size=$(wc -c <"$mt_log" | tr -d ' ')
         [ -z "$mt_size" ] || mt_frame log_size "$mt_size"
+        mt_time=$(date -r "$mt_log" +%s 2>/dev/null)
+        [ -z "$mt_time" ] || mt_frame log_time "$mt_time"
     fi
     [ -z "$mt_want_gpus" ] || mt_observe_gpus
     # last, so that nothing above ended later than now
