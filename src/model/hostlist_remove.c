@@ -77,16 +77,19 @@ static void collect_removed(struct hostlist_builder *builder, struct hostlist_in
     hostlist_index_release(&names);
 }
 
-static int refuse_empty(const struct hostlist_builder *builder, bool removed, struct error *err)
+static int refuse_empty(struct hostlist_builder *builder, bool removed, struct error *err)
 {
-    const struct hostlist_reader *reader = &builder->reader;
+    struct hostlist_reader *reader = &builder->reader;
+    unsigned line = 0, column = 0;
 
     if (removed)
         error_set(err, &kind_host_list, "'%s' is empty: '^' removes every host", reader->name);
     else
         error_set(err, &kind_host_list, "'%s' is empty: it names no host", reader->name);
+    if (builder->removals_len > 0)
+        hostlist_reader_place(reader, builder->removals[0].offset, &line, &column);
     if (reader->first_line)
-        error_at(err, reader->name, 0, 0);
+        error_at(err, reader->name, line, column);
     return error_hint(err, removed ? "take a '^' entry out" : "name at least one host");
 }
 

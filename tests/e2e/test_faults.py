@@ -75,7 +75,7 @@ def test_a_frozen_node(lab):
 
 def test_a_node_that_is_slow_to_answer_has_not_failed(lab):
     """A handshake that takes 8 s: within the time there is the node is well, beyond it nobody knows."""
-    lab.job(hosts="node1,node2", stop={"grace": "1s"}, on_lost="stop")
+    lab.job(hosts="node1,node2", stop={"grace": "1s"})
     lab.mt("start", "job.yaml", "r", "--no-supervise")
     lab.cluster.freeze("node2")
     hasty = lab.mt("status", "r", "--json", "--connect-timeout", "2s", code=1).json

@@ -14,8 +14,8 @@ def test_u23_a_torch_without_libuv_is_told_what_to_set(lab):
 
 def test_u23_also_when_it_fails_at_once(lab):
     lab.job(hosts="node1", program=["sh", "-c", f"echo '{LIBUV}' >&2; exit 1"])
-    answer = lab.mt("start", "job.yaml", "r", "--json", code=1)
-    assert LIBUV in answer.error["message"] and "USE_LIBUV=0" in answer.error["hint"]
+    reason = lab.mt("start", "job.yaml", "r", "--json", code=1).json["reason"]
+    assert LIBUV in reason and "USE_LIBUV=0" in reason
 
 
 def test_an_unknown_failure_has_no_hint(lab):

@@ -64,7 +64,7 @@ mt_observe_own_gpus() {
     mt_text=$(
         {
             ! mt_alive "$mt_root" "$mt_root_ticks" || printf '%s\n' "/proc/$mt_root/environ"
-            printf '%s\n' "$mt_memory" | while read -r mt_p mt_t mt_rest; do
+            printf '%s\n' "$mt_memory" | while read -r mt_word mt_p mt_t mt_rest; do
                 ! mt_alive "$mt_p" "$mt_t" || printf '%s\n' "/proc/$mt_p/environ"
             done
         } | xargs cat 2>/dev/null | tr '\0' '\n' | sed -n 's/^CUDA_VISIBLE_DEVICES=/visible /p' | sort -u

@@ -58,7 +58,7 @@ class Answer:
         return self.frames(**values)
 
     def whole(self, **more):
-        return self.plausible(**more) + self.frames(end="ok")
+        return self.plausible(**more) + self.frames(scan="ok", end="ok")
 
 
 def real(a):

@@ -151,7 +151,7 @@ static void test_removals(void **state)
         {"a slots=8\nb slots=8\n^a slots=8 # broken", "b slots=8"},
     };
     static const struct reject_case bad[] = {
-        {"^a", 0, 0, "'hosts' is empty: it names no host", "at least one"},
+        {"^a", 1, 1, "'hosts' is empty: it names no host", "at least one"},
         {"a\n^", 2, 1, "no host name in '^'", "^g0033"},
         {"a\n^ a", 2, 1, "no host name in '^'", "^g0033"},
         {"a\n^^a", 2, 2, "'^' cannot stand in the host name '^a'", "letters"},
