@@ -99,6 +99,21 @@ def test_s1_the_reason_is_named(dash, tool, fault, why):
     assert dash.stop(grace=0)["unproven"] is None
 
 
+def test_s1_an_awk_that_met_a_process_on_its_way_out_is_asked_again(node):
+    """mawk ends with 2 when a file in /proc cannot be read any more."""
+    path = node.path
+    break_tool(node, "awk", "killed")
+    file = os.path.join(path if node.shell == "busybox" else node.path.split(":")[0], "awk")
+    real = "/usr/bin/busybox awk" if node.shell == "busybox" else shutil.which("awk", path="/usr/bin:/bin")
+    once = os.path.join(node.folder, "once")
+    with open(file, "w") as f:
+        f.write(f"#!/bin/sh\ncase $* in *getline*) [ -e {once} ] || {{ : >{once}; echo 'awk: read error (No such process)'"
+                f" >&2; exit 2; }} ;; esac\nexec {real} \"$@\"\n")
+    assert "error" not in said(node, "probe")[0]
+    assert os.path.exists(once)
+    mend(node, path)
+
+
 def test_s1_a_removed_record_and_a_killed_awk(node):
     pid = node.start("/bin/sleep", "300")["pid"]
     os.unlink(node.file("state"))

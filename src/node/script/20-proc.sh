@@ -145,8 +145,17 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
 # Every process -> mt_table: lines "proc pid ppid pgrp sid threads ticks state", one pass over /proc/PID/stat; then
 # "env FILE", the environments to look for marks in, with /proc/self/cmdline after every 399 and at the end; last
 # "end table", the number of these, and the environments of processes that sleep in the kernel -> mt_batches, mt_stuck.
-# Fails with mt_unproven when the last line is missing, or this process: then the table is not whole.
+# Fails with mt_unproven when the last line is missing, or this process: then the table is not whole. mawk ends with 2
+# when a process goes between the opening and the reading of its file: that is tried again.
 mt_read_table() {
+    for mt_tries_left in 4 3 2 1 0; do
+        mt_read_table_once && return 0
+        [ "$mt_code" = 2 ] && [ "$mt_unproven" != 'cannot fork' ] || return 1
+    done
+    return 1
+}
+
+mt_read_table_once() {
     mt_unproven=
     IFS=' ' read -r mt_self mt_rest </proc/self/stat
     for mt_try in 1 2 3 4 5; do
