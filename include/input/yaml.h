@@ -89,6 +89,8 @@ bool yaml_is_null(const struct yaml_node *node);
 bool yaml_is_word(const struct yaml_node *node, const char *word);
 /* Does a text of the document (a line, a value) set a name whose value may not be shown? */
 bool yaml_has_secret(const struct yaml_doc *doc, const char *text);
+/* The text as it may be shown: "***" in place of what follows such a name. Caller frees. */
+char *yaml_shown_text(const struct yaml_doc *doc, const char *text);
 /* "a mapping", "a list", "null", "a text". */
 const char *yaml_type_name(const struct yaml_node *node);
 

@@ -44,10 +44,13 @@ static int fail_no_value(struct job_reader *reader, const struct yaml_node *map,
 {
     const struct yaml_node *key = map->entries[at].key;
     const char *text = key->text;
-    size_t name = strcspn(text, " \t=");
+    size_t name = strcspn(text, " \t=:");
     reader_fail(reader, key, "'%.100s' has no value", path);
-    if (text[name] != '\0' && name > 0 && !yaml_has_secret(key->doc, key->text)) {
-        size_t gap = strspn(text + name, " \t=");
+    if (yaml_has_secret(key->doc, text)) {
+        return error_hint(reader->err, "write 'NAME: VALUE', with a colon and a blank");
+    }
+    if (text[name] != '\0' && name > 0) {
+        size_t gap = strspn(text + name, " \t=:");
         AUTO_STR struct str value = STR_INIT;
         words_add_scalar(text + name + gap, &value);
         return error_hint(reader->err, "write '%.*s: %.200s', with a colon and a blank",
@@ -103,7 +106,8 @@ static int read_args_map(struct job_reader *reader, const struct yaml_node *node
 {
     for (size_t i = 0; i < node->len; i++) {
         const struct yaml_node *key = node->entries[i].key;
-        AUTO_FREE char *arg_path = xasprintf("%s.%s", path, key->text);
+        AUTO_FREE char *shown = yaml_shown_text(key->doc, key->text);
+        AUTO_FREE char *arg_path = xasprintf("%s.%s", path, shown);
         struct job_arg *arg = job_args_add(&reader->job->args);
         AUTO_FREE char *option = xasprintf("--%s", key->text);
         arg->key = xstrdup(key->text);

@@ -5,6 +5,23 @@
 #include "base/text.h"
 #include "input/envfile.h"
 #include "input/jobfile_internal.h"
+#include "input/words_internal.h"
+
+/* "A:1" in braces is a name without a value: what was meant is "A: 1". */
+static int hint_no_value(struct job_reader *reader, const struct yaml_node *key)
+{
+    size_t name = strcspn(key->text, "=:");
+    if (name == 0 || key->text[name] == '\0') {
+        return error_hint(reader->err, "write \"\" for an empty value, or leave the name out");
+    }
+    if (yaml_has_secret(key->doc, key->text)) {
+        return error_hint(reader->err, "write 'NAME: VALUE', with a colon and a blank");
+    }
+    AUTO_STR struct str value = STR_INIT;
+    words_add_scalar(key->text + name + 1, &value);
+    return error_hint(reader->err, "write '%.*s: %.200s', with a colon and a blank",
+                      (int)(name > 100 ? 100 : name), key->text, str_text(&value));
+}
 
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
@@ -14,15 +31,16 @@ int read_env(struct job_reader *reader, const struct yaml_node *node, const char
     for (size_t i = 0; i < node->len; i++) {
         const struct yaml_node *key = node->entries[i].key;
         const struct yaml_node *value = node->entries[i].value;
-        AUTO_FREE char *name = xasprintf("%s.%s", path, key->text);
+        AUTO_FREE char *shown = yaml_shown_text(key->doc, key->text);
+        AUTO_FREE char *name = xasprintf("%s.%s", path, shown);
         if (yaml_is_null(value)) {
             reader_fail_type(reader, value, name, "a text");
-            return error_hint(reader->err, "write \"\" for an empty value, or leave the name out");
+            return hint_no_value(reader, key);
         }
         if (value->type != YAML_TEXT) {
             return reader_fail_type(reader, value, name, "a text");
         }
-        if (env_check_settable(key->text, value->text, reader->err) < 0) {
+        if (env_check_settable(shown, value->text, reader->err) < 0) {
             return reader_place(reader, key);
         }
         if (check_placeholders(reader, value, name) < 0) {

@@ -45,6 +45,26 @@ static int find_owned(const char *word)
     return -1;
 }
 
+/* Options of torchrun without a value, by their names with underscores. */
+static bool is_flag(const char *word)
+{
+    return strcmp(word, "--run_path") == 0 || strcmp(word, "--run-path") == 0 ||
+           strcmp(word, "--virtual_local_rank") == 0 || strcmp(word, "--virtual-local-rank") == 0;
+}
+
+/* Would torchrun take this word for the script? It is no option, nor the value of the one before it. */
+static bool is_positional(char *const *words, size_t at)
+{
+    if (strcmp(words[at], "--") == 0) {
+        return true;
+    }
+    if (words[at][0] == '-') {
+        return false;
+    }
+    const char *before = at > 0 ? words[at - 1] : "";
+    return before[0] != '-' || strchr(before, '=') != NULL || is_flag(before);
+}
+
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     struct strlist *words = &reader->job->launcher_args;
@@ -60,7 +80,7 @@ int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, 
             reader_fail(reader, at, "'%s' holds '%.80s', which mtlaunch sets", path, words->items[i]);
             return error_hint(reader->err, "%s", owned[which].hint);
         }
-        if (i == 0 ? words->items[i][0] != '-' : strcmp(words->items[i], "--") == 0) {
+        if (is_positional(words->items, i)) {
             reader_fail(reader, at, "'%s' holds '%.80s', which would end the options of the launcher", path,
                         words->items[i]);
             return error_hint(reader->err, "name the program in 'program' and its arguments in 'args'");

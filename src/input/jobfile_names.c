@@ -12,7 +12,7 @@ static void add_keys(const struct field_table *table, const char *prefix, struct
         const struct field *field = &table->fields[i];
         if (field->type == FIELD_UNBUILT)
             continue;
-        if (field->type == FIELD_MAP && field->table) {
+        if (field->table) {
             AUTO_FREE char *below = xasprintf("%s%s.", prefix, field->key);
             add_keys(field->table, below, keys);
         } else {

@@ -76,16 +76,25 @@ static bool is_assignment(const char *word)
     return name != NULL && env_name_valid(name);
 }
 
+/* "-m torch.distributed.run", with the "-m" at this place: what mtlaunch runs itself. */
+static bool is_launcher_module(const struct strlist *words, size_t at)
+{
+    return at + 1 < words->len && strcmp(words->items[at], "-m") == 0 &&
+           text_starts(words->items[at + 1], "torch.distributed.");
+}
+
 /* The word that is the script, or the "-m" before a module; count when none is. */
 static size_t find_script(const struct strlist *words)
 {
     for (size_t i = 0; i < words->len; i++) {
-        if (text_ends(words->items[i], ".py") || (strcmp(words->items[i], "-m") == 0 && i + 1 < words->len)) {
+        bool module = strcmp(words->items[i], "-m") == 0 && i + 1 < words->len;
+        if (text_ends(words->items[i], ".py") || (module && !is_launcher_module(words, i))) {
             return i;
         }
     }
     for (size_t i = 0; i < words->len; i++) {
-        bool option = words->items[i][0] == '-' || is_assignment(words->items[i]);
+        bool option = words->items[i][0] == '-' || is_assignment(words->items[i]) ||
+                      (i > 0 && is_launcher_module(words, i - 1));
         if (!option && find_interpreter(words->items[i]) < 0) {
             return i;
         }
@@ -116,6 +125,13 @@ static const char *find_fault(const struct strlist *words)
         }
     }
     return !module && words->len > 1 && text_ends(first, ".py") ? "holds arguments" : NULL;
+}
+
+/* As a block text has, which ends with a line end: no file is meant by it. */
+static bool has_outer_blank(const char *text)
+{
+    static const char blanks[] = " \t\r\n";
+    return strchr(blanks, text[0]) != NULL || strchr(blanks, text[strlen(text) - 1]) != NULL;
 }
 
 /* The keys that say what the words say: 'program: train.py' and 'args: [--lr, 1e-4]'. */
@@ -161,6 +177,9 @@ int check_program_words(struct job_reader *reader)
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
     words_split(job->program.items[0], &words);
     const char *fault = words.len > 0 ? find_fault(&words) : "is blank";
+    if (fault == NULL && has_outer_blank(job->program.items[0])) {
+        fault = "has a blank or a line end around it";
+    }
     if (fault == NULL) {
         return 0;
     }

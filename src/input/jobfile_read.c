@@ -318,7 +318,8 @@ static int fail_unknown_key(struct job_reader *reader, const struct yaml_node *k
     for (size_t i = 0; i < table->count; i++) {
         strlist_add(&names, table->fields[i].key);
     }
-    reader_fail(reader, key, "unknown key '%.100s%.80s'", prefix, key->text);
+    AUTO_FREE char *shown = yaml_shown_text(key->doc, key->text);
+    reader_fail(reader, key, "unknown key '%.100s%.80s'", prefix, shown);
     const char *near = text_nearest(key->text, (const char *const *)names.items, names.len);
     if (near != NULL) {
         return error_hint(reader->err, "did you mean '%s'?", near);

@@ -34,6 +34,7 @@ struct yaml_doc *reader_add_doc(struct job_reader *reader, struct yaml_doc *doc)
 static struct yaml_doc *add_option(struct job_reader *reader, const char *name, const char *value)
 {
     struct yaml_doc *doc = reader_add_doc(reader, yaml_doc_new(name, value, strlen(value)));
+    strlist_copy(&doc->secrets, &reader->docs[0]->secrets);
     doc->is_option = true;
     return doc;
 }
@@ -111,7 +112,8 @@ static char *name_of_set(const struct job_reader *reader, const char *option, co
     const char *last = keys->items[keys->len - 1];
     const struct strlist *secrets = &reader->docs[0]->secrets;
     bool secret = strcmp(keys->items[0], "env") == 0 || strcmp(keys->items[0], "notify") == 0 ||
-                  text_matches_any(last, secrets->items, secrets->len);
+                  text_matches_any(last, secrets->items, secrets->len) ||
+                  yaml_has_secret(reader->docs[0], option + path_len + 1);
     if (secret || strlen(option) > SHOWN_MAX) {
         return xasprintf("--set %.*s", path_len > SHOWN_MAX ? SHOWN_MAX : (int)path_len, option);
     }

@@ -143,12 +143,14 @@ static bool is_indentation(const struct builder *b, const char *problem, const c
         return false;
     }
     yaml_line_next(b->doc, line, &len);
-    bool differs = strspn(line, " ") != indent && strspn(line, " ") < len;
-    bool block = strstr(context, "block") != NULL && strstr(problem, "did not find expected") != NULL;
+    size_t blanks = strspn(line, " "), column = b->parser.problem_mark.column;
+    bool differs = blanks != indent && blanks < len;
+    /* further right it is what follows a complete value: 'lr: "1" x' */
+    bool block = column == blanks && strstr(context, "block") != NULL &&
+                 strstr(problem, "did not find expected") != NULL;
     bool nested = strstr(problem, "values are not allowed") != NULL ||
                   strstr(problem, "entries are not allowed") != NULL;
     const char *colon = memchr(line, ':', len);
-    size_t column = b->parser.problem_mark.column;
     bool first = colon == NULL || yaml_line_column(line, (size_t)(colon - line)) >= column;
     return differs && (block || (nested && first));
 }
@@ -191,6 +193,10 @@ static int fail_syntax(struct builder *b)
     char text[300];
     snprintf(text, sizeof(text), "%s: %s%s%s", what, problem, context[0] != '\0' ? " " : "", context);
     const char *hint = find_syntax_hint(problem, context);
+    bool entry = strstr(problem, "expected key") != NULL || strstr(problem, "expected '-' indicator") != NULL;
+    if (line != NULL && entry && mark.column > strspn(line, " ")) {
+        hint = "put quotes around the whole value, or take out what follows it";
+    }
     bool open = strstr(context, "flow") != NULL || strstr(context, "quoted") != NULL;
     if (open && is_past_end(b->doc, mark.line)) {
         mark = parser->context_mark; /* the end of the text tells nothing: show where the open part begins */

@@ -267,6 +267,12 @@ bool yaml_has_secret(const struct yaml_doc *doc, const char *text)
     return find_secret(doc, text, len) < len;
 }
 
+char *yaml_shown_text(const struct yaml_doc *doc, const char *text)
+{
+    size_t len = strlen(text), shown = find_secret(doc, text, len);
+    return xasprintf("%.*s%s", (int)shown, text, shown < len ? "***" : "");
+}
+
 /* The line with everything after a secret name's colon as stars, one a character, so that columns stay. */
 static void mask_line(const struct yaml_doc *doc, const char *line, size_t len, struct str *out)
 {

@@ -63,6 +63,19 @@ static void test_u1_args(void **state)
          "write 'lr: 1e-4', with a colon and a blank"},
         {"program: x\nargs: {lr=1e-4}\n", 2, 8, "'args.lr=1e-4' has no value",
          "write 'lr: 1e-4', with a colon and a blank"},
+        {"program: x\nargs: {lr:1e-4}\n", 2, 8, "'args.lr:1e-4' has no value",
+         "write 'lr: 1e-4', with a colon and a blank"},
+        {"program: x\nenv: {A:1}\n", 2, 10, "'env.A:1' is null, expected a text",
+         "write 'A: 1', with a colon and a blank"},
+        {"program: x\nenv: {A_KEY:geheim}\n", 2, 19, "'env.A_KEY:***' is null, expected a text",
+         "write 'NAME: VALUE', with a colon and a blank"},
+        {"program: x\nA_KEY=geheim: 1\n", 2, 1, "unknown key 'A_KEY=***'",
+         "leave it out; arguments of the program belong in 'args', variables in 'env'"},
+        {"program: x\nargs: {A_KEY:geheim}\n", 2, 8, "'args.A_KEY:***' has no value",
+         "write 'NAME: VALUE', with a colon and a blank"},
+        {"program: x\nargs: {A_KEY=geheim a: 1}\n", 2, 8,
+         "'args.A_KEY=***': a name of an option holds no blanks",
+         "write 'name: value', with the value behind the colon"},
         {"program: x\nargs: {l r: 1}\n", 2, 8, "'args.l r': a name of an option holds no blanks",
          "write 'name: value', with the value behind the colon"},
         {"program: x\nargs: --lr 1e-5 --bs 4\n", 2, 7, ONE_TEXT, "write 'args: [--lr, 1e-5, --bs, 4]'"},
@@ -86,9 +99,16 @@ static void test_u1_args(void **state)
         assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
         assert_null(strstr(got.err.source, "geheim"));
     }
+    static const struct refusal name = {"program: x\nenv: {A_KEY=geheim: 1}\n", 2, 7,
+                                        "'A_KEY=***' is no name of an environment variable",
+                                        "use letters, digits and '_', not beginning with a digit"};
+    AUTO_OUTCOME struct outcome got = read_spec(name.spec, NULL);
+    assert_refused(&got, &kind_usage, SPEC_FILE, &name);
 }
 
-#define ONE_SCRIPT "; for the launcher 'torchrun' it is one script or module"
+#define ENDS_OPTIONS(word) "'launcher_args' holds '" word "', which would end the options of the launcher"
+#define NAME_PROGRAM       "name the program in 'program' and its arguments in 'args'"
+#define ONE_SCRIPT         "; for the launcher 'torchrun' it is one script or module"
 
 /* U1: a command line where one script or module belongs. */
 static void test_u1_program(void **state)
@@ -109,6 +129,16 @@ static void test_u1_program(void **state)
         {"program: torchrun --nproc_per_node 8 train.py\n", 1, 10,
          "'program' begins with an interpreter: 'torchrun --nproc_per_node 8 train.py'" ONE_SCRIPT,
          "write 'program: train.py'; mtlaunch starts torchrun itself"},
+        {"program: python -m torch.distributed.run --nnodes=2 train.py --lr 1\n", 1, 10,
+         "'program' begins with an interpreter: 'python -m torch.distributed.run --nnodes=2 train.py --lr "
+         "1'" ONE_SCRIPT,
+         "write 'program: train.py' and 'args: [--lr, 1]'; the interpreter is named by 'python'"},
+        {"program: |\n  train.py\n", 1, 10,
+         "'program' has a blank or a line end around it: 'train.py\n'" ONE_SCRIPT,
+         "write 'program: train.py'"},
+        {"program: 'train.py '\n", 1, 10,
+         "'program' has a blank or a line end around it: 'train.py '" ONE_SCRIPT,
+         "write 'program: train.py'"},
         {"program: bash run.sh 8\n", 1, 10,
          "'program' begins with an interpreter: 'bash run.sh 8'" ONE_SCRIPT,
          "write 'program: run.sh' and 'args: [8]'; a shell line needs 'launcher: script'"},
@@ -141,6 +171,26 @@ static void test_u1_program(void **state)
         AUTO_OUTCOME struct outcome got = read_spec(good[i], NULL);
         assert_read(&got);
     }
+}
+
+/* What torchrun would take for the script is no word for torchrun. */
+static void test_launcher_args(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"program: x\nlauncher_args: [y.py]\n", 2, 17, ENDS_OPTIONS("y.py"), NAME_PROGRAM},
+        {"program: x\nlauncher_args: [--tee, 3, y.py]\n", 2, 27, ENDS_OPTIONS("y.py"), NAME_PROGRAM},
+        {"program: x\nlauncher_args: [--tee=3, y.py]\n", 2, 26, ENDS_OPTIONS("y.py"), NAME_PROGRAM},
+        {"program: x\nlauncher_args: [--run-path, y.py]\n", 2, 29, ENDS_OPTIONS("y.py"), NAME_PROGRAM},
+        {"program: x\nlauncher_args: [--tee, 3, --]\n", 2, 27, ENDS_OPTIONS("--"), NAME_PROGRAM},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
+    }
+    AUTO_OUTCOME struct outcome good =
+        read_spec("program: x\nlauncher_args: [--tee, 3, --log-dir=/x, -r, 1, --run-path]\n", NULL);
+    assert_read(&good);
 }
 
 static void test_setup_keeps_its_lines(void **state)
@@ -368,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_args),
         cmocka_unit_test(test_u1_args),
         cmocka_unit_test(test_u1_program),
+        cmocka_unit_test(test_launcher_args),
         cmocka_unit_test(test_setup_keeps_its_lines),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_env),

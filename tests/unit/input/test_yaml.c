@@ -92,6 +92,8 @@ static void test_only_plain_words_are_special(void **state)
 #define LIKE(n)                                                                                              \
     "give this line as many blanks as line " n " has: entries of one list or mapping begin in one column"
 
+#define FOLLOWS "put quotes around the whole value, or take out what follows it"
+
 static const struct refusal refusals[] = {
     {"a: 1\nb: 2\na: 3\n", 3, 1, "'a' is given twice, first on line 1", "keep one of the two"},
     {"a: {x: 1, x: 2}\n", 1, 11, "'x' is given twice, first on line 1", "keep one of the two"},
@@ -140,6 +142,11 @@ static const struct refusal refusals[] = {
     {"a:\n  - b\n   - c\n", 3, 4, "not valid YAML: indented differently from line 2", LIKE("2")},
     {"a:\n    - b\n  - c\n", 3, 3, "not valid YAML: indented differently from line 2", LIKE("2")},
     {"a: b\n  c: d: e\n", 2, 3, "not valid YAML: indented differently from line 1", LIKE("1")},
+    /* what follows a complete value is no matter of indentation */
+    {"a:\n  b: \"1\" x\n", 2, 10, "not valid YAML: did not find expected key while parsing a block mapping",
+     FOLLOWS},
+    {"a:\n  - \"1\" x\n", 2, 9,
+     "not valid YAML: did not find expected '-' indicator while parsing a block collection", FOLLOWS},
     {"a: é\xff\n", 1, 5, "not valid YAML: invalid leading UTF-8 octet", ""},
     {"a: 1\nb: \x01\n", 2, 4, "not valid YAML: control characters are not allowed", ""},
 };
