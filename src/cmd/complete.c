@@ -185,7 +185,7 @@ static void offer_operand(struct completing *at, size_t number)
     const char *name = str_text(&kind);
     if (strcmp(name, "RUN") == 0) {
         offer_list(at, fitting_runs(at));
-    } else if (strcmp(name, "NAME") == 0) {
+    } else if (strcmp(name, "NAME") == 0 && at->command == &command_signal) {
         for (size_t i = 0; i < job_signal_names_count; i++)
             offer(at, job_signal_names[i], NULL);
     } else if (strcmp(name, "JOB") == 0) {

@@ -16,8 +16,10 @@ static int check_words(const struct cmd_call *call, struct error *err)
         error_set(err, &kind_usage, "'exec' needs a command to run on the hosts");
         return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
     }
-    if (call->rest.items[0][0] == '\0')
-        return error_set(err, &kind_usage, "the command is empty");
+    if (call->rest.items[0][0] == '\0') {
+        error_set(err, &kind_usage, "the command is empty");
+        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
+    }
     if (options->label && options->gather) {
         error_set(err, &kind_usage, "'--label' and '--gather' exclude each other");
         return error_hint(err, "use --label to print lines as they come, or --gather to fold equal outputs");
@@ -28,8 +30,10 @@ static int check_words(const struct cmd_call *call, struct error *err)
     }
     if (options->container && job_check_container_name(options->container, err) != 0)
         return error_at(err, "--container", 0, 0);
-    if (options->timeout.given && options->timeout.value == 0)
-        return error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
+    if (options->timeout.given && options->timeout.value == 0) {
+        error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
+        return error_hint(err, "give a time such as 30s, or leave out --timeout to wait for the end");
+    }
     return options->run ? job_check_run_name(options->run, err) : 0;
 }
 

@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "cmd/exits_internal.h"
 #include "cmd/topics_internal.h"
+#include "input/jobfile.h"
+
+#define LINE_COLUMNS 80
 
 static const char job_text[] =
     "A job is a YAML file: what runs, where, and what happens when something fails.\n"
@@ -135,6 +138,25 @@ static const char troubleshooting_text[] =
     "The record of a run, its events and the supervisor's log are in\n"
     "~/.local/state/mtlaunch/runs/RUN/ on this machine.\n";
 
+static void add_job(struct str *out)
+{
+    AUTO_STRLIST struct strlist keys = STRLIST_INIT;
+    size_t column = LINE_COLUMNS;
+    jobfile_key_names(&keys);
+    str_add(out, job_text);
+    str_add(out, "\nEvery key:");
+    for (size_t i = 0; i < keys.len; i++) {
+        size_t len = strlen(keys.items[i]) + 1;
+        if (column + len > LINE_COLUMNS) {
+            str_add(out, "\n   ");
+            column = 3;
+        }
+        str_addf(out, " %s", keys.items[i]);
+        column += len;
+    }
+    str_add_char(out, '\n');
+}
+
 static void add_exit_codes(struct str *out)
 {
     str_add(out, "What the exit code of a command says:\n\n");
@@ -150,7 +172,7 @@ static const struct {
     const char *name, *summary, *text;
     void (*add)(struct str *out);
 } topics[] = {
-    {"job", "the job file", job_text, NULL},
+    {"job", "the job file", NULL, add_job},
     {"hosts", "host lists", hosts_text, NULL},
     {"environment", "the environment of a job, and of mtlaunch", environment_text, NULL},
     {"exit-codes", "what exit codes mean", NULL, add_exit_codes},

@@ -32,6 +32,8 @@ static bool alike(const struct plan_node *a, const char *text_a, const struct pl
     static const char digits[] = "0123456789";
     if (!text_a || !text_b)
         return text_a == text_b;
+    if (strcmp(text_a, text_b) == 0)
+        return true;
     while (*text_a && *text_b) {
         size_t name_a = name_len(a, text_a), name_b = name_len(b, text_b);
         size_t len_a = strspn(text_a, digits), len_b = strspn(text_b, digits);
@@ -56,19 +58,15 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool alike_environments(const struct plan_node *a, const struct plan_node *b)
+static bool alike_environments(const struct plan_node *a, const struct env *env_a, const struct plan_node *b,
+                               const struct env *env_b)
 {
-    struct env env_a = ENV_INIT, env_b = ENV_INIT;
-    plan_node_env(a, &env_a);
-    plan_node_env(b, &env_b);
-    bool same = env_a.len == env_b.len;
-    for (size_t i = 0; same && i < env_a.len; i++) {
-        const struct env_var *var_a = &env_a.items[i], *var_b = &env_b.items[i];
+    bool same = env_a->len == env_b->len;
+    for (size_t i = 0; same && i < env_a->len; i++) {
+        const struct env_var *var_a = &env_a->items[i], *var_b = &env_b->items[i];
         same = strcmp(var_a->name, var_b->name) == 0 && same_text(var_a->source, var_b->source) &&
                alike(a, var_a->value, b, var_b->value);
     }
-    env_release(&env_a);
-    env_release(&env_b);
     return same;
 }
 
@@ -79,18 +77,26 @@ static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
                 alike(a, a->log, b, b->log);
     for (size_t i = 0; same && i < a->argv.len; i++)
         same = alike(a, a->argv.items[i], b, b->argv.items[i]);
-    return same && alike_environments(a, b);
+    return same;
 }
 
 size_t *dryrun_fold(const struct plan *plan)
 {
+    const struct plan_node *nodes = plan->nodes;
     size_t *first = xcalloc(plan->nnodes + 1, sizeof(*first));
+    AUTO_FREE struct env *envs = xcalloc(plan->nnodes + 1, sizeof(*envs)); /* each is compared many times */
+    for (size_t i = 0; i < plan->nnodes; i++)
+        plan_node_env(&nodes[i], &envs[i]);
     for (size_t i = 0; i < plan->nnodes; i++) {
-        first[i] = 0;
-        while (first[i] < i &&
-               (first[first[i]] != first[i] || !alike_nodes(&plan->nodes[first[i]], &plan->nodes[i])))
-            first[i]++;
+        size_t at = 0;
+        while (at < i &&
+               (first[at] != at || !alike_environments(&nodes[at], &envs[at], &nodes[i], &envs[i]) ||
+                !alike_nodes(&nodes[at], &nodes[i])))
+            at++;
+        first[i] = at;
     }
+    for (size_t i = 0; i < plan->nnodes; i++)
+        env_release(&envs[i]);
     return first;
 }
 

@@ -272,5 +272,6 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
     table_release(&table);
     groups_free(groups, count);
     if (large && !style->full && count < run->nodes_len)
-        str_add(out, "nodes that say the same are one line; --full shows each\n");
+        str_addf(out, "nodes that say the same are one line; `mtlaunch status %s --full` shows each\n",
+                 run->name);
 }

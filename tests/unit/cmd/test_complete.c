@@ -146,6 +146,8 @@ static void test_values_from_the_spec_and_the_store(void **state)
     assert_completes("logs night --node ", "g1");
     assert_completes("exec --run n", "night noon");
     assert_completes("exec --job ", "qwen");
+    assert_true(offers("signal night ", "USR1"));
+    assert_completes("init ", "");
     assert_true(offers("init --launcher ", "torchrun"));
     assert_true(offers("stop night --signal ", "USR1"));
 }

@@ -148,6 +148,10 @@ static void test_topics_are_there_and_fit(void **state)
         }
     }
     assert_false(help_topic("start", NULL));
+    AUTO_STR struct str job = STR_INIT;
+    assert_true(help_topic("job", &job));
+    assert_non_null(strstr(str_text(&job), " restart.spares"));
+    assert_non_null(strstr(str_text(&job), " container.run.image"));
 }
 
 int main(void)
