@@ -115,6 +115,7 @@ struct node_start_wish {
 struct node_stop_wish {
     const char *signal; /* without SIG, from job_signal_name */
     unsigned long grace_s;
+    bool only_attempt; /* the target's: what a later attempt runs there goes on */
 };
 
 /* A watch: an observation at once and whenever it would differ, and in between a beat. */

@@ -213,6 +213,7 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
     detach(out, target);
     set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
     set_number(&out->input, "grace", wish->grace_s);
+    set_flag(&out->input, "only_attempt", wish->only_attempt);
     finish(out, parts);
 }
 

@@ -118,6 +118,7 @@ struct stop_orders {
     bool again;                  /* see judge_stop */
     bool sweep;                  /* the run has ended: states stay */
     bool quiet;                  /* do not tell failures */
+    bool only_attempt;           /* leave alone what another attempt of the run has on a node */
     const bool *nodes;           /* one a node: ask it; NULL: all */
     void (*conclude)(void *ctx); /* all have answered; before the record is settled. NULL: nothing */
     void *ctx;

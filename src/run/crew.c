@@ -60,7 +60,7 @@ struct crew_adder {
     struct trust_survey *survey;
 };
 
-static int add_host(const struct crew_adder *adder, const struct host *host, const char *label,
+static int add_host(const struct crew_adder *adder, const struct host *host, const char *label, size_t *index,
                     struct error *err)
 {
     struct endpoint endpoint;
@@ -77,27 +77,27 @@ static int add_host(const struct crew_adder *adder, const struct host *host, con
     if (endpoint_resolve(host, &options, adder->machine, adder->config, &endpoint, NULL, err) != 0) {
         return error_prefix(err, "%s", label);
     }
-    fleet_add_host(adder->crew->fleet, &endpoint);
+    *index = fleet_add_host(adder->crew->fleet, &endpoint);
     trust_survey_add(adder->survey, &endpoint);
     endpoint_release(&endpoint);
     return 0;
 }
 
-/* A host of an earlier attempt, reached as that attempt did. */
-static int add_debtor(struct crew_adder adder, const struct run_debt *debt, struct error *err)
+/* A host of an earlier attempt, reached as that attempt did. One that cannot be is no reason to leave the
+ * run's own nodes alone: whoever pays the debt says why. */
+static size_t add_debtor(struct crew_adder adder, const struct run_debt *debt)
 {
     struct ssh_config *config = NULL;
-    int result = 0;
+    size_t host = CREW_NO_HOST;
     if (debt->place_known) {
         adder.reach = debt->reach;
-        adder.config = config = ssh_config_load(debt->reach.config, adder.machine->home, NULL, NULL, err);
-        result = config == NULL ? -1 : 0;
+        adder.config = config = ssh_config_load(debt->reach.config, adder.machine->home, NULL, NULL, NULL);
     }
-    if (result == 0) {
-        result = add_host(&adder, &debt->host, debt->label, err);
+    if (adder.config != NULL) {
+        add_host(&adder, &debt->host, debt->label, &host, NULL);
     }
     ssh_config_free(config);
-    return result;
+    return host;
 }
 
 static int add_hosts(struct crew *crew, const struct machine *machine, const struct ssh_config *config,
@@ -113,10 +113,12 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
     };
     int result = 0;
     for (size_t i = 0; i < run->nodes_len && result == 0; i++) {
-        result = add_host(&adder, &run->nodes[i].host, run->nodes[i].label, err);
+        size_t index; /* that of the node */
+        result = add_host(&adder, &run->nodes[i].host, run->nodes[i].label, &index, err);
     }
+    crew->debt_hosts = xcalloc(run->debts_len + 1, sizeof(*crew->debt_hosts));
     for (size_t i = 0; i < run->debts_len && result == 0; i++) {
-        result = add_debtor(adder, &run->debts[i], err);
+        crew->debt_hosts[i] = add_debtor(adder, &run->debts[i]);
     }
     return result;
 }
@@ -178,6 +180,8 @@ void crew_close(struct crew *crew)
 {
     fleet_free(crew->fleet);
     crew->fleet = NULL;
+    free(crew->debt_hosts);
+    crew->debt_hosts = NULL;
 }
 
 /* --- rounds ------------------------------------------------------------------------------------- */

@@ -14,10 +14,13 @@
 #include "run/usecase.h"
 #include "transport/fleet.h"
 
+#define CREW_NO_HOST SIZE_MAX /* how it is reached cannot be worked out (a file that is gone) */
+
 struct crew {
     struct run_context *context; /* borrowed */
     const struct run *run;       /* borrowed: labels and ranks */
     struct fleet *fleet;
+    size_t *debt_hosts;              /* one a debt: its host in the fleet, or CREW_NO_HOST */
     int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
     unsigned signals;                /* how many came */
     bool hung_up;                    /* SIGHUP came (crew_catch_hangup) */
@@ -27,8 +30,8 @@ struct crew {
 };
 
 /*
- * Make the fleet for the nodes of run, in rank order, and behind them those of its debts. Nothing is
- * contacted yet. Errors: kind_ssh_config, kind_identity_missing, kind_local.
+ * Make the fleet for the nodes of run, in rank order, and behind them those of its debts that can be
+ * reached at all. Nothing is contacted yet. Errors: kind_ssh_config, kind_identity_missing, kind_local.
  */
 int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err);
 void crew_close(struct crew *crew);

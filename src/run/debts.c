@@ -55,11 +55,20 @@ static int pay(struct run_context *context, const struct run *run, const struct 
     struct run one;
     struct crew crew;
     size_t unproven = 1;
+    struct error unasked = ERROR_INIT;
+    int code = 0;
     const struct stop_orders orders = {
-        .signal = run->stop_signal, .grace_s = run->stop_grace_s, .sweep = true, .quiet = true};
+        .signal = run->stop_signal,
+        .grace_s = run->stop_grace_s,
+        .sweep = true,
+        .quiet = true,
+        .only_attempt = true, /* the run may live there again */
+    };
     make_run(run, debt, &one);
-    int code = crew_open(&crew, context, &one, err);
-    if (code == 0 && run_end_nodes(&crew, &one, &orders, result, &unproven, NULL) != 0) {
+    if (crew_open(&crew, context, &one, &unasked) != 0) {
+        tell_warn(context, "%s: cannot look for what is left of attempt %u: %s", debt->label, debt->attempt,
+                  unasked.text);
+    } else if (run_end_nodes(&crew, &one, &orders, result, &unproven, NULL) != 0) {
         code = crew_interrupted_error(&crew, err);
     }
     crew_close(&crew);
@@ -222,11 +231,11 @@ struct debtors *debtors_open(struct crew *crew)
     for (size_t i = 0; i < debtors->len; i++) {
         debtors->items[i] = (struct debtor){
             .debtors = debtors,
-            .host = crew->run->nodes_len + i,
+            .host = crew->debt_hosts[i],
             .rank = crew->run->debts[i].rank,
             .attempt = crew->run->debts[i].attempt,
         };
-        if (is_payable(crew->run, &crew->run->debts[i])) {
+        if (debtors->items[i].host != CREW_NO_HOST && is_payable(crew->run, &crew->run->debts[i])) {
             knock(&debtors->items[i]);
         }
     }

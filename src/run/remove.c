@@ -121,7 +121,7 @@ static void remove_failed(void *ctx, size_t node, const struct error *error, boo
     }
 }
 
-static int ask_nodes(struct removal *removal, struct error *err)
+static int ask_nodes(struct removal *removal, bool force, struct error *err)
 {
     struct crew crew;
     size_t turns = 1;
@@ -134,6 +134,10 @@ static int ask_nodes(struct removal *removal, struct error *err)
         .failed = remove_failed,
     };
     int result = crew_open(&crew, removal->context, removal->run, err);
+    if (result != 0 && force) {
+        crew_close(&crew);
+        return 0; /* what stays there was told before: see check_nothing_lives */
+    }
     for (size_t i = 0; i < removal->run->nodes_len; i++) {
         turns = removal->ranks[i].len > turns ? removal->ranks[i].len : turns;
     }
@@ -189,7 +193,7 @@ static int remove_artifacts(struct run_context *context, const struct run *run, 
     };
     node_failures_init(&removal.failures, run);
     gather_ranks(&removal, &gone);
-    int result = ask_nodes(&removal, err);
+    int result = ask_nodes(&removal, force, err);
     if (result == 0) {
         result = conclude(&removal, force, err);
     }

@@ -46,6 +46,7 @@ static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_ca
     const struct node_stop_wish wish = {
         .signal = round->orders->signal,
         .grace_s = round->orders->grace_s,
+        .only_attempt = round->orders->only_attempt,
     };
     node_request_stop(&target, &wish, nonce, call);
     return true;

@@ -1,4 +1,6 @@
 """stop, wait and remove of several runs, by name and by pattern; runs whose hosts are gone; numbered runs (U12)."""
+import json
+
 import pytest
 from cluster import wait_for
 
@@ -121,6 +123,20 @@ def test_force_with_artifacts_names_what_stays(lab):
     assert "node2: " in forced.err and "files" in forced.err
     assert names(lab) == []
     lab.cluster.restore("node2")
+
+
+def test_force_with_artifacts_forgets_hosts_that_cannot_even_be_tried_u12(lab):
+    """The ssh configuration of the run was removed since."""
+    start(lab, "a1", hosts="node1")
+    lab.mt("stop", "a1")
+    path = lab.home / ".local/state/mtlaunch/runs/a1/run.json"
+    record = json.loads(path.read_text())
+    record["ssh_config"] = str(lab.home / "removed.conf")
+    path.write_text(json.dumps(record))
+    assert "removed.conf" in lab.mt("remove", "a1", "--artifacts", code=2).err
+    forced = lab.mt("remove", "a1", "--artifacts", "--force")
+    assert "removed.conf" in forced.err and "may be left on node1 is forgotten" in forced.err
+    assert names(lab) == []
 
 
 def test_numbers_of_runs_never_come_back(lab):

@@ -191,6 +191,24 @@ def test_give_up_cleans_the_node_when_it_returns(lab):
     lab.assert_nothing_left()
 
 
+def test_a_debt_that_cannot_be_tried_does_not_keep_the_run_from_being_stopped_s8(lab):
+    """The ssh configuration of the attempt that owes was removed since."""
+    lab.job(hosts="node1", stop={"grace": "1s"})
+    lab.mt("start", "job.yaml", "r", "--no-supervise")
+    path = lab.home / ".local/state/mtlaunch/runs/r/run.json"
+    kept = json.loads(path.read_text())
+    node = kept["nodes"][0]
+    kept["debts"] = [{"host": node["host"], "label": "node9", "local": False, "artifacts": node["artifacts"],
+                      "place": None, "reach": {"config": str(lab.home / "removed.conf")}, "rank": 1, "attempt": 1}]
+    path.write_text(json.dumps(kept))
+    assert lab.status("r")["state"] == "running"
+    stopped = lab.mt("stop", "r", code=7)
+    assert "node9" in stopped.err and "removed.conf" in stopped.err
+    assert record(lab, "r")["state"] == "stopped"
+    lab.mt("remove", "r")
+    lab.assert_nothing_left()
+
+
 def test_a_stall_is_told_once_with_the_node_behind(lab):
     program = ("i=0; while [ $i -lt 40 ]; do echo step $i; i=$((i+1)); [ $NODE_RANK = 1 ] && [ $i = 5 ] && sleep 600;"
                " sleep 0.2; done; sleep 20; echo on; exec sleep 600")

@@ -127,6 +127,8 @@ static void take_other(struct wishes *w, const char *key, const char *value)
         w->stop.signal = value;
     else if (strcmp(key, "grace") == 0)
         w->stop.grace_s = number(value);
+    else if (strcmp(key, "only_attempt") == 0)
+        w->stop.only_attempt = true;
     else if (strcmp(key, "leftovers") == 0)
         w->leftovers = true;
     else if (strcmp(key, "logs") == 0)

@@ -57,6 +57,24 @@ def test_a_removed_record_changes_nothing(node):
     assert answer["survivors"]["total"] == 0 and answer["leftovers"]["total"] == 0
 
 
+def test_a_stop_of_an_earlier_attempt_leaves_the_next_alone_s8(node):
+    """What is owed of attempt 1 is looked for; attempt 2 of the same run lives there by now."""
+    node.start("sleep", "600", attempt=2)
+    pid = int(open(node.file("pid")).read())
+    stray = subprocess.Popen(["sleep", "601"], env={**os.environ, "MTLAUNCH_MARK": f"{node.run_id}.1.0"})
+    try:
+        answer = node.stop(grace=1, attempt=1, only_attempt=1)
+        assert alive(pid) and not alive(stray.pid)
+        assert (answer["signalled"], answer["was_alive"], answer["survivors"]["total"]) == (1, False, 0), answer
+        assert node.observe(attempt=2)["life"] == "running"
+        os.unlink(node.file("state"))
+        assert node.stop(grace=1, attempt=1, only_attempt=1)["signalled"] == 0 and alive(pid)
+    finally:
+        stray.kill()
+        stray.wait()
+    assert node.stop(grace=1, attempt=2, only_attempt=1)["signalled"] == 1 and not alive(pid)
+
+
 def test_a_removed_record_of_what_has_ended(node):
     node.start("sh", "-c", "exit 3")
     node.wait_ended()

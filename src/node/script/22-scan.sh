@@ -208,7 +208,8 @@ mt_escape() { # RUN or RUN_ID -> mt_id: as a regular expression
 
 # Processes with a mark in their environment -> mt_marks: lines "own PID", "kept PID", "foreign PID". MTLAUNCH_MARK is
 # that of a job's processes, MTLAUNCH_KEEPS that of keepers, supervisors and watches. Own and kept are those of RUN_ID
-# with a rank that matches RANKS (an extended regular expression) and no "attempt.rank" that EXCEPT names.
+# with an attempt that matches mt_attempts, a rank that matches RANKS (extended regular expressions) and no
+# "attempt.rank" that EXCEPT names.
 mt_find_marks() { # RUN_ID RANKS EXCEPT
     mt_marks='' mt_own=' '
     mt_escape "$1"
@@ -219,7 +220,7 @@ mt_find_marks() { # RUN_ID RANKS EXCEPT
     [ "$mt_all" != ' ' ] || return 0
     mt_not=' ' mt_kept=' '
     mt_list_environs "$mt_all"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=${mt_id}[.][0-9]+[.]($2)" || return 1
+    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=${mt_id}[.]${mt_attempts}[.]($2)" || return 1
     mt_own=$mt_hits
     if [ -n "$3" ]; then
         mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_(MARK|KEEPS)=${mt_id}[.]($3)" || return 1
@@ -262,7 +263,7 @@ mt_find_kept() { # RANKS
     done
     [ -n "$mt_unknown" ] || return 0
     mt_list_environs "$mt_unknown"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_KEEPS=${mt_id}[.][0-9]+[.]($1)" || return 1
+    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_KEEPS=${mt_id}[.]${mt_attempts}[.]($1)" || return 1
     mt_kept=$mt_kept${mt_hits# }
 }
 

@@ -82,22 +82,31 @@ mt_cancel_start() {
     mt_read_state "$mt_base.state"
 }
 
+# The record just read is of this run, and of the attempt to stop when only one is.
+mt_is_to_stop() {
+    [ "$mt_s_run_id" = "$mt_run_id" ] && { [ -z "$mt_only_attempt" ] || [ "$mt_s_attempt" = "$mt_attempt" ]; }
+}
+
 mt_stop_load() {
     mt_root='' mt_keeper='' mt_memory='' mt_was_alive=0 mt_ours='' mt_named='' mt_named_total=0
     mt_group_signalled='' mt_killed=0 mt_kills='' mt_helpers='' mt_found=''
     mt_find_other_ranks
     mt_check_place || return 0
-    if mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ]; then
+    mt_replaced=
+    if mt_read_state "$mt_base.state" && mt_is_to_stop; then
         mt_is_here || return 0
         mt_ours=1
         mt_cancel_start
     else
+        mt_replaced=1
         mt_s_attempt=$mt_attempt
         ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || mt_ours=1
         mt_recover_state || return 0
         mt_ours=1
     fi
     mt_load_roots "$mt_base"
+    # what was noted beside another attempt's record is that attempt's
+    [ -z "$mt_replaced" ] || [ -z "$mt_only_attempt" ] || mt_memory=
     ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
 }
 
@@ -269,7 +278,7 @@ mt_stop_known() {
         mt_set_paths
         mt_others='' mt_was_alive=0 mt_group_signalled='' mt_killed=0
         mt_root='' mt_keeper='' mt_memory=''
-        if mt_check_place && mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ]; then
+        if mt_check_place && mt_read_state "$mt_base.state" && mt_is_to_stop; then
             mt_load_roots "$mt_base"
             ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
         fi
@@ -330,6 +339,7 @@ mt_wait_known() { # CLOCK
 
 mt_verb_stop() {
     trap : HUP PIPE TERM INT
+    [ -z "$mt_only_attempt" ] || mt_attempts=$mt_attempt
     mt_set_paths
     mt_stop_load
     mt_look
