@@ -41,7 +41,7 @@ static void add_line(struct leftovers *found, const struct run_node *node, const
     strlist_add(&found->lines, str_text(&text));
 }
 
-/* What a node says replaces what it said before; a node that does not answer leaves it. */
+/* What a node says replaces what it said before; one that does not answer, or could not look, leaves it. */
 static void keep_left_over(struct run *run, const struct run_node *node, const struct node_processes *live)
 {
     run_forget_left_over(run, node->label);
@@ -65,7 +65,7 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     bool lives = seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING;
     bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
-    if (result == 0) {
+    if (result == 0 && (seen.scanned || seen.leftovers.total > 0)) {
         keep_left_over(look->run, node, &seen.leftovers);
     }
     if (result == 0 && seen.leftovers.total > 0) {

@@ -60,6 +60,18 @@ def test_s1_a_stop_with_a_broken_tool(sick, tool, way, why):
     sick.assert_nothing_left()
 
 
+def test_s1_a_node_that_cannot_look_leaves_the_left_overs_known(sick):
+    sick.job(program="sleep 600 & sleep 1.5")
+    sick.mt("start", "job.yaml", "r", "--wait")
+    (left,) = sick.status("r")["left_over"]
+    sickness.break_tool(sick.cluster, "node1", "awk", "killed")
+    assert sick.status("r")["left_over"] == [left], "a look that proves nothing takes nothing back"
+    sickness.mend_tools(sick.cluster, "node1")
+    sick.mt("stop", "r")
+    assert sick.status("r")["left_over"] == []
+    sick.assert_nothing_left()
+
+
 @pytest.mark.parametrize("which", ["pid", "keeper"])
 @pytest.mark.parametrize("verb", ["stop", "start", "remove", "status"])
 def test_s3_a_session_number_that_is_used_again(lab, which, verb):
