@@ -158,15 +158,7 @@ mt_read_table() {
 mt_read_table_once() {
     mt_unproven=
     IFS=' ' read -r mt_self mt_rest </proc/self/stat
-    for mt_try in 1 2 3 4 5; do
-        mt_print_table
-        case $mt_table in
-        *"proc $mt_self "*"
-end table "*) break ;;
-        esac
-        # a process that ends between the open and the read of its file ends mawk with 2
-        [ "$mt_code" = 2 ] || break
-    done
+    mt_print_table
     case $mt_table in
     *"proc $mt_self "*"
 end table "*) ;;
