@@ -141,6 +141,22 @@ static int work_on(struct cmd_call *call, const struct each_work *work, const ch
     return err->kind->exit_code;
 }
 
+/* An interruption ends the whole command: name the runs that were not worked on. */
+static void tell_rest(const struct each_work *work, const struct strlist *names, size_t from,
+                      const struct error_kind *kind, struct report_many *many)
+{
+    AUTO_STRLIST struct strlist rest = STRLIST_INIT;
+    for (size_t i = from; i < names->len; i++) {
+        struct error err = ERROR_INIT;
+        error_set(&err, kind, "interrupted before anything was done for it");
+        report_many_add_failed(many, names->items[i], work->survivors, &err);
+        strlist_add(&rest, names->items[i]);
+    }
+    AUTO_FREE char *list = strlist_join(&rest, ", ");
+    if (rest.len > 0)
+        msg_warn("interrupted before anything was done for %s", list);
+}
+
 static int print_many(struct cmd_call *call, struct report_many *many, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -165,6 +181,8 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
         stopped = one.kind && (is_interruption(&one) || one.kind == &kind_output_closed);
         if (stopped)
             code = one.kind->exit_code;
+        if (stopped && is_interruption(&one))
+            tell_rest(work, names, i + 1, one.kind, many);
     }
     if (none->kind)
         report_many_set_error(many, none);

@@ -31,8 +31,10 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     const char *job = call->operands.len ? call->operands.items[0] : NULL;
     if (call->options.yes && !call->options.trust)
         return error_set(err, &kind_usage, "'--yes' needs --trust");
-    if (call->options.fold && call->options.trust)
-        return error_set(err, &kind_usage, "'--fold' and '--trust' don't go together");
+    if (call->options.fold && call->options.trust) {
+        error_set(err, &kind_usage, "'--fold' and '--trust' don't go together");
+        return error_hint(err, "use --fold to print the names, or --trust to add host keys");
+    }
     if (setup_load(&setup, call, job, err) != 0)
         return -1;
     if (call->options.fold && !call->style.json) {

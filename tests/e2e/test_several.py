@@ -1,5 +1,8 @@
 """stop, wait and remove of several runs, by name and by pattern; runs whose hosts are gone; numbered runs (U12)."""
 import json
+import os
+import signal
+import time
 
 import pytest
 from cluster import wait_for
@@ -62,6 +65,20 @@ def test_the_limit_of_wait_is_for_all(lab):
     assert answer.seconds < 8
     assert [r["error"]["kind"] for r in answer.json["runs"]] == ["time-limit", "time-limit"]
     lab.mt("stop", "*")
+    lab.assert_nothing_left()
+
+
+def test_an_interruption_names_the_runs_that_were_not_reached(lab):
+    start(lab, "a1", "a2", "a3")
+    command = lab.spawn("wait", "a1", "a2", "a3", "--json")
+    time.sleep(3)
+    os.kill(command.pid, signal.SIGINT)
+    out, err = command.communicate(timeout=30)
+    assert command.returncode == 130
+    assert "interrupted before anything was done for a2, a3" in err
+    assert [(r["run"], r["error"]["kind"]) for r in json.loads(out)["runs"]] == [
+        ("a1", "interrupted"), ("a2", "interrupted"), ("a3", "interrupted")]
+    lab.mt("stop", "a*")
     lab.assert_nothing_left()
 
 
