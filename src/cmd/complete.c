@@ -177,6 +177,16 @@ static const struct strlist *fitting_runs(const struct completing *at)
     return strcmp(at->command->name, "remove") == 0 ? &at->names->ended : &at->names->runs;
 }
 
+/* What stands at that place as it is typed, in each usage line: "container up", "container down". */
+static void offer_words(struct completing *at, size_t number)
+{
+    for (const char *const *usage = at->command->usage; *usage; usage++) {
+        AUTO_STR struct str word = STR_INIT;
+        if (find_operand(*usage, number, &word))
+            offer(at, str_text(&word), NULL);
+    }
+}
+
 static void offer_operand(struct completing *at, size_t number)
 {
     AUTO_STR struct str kind = STR_INIT;
@@ -204,6 +214,8 @@ static void offer_operand(struct completing *at, size_t number)
         char *rest = NULL;
         for (char *word = strtok_r(kind.data, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
             offer(at, word, NULL);
+    } else if (name[0] >= 'a' && name[0] <= 'z') {
+        offer_words(at, number);
     }
 }
 

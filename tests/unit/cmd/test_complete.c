@@ -148,6 +148,8 @@ static void test_values_from_the_spec_and_the_store(void **state)
     assert_completes("exec --job ", "qwen");
     assert_true(offers("signal night ", "USR1"));
     assert_completes("init ", "");
+    assert_completes("container ", "up status down");
+    assert_completes("container d", "down");
     assert_true(offers("init --launcher ", "torchrun"));
     assert_true(offers("stop night --signal ", "USR1"));
 }
