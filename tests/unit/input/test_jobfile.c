@@ -520,7 +520,8 @@ static void test_spares_are_expanded(void **state)
 {
     (void)state;
     AUTO_OUTCOME struct outcome got = read_spec(
-        "program: x\nrestart: {spares: ['g[37-39] slots=8', me@g40:2222, ^g38, 'g37 slots=8']}\n", NULL);
+        "program: x\nrestart: {spares: ['g[37-39] slots=8', 'me@g40:2222 # old', ^g38, 'g37 slots=8']}\n",
+        NULL);
     assert_read(&got);
     AUTO_FREE char *spares = strlist_join(&got.job.policy.spares, "|");
     assert_string_equal(spares, "g37 slots=8|g39 slots=8|me@g40:2222");
