@@ -29,7 +29,10 @@ static int expand_spares(struct job_reader *reader, const struct yaml_node *node
     AUTO_STR struct str text = STR_INIT;
     struct hostlist list = HOSTLIST_INIT;
     for (size_t i = 0; i < spares->len; i++) {
-        str_addf(&text, "%s%s", i == 0 ? "" : "\n, ", spares->items[i]); /* a comment ends with its item */
+        if (i > 0) { /* a comment ends with its item */
+            str_add(&text, strchr(spares->items[i - 1], '#') != NULL ? "\n, " : ", ");
+        }
+        str_add(&text, spares->items[i]);
     }
     if (hostlist_read(&list, str_text(&text), text.len, HOSTLIST_COMMAS, "restart.spares", node->line,
                       context, reader->err) < 0) {
