@@ -106,6 +106,9 @@ struct leftovers {
 int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct leftovers *found);
 void leftovers_release(struct leftovers *found);
 
+/* Is there a node that runs, may run, or is still to be started? */
+bool run_has_open_node(const struct run *run);
+
 /*
  * The run has ended by itself: say what it left behind, with an event, and with end also end that. 0, or -1
  * when interrupted.

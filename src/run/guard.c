@@ -369,17 +369,6 @@ static int keep_if_changed(struct guard *guard, struct error *err)
     return 0;
 }
 
-static bool anything_open(const struct run *run)
-{
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        enum node_state state = run->nodes[i].state;
-        if (state == NODE_RUNNING || state == NODE_LOST || state == NODE_PENDING) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A node of an earlier attempt is back: end what is left of it there. */
 static int pay_debts(struct guard *guard, struct error *err)
 {
@@ -408,7 +397,7 @@ static int follow_up(struct guard *guard, struct error *err)
     if (decision.step != POLICY_STEP_NONE) {
         return act(guard, &decision, err);
     }
-    if (!anything_open(run)) {
+    if (!run_has_open_node(run)) {
         guard_explain(guard);
         bool failed = run_first_failure(run) >= 0 && run->policy.on_failure != POLICY_KEEP;
         run_tell_leftovers(&guard->crew, run, failed);

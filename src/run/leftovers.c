@@ -121,6 +121,17 @@ static void tell_lines(struct crew *crew, struct run *run, const struct strlist 
     }
 }
 
+bool run_has_open_node(const struct run *run)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        enum node_state state = run->nodes[i].state;
+        if (state == NODE_RUNNING || state == NODE_LOST || state == NODE_PENDING) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int run_tell_leftovers(struct crew *crew, struct run *run, bool end)
 {
     struct leftovers found;

@@ -289,6 +289,21 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
 }
 
 /* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
+/* Nodes that were written off: what may be left there ends now, or the run stays known. */
+static int pay_before_forgetting(struct run_context *context, struct run *run, struct error *err)
+{
+    struct run_stop_result ended = {0};
+    int result = run_settle_debts(context, run, &ended, err);
+    run_stop_result_release(&ended);
+    if (result != 0 && error_is(err, &kind_not_proven)) {
+        error_hint(
+            err,
+            "`mtlaunch stop %s` tries again; `mtlaunch remove %s --force` forgets what may be left there",
+            run->name, run->name);
+    }
+    return result;
+}
+
 static int remove_held(struct run_context *context, const char *name,
                        const struct run_remove_request *request, struct error *err)
 {
@@ -296,6 +311,9 @@ static int remove_held(struct run_context *context, const char *name,
     int result = run_store_load(context->store, name, &run, err);
     if (result == 0 && !request->force) {
         result = check_ended(&run, err);
+    }
+    if (result == 0 && !request->force) {
+        result = pay_before_forgetting(context, &run, err);
     }
     if (result == 0 && (request->force || !request->artifacts)) {
         result = check_nothing_lives(context, &run, request->force, err);

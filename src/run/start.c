@@ -383,6 +383,9 @@ static int attempt(struct start *start, struct error *err)
     run_note_event(start->context, run, "started", NULL, "attempt %u on %zu node%s, master %s port %u",
                    run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
                    run->master_port);
+    if (!run_has_open_node(run)) {
+        run_tell_leftovers(&start->crew, run, false); /* nobody will watch a run that is over by now */
+    }
     return run_settle(start->context, run, err);
 }
 

@@ -126,6 +126,19 @@ def test_what_a_finished_run_left_is_told_everywhere_u4(lab):
     lab.assert_nothing_left()
 
 
+def test_what_a_job_left_that_ended_within_its_start_is_told_too_u4(lab):
+    lab.job(hosts="node1", program="setsid sleep 318 & nohup sleep 319 >/dev/null 2>&1 &")
+    for number, options in enumerate((["--wait"], [], ["--no-supervise"])):
+        run = f"r{number}"
+        answer = lab.mt("start", "job.yaml", run, *options)
+        assert "2 left-over processes" in answer.err and f"mtlaunch stop {run}" in answer.err
+        status = lab.status(run)
+        assert status["state"] == "finished"
+        assert sorted(left["command"] for left in status["left_over"]) == ["sleep 318", "sleep 319"]
+        lab.mt("stop", run)
+        assert lab.status(run)["left_over"] == []
+
+
 def test_left_overs_that_have_ended_are_no_longer_shown_u4(lab):
     lab.job(hosts="node1", program="sleep 4 & sleep 1.5")
     lab.mt("start", "job.yaml", "r", "--wait")

@@ -130,6 +130,9 @@ def test_give_up_writes_an_unreachable_node_off(lab):
     stop = lab.mt("stop", "s", "--give-up", "--connect-timeout", "2s", code=7)
     assert "node2" in stop.out + stop.err
     assert lab.mt("status", "s", "--json", "--connect-timeout", "2s").json["state"] == "stopped"
+    # What may be left there keeps the run from being forgotten.
+    refused = lab.mt("remove", "s", "--connect-timeout", "2s", code=7)
+    assert "node2" in refused.err and "--force" in refused.err
     lab.cluster.restore("node2")
     again = lab.mt("stop", "s")
     assert "node2" in again.out + again.err
