@@ -147,6 +147,17 @@ mt_find_user() {
         mt_s_user=$(awk -F: -v uid="$mt_s_uid" '$3 == uid { print $1; exit }' /etc/passwd 2>/dev/null)
 }
 
+# PID, which had a mark a moment ago -> mt_mark, empty when it is gone. Its environment is empty for a moment on its way
+# out, while it is not a zombie yet: only one that stays so fails.
+mt_read_mark() {
+    for mt_tries_left in 4 3 2 1 0; do
+        mt_mark=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^MTLAUNCH_MARK=//p')
+        [ -z "$mt_mark" ] && mt_stat "$1" && [ "$mt_st_state" != Z ] || return 0
+        mt_pause 0.05
+    done
+    return 1
+}
+
 # After a scan: does another run of this name live in this artifacts folder, although no .state says so (it was
 # removed)? The mark and MTLAUNCH_ARTIFACTS of its processes tell; one without the latter is known by its log.
 # -> mt_verdict and mt_s_*
@@ -161,8 +172,7 @@ mt_find_namesake() {
     mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=$mt_id-[0-9a-f]{8}[.][0-9]+[.][0-9]+" || mt_fail_scan
     for mt_p in $mt_hits; do
         mt_file=/proc/$mt_p/environ
-        mt_mark=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n 's/^MTLAUNCH_MARK=//p')
-        if [ -z "$mt_mark" ] && mt_stat "$mt_p" && [ "$mt_st_state" != Z ]; then
+        if ! mt_read_mark "$mt_p"; then
             mt_unproven='the output of tr or sed was cut'
             mt_fail_scan
         fi

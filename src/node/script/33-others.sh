@@ -17,10 +17,11 @@ mt_frame_other() { # RUN_ID; its user is mt_s_user or, where that is no plain na
     *" $1 "*) return 0 ;;
     esac
     mt_is_run_id "$1" && [ "$1" != "$mt_run_id" ] && [ "$mt_others" -lt "$mt_others_max" ] || return 0
-    mt_others=$((mt_others + 1)) mt_told="$mt_told$1 "
     case $mt_s_user in
     '' | *[!A-Za-z0-9._@+-]*) mt_s_user=$mt_s_uid ;;
     esac
+    [ -n "$mt_s_user" ] || return 0 # the process went before its owner could be seen
+    mt_others=$((mt_others + 1)) mt_told="$mt_told$1 "
     mt_frame other "$1 $mt_s_user"
 }
 
