@@ -205,7 +205,7 @@ def test_a_debt_that_cannot_be_tried_does_not_keep_the_run_from_being_stopped_s8
     stopped = lab.mt("stop", "r", code=7)
     assert "node9" in stopped.err and "removed.conf" in stopped.err
     assert record(lab, "r")["state"] == "stopped"
-    lab.mt("remove", "r")
+    lab.mt("remove", "r", "--force")
     lab.assert_nothing_left()
 
 
