@@ -223,6 +223,9 @@ void node_gpus_set_own(struct node_gpus *gpus, const char *own);
  */
 void node_drop_shell_place(char *text);
 
+/* The error of a node whose scan did not prove itself: what kept it from that, and what to do. Returns -1. */
+int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err);
+
 int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
                       struct error *err);
 int node_answer_start(const char *bytes, size_t len, const char *nonce, struct node_start *out,

@@ -122,6 +122,15 @@ int node_field_number(const struct node_fields *fields, const char *key, uint64_
     return 0;
 }
 
+int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err)
+{
+    error_set(err, kind, "the node could not look through its processes: %s", why);
+    return error_hint(err, "%s",
+                      strncmp(why, "cannot fork", strlen("cannot fork")) == 0
+                          ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"
+                          : "look at the node's memory and at the log of its kernel (dmesg)");
+}
+
 int node_fields_check(const struct node_fields *fields, struct error *err)
 {
     const char *kind = node_field_text(fields, "error");
@@ -137,13 +146,8 @@ int node_fields_check(const struct node_fields *fields, struct error *err)
             err, "a node needs Linux with /proc, a POSIX sh, setsid and the basic tools (coreutils or "
                  "busybox, with awk, grep, sed)");
     }
-    if (strcmp(kind, "scan") == 0) {
-        error_set(err, &kind_scan_failed, "the node could not look through its processes: %s", detail);
-        return error_hint(err,
-                          strncmp(detail, "cannot fork", strlen("cannot fork")) == 0
-                              ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"
-                              : "look at the node's memory and at the log of its kernel (dmesg)");
-    }
+    if (strcmp(kind, "scan") == 0)
+        return node_unproven_error(&kind_scan_failed, detail, err);
     if (strcmp(kind, "place") == 0)
         return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
     if (node_gate_error(kind, detail, err))

@@ -110,11 +110,7 @@ static int unproven_error(const struct run_node *node, const struct node_stop *s
                           struct run_stop_result *result, struct error *err)
 {
     strlist_addf(&result->unproven, "%s: %s", node->label, stop->unproven);
-    error_set(err, &kind_not_proven, "the node could not look through its processes: %s", stop->unproven);
-    return error_hint(err, "%s",
-                      strncmp(stop->unproven, "cannot fork", strlen("cannot fork")) == 0
-                          ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"
-                          : "look at the node's memory and at the log of its kernel (dmesg)");
+    return node_unproven_error(&kind_not_proven, stop->unproven, err);
 }
 
 static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,

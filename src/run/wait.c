@@ -360,64 +360,59 @@ static int supervised_elsewhere(const char *name, struct run_supervisor *other, 
     return error_hint(err, "one is enough; `kill PID` there ends it, the run goes on");
 }
 
-/* Wait until nobody supervises the run and it is ours to, or until it has ended. Returns as
- * run_supervisor_enter. */
-static int take_over_lock(struct run_context *context, const char *name, struct run *run, struct error *err)
+static bool has_work(const struct run *run)
+{
+    return run_state_is_live(run->state) || run->debts_len > 0;
+}
+
+/* The supervisor's lock, for a run that needs a supervisor and has none. Returns the descriptor, or -1 with
+ * err. */
+static int take_post(struct run_context *context, const char *name, const struct run *run, struct error *err)
+{
+    struct run_supervisor other = {0};
+    if (!has_work(run)) {
+        error_set(err, &kind_run_over, "run '%s' is %s: there is nothing to supervise", name,
+                  run_state_name(run->state));
+        return error_hint(err, "`mtlaunch start` begins a new attempt");
+    }
+    int lock = run_supervisor_enter(context->store, name, &other, err);
+    return lock == -2 ? supervised_elsewhere(name, &other, err) : lock;
+}
+
+/* The same once the process that supervises the run has gone. -2: the run has ended by then. */
+static int take_over_post(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     const struct timespec pause = {.tv_nsec = TAKE_OVER_MS * INT64_C(1000000)};
-    int lock = -2;
-    while (lock == -2) {
-        lock = run_supervisor_enter(context->store, name, NULL, err);
+    for (;;) {
+        int lock = run_supervisor_enter(context->store, name, NULL, err);
         run_release(run);
-        if (run_store_load(context->store, name, run, err) != 0) {
+        bool known = run_store_load(context->store, name, run, err) == 0;
+        if (!known) {
             run_init(run);
-            if (lock >= 0) {
-                run_supervisor_leave(context->store, name, lock);
-            }
-            return -1;
         }
-        if (lock == -2) {
-            if (!run_state_is_live(run->state) && run->debts_len == 0) {
-                return -2;
-            }
-            nanosleep(&pause, NULL);
+        if (known && has_work(run) && lock != -2) {
+            return lock;
         }
+        if (lock >= 0) {
+            run_supervisor_leave(context->store, name, lock);
+        }
+        if (!known || lock == -1 || !has_work(run)) {
+            return known && lock != -1 ? -2 : -1;
+        }
+        nanosleep(&pause, NULL);
     }
-    return lock;
 }
 
 int run_supervise(struct run_context *context, const char *name, bool take_over, struct run *run,
                   struct error *err)
 {
     static const struct run_wait_request request = {0};
-    struct run_supervisor other = {0};
     if (run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }
-    int lock = -2;
-    if (take_over) {
-        lock = take_over_lock(context, name, run, err);
-        if (lock < 0) {
-            return lock == -2 ? 0 : -1;
-        }
-    }
-    if (!run_state_is_live(run->state) && run->debts_len == 0) {
-        if (take_over) {
-            run_supervisor_leave(context->store, name, lock);
-            return 0;
-        }
-        error_set(err, &kind_run_over, "run '%s' is %s: there is nothing to supervise", name,
-                  run_state_name(run->state));
-        return error_hint(err, "`mtlaunch start` begins a new attempt");
-    }
-    if (!take_over) {
-        lock = run_supervisor_enter(context->store, name, &other, err);
-    }
-    if (lock == -2) {
-        return supervised_elsewhere(name, &other, err);
-    }
+    int lock = take_over ? take_over_post(context, name, run, err) : take_post(context, name, run, err);
     if (lock < 0) {
-        return -1;
+        return lock == -2 ? 0 : -1;
     }
     struct guard guard = {
         .context = context,

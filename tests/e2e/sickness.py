@@ -10,30 +10,7 @@ TOOLS = ("awk", "grep", "sed", "xargs")
 WAYS = ("killed", "half-0", "half-1")
 ARTIFACTS = "/home/lab/.mtlaunch"
 
-# Takes a pid of its namespace for the leader of a session, which ends and leaves one member.
-TAKE_PID = """
-import os, sys
-want = int(sys.argv[1])
-for _ in range(200):
-    with open('/proc/sys/kernel/ns_last_pid', 'w') as f:
-        f.write(str(want - 1))
-    child = os.fork()
-    if child == 0:
-        if os.getpid() != want:
-            os._exit(3)
-        os.setgid(int(sys.argv[2]))
-        os.setuid(int(sys.argv[2]))
-        os.setsid()
-        if os.fork() == 0:
-            null = os.open('/dev/null', os.O_RDWR)
-            for fd in (0, 1, 2):
-                os.dup2(null, fd)
-            os.execv('/bin/sleep', ['sleep', sys.argv[3]])
-        os._exit(0)
-    if os.waitpid(child, 0)[1] == 0:
-        sys.exit(0)
-sys.exit(1)
-"""
+TAKE_PID = Path(__file__).resolve().parents[1] / "node/programs/take_pid.py"
 
 
 def as_root(cluster, node, line):
@@ -138,7 +115,7 @@ def take_session(cluster, node, number, seconds):
     """A `sleep SECONDS` of the same user in a session whose number is used again and whose leader is gone.
 
     Returns its process, or None when the number could not be had."""
-    (cluster.etc(node) / "take_pid.py").write_text(TAKE_PID)
+    (cluster.etc(node) / "take_pid.py").write_bytes(TAKE_PID.read_bytes())
     done = cluster.exec(node, "python3 "
                         f"/run/lab/take_pid.py {number} {UID} {seconds}", user=False)
     if done.returncode != 0:

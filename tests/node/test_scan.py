@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import Node, alive, wait_for
+from conftest import PROGRAMS, Node, alive, wait_for
 
 ALL = os.environ.get("MTLAUNCH_SCAN_ALL") == "1"  # the whole matrix; else a slice that the seed chooses
 SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
@@ -205,29 +205,6 @@ def test_s1_a_keeper_that_cannot_fork_keeps_the_status(limited):
     assert limited.wait_ended(30)["status"] == 7
 
 
-TAKE_PID = """
-import os, sys, time
-want = int(sys.argv[1])
-for _ in range(200):
-    with open('/proc/sys/kernel/ns_last_pid', 'w') as f:
-        f.write(str(want - 1))
-    child = os.fork()
-    if child == 0:
-        if os.getpid() != want:
-            os._exit(3)
-        os.setsid()
-        if os.fork() == 0:
-            null = os.open('/dev/null', os.O_RDWR)
-            for fd in (0, 1, 2):
-                os.dup2(null, fd)
-            os.execv('/bin/sleep', ['sleep', '7777'])
-        os._exit(0)
-    if os.waitpid(child, 0)[1] == 0:
-        sys.exit(0)
-sys.exit('the pid could not be taken')
-"""
-
-
 def stranger_of(pid):
     """The member of a leaderless session with that number."""
     for entry in os.listdir("/proc"):
@@ -256,7 +233,7 @@ def test_s3_a_reused_session_is_a_strangers(dash, which, recorded):
     state = dash.state()
     number = int(state[which])
     wait_for(lambda: not os.path.exists(f"/proc/{number}") and stranger_of(number) is None, 15, "its end")
-    if subprocess.run([sys.executable, "-c", TAKE_PID, str(number)]).returncode != 0:
+    if subprocess.run([sys.executable, os.path.join(PROGRAMS, "take_pid.py"), str(number), str(os.getuid()), "7777"]).returncode != 0:
         pytest.skip("the pid cannot be taken here")
     stranger = wait_for(lambda: stranger_of(number), 5, "the stranger")
     try:
