@@ -12,8 +12,9 @@ static void __attribute__((noreturn)) out_of_memory(void)
     static const char text[] = "mtlaunch: out of memory\n";
 
     /* Not stdio: it may want memory itself. Nothing is left to do when even this write fails. */
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
         abort();
+    }
     abort();
 }
 
@@ -30,8 +31,9 @@ void auto_close(int *fd)
 {
     int saved = errno;
 
-    if (*fd >= 0)
+    if (*fd >= 0) {
         close(*fd);
+    }
     errno = saved;
 }
 
@@ -40,8 +42,9 @@ void *xcalloc(size_t count, size_t size)
     /* Never of 0 bytes: the result would be allowed to be NULL. */
     void *result = count == 0 || size == 0 ? calloc(1, 1) : calloc(count, size);
 
-    if (result == NULL)
+    if (!result) {
         out_of_memory();
+    }
     return result;
 }
 
@@ -49,20 +52,22 @@ void *xrealloc(void *old, size_t count, size_t size)
 {
     void *result = count == 0 || size == 0 ? realloc(old, 1) : reallocarray(old, count, size);
 
-    if (result == NULL)
+    if (!result) {
         out_of_memory();
+    }
     return result;
 }
 
 char *xstrdup(const char *text)
 {
-    return text == NULL ? NULL : xstrndup(text, strlen(text));
+    return text ? xstrndup(text, strlen(text)) : NULL;
 }
 
 char *xstrndup(const char *text, size_t len)
 {
-    if (text == NULL)
+    if (!text) {
         return NULL;
+    }
     size_t used = strnlen(text, len);
     char *result = xrealloc(NULL, used + 1, 1);
     memcpy(result, text, used);
@@ -84,17 +89,20 @@ char *xvasprintf(const char *format, va_list args)
 {
     char *result;
 
-    if (vasprintf(&result, format, args) < 0)
+    if (vasprintf(&result, format, args) < 0) {
         out_of_memory();
+    }
     return result;
 }
 
 void *xgrow(void *items, size_t len, size_t *cap, size_t item_size)
 {
-    if (len < *cap)
+    if (len < *cap) {
         return items;
-    if (len > SIZE_MAX / 2 - 8)
+    }
+    if (len > SIZE_MAX / 2 - 8) {
         out_of_memory();
+    }
     size_t wanted = len < 4 ? 8 : 2 * len;
     items = xrealloc(items, wanted, item_size);
     *cap = wanted;

@@ -27,8 +27,9 @@ static time_t to_seconds(int64_t epoch_ms)
     const int64_t last = INT64_C(253402214400); /* 9999-12-31T00:00:00Z: still 9999 in every time zone */
     int64_t seconds = epoch_ms / 1000;
 
-    if (seconds < 0 || epoch_ms < 0)
+    if (seconds < 0 || epoch_ms < 0) {
         return 0;
+    }
     return (time_t)(seconds > last ? last : seconds);
 }
 
@@ -57,13 +58,14 @@ const char *clock_format_span(int64_t seconds, char buffer[CLOCK_TEXT_SIZE])
 {
     long long s = seconds < 0 ? 0 : (long long)seconds;
 
-    if (s < 60)
+    if (s < 60) {
         snprintf(buffer, CLOCK_TEXT_SIZE, "%llds", s);
-    else if (s < 3600)
+    } else if (s < 3600) {
         snprintf(buffer, CLOCK_TEXT_SIZE, "%lldm%02llds", s / 60, s % 60);
-    else if (s < 86400)
+    } else if (s < 86400) {
         snprintf(buffer, CLOCK_TEXT_SIZE, "%lldh%02lldm", s / 3600, s % 3600 / 60);
-    else
+    } else {
         snprintf(buffer, CLOCK_TEXT_SIZE, "%lldd%02lldh", s / 86400, s % 86400 / 3600);
+    }
     return buffer;
 }

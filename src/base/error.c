@@ -21,8 +21,9 @@ static void copy_bounded(char *to, size_t size, const char *from, size_t len)
         return;
     }
     size_t keep = size - sizeof mark;
-    while (keep > 0 && ((unsigned char)from[keep] & 0xC0) == 0x80)
+    while (keep > 0 && ((unsigned char)from[keep] & 0xC0) == 0x80) {
         keep--;
+    }
     memcpy(to, from, keep);
     memcpy(to + keep, mark, sizeof mark);
 }
@@ -38,8 +39,9 @@ static void format_bounded(char *to, size_t size, const char *format, va_list ar
     char text[sizeof((struct error *)0)->text + 8];
     int len = vsnprintf(text, sizeof text, format, args);
 
-    if (len < 0) /* an encoding error: better the bare format than nothing */
+    if (len < 0) { /* an encoding error: better the bare format than nothing */
         snprintf(text, sizeof text, "%s", format);
+    }
     copy_bounded(to, size, text, strlen(text));
 }
 
@@ -63,8 +65,9 @@ int error_set(struct error *err, const struct error_kind *kind, const char *form
 {
     va_list args;
 
-    if (err == NULL)
+    if (!err) {
         return -1;
+    }
     va_start(args, format);
     set_text(err, kind, format, args);
     va_end(args);
@@ -76,8 +79,9 @@ int error_set_errno(struct error *err, const struct error_kind *kind, int errnum
     char reason[128], text[sizeof err->text];
     va_list args;
 
-    if (err == NULL)
+    if (!err) {
         return -1;
+    }
     va_start(args, format);
     set_text(err, kind, format, args);
     va_end(args);
@@ -104,8 +108,9 @@ int error_hint(struct error *err, const char *format, ...)
     va_list args;
     int saved = errno;
 
-    if (err == NULL)
+    if (!err) {
         return -1;
+    }
     va_start(args, format);
     format_bounded(err->hint, sizeof err->hint, format, args);
     va_end(args);
@@ -120,8 +125,9 @@ int error_prefix(struct error *err, const char *format, ...)
     va_list args;
     int saved = errno;
 
-    if (err == NULL)
+    if (!err) {
         return -1;
+    }
     va_start(args, format);
     format_bounded(context, sizeof context, format, args);
     va_end(args);
@@ -133,10 +139,12 @@ int error_prefix(struct error *err, const char *format, ...)
 
 int error_at(struct error *err, const char *file, unsigned line, unsigned column)
 {
-    if (err == NULL)
+    if (!err) {
         return -1;
-    if (file != NULL && file != err->file)
+    }
+    if (file && file != err->file) {
         copy_bounded(err->file, sizeof err->file, file, strlen(file));
+    }
     err->line = line;
     err->column = column;
     return -1;
@@ -144,18 +152,21 @@ int error_at(struct error *err, const char *file, unsigned line, unsigned column
 
 int error_source(struct error *err, const char *line, size_t len)
 {
-    if (err == NULL)
+    if (!err) {
         return -1;
+    }
     size_t used = 0;
-    while (used < len && line[used] != '\n' && line[used] != '\0')
+    while (used < len && line[used] != '\n' && line[used] != '\0') {
         used++;
-    if (used > 0 && line[used - 1] == '\r')
+    }
+    if (used > 0 && line[used - 1] == '\r') {
         used--;
+    }
     copy_bounded(err->source, sizeof err->source, line, used);
     return -1;
 }
 
 bool error_is(const struct error *err, const struct error_kind *kind)
 {
-    return err != NULL && err->kind == kind;
+    return err && err->kind == kind;
 }

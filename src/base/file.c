@@ -33,10 +33,12 @@ static size_t write_all(int fd, const char *bytes, size_t len)
 
     while (done < len) {
         ssize_t put = write(fd, bytes + done, len - done);
-        if (put < 0 && errno == EINTR)
+        if (put < 0 && errno == EINTR) {
             continue;
-        if (put < 0)
+        }
+        if (put < 0) {
             break;
+        }
         done += (size_t)put;
     }
     return done;
@@ -48,12 +50,14 @@ int file_read(const char *path, size_t max_bytes, struct str *out, struct error 
     size_t before = out->len;
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-    if (fd < 0)
+    if (fd < 0) {
         return error_set_errno(err, &kind_local, errno, "cannot read '%s'", path);
+    }
     for (;;) {
         ssize_t got = read_some(fd, buffer, sizeof buffer);
-        if (got == 0)
+        if (got == 0) {
             return 0;
+        }
         if (got < 0) {
             str_truncate(out, before);
             return error_set_errno(err, &kind_local, errno, "cannot read '%s'", path);
@@ -73,16 +77,18 @@ static int sync_folder(const char *path)
     AUTO_FREE char *folder = path_folder(path);
     AUTO_CLOSE int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL)) {
         return -1;
+    }
     return 0;
 }
 
 /* Everything about the temporary file up to its whole content on the disk. */
 static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
 {
-    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != len || fsync(fd) != 0)
+    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != len || fsync(fd) != 0) {
         return -1;
+    }
     return 0;
 }
 
@@ -91,22 +97,26 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     AUTO_FREE char *temp = xasprintf("%s.XXXXXX", path);
     int fd = mkostemp(temp, O_CLOEXEC);
 
-    if (fd < 0)
+    if (fd < 0) {
         return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
+    }
     int result = fill_temp(fd, bytes, len, mode);
     /* Network file systems report some failed writes only at close. */
     int failed = result != 0 ? errno : 0;
-    if (close(fd) != 0 && failed == 0)
+    if (close(fd) != 0 && failed == 0) {
         failed = errno;
-    if (failed == 0 && rename(temp, path) != 0)
+    }
+    if (failed == 0 && rename(temp, path) != 0) {
         failed = errno;
+    }
     if (failed != 0) {
         unlink(temp);
         errno = failed;
         return error_set_errno(err, &kind_local, failed, "cannot write '%s'", path);
     }
-    if (sync_folder(path) != 0)
+    if (sync_folder(path) != 0) {
         return error_set_errno(err, &kind_local, errno, "cannot write '%s' to the disk", path);
+    }
     return 0;
 }
 
@@ -116,8 +126,9 @@ static void cut_back(int fd, size_t len)
     off_t end = lseek(fd, 0, SEEK_CUR);
     struct stat info;
 
-    if (len > 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == end)
+    if (len > 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == end) {
         (void)!ftruncate(fd, end - (off_t)len);
+    }
 }
 
 static int append(const char *path, const void *bytes, size_t len, mode_t mode, bool sync, struct error *err)
@@ -126,15 +137,19 @@ static int append(const char *path, const void *bytes, size_t len, mode_t mode, 
     size_t done = fd >= 0 ? write_all(fd, bytes, len) : 0;
     int failed = fd < 0 || done < len ? errno : 0;
 
-    if (failed == 0 && sync && fdatasync(fd) != 0 && errno != EINVAL) /* EINVAL: no file of a disk */
+    if (failed == 0 && sync && fdatasync(fd) != 0 && errno != EINVAL) { /* EINVAL: no file of a disk */
         failed = errno;
-    if (failed != 0 && fd >= 0)
+    }
+    if (failed != 0 && fd >= 0) {
         cut_back(fd, done);
+    }
     /* Network file systems report some failed writes only at close. */
-    if (fd >= 0 && close(fd) != 0 && failed == 0)
+    if (fd >= 0 && close(fd) != 0 && failed == 0) {
         failed = errno;
-    if (failed == 0)
+    }
+    if (failed == 0) {
         return 0;
+    }
     errno = failed;
     return error_set_errno(err, &kind_local, failed, "cannot append to '%s'", path);
 }
@@ -153,12 +168,14 @@ static int make_dir(const char *path, mode_t mode)
 {
     struct stat info;
 
-    if (mkdir(path, mode) == 0)
+    if (mkdir(path, mode) == 0) {
         return 0;
+    }
     /* Also EROFS, EACCES and the like for a folder that is there. */
     int failed = errno;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         return 0;
+    }
     errno = failed == EEXIST ? ENOTDIR : failed;
     return -1;
 }
@@ -173,8 +190,9 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err)
         i += strcspn(part + i, "/");
         char kept = part[i];
         part[i] = '\0';
-        if (make_dir(part, mode) != 0)
+        if (make_dir(part, mode) != 0) {
             return error_set_errno(err, &kind_local, errno, "cannot create folder '%s'", part);
+        }
         part[i] = kept;
     } while (part[i] != '\0');
     return 0;
@@ -196,11 +214,13 @@ int file_lock(const char *path, unsigned wait_ms, struct error *err)
 
     for (;;) {
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-        if (fd < 0)
+        if (fd < 0) {
             return error_set_errno(err, &kind_local, errno, "cannot lock '%s'", path);
+        }
         for (;;) {
-            if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
                 break;
+            }
             int failed = errno;
             if (failed != EWOULDBLOCK && failed != EINTR) {
                 close(fd);
@@ -214,8 +234,9 @@ int file_lock(const char *path, unsigned wait_ms, struct error *err)
             /* No flock with a time limit exists; an alarm would touch the whole process. */
             nanosleep(&pause, NULL);
         }
-        if (is_file_of(path, fd))
+        if (is_file_of(path, fd)) {
             return fd;
+        }
         close(fd);
     }
 }
@@ -229,8 +250,9 @@ char *path_join(const char *folder, const char *name)
 {
     size_t len = strlen(folder);
 
-    if (name[0] == '/' || len == 0)
+    if (name[0] == '/' || len == 0) {
         return xstrdup(name);
+    }
     return xasprintf("%s%s%s", folder, folder[len - 1] == '/' ? "" : "/", name);
 }
 
@@ -238,14 +260,18 @@ char *path_folder(const char *path)
 {
     size_t len = strlen(path);
 
-    while (len > 1 && path[len - 1] == '/') /* blank ends: "a/b/" lies in "a" */
+    while (len > 1 && path[len - 1] == '/') { /* blank ends: "a/b/" lies in "a" */
         len--;
-    while (len > 0 && path[len - 1] != '/')
+    }
+    while (len > 0 && path[len - 1] != '/') {
         len--;
-    if (len == 0)
+    }
+    if (len == 0) {
         return xstrdup(".");
-    while (len > 1 && path[len - 1] == '/')
+    }
+    while (len > 1 && path[len - 1] == '/') {
         len--;
+    }
     return xstrndup(path, len);
 }
 
@@ -254,16 +280,19 @@ char *path_expand_home(const char *path, const char *home)
     size_t name = path[0] == '~' ? strcspn(path + 1, "/") : 0;
     const char *rest = path + 1 + name;
 
-    if (home == NULL || path[0] != '~')
+    if (!home || path[0] != '~') {
         return xstrdup(path);
+    }
     if (name > 0) {
         AUTO_FREE char *user = xstrndup(path + 1, name);
         const struct passwd *entry = getpwnam(user);
-        if (entry == NULL)
+        if (!entry) {
             return xstrdup(path);
+        }
         home = entry->pw_dir;
     }
-    if (*rest == '\0')
+    if (*rest == '\0') {
         return xstrdup(home);
+    }
     return path_join(home, rest + strspn(rest, "/"));
 }

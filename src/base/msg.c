@@ -35,8 +35,9 @@ void msg_set_before(void (*before)(void))
 
 void msg_make_room(void)
 {
-    if (state.before != NULL)
+    if (state.before) {
         state.before();
+    }
 }
 
 /* One write() a line, so that lines of several processes do not mix. What cannot be said is dropped. */
@@ -49,8 +50,9 @@ static void write_line(const char *line, size_t len)
             len -= (size_t)put;
         } else if (errno == EAGAIN) {
             struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-            if (poll(&ready, 1, 2000) == 0) /* a reader that has stopped must not stop us */
+            if (poll(&ready, 1, 2000) == 0) { /* a reader that has stopped must not stop us */
                 return;
+            }
         } else if (errno != EINTR) {
             return;
         }
@@ -62,8 +64,9 @@ static void say(bool shown, const char *prefix, const char *format, va_list args
 static void say(bool shown, const char *prefix, const char *format, va_list args)
 {
     state.hidden = !shown;
-    if (!shown)
+    if (!shown) {
         return;
+    }
 
     int saved = errno;
     AUTO_FREE char *text = xvasprintf(format, args);

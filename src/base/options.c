@@ -18,11 +18,12 @@ struct parser {
 
 static const struct option *find_long(const struct parser *p, const char *name, size_t len)
 {
-    for (const struct option_group *const *group = p->groups; *group != NULL; group++) {
+    for (const struct option_group *const *group = p->groups; *group; group++) {
         for (size_t i = 0; i < (*group)->count; i++) {
             const struct option *option = &(*group)->options[i];
-            if (strncmp(option->name, name, len) == 0 && option->name[len] == '\0')
+            if (strncmp(option->name, name, len) == 0 && option->name[len] == '\0') {
                 return option;
+            }
         }
     }
     return NULL;
@@ -30,10 +31,11 @@ static const struct option *find_long(const struct parser *p, const char *name, 
 
 static const struct option *find_letter(const struct parser *p, char letter)
 {
-    for (const struct option_group *const *group = p->groups; *group != NULL; group++) {
+    for (const struct option_group *const *group = p->groups; *group; group++) {
         for (size_t i = 0; i < (*group)->count; i++) {
-            if ((*group)->options[i].letter == letter)
+            if ((*group)->options[i].letter == letter) {
                 return &(*group)->options[i];
+            }
         }
     }
     return NULL;
@@ -44,13 +46,15 @@ static const char *nearest_name(const struct parser *p, const char *name)
 {
     size_t total = 0, used = 0;
 
-    for (const struct option_group *const *group = p->groups; *group != NULL; group++)
+    for (const struct option_group *const *group = p->groups; *group; group++) {
         total += (*group)->count;
+    }
     AUTO_FREE const char **names = xcalloc(total, sizeof *names);
-    for (const struct option_group *const *group = p->groups; *group != NULL; group++) {
+    for (const struct option_group *const *group = p->groups; *group; group++) {
         for (size_t i = 0; i < (*group)->count; i++) {
-            if ((*group)->options[i].type != OPTION_UNBUILT)
+            if ((*group)->options[i].type != OPTION_UNBUILT) {
                 names[used++] = (*group)->options[i].name;
+            }
         }
     }
     return text_nearest(name, names, used);
@@ -59,7 +63,7 @@ static const char *nearest_name(const struct parser *p, const char *name)
 static int hint_unknown(const struct parser *p)
 {
     return error_hint(p->err, "%s",
-                      p->unknown_hint != NULL ? p->unknown_hint : "look at --help for the options there are");
+                      p->unknown_hint ? p->unknown_hint : "look at --help for the options there are");
 }
 
 static int refuse_long(const struct parser *p, const char *name, size_t len)
@@ -68,8 +72,9 @@ static int refuse_long(const struct parser *p, const char *name, size_t len)
     const char *nearest = nearest_name(p, word);
 
     error_set(p->err, &kind_usage, "unknown option '--%s'", word);
-    if (nearest != NULL)
+    if (nearest) {
         return error_hint(p->err, "did you mean '--%s'?", nearest);
+    }
     return hint_unknown(p);
 }
 
@@ -80,14 +85,17 @@ static int refuse_letter(const struct parser *p, const char *word, const char *l
     char other = (char)(islower(c) ? toupper(c) : tolower(c));
     AUTO_FREE char *name = xstrndup(word + 1, strcspn(word + 1, "="));
 
-    if (word[2] == '\0' || c >= 0x80) /* one letter; or part of a character, which is not shown alone */
+    if (word[2] == '\0' || c >= 0x80) { /* one letter; or part of a character, which is not shown alone */
         error_set(p->err, &kind_usage, "unknown option '%s'", word);
-    else
+    } else {
         error_set(p->err, &kind_usage, "unknown option '-%c' in '%s'", *letter, word);
-    if (word[2] != '\0' && find_long(p, name, strlen(name)) != NULL)
+    }
+    if (word[2] != '\0' && find_long(p, name, strlen(name))) {
         return error_hint(p->err, "did you mean '--%s'?", name);
-    if (other != *letter && find_letter(p, other) != NULL)
+    }
+    if (other != *letter && find_letter(p, other)) {
         return error_hint(p->err, "did you mean '-%c'?", other);
+    }
     return hint_unknown(p);
 }
 
@@ -101,9 +109,10 @@ static int store_uint(const struct parser *p, const struct option *option, const
         *to = (struct option_uint){.given = true, .value = (unsigned long)value};
         return 0;
     }
-    if (option->max == 0)
+    if (option->max == 0) {
         return error_set(p->err, &kind_usage, "'%s' must be a whole number of at least %lu, not '%s'", shown,
                          option->min, text);
+    }
     return error_set(p->err, &kind_usage, "'%s' must be a whole number from %lu to %lu, not '%s'", shown,
                      option->min, option->max, text);
 }
@@ -119,12 +128,14 @@ static int store_duration(const struct parser *p, const struct option *option, c
         return error_hint(p->err,
                           "write whole seconds or a whole number with s, m, h or d, such as 90s or 10m");
     }
-    if (value < option->min)
+    if (value < option->min) {
         return error_set(p->err, &kind_usage, "'%s' must be at least %lus, not '%s'", shown, option->min,
                          text);
-    if (option->max != 0 && value > option->max)
+    }
+    if (option->max != 0 && value > option->max) {
         return error_set(p->err, &kind_usage, "'%s' must be at most %lus, not '%s'", shown, option->max,
                          text);
+    }
     *to = (struct option_uint){.given = true, .value = (unsigned long)value};
     return 0;
 }
@@ -135,29 +146,33 @@ static int store_choice(const struct parser *p, const struct option *option, con
     AUTO_STR struct str allowed = STR_INIT;
     size_t count = 0;
 
-    for (; option->choices[count] != NULL; count++) {
+    for (; option->choices[count]; count++) {
         if (strcmp(option->choices[count], text) == 0) {
             *(const char **)(void *)((char *)p->values + option->offset) = option->choices[count];
             return 0;
         }
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         str_addf(&allowed, "%s'%s'", i == 0 ? "" : i + 1 == count ? " or " : ", ", option->choices[i]);
+    }
     error_set(p->err, &kind_usage, "'%s' must be %s, not '%s'", shown, str_text(&allowed), text);
     const char *nearest = text_nearest(text, option->choices, count);
-    if (nearest != NULL)
+    if (nearest) {
         return error_hint(p->err, "did you mean '%s'?", nearest);
+    }
     return -1;
 }
 
 /* The word behind the option, unless it is "--" or surely the next option: then the value was forgotten. */
 static const char *next_value(struct parser *p)
 {
-    if (p->next >= p->argc)
+    if (p->next >= p->argc) {
         return NULL;
+    }
     const char *word = p->argv[p->next];
-    if (text_starts(word, "--") && (word[2] == '\0' || find_long(p, word + 2, strlen(word + 2)) != NULL))
+    if (text_starts(word, "--") && (word[2] == '\0' || find_long(p, word + 2, strlen(word + 2)))) {
         return NULL;
+    }
     p->next++;
     return word;
 }
@@ -168,22 +183,24 @@ static int apply(struct parser *p, const struct option *option, const char *show
     void *to = (char *)p->values + option->offset;
     const char *value = attached;
 
-    if (option->type == OPTION_UNBUILT)
+    if (option->type == OPTION_UNBUILT) {
         return error_set(p->err, &kind_not_supported, "'--%s' is not supported by this version",
                          option->name);
+    }
     if (option->type == OPTION_FLAG) {
-        if (attached != NULL) {
+        if (attached) {
             error_set(p->err, &kind_usage, "'%s' takes no value, but '%s' was given", shown, attached);
             return error_hint(p->err, "write %s alone", shown);
         }
         *(bool *)to = true;
         return 0;
     }
-    if (value == NULL)
+    if (!value) {
         value = next_value(p);
-    if (value == NULL) {
+    }
+    if (!value) {
         error_set(p->err, &kind_usage, "'%s' needs a value", shown);
-        return error_hint(p->err, "write %s %s", shown, option->value != NULL ? option->value : "VALUE");
+        return error_hint(p->err, "write %s %s", shown, option->value ? option->value : "VALUE");
     }
     switch (option->type) {
     case OPTION_TEXT:
@@ -211,8 +228,9 @@ static int parse_long(struct parser *p, const char *word)
     size_t len = strcspn(word + 2, "=");
     const struct option *option = find_long(p, word + 2, len);
 
-    if (option == NULL)
+    if (!option) {
         return refuse_long(p, word + 2, len);
+    }
     AUTO_FREE char *shown = xasprintf("--%s", option->name);
     return apply(p, option, shown, word[2 + len] == '=' ? word + 2 + len + 1 : NULL);
 }
@@ -224,13 +242,16 @@ static int parse_letters(struct parser *p, const char *word)
         const struct option *option = find_letter(p, *letter);
         const char shown[] = {'-', *letter, '\0'};
 
-        if (option == NULL)
+        if (!option) {
             return refuse_letter(p, word, letter);
+        }
         bool alone = option->type == OPTION_FLAG || letter[1] == '\0';
-        if (apply(p, option, shown, alone ? NULL : letter + 1) != 0)
+        if (apply(p, option, shown, alone ? NULL : letter + 1) != 0) {
             return -1;
-        if (option->type != OPTION_FLAG)
+        }
+        if (option->type != OPTION_FLAG) {
             break;
+        }
     }
     return 0;
 }
@@ -264,10 +285,12 @@ int options_parse(const struct option_group *const *groups, int argc, char *cons
         } else {
             strlist_add(words->operands, word);
         }
-        if (result != 0)
+        if (result != 0) {
             return -1;
+        }
     }
-    while (p.next < argc)
+    while (p.next < argc) {
         strlist_add(words->rest, argv[p.next++]);
+    }
     return 0;
 }

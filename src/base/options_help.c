@@ -12,15 +12,17 @@
 /* "  -n, --lines LINES", "      --hostfile FILE" */
 static void add_left(struct str *out, const struct option *option)
 {
-    if (option->letter != '\0')
+    if (option->letter != '\0') {
         str_addf(out, "  -%c, --%s", option->letter, option->name);
-    else
+    } else {
         str_addf(out, "      --%s", option->name);
-    if (option->value != NULL) {
+    }
+    if (option->value) {
         str_addf(out, " %s", option->value);
     } else if (option->type == OPTION_CHOICE) {
-        for (size_t i = 0; option->choices[i] != NULL; i++)
+        for (size_t i = 0; option->choices[i]; i++) {
             str_addf(out, "%s%s", i == 0 ? " " : "|", option->choices[i]);
+        }
     }
 }
 
@@ -37,13 +39,15 @@ static size_t text_column(const struct option_group *const *groups, size_t colum
 {
     size_t widest = 0;
 
-    if (columns < NARROW)
+    if (columns < NARROW) {
         return NARROW_INDENT;
-    for (; *groups != NULL; groups++) {
+    }
+    for (; *groups; groups++) {
         for (size_t i = 0; i < (*groups)->count; i++) {
             size_t width = left_columns(&(*groups)->options[i]);
-            if ((*groups)->options[i].type != OPTION_UNBUILT && width <= LEFT_MAX && width > widest)
+            if ((*groups)->options[i].type != OPTION_UNBUILT && width <= LEFT_MAX && width > widest) {
                 widest = width;
+            }
         }
     }
     return widest + GAP;
@@ -95,12 +99,13 @@ void options_help(const struct option_group *const *groups, size_t columns, stru
 {
     size_t indent = text_column(groups, columns);
 
-    for (size_t g = 0; groups[g] != NULL; g++) {
+    for (size_t g = 0; groups[g]; g++) {
         str_addf(out, "%s%s:\n", g == 0 ? "" : "\n", groups[g]->title);
         for (size_t i = 0; i < groups[g]->count; i++) {
             /* What is refused is not offered. */
-            if (groups[g]->options[i].type != OPTION_UNBUILT)
+            if (groups[g]->options[i].type != OPTION_UNBUILT) {
                 add_option(out, &groups[g]->options[i], indent, columns);
+            }
         }
     }
 }

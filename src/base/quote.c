@@ -12,8 +12,9 @@ void quote_sh(struct str *out, const char *text)
         size_t plain = strcspn(text, "'");
         str_add_mem(out, text, plain);
         text += plain;
-        if (*text == '\0')
+        if (*text == '\0') {
             break;
+        }
         str_add(out, "'\\''"); /* close, an escaped quote, open again */
         text++;
     }
@@ -34,10 +35,11 @@ static bool is_plain(const char *text)
 
 void quote_sh_pretty(struct str *out, const char *text)
 {
-    if (is_plain(text))
+    if (is_plain(text)) {
         str_add(out, text);
-    else
+    } else {
         quote_sh(out, text);
+    }
 }
 
 /* Would a shell take the first word of a line for something else than a command's name? */
@@ -47,11 +49,13 @@ static bool is_special_first(const char *word)
                                            "case", "esac", "while",    "until",  "for",    "in",     "select",
                                            "time", "end",  "function", "coproc", "repeat", "foreach"};
 
-    if (strchr(word, '=') != NULL) /* an assignment */
+    if (strchr(word, '=')) { /* an assignment */
         return true;
+    }
     for (size_t i = 0; i < ARRAY_LEN(reserved); i++) {
-        if (strcmp(word, reserved[i]) == 0)
+        if (strcmp(word, reserved[i]) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -59,11 +63,13 @@ static bool is_special_first(const char *word)
 void quote_argv_pretty(struct str *out, char *const *argv, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
+        if (i > 0) {
             str_add_char(out, ' ');
-        if (i == 0 && is_special_first(argv[i]))
+        }
+        if (i == 0 && is_special_first(argv[i])) {
             quote_sh(out, argv[i]);
-        else
+        } else {
             quote_sh_pretty(out, argv[i]);
+        }
     }
 }

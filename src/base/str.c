@@ -11,14 +11,17 @@
 /* Room for more bytes and the NUL behind them. */
 static void reserve(struct str *s, size_t more)
 {
-    if (s->cap > s->len && more < s->cap - s->len)
+    if (s->cap > s->len && more < s->cap - s->len) {
         return;
+    }
     /* SIZE_MAX asks xrealloc for the impossible, which ends the process as out of memory does. */
     size_t wanted = more > SIZE_MAX / 4 || s->len > SIZE_MAX / 4 ? SIZE_MAX : s->len + more + 1;
-    if (wanted < 2 * s->cap)
+    if (wanted < 2 * s->cap) {
         wanted = 2 * s->cap;
-    if (wanted < 32)
+    }
+    if (wanted < 32) {
         wanted = 32;
+    }
     s->data = xrealloc(s->data, wanted, 1);
     s->cap = wanted;
     s->data[s->len] = '\0';
@@ -43,8 +46,9 @@ void str_add(struct str *s, const char *text)
 void str_add_mem(struct str *s, const void *bytes, size_t len)
 {
     reserve(s, len);
-    if (len > 0)
+    if (len > 0) {
         memcpy(s->data + s->len, bytes, len);
+    }
     s->len += len;
     s->data[s->len] = '\0';
 }
@@ -85,15 +89,16 @@ void str_consume(struct str *s, size_t len)
 
 void str_truncate(struct str *s, size_t len)
 {
-    if (s->data == NULL || len > s->len)
+    if (!s->data || len > s->len) {
         return;
+    }
     s->len = len;
     s->data[len] = '\0';
 }
 
 const char *str_text(const struct str *s)
 {
-    return s->data == NULL ? "" : s->data;
+    return s->data ? s->data : "";
 }
 
 char *str_detach(struct str *s)

@@ -9,8 +9,9 @@
 
 void strlist_release(struct strlist *list)
 {
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         free(list->items[i]);
+    }
     free(list->items);
     *list = (struct strlist)STRLIST_INIT;
 }
@@ -46,15 +47,17 @@ void strlist_copy(struct strlist *to, const struct strlist *from)
 {
     size_t count = from->len; /* taken before, so that a list may be appended to itself */
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         strlist_add(to, from->items[i]);
+    }
 }
 
 bool strlist_has(const struct strlist *list, const char *text)
 {
     for (size_t i = 0; i < list->len; i++) {
-        if (strcmp(list->items[i], text) == 0)
+        if (strcmp(list->items[i], text) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -64,8 +67,9 @@ char *strlist_join(const struct strlist *list, const char *separator)
     struct str joined = STR_INIT;
 
     for (size_t i = 0; i < list->len; i++) {
-        if (i > 0)
+        if (i > 0) {
             str_add(&joined, separator);
+        }
         str_add(&joined, list->items[i]);
     }
     return str_detach(&joined);

@@ -22,9 +22,10 @@ size_t term_columns(int fd)
     uint64_t columns = 0;
     struct winsize size;
 
-    if (wish == NULL || !text_to_uint(wish, 1, COLUMNS_MAX, &columns)) {
-        if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    if (!wish || !text_to_uint(wish, 1, COLUMNS_MAX, &columns)) {
+        if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
             return COLUMNS_UNKNOWN;
+        }
         columns = size.ws_col;
     }
     return columns < COLUMNS_MIN ? COLUMNS_MIN : (size_t)columns;
@@ -41,5 +42,5 @@ bool term_use_color(int fd, enum term_color wish, const char *no_color)
         break;
     }
     /* An empty NO_COLOR counts as unset: https://no-color.org */
-    return term_is_tty(fd) && (no_color == NULL || no_color[0] == '\0');
+    return term_is_tty(fd) && (!no_color || no_color[0] == '\0');
 }

@@ -20,8 +20,9 @@ bool text_ends(const char *text, const char *suffix)
 
 void text_lower(char *text)
 {
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; text++) {
         *text = (char)tolower((unsigned char)*text);
+    }
 }
 
 /* Read digits at the front of text; the rest is where they end. False: no digit, or too large. */
@@ -32,8 +33,9 @@ static bool read_digits(const char *text, uint64_t *out, const char **rest)
 
     for (; *p >= '0' && *p <= '9'; p++) {
         if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value)) {
             return false;
+        }
     }
     *out = value;
     *rest = p;
@@ -45,8 +47,9 @@ bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out)
     uint64_t value;
     const char *rest;
 
-    if (!read_digits(text, &value, &rest) || *rest != '\0' || value < min || value > max)
+    if (!read_digits(text, &value, &rest) || *rest != '\0' || value < min || value > max) {
         return false;
+    }
     *out = value;
     return true;
 }
@@ -63,18 +66,22 @@ static bool read_with_unit(const char *text, const struct unit *units, size_t co
     uint64_t value, factor = 1;
     const char *rest;
 
-    if (!read_digits(text, &value, &rest))
+    if (!read_digits(text, &value, &rest)) {
         return false;
+    }
     if (*rest != '\0') {
         size_t i = 0;
-        while (i < count && units[i].letter != *rest)
+        while (i < count && units[i].letter != *rest) {
             i++;
-        if (i == count || rest[1] != '\0')
+        }
+        if (i == count || rest[1] != '\0') {
             return false;
+        }
         factor = units[i].factor;
     }
-    if (__builtin_mul_overflow(value, factor, &value) || value > max)
+    if (__builtin_mul_overflow(value, factor, &value) || value > max) {
         return false;
+    }
     *out = value;
     return true;
 }
@@ -99,8 +106,9 @@ bool text_to_size(const char *text, uint64_t *bytes)
 bool text_matches_any(const char *text, char *const *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fnmatch(patterns[i], text, 0) == 0)
+        if (fnmatch(patterns[i], text, 0) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -123,8 +131,9 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
     size_t rows[3][NEAREST_MAX + 1];
     size_t *before = rows[0], *last = rows[1], *now = rows[2];
 
-    for (size_t j = 0; j <= b_len; j++)
+    for (size_t j = 0; j <= b_len; j++) {
         last[j] = j;
+    }
     for (size_t i = 1; i <= a_len; i++) {
         int ca = tolower((unsigned char)a[i - 1]);
         now[0] = i;
@@ -132,8 +141,9 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
             int cb = tolower((unsigned char)b[j - 1]);
             now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (ca != cb));
             if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-                cb == tolower((unsigned char)a[i - 2]))
+                cb == tolower((unsigned char)a[i - 2])) {
                 now[j] = smaller(now[j], before[j - 2] + 1);
+            }
         }
         size_t *free_row = before;
         before = last;
@@ -146,26 +156,30 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
 const char *text_nearest(const char *word, const char *const *candidates, size_t count)
 {
     size_t len = strlen(word);
-    if (len > NEAREST_MAX)
+    if (len > NEAREST_MAX) {
         return NULL;
+    }
 
     size_t limit = len <= 3 ? 1 : len < 9 ? 2 : len / 3;
     const char *nearest = NULL, *beginning = NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate = candidates[i];
-        size_t candidate_len = candidate == NULL ? 0 : strlen(candidate);
-        if (candidate_len == 0 || candidate_len > NEAREST_MAX)
+        size_t candidate_len = candidate ? strlen(candidate) : 0;
+        if (candidate_len == 0 || candidate_len > NEAREST_MAX) {
             continue;
+        }
         size_t distance = edit_distance(word, len, candidate, candidate_len);
         /* As many edits as there are characters: nothing is common to the two. */
         if (distance <= limit && distance < smaller(len, candidate_len)) {
             nearest = candidate;
-            if (distance == 0)
+            if (distance == 0) {
                 break;
+            }
             limit = distance - 1;
         }
-        if (beginning == NULL && len >= 3 && strncasecmp(word, candidate, len) == 0)
+        if (!beginning && len >= 3 && strncasecmp(word, candidate, len) == 0) {
             beginning = candidate;
+        }
     }
-    return nearest != NULL ? nearest : beginning;
+    return nearest ? nearest : beginning;
 }

@@ -13,8 +13,9 @@
  */
 static bool is_unsafe(uint32_t character)
 {
-    if (character == '\n' || character == '\t')
+    if (character == '\n' || character == '\t') {
         return false;
+    }
     return character < 0x20 || (character >= 0x7F && character < 0xA0) ||
            (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
 }
@@ -26,14 +27,16 @@ static void add_checked(struct str *out, const char *bytes, size_t len, bool saf
     for (size_t i = 0; i < len; i += used) {
         uint32_t character = utf8_read(bytes + i, len - i, &used);
         bool invalid = character == UTF8_INVALID;
-        if (!invalid && !(safe && is_unsafe(character)))
+        if (!invalid && !(safe && is_unsafe(character))) {
             continue;
+        }
         str_add_mem(out, bytes + done, i - done);
         str_add(out, invalid ? REPLACEMENT : "?");
         done = i + used;
     }
-    if (done < len)
+    if (done < len) {
         str_add_mem(out, bytes + done, len - done);
+    }
 }
 
 void text_add_safe(struct str *out, const char *bytes, size_t len)
@@ -47,8 +50,9 @@ void text_add_line(struct str *out, const char *bytes, size_t len)
 
     text_add_safe(out, bytes, len);
     for (size_t i = from; i < out->len; i++) {
-        if (out->data[i] == '\n' || out->data[i] == '\t')
+        if (out->data[i] == '\n' || out->data[i] == '\t') {
             out->data[i] = ' ';
+        }
     }
 }
 
@@ -59,8 +63,9 @@ void text_add_lines(struct str *out, const char *bytes, size_t len)
     text_add_safe(out, bytes, len);
     for (size_t i = from; i < out->len; i++) {
         bool quotes = out->len - i > indent && memcmp(out->data + i + 1, TEXT_QUOTE_INDENT, indent) == 0;
-        if (out->data[i] == '\t' || (out->data[i] == '\n' && !quotes))
+        if (out->data[i] == '\t' || (out->data[i] == '\n' && !quotes)) {
             out->data[i] = ' ';
+        }
     }
 }
 
@@ -86,8 +91,9 @@ static size_t secret_at(const char *text, const struct strlist *secrets)
     size_t longest = 0;
     for (size_t i = 0; secrets && i < secrets->len; i++) {
         size_t len = strlen(secrets->items[i]);
-        if (len >= TEXT_SECRET_MIN && len > longest && strncmp(text, secrets->items[i], len) == 0)
+        if (len >= TEXT_SECRET_MIN && len > longest && strncmp(text, secrets->items[i], len) == 0) {
             longest = len;
+        }
     }
     return longest;
 }
@@ -96,10 +102,11 @@ void text_add_masked(struct str *out, const char *text, const struct strlist *se
 {
     while (*text) {
         size_t len = secret_at(text, secrets);
-        if (len)
+        if (len) {
             str_add(out, "***");
-        else
+        } else {
             str_add_char(out, *text);
+        }
         text += len ? len : 1;
     }
 }

@@ -17,22 +17,26 @@ uint32_t utf8_read(const char *bytes, size_t len, size_t *used)
     const unsigned char *p = (const unsigned char *)bytes;
 
     *used = 1;
-    if (p[0] < 0x80)
+    if (p[0] < 0x80) {
         return p[0];
+    }
 
     size_t form = 0;
-    while (form < ARRAY_LEN(forms) && (p[0] < forms[form].first_low || p[0] > forms[form].first_high))
+    while (form < ARRAY_LEN(forms) && (p[0] < forms[form].first_low || p[0] > forms[form].first_high)) {
         form++;
-    if (form == ARRAY_LEN(forms))
+    }
+    if (form == ARRAY_LEN(forms)) {
         return UTF8_INVALID;
+    }
 
     uint32_t character = p[0] & (0x7FU >> forms[form].len);
     size_t i = 1;
     for (; i < forms[form].len && i < len; i++) {
         unsigned char low = i == 1 ? forms[form].second_low : 0x80;
         unsigned char high = i == 1 ? forms[form].second_high : 0xBF;
-        if (p[i] < low || p[i] > high)
+        if (p[i] < low || p[i] > high) {
             break;
+        }
         character = character << 6 | (p[i] & 0x3FU);
     }
     *used = i;
@@ -46,8 +50,9 @@ struct range {
 static bool in_ranges(uint32_t character, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count && ranges[i].first <= character; i++) {
-        if (character <= ranges[i].last)
+        if (character <= ranges[i].last) {
             return true;
+        }
     }
     return false;
 }
@@ -73,7 +78,8 @@ static const struct range wide[] = {
 
 size_t utf8_columns(uint32_t character)
 {
-    if (in_ranges(character, zero_width, ARRAY_LEN(zero_width)))
+    if (in_ranges(character, zero_width, ARRAY_LEN(zero_width))) {
         return 0;
+    }
     return in_ranges(character, wide, ARRAY_LEN(wide)) ? 2 : 1;
 }

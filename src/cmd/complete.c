@@ -19,18 +19,21 @@ struct completing {
 
 static void offer(struct completing *at, const char *candidate, const char *what)
 {
-    if (!text_starts(candidate, at->word))
+    if (!text_starts(candidate, at->word)) {
         return;
+    }
     str_addf(at->out, "%s%s", at->before, candidate);
-    if (what)
+    if (what) {
         str_addf(at->out, "\t%s", what);
+    }
     str_add_char(at->out, '\n');
 }
 
 static void offer_list(struct completing *at, const struct strlist *names)
 {
-    for (size_t i = 0; i < names->len; i++)
+    for (size_t i = 0; i < names->len; i++) {
         offer(at, names->items[i], NULL);
+    }
 }
 
 static void offer_files(struct completing *at)
@@ -41,8 +44,9 @@ static void offer_files(struct completing *at)
 static void offer_commands(struct completing *at)
 {
     for (size_t i = 0; i < commands_count; i++) {
-        if (commands[i]->run)
+        if (commands[i]->run) {
             offer(at, commands[i]->name, commands[i]->summary);
+        }
     }
 }
 
@@ -58,8 +62,9 @@ static const struct option *find_option(const struct completing *at, const char 
             bool same = is_long
                             ? strlen(option->name) == len - 2 && strncmp(option->name, word + 2, len - 2) == 0
                             : option->letter && len > 1 && word[len - 1] == option->letter;
-            if (same && option->type != OPTION_UNBUILT)
+            if (same && option->type != OPTION_UNBUILT) {
                 return option;
+            }
         }
     }
     return NULL;
@@ -68,8 +73,10 @@ static const struct option *find_option(const struct completing *at, const char 
 /* The option whose value the word behind this one is, or NULL. */
 static const struct option *expects_value(const struct completing *at, const char *word)
 {
-    if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0 || (word[1] == '-' && strchr(word, '=')))
+    if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0 ||
+        (word[1] == '-' && strchr(word, '='))) {
         return NULL;
+    }
     const struct option *option = find_option(at, word, strlen(word));
     return option && option->type != OPTION_FLAG ? option : NULL;
 }
@@ -96,20 +103,24 @@ static bool offer_named_value(struct completing *at, const struct option *option
         AUTO_FREE char *key = xasprintf("%s=", names->keys.items[i]);
         offer(at, key, NULL);
     }
-    for (size_t i = 0; strcmp(option->name, "launcher") == 0 && launchers_all[i]; i++)
+    for (size_t i = 0; strcmp(option->name, "launcher") == 0 && launchers_all[i]; i++) {
         offer(at, launchers_all[i]->name, NULL);
-    for (size_t i = 0; strcmp(option->name, "signal") == 0 && i < job_signal_names_count; i++)
+    }
+    for (size_t i = 0; strcmp(option->name, "signal") == 0 && i < job_signal_names_count; i++) {
         offer(at, job_signal_names[i], NULL);
+    }
     return false;
 }
 
 static void offer_value(struct completing *at, const struct option *option)
 {
-    if (option->type != OPTION_CHOICE && offer_named_value(at, option))
+    if (option->type != OPTION_CHOICE && offer_named_value(at, option)) {
         return;
+    }
     if (option->type == OPTION_CHOICE) {
-        for (size_t i = 0; option->choices[i]; i++)
+        for (size_t i = 0; option->choices[i]; i++) {
             offer(at, option->choices[i], NULL);
+        }
     } else if (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DIR") == 0) {
         offer_files(at);
     }
@@ -121,8 +132,9 @@ static void offer_options(struct completing *at)
         for (size_t i = 0; i < at->groups[g]->count; i++) {
             const struct option *option = &at->groups[g]->options[i];
             AUTO_FREE char *name = xasprintf("--%s", option->name);
-            if (option->type != OPTION_UNBUILT)
+            if (option->type != OPTION_UNBUILT) {
                 offer(at, name, option->help);
+            }
         }
     }
 }
@@ -143,11 +155,12 @@ static bool find_operand(const char *usage, size_t number, struct str *out)
         size_t len = strcspn(at, " ");
         const char *word = at;
         at += len;
-        if (strncmp(word, "--", len) == 0 && len == 2)
+        if (strncmp(word, "--", len) == 0 && len == 2) {
             return false;
+        }
         bool is_option = word[0] == '-' || text_starts(word, "[-") || text_starts(word, "[HOST OPTION") ||
                          text_starts(word, "[JOB OPTION");
-        bool closes = memchr(word, ']', len) != NULL;
+        bool closes = memchr(word, ']', len);
         if (in_option || is_option) {
             in_option = word[0] == '-' ? false : !closes;
             continue;
@@ -158,8 +171,9 @@ static bool find_operand(const char *usage, size_t number, struct str *out)
             continue;
         }
         for (size_t i = 0; i < len - (repeats ? 3 : 0); i++) {
-            if (word[i] != '[' && word[i] != ']')
+            if (word[i] != '[' && word[i] != ']') {
                 str_add_char(out, word[i]);
+            }
         }
         return true;
     }
@@ -171,8 +185,9 @@ static const struct strlist *fitting_runs(const struct completing *at)
 {
     static const char *const on_live[] = {"stop", "wait", "signal", "supervise"};
     for (size_t i = 0; i < ARRAY_LEN(on_live); i++) {
-        if (strcmp(at->command->name, on_live[i]) == 0)
+        if (strcmp(at->command->name, on_live[i]) == 0) {
             return &at->names->live;
+        }
     }
     return strcmp(at->command->name, "remove") == 0 ? &at->names->ended : &at->names->runs;
 }
@@ -182,22 +197,25 @@ static void offer_words(struct completing *at, size_t number)
 {
     for (const char *const *usage = at->command->usage; *usage; usage++) {
         AUTO_STR struct str word = STR_INIT;
-        if (find_operand(*usage, number, &word))
+        if (find_operand(*usage, number, &word)) {
             offer(at, str_text(&word), NULL);
+        }
     }
 }
 
 static void offer_operand(struct completing *at, size_t number)
 {
     AUTO_STR struct str kind = STR_INIT;
-    if (!find_operand(at->command->usage[0], number, &kind))
+    if (!find_operand(at->command->usage[0], number, &kind)) {
         return;
+    }
     const char *name = str_text(&kind);
     if (strcmp(name, "RUN") == 0) {
         offer_list(at, fitting_runs(at));
     } else if (strcmp(name, "NAME") == 0 && at->command == &command_signal) {
-        for (size_t i = 0; i < job_signal_names_count; i++)
+        for (size_t i = 0; i < job_signal_names_count; i++) {
             offer(at, job_signal_names[i], NULL);
+        }
     } else if (strcmp(name, "JOB") == 0) {
         offer_list(at, &at->names->jobs);
         str_add(at->out, ":specs\n");
@@ -212,8 +230,9 @@ static void offer_operand(struct completing *at, size_t number)
         offer_files(at);
     } else if (strchr(name, '|')) {
         char *rest = NULL;
-        for (char *word = strtok_r(kind.data, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+        for (char *word = strtok_r(kind.data, "|", &rest); word; word = strtok_r(NULL, "|", &rest)) {
             offer(at, word, NULL);
+        }
     } else if (name[0] >= 'a' && name[0] <= 'z') {
         offer_words(at, number);
     }
@@ -246,8 +265,9 @@ static void complete_arguments(struct completing *at, char *const *words, size_t
         option = find_option(at, before, strlen(before) - 1);
         at->word = equals + 1;
         at->before = before;
-        if (option && option->type != OPTION_FLAG)
+        if (option && option->type != OPTION_FLAG) {
             offer_value(at, option);
+        }
         at->before = "";
     } else if (at->word[0] == '-') {
         offer_options(at);
@@ -281,8 +301,9 @@ void complete_words(char *const *words, size_t count, const struct complete_name
         return;
     }
     at.command = command_find(words[0], NULL);
-    if (!at.command || !at.command->run)
+    if (!at.command || !at.command->run) {
         return;
+    }
     command_groups(at.command, at.groups);
     complete_arguments(&at, words, count);
 }

@@ -25,8 +25,9 @@ static void add_plain(const struct strlist *names, struct strlist *plain)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@";
     for (size_t i = 0; i < names->len; i++) {
         const char *name = names->items[i];
-        if (name[0] != '-' && name[strspn(name, letters)] == '\0')
+        if (name[0] != '-' && name[strspn(name, letters)] == '\0') {
             strlist_add(plain, name);
+        }
     }
 }
 
@@ -38,10 +39,12 @@ static void add_run(const struct run_store *store, const char *name, const struc
     run_init(&run);
     if (run_store_load(store, name, &run, NULL) == 0) {
         strlist_add(run_state_is_live(run.state) ? &names->live : &names->ended, name);
-        if (run.container_name && !strlist_has(&names->containers, run.container_name))
+        if (run.container_name && !strlist_has(&names->containers, run.container_name)) {
             strlist_add(&names->containers, run.container_name);
-        for (size_t i = 0; strlist_has(words, name) && i < run.nodes_len; i++)
+        }
+        for (size_t i = 0; strlist_has(words, name) && i < run.nodes_len; i++) {
             strlist_add(&names->nodes, run.nodes[i].label);
+        }
     } else { /* damaged, or of a newer version: its state is not known */
         strlist_add(&names->live, name);
         strlist_add(&names->ended, name);
@@ -58,8 +61,9 @@ static void add_specs(const struct strlist *words, const char *home, struct comp
     for (size_t i = 1; i + 1 < words->len; i++) {
         struct error err = ERROR_INIT; /* most words are no job */
         AUTO_FREE char *file = joblookup_find(words->items[i], path, home, &err);
-        if (file)
+        if (file) {
             jobfile_names(file, &profiles, &containers);
+        }
     }
     add_plain(&profiles, &names->profiles);
     add_plain(&containers, &names->containers);
@@ -73,12 +77,14 @@ static int print_candidates(struct cmd_call *call, struct error *err)
     struct complete_names names = {0};
     struct run_store store;
     const char *home = getenv("HOME");
-    if (call->rest.len == 0)
+    if (call->rest.len == 0) {
         return error_set(err, &kind_usage, "'candidates' needs the words of a command line after '--'");
+    }
     if (run_store_open(&store, getenv("XDG_STATE_HOME"), home ? home : "/", NULL) == 0) {
         run_store_names(&store, &names.runs, NULL);
-        for (size_t i = 0; i < names.runs.len; i++)
+        for (size_t i = 0; i < names.runs.len; i++) {
             add_run(&store, names.runs.items[i], &call->rest, &names);
+        }
         run_store_release(&store);
     }
     add_specs(&call->rest, home, &names);
@@ -90,8 +96,9 @@ static int print_candidates(struct cmd_call *call, struct error *err)
 static int run_completion(struct cmd_call *call, struct error *err)
 {
     const char *name = call->operands.items[0];
-    if (strcmp(name, "candidates") == 0)
+    if (strcmp(name, "candidates") == 0) {
         return print_candidates(call, err);
+    }
     for (size_t i = 0; i < ARRAY_LEN(shells); i++) {
         if (strcmp(shells[i].shell, name) == 0) {
             AUTO_STR struct str text = STR_INIT;

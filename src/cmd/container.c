@@ -35,12 +35,15 @@ static int code_of(const struct run_containers *containers)
 {
     for (size_t i = 0; i < containers->len; i++) {
         const struct run_container *item = &containers->items[i];
-        if (!item->id)
+        if (!item->id) {
             return kind_container_missing.exit_code;
-        if (strcmp(item->status, "running") != 0)
+        }
+        if (strcmp(item->status, "running") != 0) {
             return kind_container_stopped.exit_code;
-        if (item->differences.len)
+        }
+        if (item->differences.len) {
             return kind_container_differs.exit_code;
+        }
     }
     return 0;
 }
@@ -59,8 +62,9 @@ static int answer(struct session *session, const struct run_containers *containe
     } else {
         report_containers_text(containers, &call->style, &text);
     }
-    if (output_print(&text, &output) == 0 || result != 0)
+    if (output_print(&text, &output) == 0 || result != 0) {
         return result;
+    }
     *err = output;
     return -1;
 }
@@ -71,23 +75,27 @@ static int run_container_command(struct cmd_call *call, struct error *err)
     AUTO_SESSION struct session session = {0};
     struct run_containers containers = {0};
     struct run_container_request request = {.replace = call->options.replace};
-    if (find_verb(call->operands.items[0], &request.verb, err) != 0)
+    if (find_verb(call->operands.items[0], &request.verb, err) != 0) {
         return -1;
+    }
     if (request.replace && request.verb == RUN_CONTAINER_STATUS) {
         error_set(err, &kind_usage, "'--replace' is for 'container up' and 'container down'");
         return error_hint(err, "leave it out");
     }
     if (setup_load(&setup, call, call->operands.items[1], err) != 0 || setup_endpoints(&setup, err) != 0 ||
-        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     request.job = &setup.job;
     request.hosts = &setup.hosts;
     request.host_facts = setup.facts;
     int result = run_container(&session.context, &request, &containers, err);
-    if (containers.len)
+    if (containers.len) {
         result = answer(&session, &containers, &setup.job, result, err);
-    if (result == 0 && request.verb == RUN_CONTAINER_STATUS)
+    }
+    if (result == 0 && request.verb == RUN_CONTAINER_STATUS) {
         result = code_of(&containers);
+    }
     run_containers_release(&containers);
     return result;
 }

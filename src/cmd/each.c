@@ -14,7 +14,7 @@
 
 static bool is_pattern(const char *word)
 {
-    return strpbrk(word, "*?") != NULL;
+    return strpbrk(word, "*?");
 }
 
 /* A name with its wildcards taken for letters is a name: nothing else may stand in a pattern. */
@@ -22,11 +22,13 @@ static int check_word(const char *word, struct error *err)
 {
     AUTO_FREE char *plain = xstrdup(word);
     for (char *at = plain; *at; at++) {
-        if (*at == '*' || *at == '?')
+        if (*at == '*' || *at == '?') {
             *at = 'x';
+        }
     }
-    if (job_check_run_name(plain, NULL) == 0)
+    if (job_check_run_name(plain, NULL) == 0) {
         return 0;
+    }
     return job_check_run_name(word, err);
 }
 
@@ -40,8 +42,9 @@ static int look_again(struct session *session, const char *name, struct run *run
     run_supervisor_find(&session->store, name, &supervisor);
     bool alive = supervisor.alive;
     run_supervisor_release(&supervisor);
-    if (alive || !run_state_is_live(run->state))
+    if (alive || !run_state_is_live(run->state)) {
         return 0;
+    }
     run_release(run);
     run_init(run);
     return run_status(&session->context, name, run, err);
@@ -49,8 +52,9 @@ static int look_again(struct session *session, const char *name, struct run *run
 
 static bool is_wanted(const struct each_work *work, const struct run *run)
 {
-    if (run_state_is_live(run->state) != work->live)
+    if (run_state_is_live(run->state) != work->live) {
         return false;
+    }
     return work->until == 0 || run->ended_ms <= work->until;
 }
 
@@ -60,17 +64,20 @@ static long add_matching(struct session *session, const struct each_work *work, 
 {
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
     long found = 0;
-    if (run_store_names(&session->store, &all, err) != 0)
+    if (run_store_names(&session->store, &all, err) != 0) {
         return -1;
+    }
     for (size_t i = 0; i < all.len; i++) {
         struct run run;
         struct error one = ERROR_INIT;
         const char *name = all.items[i];
-        if (fnmatch(pattern, name, FNM_NOESCAPE) != 0)
+        if (fnmatch(pattern, name, FNM_NOESCAPE) != 0) {
             continue;
+        }
         int result = run_store_load(&session->store, name, &run, &one);
-        if (result == 0 && !work->live)
+        if (result == 0 && !work->live) {
             result = look_again(session, name, &run, &one);
+        }
         bool wanted = result == 0 && is_wanted(work, &run);
         run_release(&run);
         if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
@@ -82,8 +89,9 @@ static long add_matching(struct session *session, const struct each_work *work, 
             failure_print(&one, NULL, session->call->style.color_err);
         }
         found += wanted ? 1 : 0;
-        if (wanted && !strlist_has(names, name))
+        if (wanted && !strlist_has(names, name)) {
             strlist_add(names, name);
+        }
     }
     return found;
 }
@@ -103,21 +111,26 @@ static int choose(struct cmd_call *call, const struct each_work *work, struct st
                   struct error *none, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
-    if (session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
-    if (work->all)
+    }
+    if (work->all) {
         return add_matching(&session, work, "*", names, err) < 0 ? -1 : 0;
+    }
     for (size_t i = 0; i < call->operands.len; i++) {
         const char *word = call->operands.items[i];
         long found = 1;
-        if (is_pattern(word))
+        if (is_pattern(word)) {
             found = add_matching(&session, work, word, names, err);
-        else if (!strlist_has(names, word))
+        } else if (!strlist_has(names, word)) {
             strlist_add(names, word);
-        if (found < 0)
+        }
+        if (found < 0) {
             return -1;
-        if (found == 0)
+        }
+        if (found == 0) {
             tell_no_match(&session, work, word, none);
+        }
     }
     return 0;
 }
@@ -132,12 +145,15 @@ static int work_on(struct cmd_call *call, const struct each_work *work, const ch
                    struct report_many *many, struct error *err)
 {
     int code = work->one(call, name, many, err);
-    if (code >= 0)
+    if (code >= 0) {
         return code;
-    if (!failures_has(&call->failures, err))
+    }
+    if (!failures_has(&call->failures, err)) {
         failure_print(err, NULL, call->style.color_err);
-    if (many && !report_many_has(many, name))
+    }
+    if (many && !report_many_has(many, name)) {
         report_many_add_failed(many, name, work->survivors, err);
+    }
     return err->kind->exit_code;
 }
 
@@ -153,15 +169,17 @@ static void tell_rest(const struct each_work *work, const struct strlist *names,
         strlist_add(&rest, names->items[i]);
     }
     AUTO_FREE char *list = strlist_join(&rest, ", ");
-    if (rest.len > 0)
+    if (rest.len > 0) {
         msg_warn("interrupted before anything was done for %s", list);
+    }
 }
 
 static int print_many(struct cmd_call *call, struct report_many *many, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    if (!call->style.json)
+    if (!call->style.json) {
         return 0;
+    }
     report_many_json(many, &text);
     call->answered = true;
     return output_print(&text, err);
@@ -179,13 +197,16 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
         failures_release(&call->failures);
         code = kind_worse_code(code, work_on(call, work, names->items[i], many, &one));
         stopped = one.kind && (is_interruption(&one) || one.kind == &kind_output_closed);
-        if (stopped)
+        if (stopped) {
             code = one.kind->exit_code;
-        if (stopped && is_interruption(&one))
+        }
+        if (stopped && is_interruption(&one)) {
             tell_rest(work, names, i + 1, one.kind, many);
+        }
     }
-    if (none->kind)
+    if (none->kind) {
         report_many_set_error(many, none);
+    }
     if (print_many(call, many, &output) != 0 && code == 0) {
         *err = output;
         code = -1;
@@ -199,14 +220,18 @@ int each_run(struct cmd_call *call, const struct each_work *work, struct error *
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     struct error none = ERROR_INIT;
     for (size_t i = 0; i < call->operands.len; i++) {
-        if (check_word(call->operands.items[i], err) != 0)
+        if (check_word(call->operands.items[i], err) != 0) {
             return -1;
+        }
     }
-    if (call->operands.len == 1 && !is_pattern(call->operands.items[0]))
+    if (call->operands.len == 1 && !is_pattern(call->operands.items[0])) {
         return work->one(call, call->operands.items[0], NULL, err);
-    if (choose(call, work, &names, &none, err) != 0)
+    }
+    if (choose(call, work, &names, &none, err) != 0) {
         return -1;
-    if (work->all && names.len == 0 && call->failures.len == 0)
+    }
+    if (work->all && names.len == 0 && call->failures.len == 0) {
         msg_info("no run has ended%s", work->until ? " that long ago" : "");
+    }
     return work_on_all(call, work, &names, &none, err);
 }

@@ -28,8 +28,9 @@ static int check_words(const struct cmd_call *call, struct error *err)
         error_set(err, &kind_usage, "'--job' and '--run' exclude each other");
         return error_hint(err, "use --job for the hosts of a spec, or --run for the nodes of a run");
     }
-    if (options->container && job_check_container_name(options->container, err) != 0)
+    if (options->container && job_check_container_name(options->container, err) != 0) {
         return error_at(err, "--container", 0, 0);
+    }
     if (options->timeout.given && options->timeout.value == 0) {
         error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
         return error_hint(err, "give a time such as 30s, or leave out --timeout to wait for the end");
@@ -41,27 +42,31 @@ static int check_words(const struct cmd_call *call, struct error *err)
 static struct node_container choose_container(const struct cmd_call *call, const struct setup *setup)
 {
     struct node_container container = {.engine = "docker"};
-    if (setup->has_job && setup->job.container.name)
+    if (setup->has_job && setup->job.container.name) {
         container = (struct node_container){.name = setup->job.container.name,
                                             .engine = setup->job.container.engine,
                                             .user = setup->job.container.user,
                                             .sudo = setup->job.container.sudo};
-    else if (setup->has_run && setup->run.container_name)
+    } else if (setup->has_run && setup->run.container_name) {
         container = (struct node_container){.name = setup->run.container_name,
                                             .engine = setup->run.container_engine,
                                             .user = setup->run.container_user,
                                             .sudo = setup->run.container_sudo};
-    if (call->options.container)
+    }
+    if (call->options.container) {
         container.name = call->options.container;
+    }
     return container;
 }
 
 static enum report_exec_mode choose_mode(const struct cmd_call *call, size_t hosts)
 {
-    if (call->style.json)
+    if (call->style.json) {
         return REPORT_EXEC_JSON;
-    if (call->options.gather)
+    }
+    if (call->options.gather) {
         return REPORT_EXEC_GATHER;
+    }
     return call->options.label || hosts > 1 ? REPORT_EXEC_LABEL : REPORT_EXEC_PLAIN;
 }
 
@@ -93,10 +98,11 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         struct error output = ERROR_INIT;
         code = report_exec_finish(&report, result != 0, &output);
         call->answered = true;
-        if (result == 0 && code < 0)
+        if (result == 0 && code < 0) {
             *err = output;
-        else if (code < 0)
+        } else if (code < 0) {
             failure_print(&output, NULL, call->style.color_err);
+        }
         result = result == 0 ? code : result;
     }
     report_exec_release(&report);
@@ -107,11 +113,13 @@ static void warn_unverified(const struct setup *setup)
 {
     struct trust_survey survey = {0};
 
-    for (size_t i = 0; i < setup->hosts.len; i++)
+    for (size_t i = 0; i < setup->hosts.len; i++) {
         trust_survey_add(&survey, &setup->endpoints[i]);
+    }
     AUTO_FREE char *warning = trust_survey_warning(&survey);
-    if (warning != NULL)
+    if (warning) {
         msg_warn("%s", warning);
+    }
     trust_survey_release(&survey);
 }
 
@@ -119,12 +127,14 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
 
-    if (check_words(call, err) != 0)
+    if (check_words(call, err) != 0) {
         return -1;
+    }
     int result = call->options.run ? setup_load_run(&setup, call, call->options.run, err)
                                    : setup_load(&setup, call, call->options.job, err);
-    if (result != 0 || setup_endpoints(&setup, err) != 0)
+    if (result != 0 || setup_endpoints(&setup, err) != 0) {
         return -1;
+    }
     warn_unverified(&setup);
     return run_on_hosts(call, &setup, err);
 }

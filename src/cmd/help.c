@@ -8,8 +8,9 @@
 static void add_commands(bool built, struct str *out)
 {
     for (size_t i = 0; i < commands_count; i++) {
-        if ((commands[i]->run != NULL) == built)
+        if (!commands[i]->run == !built) {
             str_addf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+        }
     }
 }
 
@@ -32,8 +33,9 @@ void help_overview(size_t columns, struct str *out)
 void help_command(const struct command *command, size_t columns, struct str *out)
 {
     const struct option_group *groups[CMD_GROUPS_MAX];
-    for (size_t i = 0; command->usage[i]; i++)
+    for (size_t i = 0; command->usage[i]; i++) {
         str_addf(out, "%s mtlaunch %s\n", i ? "      " : "Usage:", command->usage[i]);
+    }
     str_addf(out, "\n%s: %s.\n\n", command->name, command->summary);
     if (!command->run) {
         str_addf(out, "'%s' is not supported by this version.\n", command->name);
@@ -41,8 +43,9 @@ void help_command(const struct command *command, size_t columns, struct str *out
     }
     command_groups(command, groups);
     options_help(groups, columns, out);
-    if (command->notes)
+    if (command->notes) {
         str_addf(out, "\n%s", command->notes);
+    }
 }
 
 /* The command of that name, the topic, or both: 'hosts' is each of them. */
@@ -55,15 +58,18 @@ static int add_word(const char *word, size_t columns, struct str *out, struct er
     if (!command && !is_topic) {
         help_topic_names(&names);
         const char *nearest = text_nearest(word, (const char *const *)names.items, names.len);
-        if (!nearest)
+        if (!nearest) {
             return -1;
+        }
         error_set(err, &kind_usage, "no help about '%s'", word);
         return error_hint(err, "did you mean 'mtlaunch help %s'?", nearest);
     }
-    if (command)
+    if (command) {
         help_command(command, columns, out);
-    if (command && is_topic)
+    }
+    if (command && is_topic) {
         str_add_char(out, '\n');
+    }
     str_add(out, str_text(&topic));
     return 0;
 }

@@ -29,26 +29,30 @@ static int run_hosts(struct cmd_call *call, struct error *err)
     AUTO_SETUP struct setup setup = {0};
     AUTO_STR struct str text = STR_INIT;
     const char *job = call->operands.len ? call->operands.items[0] : NULL;
-    if (call->options.yes && !call->options.trust)
+    if (call->options.yes && !call->options.trust) {
         return error_set(err, &kind_usage, "'--yes' needs --trust");
+    }
     if (call->options.fold && call->options.trust) {
         error_set(err, &kind_usage, "'--fold' and '--trust' don't go together");
         return error_hint(err, "use --fold to print the names, or --trust to add host keys");
     }
-    if (setup_load(&setup, call, job, err) != 0)
+    if (setup_load(&setup, call, job, err) != 0) {
         return -1;
+    }
     if (call->options.fold && !call->style.json) {
         hostlist_fold(&setup.hosts, &text);
         str_add_char(&text, '\n');
         return output_print(&text, err);
     }
-    if (setup_endpoints(&setup, err) != 0)
+    if (setup_endpoints(&setup, err) != 0) {
         return -1;
-    if (call->options.trust)
+    }
+    if (call->options.trust) {
         return trust_hosts(call, &setup, err);
+    }
     mark_secrets(&setup.hosts);
     AUTO_FREE struct report_host *hosts = xcalloc(setup.hosts.len, sizeof(hosts[0]));
-    for (size_t i = 0; i < setup.hosts.len; i++)
+    for (size_t i = 0; i < setup.hosts.len; i++) {
         hosts[i] = (struct report_host){
             .host = &setup.hosts.items[i],
             .hostname = setup.endpoints[i].hostname,
@@ -56,10 +60,12 @@ static int run_hosts(struct cmd_call *call, struct error *err)
             .port = setup.endpoints[i].port,
             .local = setup.endpoints[i].local,
         };
-    if (call->style.json)
+    }
+    if (call->style.json) {
         report_hosts_json(hosts, &setup.hosts, &text);
-    else
+    } else {
         report_hosts_text(hosts, setup.hosts.len, &call->style, &text);
+    }
     return output_print(&text, err);
 }
 

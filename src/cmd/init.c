@@ -54,8 +54,9 @@ static void set_path(struct init *init, const char *name)
 
 static int check_name(const char *name, struct error *err)
 {
-    if (is_path(name) || job_check_run_name(name, NULL) == 0)
+    if (is_path(name) || job_check_run_name(name, NULL) == 0) {
         return 0;
+    }
     if (strchr(name, '/')) {
         error_set(err, &kind_usage, "'%s' is neither a name nor a path that ends in .yaml", name);
         return error_hint(err, "'%s.yaml' would be one", name);
@@ -80,8 +81,9 @@ static char *ask(const char *question, const char *otherwise)
         free(line);
         return NULL;
     }
-    while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+    while (len > 0 && strchr(" \t\r\n", line[len - 1])) {
         line[--len] = '\0';
+    }
     char *answer = xstrdup(line + strspn(line, " \t"));
     free(line);
     return answer;
@@ -90,19 +92,22 @@ static char *ask(const char *question, const char *otherwise)
 static int ask_into(char **place, const char *question, const char *otherwise, struct error *err)
 {
     char *answer = ask(question, otherwise);
-    if (!answer)
+    if (!answer) {
         return error_set(err, &kind_interrupted, "no answer: nothing was written");
-    if (*answer)
+    }
+    if (*answer) {
         *place = answer;
-    else
+    } else {
         free(answer);
+    }
     return 0;
 }
 
 static void list_launchers(struct strlist *names)
 {
-    for (size_t i = 0; launchers_all[i]; i++)
+    for (size_t i = 0; launchers_all[i]; i++) {
         strlist_add(names, launchers_all[i]->name);
+    }
 }
 
 static int ask_launcher(struct init *init, struct error *err)
@@ -113,10 +118,12 @@ static int ask_launcher(struct init *init, struct error *err)
     AUTO_FREE char *question = xasprintf("launcher (%s)", all);
     for (;;) {
         struct error why = ERROR_INIT;
-        if (ask_into(&init->launcher, question, names.items[0], err) != 0)
+        if (ask_into(&init->launcher, question, names.items[0], err) != 0) {
             return -1;
-        if (!init->launcher || launcher_find(init->launcher, &why))
+        }
+        if (!init->launcher || launcher_find(init->launcher, &why)) {
             return 0;
+        }
         msg_info("%s", why.text);
         free(init->launcher);
         init->launcher = NULL;
@@ -126,21 +133,25 @@ static int ask_launcher(struct init *init, struct error *err)
 static int ask_hosts(struct init *init, struct error *err)
 {
     AUTO_FREE char *answer = NULL;
-    if (ask_into(&answer, "hosts, as in g[0033-0036], or the name of a host file", "said later", err) != 0)
+    if (ask_into(&answer, "hosts, as in g[0033-0036], or the name of a host file", "said later", err) != 0) {
         return -1;
-    if (answer && file_exists(answer))
+    }
+    if (answer && file_exists(answer)) {
         init->hostfile = xstrdup(answer);
-    else if (answer)
+    } else if (answer) {
         init->hosts = xstrdup(answer);
+    }
     return 0;
 }
 
 static int ask_all(struct init *init, const struct cmd_options *options, struct error *err)
 {
-    if (!options->launcher && ask_launcher(init, err) != 0)
+    if (!options->launcher && ask_launcher(init, err) != 0) {
         return -1;
-    if (!options->hosts && !options->hostfile && ask_hosts(init, err) != 0)
+    }
+    if (!options->hosts && !options->hostfile && ask_hosts(init, err) != 0) {
         return -1;
+    }
     const char *example = spec_example_program(init->launcher ? init->launcher : launchers_all[0]->name);
     return options->program ? 0 : ask_into(&init->program, "program", example, err);
 }
@@ -156,8 +167,9 @@ static char *copy_or(char *old, const char *given)
 /* A relative path is read from the spec's folder, but was typed from here. Takes path. */
 static char *path_for_spec(char *path, const char *folder)
 {
-    if (!path || path[0] == '/' || path[0] == '~' || strcmp(folder, ".") == 0)
+    if (!path || path[0] == '/' || path[0] == '~' || strcmp(folder, ".") == 0) {
         return path;
+    }
     AUTO_FREE char *here = getcwd(NULL, 0);
     char *absolute = path_join(here ? here : ".", path);
     free(path);
@@ -168,16 +180,18 @@ static int check_utf8(const char *option, const char *text, struct error *err)
 {
     AUTO_STR struct str clean = STR_INIT;
     text_add_utf8(&clean, text ? text : "", text ? strlen(text) : 0);
-    if (!text || strcmp(str_text(&clean), text) == 0)
+    if (!text || strcmp(str_text(&clean), text) == 0) {
         return 0;
+    }
     return error_set(err, &kind_usage, "the value of %s is no UTF-8 text", option);
 }
 
 static int check_hosts(const char *hosts, struct error *err)
 {
     struct hostlist list = HOSTLIST_INIT;
-    if (!hosts)
+    if (!hosts) {
         return 0;
+    }
     int result = hostlist_parse(&list, hosts, strlen(hosts), HOSTLIST_COMMAS, "--hosts", 0, NULL, err);
     hostlist_release(&list);
     return result;
@@ -186,21 +200,25 @@ static int check_hosts(const char *hosts, struct error *err)
 static int take_answers(struct init *init, const struct cmd_call *call, struct error *err)
 {
     const struct cmd_options *options = &call->options;
-    if (options->hosts && options->hostfile)
+    if (options->hosts && options->hostfile) {
         return error_set(err, &kind_usage, "--hosts and --hostfile exclude each other");
-    if (options->launcher && !launcher_find(options->launcher, err))
+    }
+    if (options->launcher && !launcher_find(options->launcher, err)) {
         return -1;
+    }
     bool asks = term_is_tty(STDIN_FILENO) && term_is_tty(STDERR_FILENO) && !options->json && !options->quiet;
-    if (asks && ask_all(init, options, err) != 0)
+    if (asks && ask_all(init, options, err) != 0) {
         return -1;
+    }
     init->launcher = copy_or(init->launcher, options->launcher);
     init->hosts = copy_or(init->hosts, options->hosts);
     init->program = copy_or(init->program, options->program);
     init->hostfile = path_for_spec(copy_or(init->hostfile, options->hostfile), init->folder);
     if (check_hosts(init->hosts, err) != 0 || check_utf8("--hosts", init->hosts, err) != 0 ||
         check_utf8("--hostfile", init->hostfile, err) != 0 ||
-        check_utf8("--program", init->program, err) != 0)
+        check_utf8("--program", init->program, err) != 0) {
         return -1;
+    }
     init->answers = (struct spec_answers){
         .job = init->job,
         .launcher = init->launcher ? init->launcher : launchers_all[0]->name,
@@ -230,17 +248,20 @@ static int check_text(const struct init *init, const struct str *text, struct er
 
 static int write_text(const struct init *init, const struct str *text, bool force, struct error *err)
 {
-    if (force)
+    if (force) {
         return file_write_atomic(init->path, text->data, text->len, 0644, err);
+    }
     AUTO_CLOSE int fd = open(init->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) {
         error_set(err, &kind_usage, "'%s' is there already", init->path);
         return error_hint(err, "give another name, or --force to overwrite it");
     }
-    if (fd < 0)
+    if (fd < 0) {
         return error_set_errno(err, &kind_local, errno, "'%s' cannot be written", init->path);
-    if (output_write(fd, text->data, text->len, err) == 0)
+    }
+    if (output_write(fd, text->data, text->len, err) == 0) {
         return 0;
+    }
     unlink(init->path);
     return -1;
 }
@@ -248,10 +269,11 @@ static int write_text(const struct init *init, const struct str *text, bool forc
 static int answer(const struct init *init, const struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    if (call->style.json)
+    if (call->style.json) {
         report_init_json(init->path, &text);
-    else
+    } else {
         str_addf(&text, "%s\n", init->path);
+    }
     msg_info("look at it, then: mtlaunch start %s RUN --dry-run", init->job);
     return output_print(&text, err);
 }
@@ -263,16 +285,19 @@ static int run_init(struct cmd_call *call, struct error *err)
     const char *name = call->operands.len ? call->operands.items[0] : NAME_DEFAULT;
     set_path(&init, name);
     int result = check_name(name, err);
-    if (result == 0)
+    if (result == 0) {
         result = take_answers(&init, call, err);
+    }
     if (result == 0) {
         spec_render(&init.answers, &text);
         result = check_text(&init, &text, err);
     }
-    if (result == 0)
+    if (result == 0) {
         result = write_text(&init, &text, call->options.force, err);
-    if (result == 0)
+    }
+    if (result == 0) {
         result = answer(&init, call, err);
+    }
     release(&init);
     return result;
 }

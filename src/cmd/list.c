@@ -16,8 +16,9 @@ static int load_run(struct session *session, const char *name, bool ask, struct 
     run_init(run);
     int result =
         ask ? run_status(&session->context, name, run, err) : run_store_load(&session->store, name, run, err);
-    if (result != 0)
+    if (result != 0) {
         run_release(run);
+    }
     return result;
 }
 
@@ -26,10 +27,12 @@ static bool is_wanted(const struct cmd_options *options, const struct run *run)
 {
     const char *state = options->state;
     bool live = run_state_is_live(run->state);
-    if (options->job && (!run->job || strcmp(options->job, run->job) != 0))
+    if (options->job && (!run->job || strcmp(options->job, run->job) != 0)) {
         return false;
-    if (!state || (strcmp(state, "live") == 0 && live) || (strcmp(state, "ended") == 0 && !live))
+    }
+    if (!state || (strcmp(state, "live") == 0 && live) || (strcmp(state, "ended") == 0 && !live)) {
         return true;
+    }
     return strcmp(state, run_state_name(run->state)) == 0;
 }
 
@@ -43,10 +46,11 @@ static int load_runs(struct session *session, const struct strlist *names, bool 
     for (size_t i = 0; i < names->len; i++) {
         struct error one = ERROR_INIT;
         if (load_run(session, names->items[i], ask, &runs[*loaded], &one) == 0) {
-            if (is_wanted(&session->call->options, &runs[*loaded]))
+            if (is_wanted(&session->call->options, &runs[*loaded])) {
                 ++*loaded;
-            else
+            } else {
                 run_release(&runs[*loaded]);
+            }
         } else if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
             *err = one;
             return -1;
@@ -70,14 +74,16 @@ static int print_runs(struct session *session, const struct run *runs, size_t co
         views[i].supervisor_pid = supervisors[i].pid;
         views[i].supervisor_alive = supervisors[i].alive;
     }
-    if (session->call->style.json)
+    if (session->call->style.json) {
         report_runs_json(views, count, &text);
-    else if (count)
+    } else if (count) {
         report_runs_text(views, count, &session->call->style, &text);
-    else if (session->call->failures.len == 0)
+    } else if (session->call->failures.len == 0) {
         msg_info(session->call->options.state || session->call->options.job ? "no such runs" : "no runs");
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         run_supervisor_release(&supervisors[i]);
+    }
     msg_make_room();
     return output_print(&text, err);
 }
@@ -86,22 +92,26 @@ int runs_print(struct session *session, bool ask, struct error *err)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     size_t count = 0;
-    if (run_store_names(&session->store, &names, err) != 0)
+    if (run_store_names(&session->store, &names, err) != 0) {
         return -1;
+    }
     AUTO_FREE struct run *runs = xcalloc(names.len + 1, sizeof(runs[0]));
     int result = load_runs(session, &names, ask, runs, &count, err);
-    if (result == 0)
+    if (result == 0) {
         result = print_runs(session, runs, count, err);
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         run_release(&runs[i]);
+    }
     return result == 0 ? failures_code(&session->call->failures) : result;
 }
 
 static int run_list(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
-    if (session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     return runs_print(&session, false, err);
 }
 

@@ -23,8 +23,9 @@
 static void end_without_output(void *ctx, const struct error *err)
 {
     const struct cmd_call *call = ctx;
-    if (err->kind != &kind_output_closed)
+    if (err->kind != &kind_output_closed) {
         failure_print(err, NULL, call->style.color_err);
+    }
     _exit(err->kind->exit_code);
 }
 
@@ -68,8 +69,9 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
     struct run run;
     int result = 0;
     run_init(&run);
-    if (run_store_load(&session->store, name, &run, err) != 0)
+    if (run_store_load(&session->store, name, &run, err) != 0) {
         return -1;
+    }
     unsigned long rank = options->rank.value;
     unsigned long world = (unsigned long)run.nproc_per_node * run.nodes_len;
     if (world == 0) {
@@ -82,9 +84,10 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
     } else {
         const unsigned long node = rank / run.nproc_per_node;
         strlist_addf(&options->log_nodes, "%lu", node);
-        if (run.nproc_per_node > 1)
+        if (run.nproc_per_node > 1) {
             msg_info("rank %lu is on %s (node %lu); its log holds all %u ranks of the node", rank,
                      run.nodes[node].label, node, run.nproc_per_node);
+        }
     }
     run_release(&run);
     return result;
@@ -102,10 +105,12 @@ static void tell_outcome(struct session *session, const char *name)
     for (unsigned i = 0; i < OUTCOME_TRIES; i++) {
         run_init(&run);
         if (run_status(&session->context, name, &run, &err) != 0 || !run_state_is_live(run.state) ||
-            run_derive_state(&run) == RUN_RUNNING)
+            run_derive_state(&run) == RUN_RUNNING) {
             break;
-        if (i + 1 < OUTCOME_TRIES)
+        }
+        if (i + 1 < OUTCOME_TRIES) {
             run_release(&run);
+        }
         nanosleep(&pause, NULL);
     }
     if (err.kind) {
@@ -113,8 +118,9 @@ static void tell_outcome(struct session *session, const char *name)
     } else {
         const bool has_reason = run.reason && *run.reason;
         AUTO_STR struct str reason = STR_INIT;
-        if (has_reason)
+        if (has_reason) {
             text_add_lines(&reason, run.reason, strlen(run.reason));
+        }
         msg_info("%s: %s%s%s", name, run_state_name(run.state), has_reason ? ": " : "", str_text(&reason));
     }
     run_release(&run);
@@ -135,8 +141,9 @@ static int save_logs(struct session *session, const char *name, const struct run
         report_saved_text(&saved, &text);
     }
     run_saved_release(&saved);
-    if (output_print(&text, &output) == 0 || result != 0)
+    if (output_print(&text, &output) == 0 || result != 0) {
         return result;
+    }
     *err = output;
     return -1;
 }
@@ -147,22 +154,28 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     const char *name = call->operands.items[0];
     struct run_logs_request request;
     if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
-        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
-    if (call->options.rank.given && add_node_of_rank(&session, name, &call->options, err) != 0)
+    }
+    if (call->options.rank.given && add_node_of_rank(&session, name, &call->options, err) != 0) {
         return -1;
-    if (call->options.save)
+    }
+    if (call->options.save) {
         return save_logs(&session, name, &request, err);
+    }
     session.watch.output_failed = end_without_output;
     session.watch.output_ctx = call;
     session.watch.logs.raw = call->options.raw;
-    if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0)
+    if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0) {
         return -1;
+    }
     int result = run_logs(&session.context, name, &request, err);
-    if (result == 0 && call->options.follow && !call->options.attempt.given)
+    if (result == 0 && call->options.follow && !call->options.attempt.given) {
         tell_outcome(&session, name);
-    if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated))
+    }
+    if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated)) {
         call->answered = true; /* Ctrl-C is how following ends: the lines are the whole answer */
+    }
     return result;
 }
 

@@ -21,8 +21,9 @@ static void hold_standard_fds(void)
     do {
         fd = open("/dev/null", O_RDONLY);
     } while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd > STDERR_FILENO)
+    if (fd > STDERR_FILENO) {
         close(fd);
+    }
 }
 
 /*
@@ -32,12 +33,14 @@ static void hold_standard_fds(void)
 static void keep_inherited_fds_here(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    if (!folder)
+    if (!folder) {
         return;
+    }
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         int fd = atoi(entry->d_name);
-        if (fd > STDERR_FILENO)
+        if (fd > STDERR_FILENO) {
             fcntl(fd, F_SETFD, FD_CLOEXEC);
+        }
     }
     closedir(folder);
 }
@@ -45,8 +48,9 @@ static void keep_inherited_fds_here(void)
 static bool has_word(int argc, char *const *argv, const char *word)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], word) == 0)
+        if (strcmp(argv[i], word) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -55,10 +59,12 @@ static bool has_word(int argc, char *const *argv, const char *word)
 static int report_failed(struct cmd_call *call, struct error *err)
 {
     int code = err->kind->exit_code;
-    if (err->kind == &kind_output_closed)
+    if (err->kind == &kind_output_closed) {
         return code;
-    if (!failures_has(&call->failures, err))
+    }
+    if (!failures_has(&call->failures, err)) {
         failure_print(err, NULL, call->style.color_err);
+    }
     if (call->options.json && !call->answered) {
         AUTO_STR struct str text = STR_INIT;
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
@@ -73,10 +79,11 @@ static int report_failed(struct cmd_call *call, struct error *err)
 static int print_help(const struct command *command, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    if (command)
+    if (command) {
         help_command(command, term_columns(STDOUT_FILENO), &text);
-    else
+    } else {
         help_overview(term_columns(STDOUT_FILENO), &text);
+    }
     return output_print(&text, err);
 }
 
@@ -84,15 +91,19 @@ static int run_command(struct cmd_call *call, const struct command *command, int
                        struct error *err)
 {
     bool wants_help = has_word(argc, argv, "--help") || has_word(argc, argv, "-h");
-    if (!command->run && !wants_help)
+    if (!command->run && !wants_help) {
         return error_set(err, &kind_not_supported, "'%s' is not supported by this version", command->name);
-    if (!command->run)
+    }
+    if (!command->run) {
         return print_help(command, err);
-    if (cmd_parse(call, command, argc, argv, err) != 0)
+    }
+    if (cmd_parse(call, command, argc, argv, err) != 0) {
         return -1;
+    }
     cmd_choose_style(call);
-    if (!call->options.help)
+    if (!call->options.help) {
         return command->run(call, err);
+    }
     if (call->options.json) {
         error_set(err, &kind_usage, "'--help' has no JSON form");
         return error_hint(err, "leave out --json");
@@ -103,13 +114,13 @@ static int run_command(struct cmd_call *call, const struct command *command, int
 static int dispatch(struct cmd_call *call, int argc, char *const *argv, struct error *err)
 {
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         word = "help";
-    else if (strcmp(word, "--version") == 0)
+    } else if (strcmp(word, "--version") == 0) {
         word = "version";
-    else if (word[0] == '-' && has_word(argc - 1, argv + 1, "--help"))
+    } else if (word[0] == '-' && has_word(argc - 1, argv + 1, "--help")) {
         return print_help(NULL, err);
-    else if (word[0] == '-') {
+    } else if (word[0] == '-') {
         error_set(err, &kind_usage, "'%s' stands where a command is expected", word);
         return error_hint(err, "put options behind the command, as in 'mtlaunch status --json'");
     }
@@ -135,8 +146,9 @@ int main(int argc, char **argv)
     call.options.json = has_word(argc - 1, argv + 1, "--json"); /* an error in the words is JSON already */
     call.style.color_err = term_use_color(STDERR_FILENO, TERM_COLOR_AUTO, getenv("NO_COLOR"));
     int code = dispatch(&call, argc, argv, &err);
-    if (code < 0)
+    if (code < 0) {
         code = report_failed(&call, &err);
+    }
     cmd_call_release(&call);
     return code;
 }

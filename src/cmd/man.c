@@ -12,22 +12,24 @@ static void add_text(struct str *out, const char *text)
 {
     bool at_start = out->len == 0 || out->data[out->len - 1] == '\n';
     for (; *text; text++) {
-        if (at_start && (*text == '.' || *text == '\''))
+        if (at_start && (*text == '.' || *text == '\'')) {
             str_add(out, "\\&");
-        if (*text == '\\')
+        }
+        if (*text == '\\') {
             str_add(out, "\\e");
-        else if (*text == '-')
+        } else if (*text == '-') {
             str_add(out, "\\-");
-        else if (*text == '\'')
+        } else if (*text == '\'') {
             str_add(out, "\\(aq");
-        else if (*text == '^')
+        } else if (*text == '^') {
             str_add(out, "\\(ha");
-        else if (*text == '~')
+        } else if (*text == '~') {
             str_add(out, "\\(ti");
-        else if (*text == '`')
+        } else if (*text == '`') {
             str_add(out, "\\(ga");
-        else
+        } else {
             str_add_char(out, *text);
+        }
         at_start = *text == '\n';
     }
 }
@@ -55,8 +57,9 @@ static void add_verbatim(struct str *out, const char *text)
 
 static void add_option(struct str *out, const struct option *option)
 {
-    if (option->type == OPTION_UNBUILT)
+    if (option->type == OPTION_UNBUILT) {
         return;
+    }
     str_add(out, ".TP\n");
     if (option->letter) {
         const char letter[] = {'-', option->letter, '\0'};
@@ -81,16 +84,18 @@ static void add_option(struct str *out, const struct option *option)
 
 static void add_group(struct str *out, const struct option_group *group)
 {
-    for (size_t i = 0; i < group->count; i++)
+    for (size_t i = 0; i < group->count; i++) {
         add_option(out, &group->options[i]);
+    }
 }
 
 static void add_command(struct str *out, const struct command *command)
 {
     str_addf(out, ".SS %s\n", command->name);
     for (size_t i = 0; command->usage[i]; i++) {
-        if (i)
+        if (i) {
             str_add(out, ".br\n");
+        }
         str_add(out, "\\fBmtlaunch ");
         add_text(out, command->name);
         str_add(out, "\\fR");
@@ -100,12 +105,14 @@ static void add_command(struct str *out, const struct command *command)
     str_add_char(out, (char)toupper((unsigned char)command->summary[0]));
     add_text(out, command->summary + 1);
     str_add(out, ".\n");
-    if (command->takes_hosts || command->takes_job)
+    if (command->takes_hosts || command->takes_job) {
         str_addf(out, "Takes %s%s%s, see below.\n", command->takes_hosts ? "host options" : "",
                  command->takes_hosts && command->takes_job ? " and " : "",
                  command->takes_job ? "job options" : "");
-    if (command->own)
+    }
+    if (command->own) {
         add_group(out, command->own);
+    }
     if (command->notes) {
         str_add(out, ".PP\n");
         add_verbatim(out, command->notes);
@@ -203,17 +210,20 @@ void man_page(struct str *out)
     add_head(out);
     str_add(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < commands_count; i++) {
-        if (commands[i]->run)
+        if (commands[i]->run) {
             add_command(out, commands[i]);
+        }
     }
     add_option_sections(out);
     add_exit_status(out);
     str_add(out, ".SH ENVIRONMENT\n");
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         add_tagged(out, variables[i].name, variables[i].meaning);
+    }
     str_add(out, ".SH FILES\n");
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         add_tagged(out, files[i].path, files[i].meaning);
+    }
     add_examples(out);
     str_add(out, ".SH SEE ALSO\n.BR ssh (1),\n.BR ssh_config (5),\n.BR sshd (8)\n");
 }

@@ -128,12 +128,15 @@ const struct option_group cmd_group_job = {"Job options", job_options, ARRAY_LEN
 void command_groups(const struct command *command, const struct option_group *groups[CMD_GROUPS_MAX])
 {
     size_t count = 0;
-    if (command->own)
+    if (command->own) {
         groups[count++] = command->own;
-    if (command->takes_hosts)
+    }
+    if (command->takes_hosts) {
         groups[count++] = &cmd_group_hosts;
-    if (command->takes_job)
+    }
+    if (command->takes_job) {
         groups[count++] = &cmd_group_job;
+    }
     groups[count++] = &cmd_group_global;
     groups[count] = NULL;
 }
@@ -142,13 +145,15 @@ static const char rest_hint[] = "put program arguments behind '--', as in: mtlau
 
 static int refuse_operand(const struct command *command, const char *word, struct error *err)
 {
-    if (command->max_operands == 0)
+    if (command->max_operands == 0) {
         error_set(err, &kind_usage, "'%s' takes no argument '%s'", command->name, word);
-    else
+    } else {
         error_set(err, &kind_usage, "'%s' takes %u argument%s, so '%s' is one too many", command->name,
                   command->max_operands, command->max_operands == 1 ? "" : "s", word);
-    if (command->takes_rest)
+    }
+    if (command->takes_rest) {
         return error_hint(err, "%s", rest_hint);
+    }
     return error_hint(err, "usage: mtlaunch %s", command->usage[0]);
 }
 
@@ -172,9 +177,10 @@ static int check_operands(const struct cmd_call *call, struct error *err)
         return error_hint(err, "leave out --json");
     }
     if (call->options.connect_timeout.given &&
-        (call->options.connect_timeout.value < 1 || call->options.connect_timeout.value > 86400))
+        (call->options.connect_timeout.value < 1 || call->options.connect_timeout.value > 86400)) {
         return error_set(err, &kind_usage, "'%lus' for --connect-timeout is not within 1s to 1d",
                          call->options.connect_timeout.value);
+    }
     return 0;
 }
 
@@ -228,10 +234,11 @@ void cmd_choose_style(struct cmd_call *call)
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     enum term_color wish = TERM_COLOR_AUTO;
-    if (options->color && strcmp(options->color, "always") == 0)
+    if (options->color && strcmp(options->color, "always") == 0) {
         wish = TERM_COLOR_ALWAYS;
-    else if (options->color && strcmp(options->color, "never") == 0)
+    } else if (options->color && strcmp(options->color, "never") == 0) {
         wish = TERM_COLOR_NEVER;
+    }
     call->style = (struct report_style){
         .json = options->json,
         .color = !options->json && term_use_color(STDOUT_FILENO, wish, no_color),
@@ -242,8 +249,9 @@ void cmd_choose_style(struct cmd_call *call)
         .columns = term_columns(STDOUT_FILENO),
         .now_ms = clock_real_ms(),
     };
-    if (options->quiet)
+    if (options->quiet) {
         msg_set_level(MSG_QUIET);
-    else if (options->verbose)
+    } else if (options->verbose) {
         msg_set_level(MSG_VERBOSE);
+    }
 }

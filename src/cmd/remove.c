@@ -18,20 +18,23 @@ static int remove_one(struct cmd_call *call, const char *name, struct report_man
         .artifacts = call->options.remove_artifacts,
         .force = call->options.force,
     };
-    if (session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     int result = run_remove(&session.context, name, &request, err);
     if (many && call->style.json) {
         failures_hosts(&call->failures, &hosts);
         report_many_add_removed(many, name, result == 0 ? NULL : err, &hosts);
         return result;
     }
-    if (result != 0)
+    if (result != 0) {
         return -1;
-    if (call->style.json)
+    }
+    if (call->style.json) {
         report_removed_json(name, &text);
-    else
+    } else {
         str_addf(&text, "%s: removed\n", name);
+    }
     return output_print(&text, err);
 }
 
@@ -58,10 +61,12 @@ static int run_remove_command(struct cmd_call *call, struct error *err)
 {
     const struct cmd_options *options = &call->options;
     struct each_work work = {.all = options->ended, .one = remove_one};
-    if (check_words(call, err) != 0)
+    if (check_words(call, err) != 0) {
         return -1;
-    if (options->older_than.given)
+    }
+    if (options->older_than.given) {
         work.until = clock_real_ms() - (int64_t)options->older_than.value * 1000;
+    }
     return each_run(call, &work, err);
 }
 

@@ -32,8 +32,9 @@ static void arm_test_hook(struct run_context *context)
  */
 static bool leave_job(void)
 {
-    if (!getenv("MTLAUNCH_MARK"))
+    if (!getenv("MTLAUNCH_MARK")) {
         return false;
+    }
     unsetenv("MTLAUNCH_MARK");
     setenv("MTLAUNCH_KEEPS", OVERSEER, 1);
     return true;
@@ -42,8 +43,9 @@ static bool leave_job(void)
 void session_oversee(const struct cmd_call *call)
 {
     /* The kernel shows the environment that a program began with: so it begins again. */
-    if (leave_job())
+    if (leave_job()) {
         execv("/proc/self/exe", call->argv);
+    }
 }
 
 int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err)
@@ -54,8 +56,9 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
     session->watch.logs.json = call->style.json && log_fd == STDOUT_FILENO;
     session->watch.logs.color = log_fd == STDOUT_FILENO ? call->style.color : call->style.color_err;
     if (machine_read(&session->machine, getenv("HOME"), err) != 0 ||
-        run_store_open(&session->store, getenv("XDG_STATE_HOME"), session->machine.home, err) != 0)
+        run_store_open(&session->store, getenv("XDG_STATE_HOME"), session->machine.home, err) != 0) {
         return -1;
+    }
     session->context = (struct run_context){
         .store = &session->store,
         .observer = &session->watch.observer,
@@ -72,10 +75,12 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
 
 void session_close(struct session *session)
 {
-    if (!session->call)
+    if (!session->call) {
         return;
-    if (session->context.die_armed)
+    }
+    if (session->context.die_armed) {
         msg_verbose("steps passed: %lu", session->context.steps);
+    }
     session_tell_end(session);
     report_watch_release(&session->watch);
     run_context_release(&session->context);
@@ -121,8 +126,9 @@ int session_answer(struct session *session, const struct run *run, const struct 
     struct report_run view = {.run = run};
     struct run_events events = {0};
     struct error ignored = ERROR_INIT; /* a history that cannot be read does not hide the run */
-    if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &events, &ignored) == 0)
+    if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &events, &ignored) == 0) {
         view.events = &events;
+    }
     struct run_supervisor supervisor;
     run_supervisor_find(&session->store, run->name, &supervisor);
     view.supervisor_host = supervisor.host;
@@ -133,13 +139,14 @@ int session_answer(struct session *session, const struct run *run, const struct 
         view.survivors = stop->survivors;
         view.survivors_len = stop->survivors_len;
     }
-    const struct error *failure = result == 0 || is_in_the_picture(err, stop != NULL) ? NULL : err;
+    const struct error *failure = result == 0 || is_in_the_picture(err, stop) ? NULL : err;
     render(session, &view, stop, failure, &text);
     run_events_release(&events);
     run_supervisor_release(&supervisor);
     msg_make_room();
-    if (output_print(&text, &output) == 0 || result != 0)
+    if (output_print(&text, &output) == 0 || result != 0) {
         return result;
+    }
     *err = output;
     return -1;
 }

@@ -10,30 +10,35 @@
 
 void setup_release(struct setup *setup)
 {
-    for (size_t i = 0; setup->endpoints && i < setup->hosts.len; i++)
+    for (size_t i = 0; setup->endpoints && i < setup->hosts.len; i++) {
         endpoint_release(&setup->endpoints[i]);
+    }
     free(setup->endpoints);
     free(setup->facts);
     ssh_config_free(setup->config);
     hostlist_release(&setup->hosts);
-    if (setup->has_job)
+    if (setup->has_job) {
         job_release(&setup->job);
-    if (setup->has_run)
+    }
+    if (setup->has_run) {
         run_release(&setup->run);
+    }
     machine_release(&setup->machine);
     *setup = (struct setup){0};
 }
 
 static void say_warnings(const struct strlist *warnings)
 {
-    for (size_t i = 0; i < warnings->len; i++)
+    for (size_t i = 0; i < warnings->len; i++) {
         msg_warn("%s", warnings->items[i]);
+    }
 }
 
 static void say_notes(const struct strlist *notes)
 {
-    for (size_t i = 0; i < notes->len; i++)
+    for (size_t i = 0; i < notes->len; i++) {
         msg_info("%s", notes->items[i]);
+    }
 }
 
 static int load_job(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err)
@@ -83,17 +88,20 @@ static int load_hosts(struct setup *setup, const struct cmd_call *call, struct e
     int result = hostsource_find(&setup->hosts, &request, &warnings, &notes, &alone, err);
     say_warnings(&warnings);
     say_notes(&notes);
-    if (result == 0 && alone)
+    if (result == 0 && alone) {
         msg_info("no host list: running on this machine alone");
+    }
     return result;
 }
 
 int setup_load(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err)
 {
-    if (machine_read(&setup->machine, getenv("HOME"), err) != 0)
+    if (machine_read(&setup->machine, getenv("HOME"), err) != 0) {
         return -1;
-    if (job && load_job(setup, call, job, err) != 0)
+    }
+    if (job && load_job(setup, call, job, err) != 0) {
         return -1;
+    }
     return load_hosts(setup, call, err);
 }
 
@@ -107,14 +115,16 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
         return error_hint(err, "leave out one of the two; --exclude and --nodes narrow the nodes of a run");
     }
     if (machine_read(&setup->machine, getenv("HOME"), err) != 0 ||
-        run_store_open(&store, getenv("XDG_STATE_HOME"), setup->machine.home, err) != 0)
+        run_store_open(&store, getenv("XDG_STATE_HOME"), setup->machine.home, err) != 0) {
         return -1;
+    }
     run_init(&setup->run);
     setup->has_run = true;
     int result = run_store_load(&store, name, &setup->run, err);
     run_store_release(&store);
-    if (result != 0)
+    if (result != 0) {
         return -1;
+    }
     setup->hosts.source = xasprintf("run %s", name);
     for (size_t i = 0; i < setup->run.nodes_len; i++) {
         struct hostlist *hosts = &setup->hosts;
@@ -137,7 +147,7 @@ static struct ssh_options ssh_options_of(const struct setup *setup)
 {
     const struct job *job = &setup->job;
     const struct run *run = &setup->run;
-    if (setup->has_job)
+    if (setup->has_job) {
         return (struct ssh_options){.user = job->ssh_user,
                                     .port = job->ssh_port,
                                     .identity = job->ssh_identity,
@@ -146,7 +156,8 @@ static struct ssh_options ssh_options_of(const struct setup *setup)
                                     .client = job->ssh_client,
                                     .config = job->ssh_config,
                                     .jump = job->ssh_jump};
-    if (setup->has_run)
+    }
+    if (setup->has_run) {
         return (struct ssh_options){.user = run->ssh_user,
                                     .port = run->ssh_port,
                                     .identity = run->ssh_identity,
@@ -155,6 +166,7 @@ static struct ssh_options ssh_options_of(const struct setup *setup)
                                     .client = run->ssh_client,
                                     .config = run->ssh_config,
                                     .jump = run->ssh_jump};
+    }
     return (struct ssh_options){0};
 }
 
@@ -165,8 +177,9 @@ static int load_config(struct setup *setup, struct error *err)
     const char *path = ssh_options_of(setup).config;
     setup->config = ssh_config_load(path, setup->machine.home, &warnings, &notes, err);
     say_warnings(&warnings);
-    for (size_t i = 0; i < notes.len; i++)
+    for (size_t i = 0; i < notes.len; i++) {
         msg_verbose("%s", notes.items[i]);
+    }
     return setup->config ? 0 : -1;
 }
 
@@ -185,17 +198,20 @@ int setup_endpoints(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     const struct ssh_options options = ssh_options_of(setup);
-    if (load_config(setup, err) != 0)
+    if (load_config(setup, err) != 0) {
         return -1;
+    }
     setup->endpoints = xcalloc(setup->hosts.len, sizeof(setup->endpoints[0]));
     setup->facts = xcalloc(setup->hosts.len, sizeof(setup->facts[0]));
     for (size_t i = 0; i < setup->hosts.len; i++) {
         if (endpoint_resolve(&setup->hosts.items[i], &options, &setup->machine, setup->config,
-                             &setup->endpoints[i], &notes, err) != 0)
+                             &setup->endpoints[i], &notes, err) != 0) {
             return -1;
+        }
         setup->facts[i] = plan_host_of(&setup->endpoints[i]);
     }
-    for (size_t i = 0; i < notes.len; i++)
+    for (size_t i = 0; i < notes.len; i++) {
         msg_verbose("%s", notes.items[i]);
+    }
     return 0;
 }

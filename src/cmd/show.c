@@ -20,20 +20,23 @@ static int run_show(struct cmd_call *call, struct error *err)
     struct run run;
     struct run_events events = {0};
     run_init(&run);
-    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     int result = run_store_load(&session.store, name, &run, err);
-    if (result == 0)
+    if (result == 0) {
         result = run_store_events(&session.store, name, EVENTS_MAX, &events, err);
+    }
     const struct report_show show = {.run = &run,
                                      .events = &events,
                                      .with_spec = all || options->show_spec,
                                      .with_plan = all || options->show_plan,
                                      .with_events = all || options->show_events};
-    if (result == 0 && call->style.json)
+    if (result == 0 && call->style.json) {
         report_show_json(&show, &text);
-    else if (result == 0)
+    } else if (result == 0) {
         report_show_text(&show, &call->style, &text);
+    }
     run_events_release(&events);
     run_release(&run);
     return result == 0 ? output_print(&text, err) : result;

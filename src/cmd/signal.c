@@ -15,17 +15,20 @@
 const char *cmd_signal_name(const char *word, const char *where, struct error *err)
 {
     const char *name = job_signal_name(word);
-    if (name)
+    if (name) {
         return name;
+    }
     AUTO_FREE char *upper = xstrdup(strncasecmp(word, "SIG", 3) == 0 ? word + 3 : word);
-    for (char *at = upper; *at; at++)
+    for (char *at = upper; *at; at++) {
         *at = (char)toupper((unsigned char)*at);
+    }
     const char *nearest = text_nearest(upper, job_signal_names, job_signal_names_count);
     error_set(err, &kind_usage, "unknown signal '%s'%s", word, where);
-    if (nearest)
+    if (nearest) {
         error_hint(err, "did you mean '%s'?", nearest);
-    else
+    } else {
         error_hint(err, "use a name such as TERM, INT, HUP or USR1; `kill -l` lists them");
+    }
     return NULL;
 }
 
@@ -38,8 +41,9 @@ static int run_signal_command(struct cmd_call *call, struct error *err)
         .nodes = &call->options.log_nodes,
     };
     if (!request.signal || job_check_run_name(name, err) != 0 ||
-        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     AUTO_STR struct str text = STR_INIT;
     struct run run;
     struct run_signal_result result;
@@ -54,8 +58,9 @@ static int run_signal_command(struct cmd_call *call, struct error *err)
     }
     run_signal_result_release(&result);
     run_release(&run);
-    if (output_print(&text, &output) == 0 || code != 0)
+    if (output_print(&text, &output) == 0 || code != 0) {
         return code;
+    }
     *err = output;
     return -1;
 }

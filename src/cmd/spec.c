@@ -25,8 +25,9 @@ static const struct spec_launcher {
 static const struct spec_launcher *find_launcher(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(launchers); i++) {
-        if (strcmp(launchers[i].name, name) == 0)
+        if (strcmp(launchers[i].name, name) == 0) {
             return &launchers[i];
+        }
     }
     return &launchers[0];
 }
@@ -44,14 +45,17 @@ static bool is_plain(const char *text)
     static const char *const words[] = {"true", "false", "null"};
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_";
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(text, words[i]) == 0)
+        if (strcmp(text, words[i]) == 0) {
             return false;
+        }
     }
-    if (!*text || !strchr(first, *text) || text_ends(text, " "))
+    if (!*text || !strchr(first, *text) || text_ends(text, " ")) {
         return false;
+    }
     for (const char *at = text; *at; at++) {
-        if (!strchr(first, *at) && !strchr("-+=@% ", *at))
+        if (!strchr(first, *at) && !strchr("-+=@% ", *at)) {
             return false;
+        }
     }
     return true;
 }
@@ -59,8 +63,9 @@ static bool is_plain(const char *text)
 static bool has_control(const char *text)
 {
     for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) {
             return true;
+        }
     }
     return false;
 }
@@ -74,14 +79,15 @@ void spec_add_scalar(struct str *out, const char *text)
     }
     str_add_char(out, escapes ? '"' : '\'');
     for (; *text; text++) {
-        if (!escapes && *text == '\'')
+        if (!escapes && *text == '\'') {
             str_add(out, "''");
-        else if (escapes && (*text == '"' || *text == '\\'))
+        } else if (escapes && (*text == '"' || *text == '\\')) {
             str_addf(out, "\\%c", *text);
-        else if (escapes && ((unsigned char)*text < ' ' || *text == 0x7f))
+        } else if (escapes && ((unsigned char)*text < ' ' || *text == 0x7f)) {
             str_addf(out, "\\x%02x", (unsigned)(unsigned char)*text);
-        else
+        } else {
             str_add_char(out, *text);
+        }
     }
     str_add_char(out, escapes ? '"' : '\'');
 }
@@ -101,14 +107,15 @@ static void add_hosts(const struct spec_answers *answers, struct str *out)
     str_add(
         out,
         "\n# Where it runs: one host an entry, in rank order, as in g[0033-0036] or train@10.0.0.7:2222.\n");
-    if (answers->hostfile)
+    if (answers->hostfile) {
         add_setting(out, "hostfile", answers->hostfile);
-    else if (answers->hosts)
+    } else if (answers->hosts) {
         add_setting(out, "hosts", answers->hosts);
-    else
+    } else {
         str_add(out, "# Not said here: --hosts, --hostfile, $MTLAUNCH_HOSTFILE or a Slurm allocation say it, "
                      "else it is "
                      "this\n# machine alone.\n#hosts: g[0033-0036]\n");
+    }
 }
 
 static const char tail[] =

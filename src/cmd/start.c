@@ -25,14 +25,17 @@ static int dry_run(struct cmd_call *call, const struct setup *setup, const char 
         .run = run,
         .environ_ = (const char *const *)environ,
     };
-    if (plan_make(&plan, &input, err) != 0)
+    if (plan_make(&plan, &input, err) != 0) {
         return -1;
-    for (size_t i = 0; i < plan.warnings.len; i++)
+    }
+    for (size_t i = 0; i < plan.warnings.len; i++) {
         msg_warn("%s", plan.warnings.items[i]);
-    if (call->style.json)
+    }
+    if (call->style.json) {
         report_plan_json(&plan, &text);
-    else
+    } else {
         report_plan_text(&plan, &call->style, &text);
+    }
     plan_release(&plan);
     return output_print(&text, err);
 }
@@ -47,8 +50,9 @@ static void hold_hangup(void)
     sigset_t set;
 
     sigaction(SIGHUP, NULL, &now);
-    if (now.sa_handler == SIG_IGN)
+    if (now.sa_handler == SIG_IGN) {
         return;
+    }
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -77,19 +81,22 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
         .with_logs = true,
     };
     AUTO_FREE char *name = xstrdup(run->name);
-    if (started)
+    if (started) {
         msg_info("%s: started on %zu node%s", name, run->nodes_len, run->nodes_len == 1 ? "" : "s");
+    }
     run_release(run);
     run_init(run);
     int result = run_wait(&session->context, name, &request, run, err);
-    if (result == 0)
+    if (result == 0) {
         msg_info("%s: %s", name, run_state_name(run->state));
+    }
     if (session->watch.output_error.kind && result == 0) {
         *err = session->watch.output_error;
         result = -1;
     }
-    if (!session->call->style.json || !run->name)
+    if (!session->call->style.json || !run->name) {
         return result;
+    }
     return session_answer(session, run, NULL, result, err);
 }
 
@@ -97,8 +104,9 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
 {
     AUTO_SESSION struct session session = {0};
     bool json_wait = call->style.json && call->options.wait;
-    if (session_open(&session, call, json_wait ? STDERR_FILENO : STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, json_wait ? STDERR_FILENO : STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     struct run run;
     const struct run_start_request request = {
         .run = name,
@@ -117,10 +125,12 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     if ((result == 0 || failed_at_once) && call->options.wait) {
         result = wait_for_it(&session, &run, result == 0, err);
     } else {
-        if (result == 0 && !call->options.no_supervise && run_state_is_live(run.state))
+        if (result == 0 && !call->options.no_supervise && run_state_is_live(run.state)) {
             supervise_leave_behind(&session, name);
-        if (run.name && (result == 0 || call->style.json))
+        }
+        if (run.name && (result == 0 || call->style.json)) {
             result = session_answer(&session, &run, NULL, result, err);
+        }
     }
     run_release(&run);
     return result;
@@ -131,8 +141,9 @@ static int choose_name(const struct setup *setup, bool take, char **name, struct
 {
     struct run_store store = {0};
     int result = run_store_open(&store, getenv("XDG_STATE_HOME"), setup->machine.home, err);
-    if (result == 0)
+    if (result == 0) {
         result = run_store_next_name(&store, setup->job.name, take, name, err);
+    }
     run_store_release(&store);
     return result;
 }
@@ -143,8 +154,9 @@ static int run_start_command(struct cmd_call *call, struct error *err)
     AUTO_FREE char *own_name = NULL;
     const char *name = call->operands.len > 1 ? call->operands.items[1] : NULL;
     const char *named = name ? name : "RUN";
-    if (call->options.wait && !call->options.dry_run)
+    if (call->options.wait && !call->options.dry_run) {
         session_oversee(call);
+    }
     if (call->options.timeout.given && !call->options.wait) {
         error_set(err, &kind_usage, "'--timeout' needs --wait");
         return error_hint(err, "add --wait, or use 'mtlaunch wait %s --timeout' later", named);
@@ -154,16 +166,18 @@ static int run_start_command(struct cmd_call *call, struct error *err)
         return error_hint(err, "add --dry-run, or use 'mtlaunch status %s --full' later", named);
     }
     if ((name && job_check_run_name(name, err) != 0) ||
-        setup_load(&setup, call, call->operands.items[0], err) != 0 || setup_endpoints(&setup, err) != 0)
+        setup_load(&setup, call, call->operands.items[0], err) != 0 || setup_endpoints(&setup, err) != 0) {
         return -1;
+    }
     const char *needs = policy_needs_supervisor(&setup.job.policy);
     if (call->options.no_supervise && !call->options.wait && needs) {
         error_set(err, &kind_usage, "'%s' of the spec needs a supervisor, and --no-supervise leaves none",
                   needs);
         return error_hint(err, "leave out --no-supervise, or add --wait to supervise in the foreground");
     }
-    if (!name && choose_name(&setup, !call->options.dry_run, &own_name, err) != 0)
+    if (!name && choose_name(&setup, !call->options.dry_run, &own_name, err) != 0) {
         return -1;
+    }
     name = name ? name : own_name;
     return call->options.dry_run ? dry_run(call, &setup, name, err) : start(call, &setup, name, err);
 }

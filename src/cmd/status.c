@@ -43,8 +43,9 @@ static int look(struct session *session, const char *name, bool *live, struct er
     run_init(&run);
     session->context.want_gpus = true;
     int result = run_status(&session->context, name, &run, err);
-    if (result == 0)
+    if (result == 0) {
         result = session_answer(session, &run, NULL, result, err);
+    }
     if (result == 0) {
         *live = run_state_is_live(run.state);
         result = exit_code_of(run.state);
@@ -64,10 +65,12 @@ static int pause_until_next(struct error *err)
     sigprocmask(SIG_BLOCK, &signals, &before);
     int signal = sigtimedwait(&signals, NULL, &period);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (signal == SIGINT)
+    if (signal == SIGINT) {
         return error_set(err, &kind_interrupted, "interrupted; the run was not touched");
-    if (signal == SIGTERM)
+    }
+    if (signal == SIGTERM) {
         return error_set(err, &kind_terminated, "terminated; the run was not touched");
+    }
     return 0;
 }
 
@@ -77,16 +80,20 @@ static int watch(struct session *session, const char *name, struct error *err)
     for (;;) {
         AUTO_STR struct str home = STR_INIT;
         bool live = false;
-        if (clear)
+        if (clear) {
             str_add(&home, "\033[H\033[2J");
-        if (output_print(&home, err) != 0)
+        }
+        if (output_print(&home, err) != 0) {
             return -1;
+        }
         session->call->style.now_ms = clock_real_ms();
         int code = look(session, name, &live, err);
-        if (code < 0 || !live)
+        if (code < 0 || !live) {
             return code;
-        if (pause_until_next(err) != 0)
+        }
+        if (pause_until_next(err) != 0) {
             return -1;
+        }
         failures_release(&session->call->failures);
     }
 }
@@ -96,10 +103,13 @@ static int run_status_command(struct cmd_call *call, struct error *err)
     AUTO_SESSION struct session session = {0};
     const char *name = call->operands.len ? call->operands.items[0] : NULL;
     bool live;
-    if ((name && job_check_run_name(name, err) != 0) || session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if ((name && job_check_run_name(name, err) != 0) ||
+        session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
-    if (name)
+    }
+    if (name) {
         session_tell_run(&session, name);
+    }
     return call->options.watch ? watch(&session, name, err) : look(&session, name, &live, err);
 }
 

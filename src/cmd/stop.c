@@ -15,8 +15,9 @@ static int make_request(const struct cmd_options *options, struct run_stop_reque
         .grace_s = options->grace.value,
         .give_up = options->give_up,
     };
-    if (!options->signal)
+    if (!options->signal) {
         return 0;
+    }
     request->signal = cmd_signal_name(options->signal, " for --signal", err);
     return request->signal ? 0 : -1;
 }
@@ -26,16 +27,18 @@ static int stop_one(struct cmd_call *call, const char *name, struct report_many 
     AUTO_SESSION struct session session = {0};
     struct run_stop_request request;
     if (make_request(&call->options, &request, err) != 0 ||
-        session_open(&session, call, STDOUT_FILENO, err) != 0)
+        session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     session.many = many;
     struct run run;
     struct run_stop_result stopped = {0};
     run_init(&run);
     session_tell_run(&session, name);
     int result = run_stop(&session.context, name, &request, &run, &stopped, err);
-    if (run.name)
+    if (run.name) {
         result = session_answer(&session, &run, &stopped, result, err);
+    }
     run_stop_result_release(&stopped);
     run_release(&run);
     return result;

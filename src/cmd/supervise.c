@@ -26,15 +26,17 @@ static int run_supervise_command(struct cmd_call *call, struct error *err)
     AUTO_SESSION struct session session = {0};
     const char *name = call->operands.items[0];
     session_oversee(call);
-    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     signal(SIGHUP, SIG_IGN); /* the terminal it was called from may go */
     session_tell_run(&session, name);
     struct run run;
     run_init(&run);
     int result = run_supervise(&session.context, name, call->options.take_over, &run, err);
-    if (run.name && call->style.json)
+    if (run.name && call->style.json) {
         result = session_answer(&session, &run, NULL, result, err);
+    }
     run_release(&run);
     return result;
 }
@@ -76,8 +78,9 @@ static void become_supervisor(const struct session *session, const char *name, c
     bool asked = session->context.connect_timeout_ms != 0;
     const char *argv[11] = {"mtlaunch", "supervise", name, "-v", "--fanout", fanout};
     size_t count = 6;
-    if (take_over)
+    if (take_over) {
         argv[count++] = "--take-over";
+    }
     if (asked) {
         argv[count++] = "--connect-timeout";
         argv[count] = connect;
@@ -86,13 +89,15 @@ static void become_supervisor(const struct session *session, const char *name, c
     sigset_t none;
     int null = open("/dev/null", O_RDONLY);
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (null < 0 || out < 0 || setsid() < 0)
+    if (null < 0 || out < 0 || setsid() < 0) {
         _exit(kind_local.exit_code);
+    }
     dup2(null, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
         close(fd);
+    }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -100,8 +105,9 @@ static void become_supervisor(const struct session *session, const char *name, c
     unsetenv("MTLAUNCH_MARK");
     setenv("MTLAUNCH_KEEPS", keeps, 1);
     unsetenv("MTLAUNCH_TEST_DIE_AT");
-    if (die_at)
+    if (die_at) {
         setenv("MTLAUNCH_TEST_DIE_AT", die_at, 1);
+    }
     execv("/proc/self/exe", (char *const *)(const void *)argv);
     _exit(kind_local.exit_code);
 }
@@ -117,10 +123,12 @@ static bool is_there(const struct session *session, const char *name, pid_t chil
         run_supervisor_find(&session->store, name, &found);
         bool up = found.alive && found.pid == child;
         run_supervisor_release(&found);
-        if (up)
+        if (up) {
             return true;
-        if (waitpid(child, &status, WNOHANG) == child)
+        }
+        if (waitpid(child, &status, WNOHANG) == child) {
             return WIFEXITED(status) && WEXITSTATUS(status) != kind_local.exit_code;
+        }
         nanosleep(&pause, NULL);
     }
     return false;
@@ -137,8 +145,9 @@ static void wait_for_the_old_one(const struct session *session, const char *name
         run_supervisor_find(&session->store, name, &found);
         alive = found.alive;
         run_supervisor_release(&found);
-        if (alive)
+        if (alive) {
             nanosleep(&pause, NULL);
+        }
     }
 }
 
@@ -147,12 +156,14 @@ void supervise_leave_behind(const struct session *session, const char *name)
     AUTO_FREE char *log = xasprintf("%s/%s/supervisor.log", session->store.root, name);
     wait_for_the_old_one(session, name);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
         become_supervisor(session, name, log, false);
-    if (child < 0)
+    }
+    if (child < 0) {
         msg_warn("no supervisor can be started: %s; `mtlaunch supervise %s` does it", strerror(errno), name);
-    else if (!is_there(session, name, child))
+    } else if (!is_there(session, name, child)) {
         msg_warn("no supervisor came up (see '%s'); `mtlaunch supervise %s` starts one", log, name);
+    }
 }
 
 void supervise_leave_stand_in(void *ctx, const char *name)
@@ -161,8 +172,10 @@ void supervise_leave_stand_in(void *ctx, const char *name)
     AUTO_FREE char *log = xasprintf("%s/%s/supervisor.log", session->store.root, name);
     pid_t child = fork();
 
-    if (child == 0)
+    if (child == 0) {
         become_supervisor(session, name, log, true);
-    if (child < 0)
+    }
+    if (child < 0) {
         msg_warn("no process can be started that goes on when this one ends: %s", strerror(errno));
+    }
 }

@@ -43,8 +43,9 @@ static const char *other_name(const char *name)
     AUTO_FREE char *word = xasprintf(" %s ", name);
     text_lower(word);
     for (size_t i = 0; i < ARRAY_LEN(other_names); i++) {
-        if (strstr(other_names[i].words, word))
+        if (strstr(other_names[i].words, word)) {
             return other_names[i].command;
+        }
     }
     return NULL;
 }
@@ -53,17 +54,20 @@ const struct command *command_find(const char *name, struct error *err)
 {
     const char *names[ARRAY_LEN(commands)];
     for (size_t i = 0; i < commands_count; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
+        if (strcmp(commands[i]->name, name) == 0) {
             return commands[i];
+        }
         names[i] = commands[i]->name;
     }
     const char *nearest = other_name(name);
-    if (!nearest)
+    if (!nearest) {
         nearest = text_nearest(name, names, commands_count);
+    }
     error_set(err, &kind_usage, "unknown command '%s'", name);
-    if (nearest)
+    if (nearest) {
         error_hint(err, "did you mean '%s'?", nearest);
-    else
+    } else {
         error_hint(err, "see 'mtlaunch help' for the commands");
+    }
     return NULL;
 }

@@ -25,20 +25,23 @@ static void begin(struct session *session, const struct notify_targets *targets,
         .ca_file = ca_file && *ca_file ? ca_file : getenv("SSL_CERT_FILE"),
         .problem = on_problem,
     };
-    if (targets->len == 0)
+    if (targets->len == 0) {
         return;
+    }
     struct notifier *notifier = notifier_new(targets, &options, &err);
-    if (notifier)
+    if (notifier) {
         report_watch_notify(&session->watch, notifier);
-    else
+    } else {
         msg_warn("nobody is told of this run: %s", err.text);
+    }
 }
 
 static void add_secret(const struct strlist *patterns, const char *name, const char *value,
                        struct strlist *secrets)
 {
-    if (value && text_matches_any(name, patterns->items, patterns->len))
+    if (value && text_matches_any(name, patterns->items, patterns->len)) {
         strlist_add(secrets, value);
+    }
 }
 
 /* Of the spec, of options, and of this shell: whatever of it reaches the job. */
@@ -46,14 +49,16 @@ static void add_secrets_of_job(const struct job *job, struct strlist *secrets)
 {
     const struct env *const envs[] = {&job->env_files, &job->env, &job->env_options};
     for (size_t e = 0; e < ARRAY_LEN(envs); e++) {
-        for (size_t i = 0; i < envs[e]->len; i++)
+        for (size_t i = 0; i < envs[e]->len; i++) {
             add_secret(&job->secret_env, envs[e]->items[i].name, envs[e]->items[i].value, secrets);
+        }
     }
     for (char **at = environ; *at; at++) {
         const char *equals = strchr(*at, '=');
         AUTO_FREE char *name = equals ? xstrndup(*at, (size_t)(equals - *at)) : NULL;
-        if (name)
+        if (name) {
             add_secret(&job->secret_env, name, equals + 1, secrets);
+        }
     }
 }
 
@@ -69,10 +74,12 @@ void session_tell_run(struct session *session, const char *name)
     AUTO_STRLIST struct strlist secrets = STRLIST_INIT;
     struct notify_targets targets = {0};
     struct error err = ERROR_INIT;
-    if (run_store_load_notify(&session->store, name, &targets, &err) != 0)
+    if (run_store_load_notify(&session->store, name, &targets, &err) != 0) {
         msg_warn("%s", err.text);
-    if (targets.len)
+    }
+    if (targets.len) {
         run_store_load_secret_values(&session->store, name, &secrets);
+    }
     begin(session, &targets, &secrets);
     notify_targets_release(&targets);
 }
@@ -80,8 +87,9 @@ void session_tell_run(struct session *session, const char *name)
 void session_tell_end(struct session *session)
 {
     struct notifier *notifier = session->watch.notifier;
-    if (!notifier)
+    if (!notifier) {
         return;
+    }
     report_watch_notify(&session->watch, NULL);
     notifier_drain(notifier, NOTIFIER_DRAIN_MS);
     notifier_free(notifier);

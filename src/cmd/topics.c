@@ -160,8 +160,9 @@ static void add_job(struct str *out)
 static void add_exit_codes(struct str *out)
 {
     str_add(out, "What the exit code of a command says:\n\n");
-    for (size_t i = 0; i < exit_meanings_count; i++)
+    for (size_t i = 0; i < exit_meanings_count; i++) {
         str_addf(out, "  %3d  %s\n", exit_meanings[i].code, exit_meanings[i].meaning);
+    }
     str_add(out, "\nSeveral at once: 7, 8, 3, 4, 5, 6, 1, the first of these that fits. 'exec' ends\n"
                  "with the largest exit status of a host, 3 when a host never ran the command, 5\n"
                  "when one ran out of time.\n");
@@ -183,12 +184,14 @@ static const struct {
 bool help_topic(const char *name, struct str *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
-        if (strcmp(topics[i].name, name) != 0)
+        if (strcmp(topics[i].name, name) != 0) {
             continue;
-        if (topics[i].add)
+        }
+        if (topics[i].add) {
             topics[i].add(out);
-        else
+        } else {
             str_add(out, topics[i].text);
+        }
         return true;
     }
     return false;
@@ -196,12 +199,14 @@ bool help_topic(const char *name, struct str *out)
 
 void help_topic_names(struct strlist *names)
 {
-    for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+    for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
         strlist_add(names, topics[i].name);
+    }
 }
 
 void help_topics(struct str *out)
 {
-    for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+    for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
         str_addf(out, "  %-15s %s\n", topics[i].name, topics[i].summary);
+    }
 }

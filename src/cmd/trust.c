@@ -33,11 +33,12 @@ struct trust {
 /* Did the host, or a jump before it, show a key that can be written down? */
 static bool has_offer(const struct trust *trust, const struct endpoint *endpoint)
 {
-    for (; endpoint != NULL; endpoint = endpoint->jump) {
+    for (; endpoint; endpoint = endpoint->jump) {
         for (size_t i = trust->round_from; i < trust->offers.len; i++) {
             const struct hostkey_offer *offer = &trust->offers.items[i];
-            if (offer->port == endpoint->port && strcmp(offer->host, endpoint->name) == 0)
+            if (offer->port == endpoint->port && strcmp(offer->host, endpoint->name) == 0) {
                 return true;
+            }
         }
     }
     return false;
@@ -50,15 +51,17 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     size_t index = trust->hosts[host];
 
     fleet_close_idle(trust->fleet, host);
-    if (kind == &kind_hostkey_unknown && has_offer(trust, &trust->setup->endpoints[index]))
+    if (kind == &kind_hostkey_unknown && has_offer(trust, &trust->setup->endpoints[index])) {
         return;
+    }
     /* The key is known; whom the host then lets in, and what the login does, is another matter. A jump has to
      * let us in. */
-    if (kind != NULL && kind != &kind_time_limit &&
+    if (kind && kind != &kind_time_limit &&
         (text_starts(result->error.text, "jump host ") ||
          (kind != &kind_auth_failed && kind != &kind_key_encrypted && kind != &kind_key_mode &&
-          kind != &kind_key_unusable)))
+          kind != &kind_key_unusable))) {
         failures_add(&trust->call->failures, trust->setup->hosts.items[index].name, &result->error);
+    }
 }
 
 static int look_at_hosts(struct trust *trust, struct error *err)
@@ -70,13 +73,15 @@ static int look_at_hosts(struct trust *trust, struct error *err)
     const struct exec_request request = {.command = "true", .timeout_ms = FLEET_CONNECT_MS};
 
     trust->fleet = fleet_new(&limits, err);
-    if (trust->fleet == NULL)
+    if (!trust->fleet) {
         return -1;
+    }
     for (size_t i = 0; i < trust->setup->hosts.len; i++) {
         struct endpoint *endpoint = &trust->setup->endpoints[i];
-        if (endpoint->local)
+        if (endpoint->local) {
             continue;
-        for (struct endpoint *at = endpoint; at != NULL; at = at->jump) {
+        }
+        for (struct endpoint *at = endpoint; at; at = at->jump) {
             at->offers = &trust->offers;
             at->accept_new = false;
         }
@@ -97,8 +102,9 @@ static void sort_offers(struct trust *trust)
 
     for (size_t h = 0; h < trust->setup->hosts.len; h++) {
         for (size_t i = sorted; i < offers->len; i++) {
-            if (strcmp(offers->items[i].host, trust->setup->hosts.items[h].name) != 0)
+            if (strcmp(offers->items[i].host, trust->setup->hosts.items[h].name) != 0) {
                 continue;
+            }
             struct hostkey_offer found = offers->items[i];
             offers->items[i] = offers->items[sorted];
             offers->items[sorted++] = found;
@@ -115,9 +121,10 @@ static void drop_unkept(struct trust *trust)
     for (size_t i = trust->round_from; i < offers->len;) {
         struct hostkey_offer *offer = &offers->items[i];
         bool again = false;
-        for (size_t j = 0; j < trust->round_from && !again; j++)
+        for (size_t j = 0; j < trust->round_from && !again; j++) {
             again = strcmp(offers->items[j].line, offer->line) == 0 &&
                     strcmp(offers->items[j].file, offer->file) == 0;
+        }
         if (!again && hostkey_offer_can_stay(offer)) {
             i++;
             continue;
@@ -138,8 +145,9 @@ static bool is_repeated(const struct trust *trust, const char *name)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < trust->setup->hosts.len; i++)
+    for (size_t i = 0; i < trust->setup->hosts.len; i++) {
         count += strcmp(trust->setup->hosts.items[i].name, name) == 0;
+    }
     return count > 1;
 }
 
@@ -151,10 +159,11 @@ static struct report_hostkey *to_show(const struct trust *trust, size_t from, st
 
     for (size_t i = 0; i < count; i++) {
         const struct hostkey_offer *offer = &trust->offers.items[from + i];
-        if (is_repeated(trust, offer->host))
+        if (is_repeated(trust, offer->host)) {
             strlist_addf(labels, "%s:%u", offer->host, offer->port);
-        else
+        } else {
             strlist_add(labels, offer->host);
+        }
         keys[i] = (struct report_hostkey){.host = labels->items[i],
                                           .type = offer->type,
                                           .fingerprint = offer->fingerprint,
@@ -178,16 +187,18 @@ static int ask(const struct cmd_call *call, struct error *err)
 {
     char answer[16] = "";
 
-    if (call->options.yes)
+    if (call->options.yes) {
         return 1;
+    }
     if (call->style.json || !term_is_tty(STDIN_FILENO)) {
         error_set(err, &kind_hostkey_unknown, "there are host keys that are not known, and nobody to ask");
         return error_hint(err, "compare the fingerprints, then give --yes");
     }
     fputs("Are these the fingerprints of the hosts themselves? yes or no: ", stderr);
     fflush(stderr);
-    if (fgets(answer, sizeof(answer), stdin) == NULL)
+    if (!fgets(answer, sizeof(answer), stdin)) {
         return 0;
+    }
     answer[strcspn(answer, "\r\n")] = '\0';
     return strcasecmp(answer, "yes") == 0 || strcasecmp(answer, "y") == 0 ? 1 : 0;
 }
@@ -200,11 +211,13 @@ static int write_down(struct trust *trust, struct error *err)
 
     for (size_t i = trust->round_from; i < offers->len; i++) {
         bool added = false;
-        if (hostkey_offer_accept(&offers->items[i], &added, err) != 0)
+        if (hostkey_offer_accept(&offers->items[i], &added, err) != 0) {
             return -1;
+        }
         trust->added += added; /* not a line that another host of the list had added */
-        if (!strlist_has(&files, offers->items[i].file))
+        if (!strlist_has(&files, offers->items[i].file)) {
             strlist_add(&files, offers->items[i].file);
+        }
     }
     AUTO_FREE char *where = strlist_join(&files, ", ");
     size_t added = trust->added - before;
@@ -217,14 +230,17 @@ static int trust_round(struct trust *trust, struct error *err)
 {
     failures_release(&trust->call->failures);
     trust->round_from = trust->offers.len;
-    if (look_at_hosts(trust, err) != 0)
+    if (look_at_hosts(trust, err) != 0) {
         return -1;
+    }
     sort_offers(trust);
     drop_unkept(trust);
-    if (trust->offers.len == trust->round_from)
+    if (trust->offers.len == trust->round_from) {
         return 0;
-    if (!trust->call->style.json && show_round(trust, err) != 0)
+    }
+    if (!trust->call->style.json && show_round(trust, err) != 0) {
         return -1;
+    }
     switch (ask(trust->call, err)) {
     case 0:
         return error_set(err, &kind_hostkey_unknown, "no %shost key was added",
@@ -254,16 +270,20 @@ int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
     struct error failure = ERROR_INIT;
     int result = 1;
 
-    for (int round = 0; round < ROUNDS && result == 1; round++)
+    for (int round = 0; round < ROUNDS && result == 1; round++) {
         result = trust_round(&trust, &failure);
-    if (trust.offers.len == 0 && result == 0 && call->failures.len == 0)
+    }
+    if (trust.offers.len == 0 && result == 0 && call->failures.len == 0) {
         msg_info("no host shows a key that is not known");
-    for (size_t i = 0; i < call->failures.len; i++)
+    }
+    for (size_t i = 0; i < call->failures.len; i++) {
         failure_print(&call->failures.items[i].error, &call->failures.items[i].hosts, call->style.color_err);
-    if (call->style.json && answer_json(&trust, result < 0 ? &failure : NULL, err) != 0)
+    }
+    if (call->style.json && answer_json(&trust, result < 0 ? &failure : NULL, err) != 0) {
         result = -1; /* what cannot be printed outweighs */
-    else if (result < 0)
+    } else if (result < 0) {
         *err = failure;
+    }
     hostkey_offers_release(&trust.offers);
     return result < 0 ? -1 : failures_code(&call->failures);
 }

@@ -5,10 +5,11 @@
 static int run_version(struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    if (call->style.json)
+    if (call->style.json) {
         report_version_json(MTLAUNCH_VERSION, &text);
-    else
+    } else {
         str_add(&text, "mtlaunch " MTLAUNCH_VERSION "\n");
+    }
     return output_print(&text, err);
 }
 

@@ -16,15 +16,17 @@ static int wait_one(struct cmd_call *call, const char *name, struct report_many 
         .timeout_s = call->options.timeout.value,
         .began_ms = call->began_ms,
     };
-    if (session_open(&session, call, STDOUT_FILENO, err) != 0)
+    if (session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
+    }
     session.many = many;
     struct run run;
     run_init(&run);
     session_tell_run(&session, name);
     int result = run_wait(&session.context, name, &request, &run, err);
-    if (run.name)
+    if (run.name) {
         result = session_answer(&session, &run, NULL, result, err);
+    }
     run_release(&run);
     return result;
 }

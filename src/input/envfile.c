@@ -46,7 +46,7 @@ static int parse_line(struct env *env, const char *line, const char *source, str
     }
     const char *pair = skip_export(line);
     const char *equals = strchr(pair, '=');
-    if (equals == NULL) {
+    if (!equals) {
         error_set(err, &kind_env_file, "no NAME=VALUE");
         return error_hint(err, "write one NAME=VALUE a line; a line that begins with '#' is a comment");
     }
@@ -70,7 +70,7 @@ int envfile_parse(struct env *env, const char *text, size_t len, const char *pat
                   struct error *err)
 {
     struct error local = ERROR_INIT;
-    err = err != NULL ? err : &local;
+    err = err ? err : &local;
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         text += 3;
         len -= 3;
@@ -78,11 +78,11 @@ int envfile_parse(struct env *env, const char *text, size_t len, const char *pat
     unsigned number = 0;
     while (len > 0) {
         const char *end = memchr(text, '\n', len);
-        size_t line_len = end != NULL ? (size_t)(end - text) : len;
-        size_t step = end != NULL ? line_len + 1 : line_len;
+        size_t line_len = end ? (size_t)(end - text) : len;
+        size_t step = end ? line_len + 1 : line_len;
         size_t kept = line_len > 0 && text[line_len - 1] == '\r' ? line_len - 1 : line_len;
         number++;
-        if (memchr(text, '\0', kept) != NULL) {
+        if (memchr(text, '\0', kept)) {
             error_set(err, &kind_env_file, "a NUL byte in the line");
             return error_at(err, path, number, 0);
         }
@@ -100,7 +100,7 @@ int envfile_parse(struct env *env, const char *text, size_t len, const char *pat
 int envfile_read(struct env *env, const char *path, const char *name, struct error *err)
 {
     struct error local = ERROR_INIT;
-    err = err != NULL ? err : &local;
+    err = err ? err : &local;
     AUTO_STR struct str text = STR_INIT;
     if (file_read(path, ENVFILE_MAX_BYTES, &text, err) < 0) {
         err->kind = &kind_env_file;

@@ -12,13 +12,16 @@
 
 static int refuse_file(const char *path, int reason, struct error *err)
 {
-    if (err)
+    if (err) {
         err->kind = &kind_host_list;
+    }
     error_prefix(err, "the host list");
-    if (reason == ENOENT || reason == ENOTDIR)
+    if (reason == ENOENT || reason == ENOTDIR) {
         return error_hint(err, "check the path '%s'; no other list is used in its place", path);
-    if (reason == EFBIG)
+    }
+    if (reason == EFBIG) {
         return error_hint(err, "write runs of hosts as ranges: g[0033-0036]");
+    }
     return error_hint(err, "name a readable text file with one host a line");
 }
 
@@ -28,17 +31,20 @@ bool hostfile_is_meant(const char *text)
                                           ".conf", ".cfg",   ".yaml", ".yml"};
     static const char *const names[] = {"hosts", "hostfile", "hostlist", "machines", "machinefile"};
     struct stat status;
-    if (strpbrk(text, ", [\t=@") || !*text)
+    if (strpbrk(text, ", [\t=@") || !*text) {
         return false;
+    }
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        if (text_ends(text, endings[i]))
+        if (text_ends(text, endings[i])) {
             return true;
+        }
     }
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(text, names[i]) == 0 && stat(text, &status) == 0 && S_ISREG(status.st_mode))
+        if (strcmp(text, names[i]) == 0 && stat(text, &status) == 0 && S_ISREG(status.st_mode)) {
             return true;
+        }
     }
-    return strchr(text, '/') != NULL;
+    return strchr(text, '/');
 }
 
 int hostfile_read(struct hostlist *list, const char *path, const struct hostlist_context *context,
@@ -46,7 +52,8 @@ int hostfile_read(struct hostlist *list, const char *path, const struct hostlist
 {
     AUTO_STR struct str text = STR_INIT;
 
-    if (file_read(path, HOSTLIST_TEXT_MAX, &text, err) < 0)
+    if (file_read(path, HOSTLIST_TEXT_MAX, &text, err) < 0) {
         return refuse_file(path, errno, err);
+    }
     return hostlist_read(list, str_text(&text), text.len, HOSTLIST_LINES, path, 1, context, err);
 }

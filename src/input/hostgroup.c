@@ -25,7 +25,7 @@ static void list_folders(const char *home, struct strlist *folders)
 {
     strlist_add(folders, "hosts/");
     strlist_add(folders, "");
-    if (home != NULL && home[0] != '\0') {
+    if (home && home[0] != '\0') {
         strlist_addf(folders, "%s/.config/mtlaunch/hosts/", home);
     }
 }
@@ -34,11 +34,11 @@ static void add_names(const char *folder, struct strlist *names)
 {
     DIR *dir = opendir(folder);
     const struct dirent *entry;
-    while (dir != NULL && (entry = readdir(dir)) != NULL && names->len < NEAREST_MAX) {
+    while (dir && (entry = readdir(dir)) && names->len < NEAREST_MAX) {
         size_t len = strlen(entry->d_name) - (text_ends(entry->d_name, ".txt") ? 4 : 0);
         strlist_add_mem(names, entry->d_name, len);
     }
-    if (dir != NULL) {
+    if (dir) {
         closedir(dir);
     }
 }
@@ -65,7 +65,7 @@ static int fail_missing(const char *name, const struct strlist *folders, struct 
     if (names.len > 0) {
         qsort(names.items, names.len, sizeof(names.items[0]), compare_texts);
         const char *near = text_nearest(name, (const char *const *)names.items, names.len);
-        if (near != NULL) {
+        if (near) {
             return error_hint(err, "did you mean '@%s'?", near);
         }
     }

@@ -16,8 +16,9 @@ const char *hostsource_getenv(const struct hostsource_request *request, const ch
     size_t len = strlen(name);
 
     for (const char *const *at = request->environ_; at && *at; at++) {
-        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=') {
             return (*at)[len + 1] ? *at + len + 1 : NULL;
+        }
     }
     return NULL;
 }
@@ -31,17 +32,21 @@ static void say_source(const struct hostsource *source, const struct hostlist *l
     const char *id = hostsource_getenv(request, "SLURM_JOB_ID");
     AUTO_FREE char *allocation = id ? xasprintf("the Slurm job %s", id) : xstrdup("the Slurm allocation");
 
-    if (source == &hostsource_slurm && notes)
+    if (source == &hostsource_slurm && notes) {
         strlist_addf(notes, "hosts: %zu from %s", list->len, allocation);
-    if (source != &hostsource_environ)
+    }
+    if (source != &hostsource_environ) {
         return;
-    if (notes)
+    }
+    if (notes) {
         strlist_addf(notes, "hosts: %zu from $MTLAUNCH_HOSTFILE (%s)", list->len, file);
-    if (hostsource_getenv(request, "SLURM_JOB_NODELIST") && warnings)
+    }
+    if (hostsource_getenv(request, "SLURM_JOB_NODELIST") && warnings) {
         strlist_addf(
             warnings,
             "$MTLAUNCH_HOSTFILE is used and not the hosts of %s: 'unset MTLAUNCH_HOSTFILE' uses those",
             allocation);
+    }
 }
 
 static int find_list(struct hostlist *out, const struct hostsource_request *request,
@@ -49,8 +54,9 @@ static int find_list(struct hostlist *out, const struct hostsource_request *requ
 {
     for (size_t i = 0; i < hostsources_count; i++) {
         int result = hostsources[i]->find(out, request, context, err);
-        if (result < 0)
+        if (result < 0) {
             return -1;
+        }
         if (result == 1) {
             *alone = hostsources[i] == &hostsource_self;
             say_source(hostsources[i], out, request, context->warnings, context->notes);
@@ -71,10 +77,12 @@ static int narrow(struct hostlist *list, const struct hostsource_request *reques
         error_set(err, &kind_usage, "'--nodes %lu', but there is no host list", request->nodes);
         return error_hint(err, "name the hosts: --hosts LIST, --hostfile FILE, or 'hosts' in the job file");
     }
-    if (request->exclude && hostlist_exclude(list, request->exclude, "--exclude", context, err) < 0)
+    if (request->exclude && hostlist_exclude(list, request->exclude, "--exclude", context, err) < 0) {
         return -1;
-    if (request->nodes_given)
+    }
+    if (request->nodes_given) {
         return hostlist_keep_first(list, request->nodes, "--nodes", err);
+    }
     return 0;
 }
 
@@ -86,12 +94,15 @@ int hostsource_find(struct hostlist *out, const struct hostsource_request *reque
     bool none = false;
     int result = find_list(out, request, &context, &none, err);
 
-    if (result == 0)
+    if (result == 0) {
         result = narrow(out, request, &context, none, err);
-    if (alone)
+    }
+    if (alone) {
         *alone = result == 0 && none;
-    if (result < 0)
+    }
+    if (result < 0) {
         hostlist_release(out);
+    }
     return result;
 }
 

@@ -10,12 +10,15 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
     const char *given = hostsource_getenv(request, "MTLAUNCH_HOSTFILE");
     AUTO_FREE char *path = given ? path_expand_home(given, request->home) : NULL;
 
-    if (!path)
+    if (!path) {
         return 0;
-    if (hostfile_read(out, path, context, err) == 0)
+    }
+    if (hostfile_read(out, path, context, err) == 0) {
         return 1;
-    if (err && err->line == 0)
+    }
+    if (err && err->line == 0) {
         error_prefix(err, "$MTLAUNCH_HOSTFILE");
+    }
     return -1;
 }
 

@@ -19,12 +19,14 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
     }
     if (request->hosts) {
         if (hostlist_read(out, request->hosts, strlen(request->hosts), HOSTLIST_COMMAS, "--hosts", 0, context,
-                          err) < 0)
+                          err) < 0) {
             return -1;
+        }
         return 1;
     }
-    if (!request->hostfile)
+    if (!request->hostfile) {
         return 0;
+    }
     AUTO_FREE char *path = path_expand_home(request->hostfile, request->home);
     return hostfile_read(out, path, context, err) < 0 ? -1 : 1;
 }

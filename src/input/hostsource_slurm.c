@@ -14,10 +14,13 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
 {
     const char *nodes = hostsource_getenv(request, "SLURM_JOB_NODELIST");
 
-    if (!nodes)
+    if (!nodes) {
         return 0;
-    if (hostlist_read(out, nodes, strlen(nodes), HOSTLIST_COMMAS, "SLURM_JOB_NODELIST", 0, context, err) < 0)
+    }
+    if (hostlist_read(out, nodes, strlen(nodes), HOSTLIST_COMMAS, "SLURM_JOB_NODELIST", 0, context, err) <
+        0) {
         return -1;
+    }
     free(out->source);
     out->source = xstrdup("Slurm allocation");
     return 1;

@@ -12,19 +12,22 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
 {
     const struct job *job = request->job;
 
-    if (!job)
+    if (!job) {
         return 0;
+    }
     if (job->hosts) {
         enum hostlist_form form = job->hosts_is_list ? HOSTLIST_LINES : HOSTLIST_COMMAS;
         bool in_file = job->file && job->hosts_line > 0;
         const char *name = in_file ? job->file : "hosts";
         if (hostlist_read(out, job->hosts, strlen(job->hosts), form, name, in_file ? job->hosts_line : 0,
-                          context, err) < 0)
+                          context, err) < 0) {
             return -1;
+        }
         return 1;
     }
-    if (!job->hostfile)
+    if (!job->hostfile) {
         return 0;
+    }
     return hostfile_read(out, job->hostfile, context, err) < 0 ? -1 : 1;
 }
 

@@ -14,7 +14,7 @@
 static char *name_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = slash ? slash + 1 : path;
     size_t len = strlen(name);
     const char *const suffixes[] = {".yaml", ".yml"};
     for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
@@ -29,7 +29,7 @@ static char *name_of_path(const char *path)
 static void add_secrets(struct strlist *secrets, const struct yaml_node *map)
 {
     const struct yaml_node *node = yaml_get(map, "secret_env");
-    if (node == NULL || node->type == YAML_MAP) {
+    if (!node || node->type == YAML_MAP) {
         return;
     }
     if (node->type == YAML_TEXT) {
@@ -48,7 +48,7 @@ static int read_tree(struct job_reader *reader, const char *path, const char *te
     strlist_copy(&doc->secrets, &reader->job->secret_env);
     strlist_add(&doc->secrets, "url"); /* of notify: it carries a token */
     reader->root = yaml_parse(doc, YAML_FORM_FILE, "spec", &kind_job_file, reader->err);
-    if (reader->root == NULL) {
+    if (!reader->root) {
         return -1;
     }
     if (yaml_is_null(reader->root)) {
@@ -64,7 +64,7 @@ static int read_tree(struct job_reader *reader, const char *path, const char *te
     }
     add_secrets(&doc->secrets, reader->root);
     const struct yaml_node *profiles = yaml_get(reader->root, "profiles");
-    for (size_t i = 0; profiles != NULL && profiles->type == YAML_MAP && i < profiles->len; i++) {
+    for (size_t i = 0; profiles && profiles->type == YAML_MAP && i < profiles->len; i++) {
         add_secrets(&doc->secrets, profiles->entries[i].value);
     }
     return 0;
@@ -73,7 +73,7 @@ static int read_tree(struct job_reader *reader, const char *path, const char *te
 static int check_program(struct job_reader *reader)
 {
     const struct job *job = reader->job;
-    if (reader->program == NULL) {
+    if (!reader->program) {
         error_set(reader->err, &kind_job_file, "'program' is missing");
         error_hint(reader->err, "say what to run: 'program: train.py'");
         return error_at(reader->err, job->file, 0, 0);
@@ -88,7 +88,7 @@ static int check_program(struct job_reader *reader)
 
 static int check_hosts(struct job_reader *reader)
 {
-    if (reader->hosts == NULL || reader->hostfile == NULL) {
+    if (!reader->hosts || !reader->hostfile) {
         return 0;
     }
     reader_fail(reader, reader->hostfile, "'hostfile' and 'hosts' cannot be given together");
@@ -108,10 +108,10 @@ static int read_job(struct job_reader *reader, struct strlist *notes, const char
         set_read_rest(reader) < 0) {
         return -1;
     }
-    if (notes != NULL) {
+    if (notes) {
         set_add_notes(reader, notes);
     }
-    if (reader->warnings != NULL) {
+    if (reader->warnings) {
         warn_unexpanded(reader);
     }
     return 0;
@@ -123,7 +123,7 @@ int jobfile_parse_text(struct job *out, const char *path, const char *text, size
 {
     struct error local = ERROR_INIT;
     struct job_reader reader = {
-        .job = out, .request = request, .warnings = warnings, .err = err != NULL ? err : &local};
+        .job = out, .request = request, .warnings = warnings, .err = err ? err : &local};
     job_init(out);
     int result = read_job(&reader, notes, path, text, len);
     yaml_node_free(reader.root);
@@ -142,11 +142,11 @@ int jobfile_load(struct job *out, const struct job_request *request, struct strl
                  struct strlist *warnings, struct error *err)
 {
     struct error local = ERROR_INIT;
-    err = err != NULL ? err : &local;
+    err = err ? err : &local;
     *out = (struct job){0};
     AUTO_FREE char *path =
         joblookup_find(request->job, request_variable(request, "MTLAUNCH_JOBS"), request->home, err);
-    if (path == NULL) {
+    if (!path) {
         return -1;
     }
     AUTO_STR struct str text = STR_INIT;

@@ -17,7 +17,7 @@ static bool find_split_value(const struct yaml_node *map, size_t at, struct str 
 {
     const struct yaml_entry *first = at > 0 ? &map->entries[at - 1] : NULL;
     const struct strlist *secrets = &map->doc->secrets;
-    if (first == NULL || first->value->type != YAML_TEXT || !first->value->plain ||
+    if (!first || first->value->type != YAML_TEXT || !first->value->plain ||
         text_matches_any(first->key->text, secrets->items, secrets->len) ||
         yaml_has_secret(first->key->doc, first->value->text)) {
         return false;
@@ -135,7 +135,7 @@ static int fail_line(struct job_reader *reader, const struct yaml_node *node, co
         return error_hint(reader->err, "write the words as a list: 'args: [--lr, 1e-5]'");
     }
     const char *colon = words.len > 0 ? strchr(words.items[0], ':') : NULL;
-    if (colon != NULL && words.items[0][0] != '-' && colon[1] != '\0' && colon[1] != '/') {
+    if (colon && words.items[0][0] != '-' && colon[1] != '\0' && colon[1] != '/') {
         return error_hint(reader->err, "write '%.*s: %.100s', with a blank after the colon, or the list %s",
                           (int)(colon - words.items[0] > 100 ? 100 : colon - words.items[0]), words.items[0],
                           colon + 1, str_text(&list));
@@ -152,7 +152,7 @@ static bool is_option_with_value(const char *text)
     const char *equals = strchr(text, '=');
     bool letter =
         (text[dashes] >= 'a' && text[dashes] <= 'z') || (text[dashes] >= 'A' && text[dashes] <= 'Z');
-    return dashes > 0 && letter && text[first] != '\0' && (equals == NULL || equals > text + first) &&
+    return dashes > 0 && letter && text[first] != '\0' && (!equals || equals > text + first) &&
            text[first + strspn(text + first, " \t\r\n")] != '\0';
 }
 

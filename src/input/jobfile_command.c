@@ -54,7 +54,7 @@ int read_env(struct job_reader *reader, const struct yaml_node *node, const char
 static int read_one_env_file(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     AUTO_FREE char *file = reader_path(reader, text);
@@ -91,7 +91,7 @@ static int read_patterns(struct job_reader *reader, const struct yaml_node *node
         return -1;
     }
     for (size_t i = before; i < list->len; i++) {
-        if (list->items[i][0] == '\0' || strpbrk(list->items[i], "= \t\n") != NULL) {
+        if (list->items[i][0] == '\0' || strpbrk(list->items[i], "= \t\n")) {
             reader_fail(reader, node, "'%s' holds '%.80s', allowed: patterns of names", path, list->items[i]);
             return error_hint(reader->err, "write patterns such as \"NCCL_*\"");
         }

@@ -35,7 +35,7 @@ static int check_gpus(struct job_reader *reader, const struct yaml_node *node, c
     const char *text = node->text;
     uint64_t count = 0;
     if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0 || text_to_uint(text, 1, 1024, &count) ||
-        (text_starts(text, "device=") && text[7] != '\0' && strpbrk(text, " \t\"'") == NULL)) {
+        (text_starts(text, "device=") && text[7] != '\0' && !strpbrk(text, " \t\"'"))) {
         return 0;
     }
     reader_fail_value(reader, node, path, "all, none, a count, or device=0,2");
@@ -50,7 +50,7 @@ static int read_shm_size(struct job_reader *reader, const struct yaml_node *node
     }
     AUTO_FREE char *text = xstrdup(node->text);
     size_t len = strlen(text);
-    if (len > 0 && strchr("kmgt", text[len - 1]) != NULL) {
+    if (len > 0 && strchr("kmgt", text[len - 1])) {
         text[len - 1] = (char)(text[len - 1] - 'a' + 'A'); /* as docker writes it: 64g */
     }
     if (!text_to_size(text, &bytes) || bytes == 0) {
@@ -75,11 +75,11 @@ static int read_run_env(struct job_reader *reader, const struct yaml_node *node,
         if (value->type != YAML_TEXT || yaml_is_null(value)) {
             return reader_fail_type(reader, value, name, "a text");
         }
-        if (key->text[0] == '\0' || strpbrk(key->text, " \t\r\n=#") != NULL) {
+        if (key->text[0] == '\0' || strpbrk(key->text, " \t\r\n=#")) {
             reader_fail(reader, key, "'%.100s' is no name of a variable", key->text);
             return error_hint(reader->err, "write a name without blanks, '=' and '#'");
         }
-        if (strpbrk(value->text, "\r\n") != NULL) {
+        if (strpbrk(value->text, "\r\n")) {
             reader_fail(reader, value, "'%.100s' holds a line end", name);
             return error_hint(reader->err, "set it in 'env': the job's own variables may hold anything");
         }
@@ -134,7 +134,7 @@ static int read_run(struct job_reader *reader, const struct yaml_node *node, con
     if (fields_read(reader, node, &run_table, "container.run.") < 0) {
         return -1;
     }
-    if (node->len > 0 && reader->job->container.run.image == NULL) {
+    if (node->len > 0 && !reader->job->container.run.image) {
         reader_fail(reader, node, "'%s.image' is missing", path);
         return error_hint(reader->err, "name the image that the container is made of");
     }
@@ -150,7 +150,7 @@ int read_container(struct job_reader *reader, const struct yaml_node *node, cons
     if (fields_read(reader, node, &container_table, "container.") < 0) {
         return -1;
     }
-    if (node->len > 0 && reader->job->container.name == NULL) {
+    if (node->len > 0 && !reader->job->container.name) {
         reader_fail(reader, node, "'%s.name' is missing", path);
         return error_hint(reader->err, "name the container here or with --container");
     }

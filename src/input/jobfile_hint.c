@@ -31,7 +31,7 @@ int reader_hint_write(struct job_reader *reader, const struct yaml_node *node, c
     const char *origin = node->origin;
     const char *dot = strrchr(path, '.');
     if (!node->doc->is_option) {
-        const char *key = dot != NULL ? dot + 1 : path;
+        const char *key = dot ? dot + 1 : path;
         return text_ends(path, "]") ? error_hint(reader->err, "write %s", value)
                                     : error_hint(reader->err, "write '%.80s: %s'", key, value);
     }
@@ -72,8 +72,8 @@ int reader_hint_count(struct job_reader *reader, const struct yaml_node *node, c
 {
     uint64_t given = 0;
     bool above = text_to_uint(node->text, 0, UINT64_MAX, &given) && given > field->max;
-    if (field->example != NULL || (field->auto_ok)) {
-        return reader_hint_write(reader, node, path, field->example != NULL ? field->example : "auto");
+    if (field->example || (field->auto_ok)) {
+        return reader_hint_write(reader, node, path, field->example ? field->example : "auto");
     }
     AUTO_FREE char *nearest = xasprintf("%llu", (unsigned long long)(above ? field->max : field->min));
     return reader_hint_write(reader, node, path, nearest);

@@ -35,10 +35,10 @@ static int check_items(struct job_reader *reader, const struct yaml_node *list, 
     for (size_t i = 0; i < list->len; i++) {
         AUTO_FREE char *item_path = xasprintf("%s[%zu]", path, i);
         const char *text = reader_text(reader, list->items[i], item_path);
-        if (text == NULL) {
+        if (!text) {
             return -1;
         }
-        if (strpbrk(text, "\r\n") != NULL) {
+        if (strpbrk(text, "\r\n")) {
             reader_fail(reader, list->items[i], "'%s' has several lines, expected one entry", item_path);
             return error_hint(reader->err, "write one list item for each host");
         }
@@ -55,7 +55,7 @@ static bool is_expression(const struct yaml_node *list)
     bool shared = false;
     for (size_t i = 0; i < list->len; i++) {
         const struct yaml_node *item = list->items[i];
-        if (item->doc->is_option || strpbrk(item->text, ",#'\"") != NULL) {
+        if (item->doc->is_option || strpbrk(item->text, ",#'\"")) {
             return false;
         }
         shared = shared || (i > 0 && item->line == list->items[i - 1]->line);
@@ -149,7 +149,7 @@ int read_hosts(struct job_reader *reader, const struct yaml_node *node, const ch
         return reader_fail_type(reader, node, path, "an expression or a list of entries");
     }
     if (node->type == YAML_TEXT) {
-        if (reader_text(reader, node, path) == NULL) {
+        if (!reader_text(reader, node, path)) {
             return -1;
         }
         if (hostfile_is_meant(node->text)) {
@@ -157,7 +157,7 @@ int read_hosts(struct job_reader *reader, const struct yaml_node *node, const ch
             return error_hint(reader->err, "write 'hostfile: %.100s'", node->text);
         }
         str_add(&text, node->text);
-        while (text.len > 0 && strchr("\r\n", text.data[text.len - 1]) != NULL) {
+        while (text.len > 0 && strchr("\r\n", text.data[text.len - 1])) {
             str_truncate(&text, text.len - 1); /* the line end of a block text */
         }
     } else if (check_items(reader, node, path) < 0) {

@@ -62,7 +62,7 @@ static bool is_positional(char *const *words, size_t at)
         return false;
     }
     const char *before = at > 0 ? words[at - 1] : "";
-    return before[0] != '-' || strchr(before, '=') != NULL || is_flag(before);
+    return before[0] != '-' || strchr(before, '=') || is_flag(before);
 }
 
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path)

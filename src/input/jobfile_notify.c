@@ -26,7 +26,7 @@ static unsigned find_name(struct job_reader *reader, const struct yaml_node *nod
     }
     reader_fail_value(reader, node, path, str_text(&allowed));
     const char *near = text_nearest(node->text, names, count);
-    if (near != NULL) {
+    if (near) {
         error_hint(reader->err, "did you mean '%s'?", near);
     } else {
         reader_hint_write(reader, node, path, names[0]);
@@ -94,8 +94,8 @@ static int fail_unknown(struct job_reader *reader, const struct yaml_node *key, 
     }
     const char *near = text_nearest(key->text, known, ARRAY_LEN(known));
     reader_fail(reader, key, "unknown key '%s.%s'", path, key->text);
-    return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near)
-                        : error_hint(reader->err, "choose one of: url, on, format, allow_http");
+    return near ? error_hint(reader->err, "did you mean '%s'?", near)
+                : error_hint(reader->err, "choose one of: url, on, format, allow_http");
 }
 
 static int check_keys(struct job_reader *reader, const struct yaml_node *map, const char *path)
@@ -123,13 +123,13 @@ static int read_target(struct job_reader *reader, const struct yaml_node *map, c
         return -1;
     }
     const struct yaml_node *node = yaml_get(map, "url");
-    if (node == NULL || yaml_is_null(node)) {
+    if (!node || yaml_is_null(node)) {
         reader_fail(reader, map, "'%s' has no url", path);
         return error_hint(reader->err, "write '{url: https://…}'");
     }
     AUTO_FREE char *url_path = xasprintf("%s.url", path);
     const char *url = reader_text(reader, node, url_path);
-    if (url == NULL) {
+    if (!url) {
         return -1;
     }
     struct notify_target *target = notify_targets_add(&reader->job->notify, url);

@@ -30,7 +30,7 @@ static int expand_spares(struct job_reader *reader, const struct yaml_node *node
     struct hostlist list = HOSTLIST_INIT;
     for (size_t i = 0; i < spares->len; i++) {
         if (i > 0) { /* a comment ends with its item */
-            str_add(&text, strchr(spares->items[i - 1], '#') != NULL ? "\n, " : ", ");
+            str_add(&text, strchr(spares->items[i - 1], '#') ? "\n, " : ", ");
         }
         str_add(&text, spares->items[i]);
     }
@@ -114,10 +114,10 @@ int check_policy(struct job_reader *reader)
         return -1;
     }
     const struct yaml_node *on_failure = yaml_get(reader->root, "on_failure");
-    reader->job->policy.on_failure_given = on_failure != NULL && !yaml_is_null(on_failure);
+    reader->job->policy.on_failure_given = on_failure && !yaml_is_null(on_failure);
     const struct yaml_node *restart = yaml_get(reader->root, "restart");
     bool restarts = policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART;
-    if (restart != NULL && restart->type == YAML_MAP && !restarts && reader->warnings != NULL) {
+    if (restart && restart->type == YAML_MAP && !restarts && reader->warnings) {
         for (size_t i = 0; i < restart->len; i++) {
             const struct yaml_entry *entry = &restart->entries[i];
             bool max = strcmp(entry->key->text, "max") == 0;
@@ -129,7 +129,7 @@ int check_policy(struct job_reader *reader)
             }
         }
     }
-    if (policy->on_stall != POLICY_KEEP && policy->stall_s == 0 && reader->warnings != NULL) {
+    if (policy->on_stall != POLICY_KEEP && policy->stall_s == 0 && reader->warnings) {
         strlist_add(reader->warnings, "'on_stall' has no effect while 'stall' is off");
     }
     return 0;

@@ -57,7 +57,7 @@ static const struct {
 static int find_interpreter(const char *word)
 {
     const char *slash = strrchr(word, '/');
-    const char *name = slash != NULL ? slash + 1 : word;
+    const char *name = slash ? slash + 1 : word;
     for (size_t i = 0; i < ARRAY_LEN(interpreters); i++) {
         size_t len = strlen(interpreters[i].name);
         bool versioned = strncmp(interpreters[i].why, "the interpreter", 15) == 0;
@@ -72,8 +72,8 @@ static int find_interpreter(const char *word)
 static bool is_assignment(const char *word)
 {
     const char *equals = strchr(word, '=');
-    AUTO_FREE char *name = equals != NULL ? xstrndup(word, (size_t)(equals - word)) : NULL;
-    return name != NULL && env_name_valid(name);
+    AUTO_FREE char *name = equals ? xstrndup(word, (size_t)(equals - word)) : NULL;
+    return name && env_name_valid(name);
 }
 
 /* "-m torch.distributed.run", with the "-m" at this place: what mtlaunch runs itself. */
@@ -131,7 +131,7 @@ static const char *find_fault(const struct strlist *words)
 static bool has_outer_blank(const char *text)
 {
     static const char blanks[] = " \t\r\n";
-    return strchr(blanks, text[0]) != NULL || strchr(blanks, text[strlen(text) - 1]) != NULL;
+    return strchr(blanks, text[0]) || strchr(blanks, text[strlen(text) - 1]);
 }
 
 /* The keys that say what the words say: 'program: train.py' and 'args: [--lr, 1e-4]'. */
@@ -177,10 +177,10 @@ int check_program_words(struct job_reader *reader)
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
     words_split(job->program.items[0], &words);
     const char *fault = words.len > 0 ? find_fault(&words) : "is blank";
-    if (fault == NULL && has_outer_blank(job->program.items[0])) {
+    if (!fault && has_outer_blank(job->program.items[0])) {
         fault = "has a blank or a line end around it";
     }
-    if (fault == NULL) {
+    if (!fault) {
         return 0;
     }
     bool secret = yaml_has_secret(reader->program->doc, reader->program->text);

@@ -51,7 +51,7 @@ int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node,
                         const char *hint)
 {
     yaml_fail(node, reader->err, &kind_not_supported, "'%.150s' is not supported by this version", what);
-    return error_hint(reader->err, "%s", hint != NULL ? hint : "leave it out");
+    return error_hint(reader->err, "%s", hint ? hint : "leave it out");
 }
 
 int reader_place(struct job_reader *reader, const struct yaml_node *node)
@@ -147,7 +147,7 @@ char *reader_absolute_path(const struct job_reader *reader, const char *text)
         return path;
     }
     AUTO_FREE char *here = getcwd(NULL, 0);
-    char *absolute = path_join(here != NULL ? here : ".", path);
+    char *absolute = path_join(here ? here : ".", path);
     free(path);
     return absolute;
 }
@@ -176,8 +176,7 @@ static int read_text_field(struct job_reader *reader, const struct field *field,
         return 0;
     }
     const char *text = reader_text(reader, node, path);
-    if (text == NULL ||
-        (!is_auto(field, node) && field->handle != NULL && field->handle(reader, node, path) < 0)) {
+    if (!text || (!is_auto(field, node) && field->handle && field->handle(reader, node, path) < 0)) {
         return -1;
     }
     if (field->type == FIELD_PATH) {
@@ -247,7 +246,7 @@ static int read_duration_field(struct job_reader *reader, const struct field *fi
             xasprintf("%llus to %llud, as whole seconds or 90s 10m 2h 1d", (unsigned long long)field->min,
                       (unsigned long long)(field->max / 86400));
         reader_fail_value(reader, node, path, allowed);
-        return reader_hint_write(reader, node, path, field->example != NULL ? field->example : "10m");
+        return reader_hint_write(reader, node, path, field->example ? field->example : "10m");
     }
     if (field->offset != FIELD_NOWHERE) {
         *(unsigned long *)(void *)((char *)reader->job + field->offset) = (unsigned long)value;
@@ -269,8 +268,8 @@ static int fail_choice(struct job_reader *reader, const struct field *field, con
     AUTO_FREE char *allowed = strlist_join(&built, ", ");
     reader_fail_value(reader, node, path, allowed);
     const char *near = text_nearest(node->text, (const char *const *)all.items, all.len);
-    return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near)
-                        : reader_hint_write(reader, node, path, built.items[0]);
+    return near ? error_hint(reader->err, "did you mean '%s'?", near)
+                : reader_hint_write(reader, node, path, built.items[0]);
 }
 
 static int read_choice_field(struct job_reader *reader, const struct field *field,
@@ -321,7 +320,7 @@ static int fail_unknown_key(struct job_reader *reader, const struct yaml_node *k
     AUTO_FREE char *shown = yaml_shown_text(key->doc, key->text);
     reader_fail(reader, key, "unknown key '%.100s%.80s'", prefix, shown);
     const char *near = text_nearest(key->text, (const char *const *)names.items, names.len);
-    if (near != NULL) {
+    if (near) {
         return error_hint(reader->err, "did you mean '%s'?", near);
     }
     if (names.len <= SHOWN_KEYS_MAX) {
@@ -403,7 +402,7 @@ int fields_read(struct job_reader *reader, const struct yaml_node *map, const st
     for (size_t i = 0; i < map->len; i++) {
         const struct yaml_entry *entry = &map->entries[i];
         const struct field *field = find_field(table, entry->key->text);
-        if (field == NULL) {
+        if (!field) {
             return fail_unknown_key(reader, entry->key, table, prefix);
         }
         AUTO_FREE char *path = xasprintf("%s%s", prefix, entry->key->text);
@@ -421,11 +420,11 @@ int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, co
     for (size_t i = 0; i < map->len; i++) {
         const struct yaml_entry *entry = &map->entries[i];
         const struct field *field = find_field(table, entry->key->text);
-        if (field == NULL) {
+        if (!field) {
             return fail_unknown_key(reader, entry->key, table, prefix);
         }
         AUTO_FREE char *below = xasprintf("%s%s.", prefix, entry->key->text);
-        if (field->table != NULL && entry->value->type == YAML_MAP &&
+        if (field->table && entry->value->type == YAML_MAP &&
             fields_check_keys(reader, entry->value, field->table, below) < 0) {
             return -1;
         }

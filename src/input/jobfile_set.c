@@ -42,7 +42,7 @@ static struct yaml_doc *add_option(struct job_reader *reader, const char *name, 
 const char *request_variable(const struct job_request *request, const char *name)
 {
     size_t len = strlen(name);
-    for (const char *const *at = request->environ_; at != NULL && *at != NULL; at++) {
+    for (const char *const *at = request->environ_; at && *at; at++) {
         if (strncmp(*at, name, len) == 0 && (*at)[len] == '=') {
             return *at + len + 1;
         }
@@ -71,7 +71,7 @@ static struct yaml_node *find_parent(struct job_reader *reader, const struct str
     for (size_t i = 0; i + 1 < keys->len; i++) {
         str_addf(&path, "%s%s", i > 0 ? "." : "", keys->items[i]);
         struct yaml_node *child = yaml_get(map, keys->items[i]);
-        if (child == NULL || yaml_is_null(child)) {
+        if (!child || yaml_is_null(child)) {
             child = yaml_new_map(value->doc, value->origin);
             yaml_put(map, yaml_new_text(value->doc, value->origin, keys->items[i]), child);
         } else if (child->type != YAML_MAP) {
@@ -89,7 +89,7 @@ static struct yaml_node *find_parent(struct job_reader *reader, const struct str
 static int assign(struct job_reader *reader, const struct strlist *keys, struct yaml_node *value)
 {
     struct yaml_node *map = find_parent(reader, keys, value);
-    if (map == NULL) {
+    if (!map) {
         yaml_node_free(value);
         return -1;
     }
@@ -130,7 +130,7 @@ static int fail_set(struct job_reader *reader, const char *name, const char *tex
 static int apply_set(struct job_reader *reader, const char *option)
 {
     const char *equals = strchr(option, '=');
-    if (equals == NULL) {
+    if (!equals) {
         AUTO_FREE char *shown = xasprintf("--set %.*s", SHOWN_MAX, option);
         return fail_set(reader, shown, "no '=' in it", "write --set KEY.PATH=VALUE");
     }
@@ -151,7 +151,7 @@ static int apply_set(struct job_reader *reader, const char *option)
     }
     struct yaml_node *value =
         yaml_parse(add_option(reader, name, equals + 1), YAML_FORM_VALUE, "--set", &kind_usage, reader->err);
-    return value != NULL ? assign(reader, &keys, value) : -1;
+    return value ? assign(reader, &keys, value) : -1;
 }
 
 /*
@@ -164,7 +164,7 @@ static bool variable_acts(const struct job_reader *reader, const struct shortcut
         return true;
     }
     const struct yaml_node *container = yaml_get(reader->root, "container");
-    return container != NULL && container->type == YAML_MAP && container->len > 0;
+    return container && container->type == YAML_MAP && container->len > 0;
 }
 
 int set_apply_all(struct job_reader *reader)
@@ -173,19 +173,19 @@ int set_apply_all(struct job_reader *reader)
     for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++) {
         const char *text = request_variable(request, shortcuts[i].variable);
         AUTO_FREE char *name = xasprintf("%s of the environment", shortcuts[i].variable);
-        if (text != NULL && text[0] != '\0' && variable_acts(reader, &shortcuts[i]) &&
+        if (text && text[0] != '\0' && variable_acts(reader, &shortcuts[i]) &&
             assign_text(reader, shortcuts[i].path, name, shortcuts[i].variable, text) < 0) {
             return -1;
         }
     }
-    for (size_t i = 0; request->sets != NULL && i < request->sets->len; i++) {
+    for (size_t i = 0; request->sets && i < request->sets->len; i++) {
         if (apply_set(reader, request->sets->items[i]) < 0) {
             return -1;
         }
     }
     for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++) {
         const char *text = *(const char *const *)((const char *)request + shortcuts[i].offset);
-        if (text != NULL &&
+        if (text &&
             assign_text(reader, shortcuts[i].path, shortcuts[i].option, shortcuts[i].option, text) < 0) {
             return -1;
         }
@@ -202,7 +202,7 @@ void set_add_notes(const struct job_reader *reader, struct strlist *notes)
         for (size_t k = 0; k < keys.len; k++) {
             node = yaml_get(node, keys.items[k]);
         }
-        if (node != NULL && strcmp(node->origin, shortcuts[i].variable) == 0) {
+        if (node && strcmp(node->origin, shortcuts[i].variable) == 0) {
             strlist_addf(notes, "%s=%s of the environment acts as %s", shortcuts[i].variable, node->text,
                          shortcuts[i].option);
         }
@@ -212,13 +212,13 @@ void set_add_notes(const struct job_reader *reader, struct strlist *notes)
 static int read_env_option(struct job_reader *reader, const char *text)
 {
     const char *equals = strchr(text, '=');
-    AUTO_FREE char *name = equals != NULL ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
+    AUTO_FREE char *name = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
     AUTO_FREE char *option = xasprintf("-e %.80s", name);
-    const char *value = equals != NULL ? equals + 1 : request_variable(reader->request, name);
-    if (env_check_settable(name, value != NULL ? value : "", reader->err) < 0) {
+    const char *value = equals ? equals + 1 : request_variable(reader->request, name);
+    if (env_check_settable(name, value ? value : "", reader->err) < 0) {
         return error_at(reader->err, option, 0, 0);
     }
-    if (value == NULL) {
+    if (!value) {
         error_set(reader->err, &kind_usage, "'%.80s' is not set here", name);
         error_hint(reader->err, "write -e %.80s=VALUE", name);
         return error_at(reader->err, option, 0, 0);
@@ -230,7 +230,7 @@ static int read_env_option(struct job_reader *reader, const char *text)
 int set_read_env(struct job_reader *reader)
 {
     const struct strlist *env = reader->request->env;
-    for (size_t i = 0; env != NULL && i < env->len; i++) {
+    for (size_t i = 0; env && i < env->len; i++) {
         if (read_env_option(reader, env->items[i]) < 0) {
             return -1;
         }
@@ -241,7 +241,7 @@ int set_read_env(struct job_reader *reader)
 int set_read_rest(struct job_reader *reader)
 {
     const struct strlist *rest = reader->request->rest;
-    for (size_t i = 0; rest != NULL && i < rest->len; i++) {
+    for (size_t i = 0; rest && i < rest->len; i++) {
         size_t len = strlen(rest->items[i]);
         if (len > ENV_VALUE_MAX) {
             error_set(reader->err, &kind_usage, "argument %zu after '--' is %zu bytes long, allowed: %d",

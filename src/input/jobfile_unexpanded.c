@@ -14,7 +14,7 @@ static bool is_letter(char c)
 /* "$NAME" or "${NAME}" as it stands in text; caller frees, NULL for none. */
 static char *find_reference(const char *text)
 {
-    for (const char *at = strchr(text, '$'); at != NULL; at = strchr(at + 1, '$')) {
+    for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$')) {
         bool brace = at[1] == '{';
         const char *name = at + (brace ? 2 : 1);
         const char *end = name;
@@ -34,22 +34,22 @@ static void warn_env(const struct job_reader *reader, const struct env *env)
     const struct strlist *secrets = &reader->job->secret_env;
     for (size_t i = 0; i < env->len; i++) {
         const struct env_var *var = &env->items[i];
-        AUTO_FREE char *reference = var->value != NULL ? find_reference(var->value) : NULL;
-        if (reference == NULL || text_matches_any(var->name, secrets->items, secrets->len)) {
+        AUTO_FREE char *reference = var->value ? find_reference(var->value) : NULL;
+        if (!reference || text_matches_any(var->name, secrets->items, secrets->len)) {
             continue;
         }
         strlist_addf(
             reader->warnings,
             "'%.80s' (%s) holds '%.80s', and nothing is expanded: to put it together on the node write "
             "a line of 'setup': export %.80s=...",
-            var->name, var->source != NULL ? var->source : "env", reference, var->name);
+            var->name, var->source ? var->source : "env", reference, var->name);
     }
 }
 
 static void warn_path(const struct job_reader *reader, const char *key, const char *text)
 {
-    AUTO_FREE char *reference = text != NULL ? find_reference(text) : NULL;
-    if (reference == NULL) {
+    AUTO_FREE char *reference = text ? find_reference(text) : NULL;
+    if (!reference) {
         return;
     }
     bool home = text_starts(text, "$HOME/") || text_starts(text, "${HOME}/");

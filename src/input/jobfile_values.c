@@ -32,7 +32,7 @@ static void replace(char **place, char *text)
 int read_job_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     if (has_control(text) || strlen(text) > JOB_NAME_MAX) {
@@ -46,7 +46,7 @@ int read_job_name(struct job_reader *reader, const struct yaml_node *node, const
 int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     reader->hostfile = node;
@@ -58,7 +58,7 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
 {
     static const char *const names[] = {"auto", "bash", "sh"};
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     bool known = text[0] == '/' && !has_control(text);
@@ -68,8 +68,8 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
     if (!known) {
         reader_fail_value(reader, node, path, "auto, bash, sh, or the absolute path of a shell");
         const char *near = text_nearest(text, names, ARRAY_LEN(names));
-        return near != NULL ? error_hint(reader->err, "did you mean '%s'?", near)
-                            : reader_hint_write(reader, node, path, "auto");
+        return near ? error_hint(reader->err, "did you mean '%s'?", near)
+                    : reader_hint_write(reader, node, path, "auto");
     }
     replace(&reader->job->shell, xstrdup(text));
     return 0;
@@ -78,7 +78,7 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
 int read_identity(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     AUTO_FREE char *file = reader_absolute_path(reader, text);
@@ -88,8 +88,8 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
     }
     size_t len = strlen(file);
     AUTO_FREE char *private_half = text_ends(file, ".pub") ? xstrndup(file, len - strlen(".pub")) : NULL;
-    if (private_half != NULL && file_exists(private_half)) {
-        if (reader->warnings != NULL) {
+    if (private_half && file_exists(private_half)) {
+        if (reader->warnings) {
             strlist_addf(reader->warnings,
                          "'%s' is the public key '%s': the private key '%s' is used instead", path, text,
                          private_half);
@@ -104,16 +104,15 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
 int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = reader_text(reader, node, path);
-    if (text == NULL) {
+    if (!text) {
         return -1;
     }
     const char *name = job_signal_name(text);
-    if (name == NULL) {
+    if (!name) {
         const char *bare = text_starts(text, "SIG") ? text + 3 : text;
         const char *near = text_nearest(bare, job_signal_names, job_signal_names_count);
         reader_fail_value(reader, node, path, "the name of a signal, such as TERM or INT");
-        return error_hint(reader->err, near != NULL ? "did you mean '%s'?" : "use '%s'",
-                          near != NULL ? near : "TERM");
+        return error_hint(reader->err, near ? "did you mean '%s'?" : "use '%s'", near ? near : "TERM");
     }
     replace(&reader->job->stop_signal, xstrdup(name));
     return 0;
@@ -130,15 +129,15 @@ int check_address(struct job_reader *reader, const struct yaml_node *node, const
     const char *text = node->text;
     const char *colon = strchr(text, ':');
     const char *hint = "give the name or the address of the first host";
-    if (strpbrk(text, "[]") != NULL) {
+    if (strpbrk(text, "[]")) {
         hint = "write an IPv6 address without brackets";
-    } else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
+    } else if (colon && !strchr(colon + 1, ':')) {
         hint = "the port has a key of its own: master.port";
-    } else if (strchr(text, '@') != NULL) {
+    } else if (strchr(text, '@')) {
         hint = "leave the user out";
     } else if (strspn(text, "0123456789.") == strlen(text) && !is_ipv4(text)) {
         hint = "an IPv4 address is four numbers from 0 to 255 without leading zeros, such as 10.0.0.7";
-    } else if (text[0] != '-' && strpbrk(text, " \t,/='\"") == NULL && !has_control(text)) {
+    } else if (text[0] != '-' && !strpbrk(text, " \t,/='\"") && !has_control(text)) {
         return 0;
     }
     reader_fail_value(reader, node, path, "auto, or one name or address");
@@ -148,7 +147,7 @@ int check_address(struct job_reader *reader, const struct yaml_node *node, const
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;
-    if (strlen(text) <= INTERFACE_MAX && strpbrk(text, " \t/,=^:") == NULL && !has_control(text)) {
+    if (strlen(text) <= INTERFACE_MAX && !strpbrk(text, " \t/,=^:") && !has_control(text)) {
         return 0;
     }
     reader_fail_value(reader, node, path, "auto, or the name of one network interface");
@@ -159,9 +158,9 @@ int check_interface(struct job_reader *reader, const struct yaml_node *node, con
 int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;
-    bool good = text[0] != ',' && text[strlen(text) - 1] != ',' && strstr(text, ",,") == NULL;
+    bool good = text[0] != ',' && text[strlen(text) - 1] != ',' && !strstr(text, ",,");
 
-    if (good && text[0] != '-' && strpbrk(text, " \t\"'`$;&|<>(){}\\") == NULL && !has_control(text)) {
+    if (good && text[0] != '-' && !strpbrk(text, " \t\"'`$;&|<>(){}\\") && !has_control(text)) {
         return 0;
     }
     reader_fail_value(reader, node, path, "[user@]host[:port], several separated by commas, or none");

@@ -30,14 +30,14 @@ static void list_folders(const char *jobs_path, const char *home, struct strlist
 {
     strlist_add(folders, "./");
     strlist_add(folders, "./jobs/");
-    for (const char *at = jobs_path; at != NULL && *at != '\0';) {
+    for (const char *at = jobs_path; at && *at != '\0';) {
         size_t len = strcspn(at, ":");
         if (len > 0) {
             strlist_add_mem(folders, at, len);
         }
         at += at[len] == ':' ? len + 1 : len;
     }
-    if (home != NULL && home[0] != '\0') {
+    if (home && home[0] != '\0') {
         strlist_addf(folders, "%s/.config/mtlaunch/jobs/", home);
     }
 }
@@ -52,11 +52,11 @@ static char *path_in(const char *folder, const char *name)
 static void add_candidates(const char *folder, bool whole, struct strlist *names)
 {
     DIR *dir = opendir(folder);
-    if (dir == NULL) {
+    if (!dir) {
         return;
     }
     const struct dirent *entry;
-    while ((entry = readdir(dir)) != NULL && names->len < NEAREST_MAX) {
+    while ((entry = readdir(dir)) && names->len < NEAREST_MAX) {
         const char *name = entry->d_name;
         AUTO_FREE char *path = path_join(folder, name);
         if (!(whole ? has_suffix(name) : text_ends(name, ".yaml")) || !is_file(path)) {
@@ -107,9 +107,9 @@ static char *fail_path(const char *job, struct error *err)
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     add_candidates(folder, true, &names);
     const char *slash = strrchr(job, '/');
-    const char *near = nearest(slash != NULL ? slash + 1 : job, &names);
-    if (near != NULL) {
-        error_hint(err, "did you mean '%.*s%s'?", slash != NULL ? (int)(slash + 1 - job) : 0, job, near);
+    const char *near = nearest(slash ? slash + 1 : job, &names);
+    if (near) {
+        error_hint(err, "did you mean '%.*s%s'?", slash ? (int)(slash + 1 - job) : 0, job, near);
     } else {
         error_hint(err, "check the path; `mtlaunch init` writes a job file");
     }
@@ -142,7 +142,7 @@ static char *fail_name(const char *job, const struct strlist *folders, struct er
     AUTO_FREE char *yml = xasprintf("%s.yml", job);
     if (is_file(yml)) {
         error_hint(err, "did you mean '%s'? a name finds files that end in .yaml", yml);
-    } else if (near != NULL) {
+    } else if (near) {
         error_hint(err, "did you mean '%s'?", near);
     } else {
         error_hint(err, "give the path of a job file, or put its folder into MTLAUNCH_JOBS");
@@ -160,7 +160,7 @@ char *joblookup_find(const char *job, const char *jobs_path, const char *home, s
     if (has_suffix(job)) {
         return is_file(job) ? xstrdup(job) : fail_path(job, err);
     }
-    if (strchr(job, '/') != NULL) {
+    if (strchr(job, '/')) {
         return fail_slash(job, err);
     }
     AUTO_STRLIST struct strlist folders = STRLIST_INIT;

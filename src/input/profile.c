@@ -29,13 +29,13 @@ static int check_profile(struct job_reader *reader, const struct yaml_node *key,
 static int fail_unknown(struct job_reader *reader, const struct yaml_node *profiles, const char *name)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
-    for (size_t i = 0; profiles != NULL && i < profiles->len; i++) {
+    for (size_t i = 0; profiles && i < profiles->len; i++) {
         strlist_add(&names, profiles->entries[i].key->text);
     }
     error_set(reader->err, &kind_usage, "no profile '%.80s' in '%s'", name, reader->job->file);
     const char *near = text_nearest(name, (const char *const *)names.items, names.len);
     AUTO_FREE char *known = strlist_join(&names, ", ");
-    if (near != NULL) {
+    if (near) {
         error_hint(reader->err, "did you mean '%s'?", near);
     } else if (names.len > 0) {
         error_hint(reader->err, "choose one of: %s", known);
@@ -49,7 +49,7 @@ static int fail_unknown(struct job_reader *reader, const struct yaml_node *profi
 static int merge_profile(struct job_reader *reader, const struct yaml_node *profiles, const char *name)
 {
     const struct yaml_node *profile = yaml_get(profiles, name);
-    if (profile == NULL) {
+    if (!profile) {
         return fail_unknown(reader, profiles, name);
     }
     strlist_addf(&reader->origins, "profile %s", name);
@@ -62,19 +62,19 @@ static int merge_profile(struct job_reader *reader, const struct yaml_node *prof
 int profiles_apply(struct job_reader *reader)
 {
     const struct yaml_node *profiles = yaml_get(reader->root, "profiles");
-    if (profiles != NULL && yaml_is_null(profiles)) {
+    if (profiles && yaml_is_null(profiles)) {
         profiles = NULL;
     }
-    if (profiles != NULL && profiles->type != YAML_MAP) {
+    if (profiles && profiles->type != YAML_MAP) {
         return reader_fail_type(reader, profiles, "profiles", "a mapping of names to keys of the job file");
     }
-    for (size_t i = 0; profiles != NULL && i < profiles->len; i++) {
+    for (size_t i = 0; profiles && i < profiles->len; i++) {
         if (check_profile(reader, profiles->entries[i].key, profiles->entries[i].value) < 0) {
             return -1;
         }
     }
     const struct strlist *wanted = reader->request->profiles;
-    for (size_t i = 0; wanted != NULL && i < wanted->len; i++) {
+    for (size_t i = 0; wanted && i < wanted->len; i++) {
         if (merge_profile(reader, profiles, wanted->items[i]) < 0) {
             return -1;
         }

@@ -9,14 +9,14 @@
 
 static bool is_blank(char c)
 {
-    return c != '\0' && strchr(" \t\r\n", c) != NULL;
+    return c != '\0' && strchr(" \t\r\n", c);
 }
 
 /* Bytes of the placeholder that begins here, 0 when none does. */
 static size_t placeholder_len(const char *text)
 {
     const char *end = text_starts(text, "${{") ? strstr(text, "}}") : NULL;
-    return end != NULL ? (size_t)(end - text) + 2 : 0;
+    return end ? (size_t)(end - text) + 2 : 0;
 }
 
 size_t words_first_len(const char *text)
@@ -43,7 +43,7 @@ static const char *read_word(const char *at, struct str *word)
         if (skip > 0) {
             str_add_mem(word, at, skip);
             at += skip;
-        } else if (close != NULL) {
+        } else if (close) {
             str_add_mem(word, at + 1, (size_t)(close - at) - 1);
             at = close + 1;
         } else {

@@ -46,7 +46,7 @@ static const struct {
 static int fail_at(struct builder *b, const yaml_mark_t *mark, const char *text, const char *hint)
 {
     error_set(b->err, b->kind, "%s", text);
-    if (hint != NULL) {
+    if (hint) {
         error_hint(b->err, "%s", hint);
     }
     return yaml_place_at(b->doc, (unsigned)mark->line + 1, (unsigned)mark->column + 1, b->err);
@@ -77,7 +77,7 @@ static yaml_mark_t mark_of_offset(const struct yaml_doc *doc, size_t offset)
     const char *stop = doc->text + (offset < doc->len ? offset : doc->len);
     for (;;) {
         const char *next = yaml_line_next(doc, at, NULL);
-        if (next == NULL || next > stop) {
+        if (!next || next > stop) {
             break;
         }
         at = next;
@@ -91,8 +91,8 @@ static yaml_mark_t mark_of_offset(const struct yaml_doc *doc, size_t offset)
 
 static bool is_past_end(const struct yaml_doc *doc, size_t line)
 {
-    for (const char *at = yaml_line_find(doc, line); at != NULL && at < doc->text + doc->len; at++) {
-        if (strchr(" \t\r\n", *at) == NULL) {
+    for (const char *at = yaml_line_find(doc, line); at && at < doc->text + doc->len; at++) {
+        if (!strchr(" \t\r\n", *at)) {
             return false;
         }
     }
@@ -102,8 +102,7 @@ static bool is_past_end(const struct yaml_doc *doc, size_t line)
 static const char *find_syntax_hint(const char *problem, const char *context)
 {
     for (size_t i = 0; i < ARRAY_LEN(syntax_hints); i++) {
-        if (strstr(problem, syntax_hints[i].problem) != NULL &&
-            strstr(context, syntax_hints[i].context) != NULL) {
+        if (strstr(problem, syntax_hints[i].problem) && strstr(context, syntax_hints[i].context)) {
             return syntax_hints[i].hint;
         }
     }
@@ -116,7 +115,7 @@ static size_t line_before(const struct yaml_doc *doc, size_t number, size_t *ind
     for (size_t at = number; at-- > 0;) {
         size_t len = 0;
         const char *line = yaml_line_find(doc, at);
-        if (line == NULL) {
+        if (!line) {
             continue;
         }
         yaml_line_next(doc, line, &len);
@@ -138,7 +137,7 @@ static bool is_indentation(const struct builder *b, const char *problem, const c
 {
     size_t indent = 0, len = 0;
     const char *line = yaml_line_find(b->doc, number);
-    *other = line != NULL ? line_before(b->doc, number, &indent) : SIZE_MAX;
+    *other = line ? line_before(b->doc, number, &indent) : SIZE_MAX;
     if (*other == SIZE_MAX || b->form != YAML_FORM_FILE) {
         return false;
     }
@@ -146,12 +145,10 @@ static bool is_indentation(const struct builder *b, const char *problem, const c
     size_t blanks = strspn(line, " "), column = b->parser.problem_mark.column;
     bool differs = blanks != indent && blanks < len;
     /* further right it is what follows a complete value: 'lr: "1" x' */
-    bool block = column == blanks && strstr(context, "block") != NULL &&
-                 strstr(problem, "did not find expected") != NULL;
-    bool nested = strstr(problem, "values are not allowed") != NULL ||
-                  strstr(problem, "entries are not allowed") != NULL;
+    bool block = column == blanks && strstr(context, "block") && strstr(problem, "did not find expected");
+    bool nested = strstr(problem, "values are not allowed") || strstr(problem, "entries are not allowed");
     const char *colon = memchr(line, ':', len);
-    bool first = colon == NULL || yaml_line_column(line, (size_t)(colon - line)) >= column;
+    bool first = !colon || yaml_line_column(line, (size_t)(colon - line)) >= column;
     return differs && (block || (nested && first));
 }
 
@@ -171,15 +168,15 @@ static int fail_syntax(struct builder *b)
 {
     const yaml_parser_t *parser = &b->parser;
     const char *what = b->form == YAML_FORM_FILE ? "not valid YAML" : "the value is not valid YAML";
-    const char *problem = parser->problem != NULL ? parser->problem : "out of memory";
-    const char *context = parser->context != NULL ? parser->context : "";
+    const char *problem = parser->problem ? parser->problem : "out of memory";
+    const char *context = parser->context ? parser->context : "";
     yaml_mark_t mark = parser->problem_mark;
     if (parser->error == YAML_READER_ERROR) {
         mark = mark_of_offset(b->doc, parser->problem_offset);
     }
     size_t len = 0;
     const char *line = yaml_line_find(b->doc, mark.line);
-    if (line != NULL) {
+    if (line) {
         yaml_line_next(b->doc, line, &len);
         long tab = find_leading_tab(line, len);
         if (tab >= 0) {
@@ -193,16 +190,16 @@ static int fail_syntax(struct builder *b)
     char text[300];
     snprintf(text, sizeof(text), "%s: %s%s%s", what, problem, context[0] != '\0' ? " " : "", context);
     const char *hint = find_syntax_hint(problem, context);
-    bool entry = strstr(problem, "expected key") != NULL || strstr(problem, "expected '-' indicator") != NULL;
-    if (line != NULL && entry && mark.column > strspn(line, " ")) {
+    bool entry = strstr(problem, "expected key") || strstr(problem, "expected '-' indicator");
+    if (line && entry && mark.column > strspn(line, " ")) {
         hint = "put quotes around the whole value, or take out what follows it";
     }
-    bool open = strstr(context, "flow") != NULL || strstr(context, "quoted") != NULL;
+    bool open = strstr(context, "flow") || strstr(context, "quoted");
     if (open && is_past_end(b->doc, mark.line)) {
         mark = parser->context_mark; /* the end of the text tells nothing: show where the open part begins */
         hint = "close what begins here";
     }
-    return fail_at(b, &mark, text, b->doc->is_option && hint != NULL ? "put quotes around the value" : hint);
+    return fail_at(b, &mark, text, b->doc->is_option && hint ? "put quotes around the value" : hint);
 }
 
 static int next_event(struct builder *b, yaml_event_t *event)
@@ -225,7 +222,7 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
     const char *value = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
     yaml_scalar_style_t style = event->data.scalar.style;
-    if (memchr(value, '\0', len) != NULL) {
+    if (memchr(value, '\0', len)) {
         fail_at(b, &event->start_mark, "a text with a NUL byte",
                 "leave the \\0 out: no argument or variable can hold it");
         return NULL;
@@ -244,7 +241,7 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
     for (size_t at = event->start_mark.line + 1;
          style == YAML_PLAIN_SCALAR_STYLE && b->form == YAML_FORM_FILE && at <= event->end_mark.line; at++) {
         const char *line = yaml_line_find(b->doc, at);
-        if (line != NULL && strncmp(line + strspn(line, " "), "- ", 2) == 0 &&
+        if (line && strncmp(line + strspn(line, " "), "- ", 2) == 0 &&
             (at < event->end_mark.line || event->end_mark.column > 0)) {
             fail_indentation(b, at, event->start_mark.line);
             return NULL;
@@ -273,7 +270,7 @@ static struct yaml_node *read_list(struct builder *b, const yaml_event_t *start,
         }
         struct yaml_node *item = read_node(b, &event, depth + 1);
         yaml_event_delete(&event);
-        if (item == NULL) {
+        if (!item) {
             break;
         }
         yaml_list_add(list, item);
@@ -287,7 +284,7 @@ static struct yaml_node *read_key(struct builder *b, const struct yaml_node *map
                                   unsigned depth)
 {
     struct yaml_node *key = read_node(b, event, depth);
-    if (key == NULL) {
+    if (!key) {
         return NULL;
     }
     const struct yaml_node *first = key->type == YAML_TEXT ? yaml_get_key(map, key->text) : NULL;
@@ -298,7 +295,7 @@ static struct yaml_node *read_key(struct builder *b, const struct yaml_node *map
     } else if (yaml_is_word(key, "<<")) {
         yaml_fail(key, b->err, b->kind, "a merge key '<<' is not allowed");
         error_hint(b->err, "write the keys out, or use profiles");
-    } else if (first != NULL) {
+    } else if (first) {
         yaml_fail(key, b->err, b->kind, "'%.80s' is given twice, first on line %u", key->text, first->line);
         error_hint(b->err, "keep one of the two");
     } else if (map->len >= YAML_MAX_ENTRIES) {
@@ -325,7 +322,7 @@ static struct yaml_node *read_map(struct builder *b, const yaml_event_t *start, 
         }
         struct yaml_node *key = read_key(b, map, &event, depth + 1);
         yaml_event_delete(&event);
-        if (key == NULL) {
+        if (!key) {
             break;
         }
         if (next_event(b, &event) < 0) {
@@ -334,7 +331,7 @@ static struct yaml_node *read_map(struct builder *b, const yaml_event_t *start, 
         }
         struct yaml_node *value = read_node(b, &event, depth + 1);
         yaml_event_delete(&event);
-        if (value == NULL) {
+        if (!value) {
             yaml_node_free(key);
             break;
         }
@@ -378,9 +375,9 @@ static struct yaml_node *read_node(struct builder *b, yaml_event_t *event, unsig
     const yaml_mark_t *mark = &event->start_mark;
     if (event->type == YAML_ALIAS_EVENT) {
         fail_at(b, mark, "an alias is not allowed", "put quotes around a text that begins with '*'");
-    } else if (event_anchor(event) != NULL) {
+    } else if (event_anchor(event)) {
         fail_at(b, mark, "an anchor is not allowed", "put quotes around a text that begins with '&'");
-    } else if (event_tag(event) != NULL) {
+    } else if (event_tag(event)) {
         fail_at(b, mark, "a tag is not allowed", "put quotes around a text that begins with '!'");
     } else if (depth > YAML_MAX_DEPTH) {
         char text[60];
@@ -405,7 +402,7 @@ static int check_tabs(struct builder *b)
     size_t block = 0;
     size_t number = 0;
     const char *line = b->doc->text;
-    while (line != NULL) {
+    while (line) {
         size_t len = 0;
         const char *next = yaml_line_next(b->doc, line, &len);
         while (block < b->blocks_len && b->blocks[block].last < number) {
@@ -433,7 +430,7 @@ static int check_rest(struct builder *b, const yaml_mark_t *end)
             at++;
         }
     }
-    while (at < stop && strchr(" \t\r\n", *at) != NULL) {
+    while (at < stop && strchr(" \t\r\n", *at)) {
         at++;
     }
     return at == stop
@@ -458,7 +455,7 @@ static struct yaml_node *read_document(struct builder *b)
     }
     struct yaml_node *root = read_node(b, &event, 1);
     yaml_event_delete(&event);
-    if (root == NULL) {
+    if (!root) {
         return NULL;
     }
     if (next_event(b, &event) == 0) {
@@ -485,7 +482,7 @@ static struct yaml_node *read_stream(struct builder *b)
         bool is_explicit = event.type == YAML_DOCUMENT_START_EVENT && !event.data.document_start.implicit;
         yaml_event_delete(&event);
         if (ended) {
-            if (root == NULL) {
+            if (!root) {
                 yaml_mark_t begin = {0};
                 root = new_null(b, &begin);
                 if (b->form == YAML_FORM_VALUE && check_rest(b, &begin) < 0) {
@@ -494,7 +491,7 @@ static struct yaml_node *read_stream(struct builder *b)
             }
             return root;
         }
-        if (root != NULL) {
+        if (root) {
             fail_at(b, &mark, "a second document is not allowed", "keep one document a file");
             break;
         }
@@ -503,7 +500,7 @@ static struct yaml_node *read_stream(struct builder *b)
             break;
         }
         root = read_document(b);
-        if (root == NULL) {
+        if (!root) {
             break;
         }
     }
@@ -527,7 +524,7 @@ struct yaml_node *yaml_parse(const struct yaml_doc *doc, enum yaml_form form, co
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)doc->text, doc->len);
     struct yaml_node *root = read_stream(&b);
-    if (root != NULL && form == YAML_FORM_FILE && check_tabs(&b) < 0) {
+    if (root && form == YAML_FORM_FILE && check_tabs(&b) < 0) {
         yaml_node_free(root);
         root = NULL;
     }

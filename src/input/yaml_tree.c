@@ -28,7 +28,7 @@ struct yaml_doc *yaml_doc_new(const char *name, const char *text, size_t len)
 
 void yaml_doc_free(struct yaml_doc *doc)
 {
-    if (doc != NULL) {
+    if (doc) {
         free(doc->name);
         free(doc->text);
         strlist_release(&doc->secrets);
@@ -49,7 +49,7 @@ struct yaml_node *yaml_node_new(enum yaml_type type, const struct yaml_doc *doc,
 
 void yaml_node_free(struct yaml_node *node)
 {
-    if (node == NULL) {
+    if (!node) {
         return;
     }
     for (size_t i = 0; i < node->len; i++) {
@@ -111,7 +111,7 @@ void yaml_map_add(struct yaml_node *map, struct yaml_node *key, struct yaml_node
 
 static struct yaml_entry *find_entry(const struct yaml_node *map, const char *key)
 {
-    if (map == NULL || map->type != YAML_MAP) {
+    if (!map || map->type != YAML_MAP) {
         return NULL;
     }
     for (size_t i = 0; i < map->len; i++) {
@@ -125,19 +125,19 @@ static struct yaml_entry *find_entry(const struct yaml_node *map, const char *ke
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
     const struct yaml_entry *entry = find_entry(map, key);
-    return entry != NULL ? entry->value : NULL;
+    return entry ? entry->value : NULL;
 }
 
 const struct yaml_node *yaml_get_key(const struct yaml_node *map, const char *key)
 {
     const struct yaml_entry *entry = find_entry(map, key);
-    return entry != NULL ? entry->key : NULL;
+    return entry ? entry->key : NULL;
 }
 
 void yaml_put(struct yaml_node *map, struct yaml_node *key, struct yaml_node *value)
 {
     struct yaml_entry *entry = find_entry(map, key->text);
-    if (entry == NULL) {
+    if (!entry) {
         yaml_map_add(map, key, value);
         return;
     }
@@ -151,7 +151,7 @@ void yaml_merge(struct yaml_node *into, const struct yaml_node *from, const char
     for (size_t i = 0; i < from->len; i++) {
         const struct yaml_entry *entry = &from->entries[i];
         struct yaml_node *old = yaml_get(into, entry->key->text);
-        if (old != NULL && old->type == YAML_MAP && entry->value->type == YAML_MAP) {
+        if (old && old->type == YAML_MAP && entry->value->type == YAML_MAP) {
             yaml_merge(old, entry->value, origin);
         } else {
             yaml_put(into, yaml_copy(entry->key, origin), yaml_copy(entry->value, origin));
@@ -204,7 +204,7 @@ const char *yaml_line_next(const struct yaml_doc *doc, const char *line, size_t 
     while (at < stop && (gap = break_len(at, stop)) == 0) {
         at++;
     }
-    if (len != NULL) {
+    if (len) {
         *len = (size_t)(at - line);
     }
     return at < stop ? at + gap : NULL;
@@ -222,7 +222,7 @@ size_t yaml_line_column(const char *line, size_t len)
 const char *yaml_line_find(const struct yaml_doc *doc, size_t number)
 {
     const char *line = doc->text;
-    while (number > 0 && line != NULL) {
+    while (number > 0 && line) {
         line = yaml_line_next(doc, line, NULL);
         number--;
     }
@@ -248,7 +248,7 @@ static size_t find_secret(const struct yaml_doc *doc, const char *line, size_t l
             i++;
         }
         size_t at = i;
-        while (at < len && strchr("\"' \t", line[at]) != NULL) {
+        while (at < len && strchr("\"' \t", line[at])) {
             at++;
         }
         if (at < len && (line[at] == ':' || line[at] == '=')) {
@@ -294,7 +294,7 @@ int yaml_place_at(const struct yaml_doc *doc, unsigned line, unsigned column, st
     }
     error_at(err, doc->name, line, column);
     const char *at = yaml_line_find(doc, line > 0 ? line - 1 : 0);
-    if (at != NULL) {
+    if (at) {
         size_t len = 0;
         yaml_line_next(doc, at, &len);
         AUTO_STR struct str shown = STR_INIT;

@@ -29,8 +29,9 @@ void launch_probe_release(struct launch_probe *probe)
 
 void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe)
 {
-    if (text_starts(word, "~/") && probe->home_words_len < ARRAY_LEN(probe->home_words))
+    if (text_starts(word, "~/") && probe->home_words_len < ARRAY_LEN(probe->home_words)) {
         probe->home_words[probe->home_words_len++] = argv->len;
+    }
     strlist_add(argv, word);
 }
 
@@ -47,8 +48,9 @@ const struct launcher *launcher_find(const char *name, struct error *err)
     size_t count = 0;
     AUTO_STR struct str known = STR_INIT;
     for (size_t i = 0; launchers_all[i]; i++) {
-        if (strcmp(launchers_all[i]->name, name) == 0)
+        if (strcmp(launchers_all[i]->name, name) == 0) {
             return launchers_all[i];
+        }
         names[count++] = launchers_all[i]->name;
         str_addf(&known, "%s'%s'", i ? ", " : "", launchers_all[i]->name);
     }
@@ -62,10 +64,11 @@ const struct launcher *launcher_find(const char *name, struct error *err)
     }
     const char *nearest = text_nearest(name, names, count);
     error_set(err, &kind_plan, "unknown launcher '%s'", name);
-    if (nearest)
+    if (nearest) {
         error_hint(err, "did you mean '%s'?", nearest);
-    else
+    } else {
         error_hint(err, "use one of %s", str_text(&known));
+    }
     return NULL;
 }
 
@@ -114,16 +117,19 @@ bool launcher_find_option(const struct strlist *words, const char *name, const c
     bool found = false;
     const char *last = NULL, *word;
     for (size_t i = 0; (word = word_at(words, i)) && strcmp(word, "--") != 0; i++) {
-        if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0)
+        if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0) {
             continue;
+        }
         const char *behind = word + 2 + len;
         const char *next = word_at(words, i + 1);
-        if (*behind && *behind != '=')
+        if (*behind && *behind != '=') {
             continue;
+        }
         found = true;
         last = *behind ? behind + 1 : next && *next != '-' ? next : NULL;
     }
-    if (value)
+    if (value) {
         *value = last;
+    }
     return found;
 }

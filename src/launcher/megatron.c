@@ -29,9 +29,11 @@ static bool has(const struct strlist *args, const char *name)
 
 static const char *fsdp_switch(const struct strlist *args)
 {
-    for (size_t i = 0; i < ARRAY_LEN(fsdp_switches); i++)
-        if (has(args, fsdp_switches[i]))
+    for (size_t i = 0; i < ARRAY_LEN(fsdp_switches); i++) {
+        if (has(args, fsdp_switches[i])) {
             return fsdp_switches[i];
+        }
+    }
     return NULL;
 }
 
@@ -41,9 +43,11 @@ static const char *fsdp_switch(const struct strlist *args)
 static char *underscored(const char *name)
 {
     char *other = xstrdup(name);
-    for (char *c = other; *c; c++)
-        if (*c == '-')
+    for (char *c = other; *c; c++) {
+        if (*c == '-') {
             *c = '_';
+        }
+    }
     return other;
 }
 
@@ -59,16 +63,19 @@ static int read_size(const struct launch_job *in, const char *name, unsigned max
     AUTO_FREE char *other = underscored(name);
     *size = 0;
     *given = launcher_find_option(in->args, name, &text);
-    if (!*given && (*given = launcher_find_option(in->args, other, &text)))
+    if (!*given && (*given = launcher_find_option(in->args, other, &text))) {
         strlist_addf(warnings, "Megatron-LM knows no '--%s'; it spells it '--%s'", other, name);
-    if (!*given)
+    }
+    if (!*given) {
         return 0;
+    }
     if (!text) {
         error_set(err, &kind_plan, "'--%s' has no value", name);
         return error_hint(err, "give it a whole number from 1 to %u, or leave it out", max);
     }
-    if (strstr(text, "${{"))
+    if (strstr(text, "${{")) {
         return 0;
+    }
     if (!text_to_uint(text, 1, max, &number)) {
         error_set(err, &kind_plan, "'--%s' is '%.80s', allowed: 1 to %u", name, text, max);
         return error_hint(err, "give it a whole number");
@@ -81,10 +88,12 @@ static int read_parallel(const struct launch_job *in, const char *name, unsigned
                          struct strlist *warnings, struct error *err)
 {
     bool given;
-    if (read_size(in, name, SIZE_MAX_PARALLEL, size, &given, warnings, err))
+    if (read_size(in, name, SIZE_MAX_PARALLEL, size, &given, warnings, err)) {
         return -1;
-    if (!given)
+    }
+    if (!given) {
         *size = missing;
+    }
     return 0;
 }
 
@@ -94,9 +103,11 @@ static const char *find_unknown_split(const struct strlist *args)
     static const char *const names[] = {
         "yaml-cfg", "tensor-parallel-num-weight-shards", "expert-tensor-parallel-num-weight-shards",
         "encoder-tensor-model-parallel-size", "encoder-pipeline-model-parallel-size"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (has(args, names[i]))
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (has(args, names[i])) {
             return names[i];
+        }
+    }
     return NULL;
 }
 
@@ -105,8 +116,9 @@ static int check_experts(const struct launch_job *in, const struct topology_spli
 {
     unsigned experts;
     bool given;
-    if (read_size(in, "num-experts", SIZE_MAX_PARALLEL, &experts, &given, warnings, err))
+    if (read_size(in, "num-experts", SIZE_MAX_PARALLEL, &experts, &given, warnings, err)) {
         return -1;
+    }
     if (split->expert > 1 && !given) {
         error_set(err, &kind_plan, "'--expert-model-parallel-size' is %u without '--num-experts'",
                   split->expert);
@@ -132,11 +144,13 @@ static int split_world(const struct launch_job *in, struct topology_batch *batch
         read_parallel(in, "expert-model-parallel-size", 1, &split->expert, warnings, err) ||
         read_parallel(in, "expert-tensor-parallel-size", split->tensor, &split->expert_tensor, warnings,
                       err) ||
-        check_experts(in, split, warnings, err))
+        check_experts(in, split, warnings, err)) {
         return -1;
+    }
     if (!in->world_size || !split->tensor || !split->pipeline || !split->context || !split->expert ||
-        !split->expert_tensor)
+        !split->expert_tensor) {
         return 0;
+    }
     batch->data_parallel = topology_split_world(split, in->world_size, err);
     return batch->data_parallel ? 0 : -1;
 }
@@ -147,8 +161,9 @@ static int split_batch(const struct launch_job *in, struct topology_batch *batch
     static const char *const changing[] = {"rampup-batch-size", "step-batch-size-schedule"};
     bool micro_given, global_given;
     if (read_size(in, "micro-batch-size", SIZE_MAX_BATCH, &batch->micro, &micro_given, warnings, err) ||
-        read_size(in, "global-batch-size", SIZE_MAX_BATCH, &batch->global, &global_given, warnings, err))
+        read_size(in, "global-batch-size", SIZE_MAX_BATCH, &batch->global, &global_given, warnings, err)) {
         return -1;
+    }
     for (size_t i = 0; i < ARRAY_LEN(changing); i++) {
         if (has(in->args, changing[i])) {
             strlist_addf(warnings,
@@ -157,17 +172,22 @@ static int split_batch(const struct launch_job *in, struct topology_batch *batch
             return 0;
         }
     }
-    if (!batch->micro || !batch->data_parallel)
+    if (!batch->micro || !batch->data_parallel) {
         return 0;
-    if (!global_given && (uint64_t)batch->micro * batch->data_parallel <= SIZE_MAX_BATCH)
+    }
+    if (!global_given && (uint64_t)batch->micro * batch->data_parallel <= SIZE_MAX_BATCH) {
         batch->global = batch->micro * batch->data_parallel; /* Megatron's own default */
-    if (!batch->global)
+    }
+    if (!batch->global) {
         return 0;
+    }
     /* num_microbatches_calculator.py: the batch is rounded down, but never to nothing. */
-    if (has(in->args, "decrease-batch-size-if-needed"))
+    if (has(in->args, "decrease-batch-size-if-needed")) {
         batch->accumulation = (unsigned)(batch->global / ((uint64_t)batch->micro * batch->data_parallel));
-    if (!batch->accumulation)
+    }
+    if (!batch->accumulation) {
         batch->accumulation = topology_split_batch(batch->global, batch->micro, batch->data_parallel, err);
+    }
     return batch->accumulation ? 0 : -1;
 }
 
@@ -176,12 +196,15 @@ static int split_batch(const struct launch_job *in, struct topology_batch *batch
 static int refuse_other_switch(const struct job *job, const char *own, struct error *err)
 {
     error_set(err, &kind_plan, "zero_stage is %u, but args have '--%s'", job->zero_stage, own);
-    if (job->zero_stage == 1)
+    if (job->zero_stage == 1) {
         return error_hint(err, "use zero_stage 2 or 3, or leave --%s out", own);
-    if (strcmp(own, "use-megatron-fsdp") == 0)
+    }
+    if (strcmp(own, "use-megatron-fsdp") == 0) {
         return error_hint(err, "leave --%s out, or set megatron.sharding: megatron-fsdp", own);
-    if (strcmp(own, "use-custom-fsdp") == 0)
+    }
+    if (strcmp(own, "use-custom-fsdp") == 0) {
         return error_hint(err, "leave --%s out, or set megatron.sharding: custom-fsdp", own);
+    }
     return error_hint(err, "leave --%s out, or zero_stage at 0", own);
 }
 
@@ -197,24 +220,29 @@ static int check_zero(const struct launch_job *in, struct error *err)
                   wanted, strategy_option, own ? own : "");
         return error_hint(err, "leave --%s out, or change zero_stage", strategy_option);
     }
-    if (has(in->args, "use-torch-fsdp2"))
+    if (has(in->args, "use-torch-fsdp2")) {
         return refuse_other_switch(job, "use-torch-fsdp2", err);
-    if (!given || flags_only)
+    }
+    if (!given || flags_only) {
         return 0;
+    }
     /* Without a strategy releases differ in what the switch does: it is level 1 only when args say so. */
-    bool fits = job->zero_stage == 1
-                    ? own != NULL
-                    : strcmp(given, fsdp_switches[job->megatron_sharding == SHARDING_CUSTOM_FSDP]) == 0;
+    bool fits = strcmp(given, fsdp_switches[job->megatron_sharding == SHARDING_CUSTOM_FSDP]) == 0;
+    if (job->zero_stage == 1) {
+        fits = own;
+    }
     return fits ? 0 : refuse_other_switch(job, given, err);
 }
 
 static void add_option(const struct launch_job *in, const char *name, const char *value, struct strlist *out)
 {
-    if (has(in->args, name))
+    if (has(in->args, name)) {
         return;
+    }
     strlist_addf(out, "--%s", name);
-    if (value)
+    if (value) {
         strlist_add(out, value);
+    }
 }
 
 static void add_zero(const struct launch_job *in, struct strlist *out)
@@ -242,14 +270,16 @@ static void add_zero(const struct launch_job *in, struct strlist *out)
 static void warn_sharding(const struct strlist *all, struct strlist *warnings)
 {
     const char *value = NULL;
-    if (launcher_find_option(all, strategy_option, &value) && !fsdp_switch(all))
+    if (launcher_find_option(all, strategy_option, &value) && !fsdp_switch(all)) {
         strlist_addf(warnings,
                      "--%s %s has no effect without an FSDP switch (--use-megatron-fsdp, in 0.12 and 0.13 "
                      "--use-custom-fsdp)",
                      strategy_option, value ? value : "");
+    }
     if (has(all, "use-megatron-fsdp") && launcher_find_option(all, "ckpt-format", &value) && value &&
-        strcmp(value, "fsdp_dtensor") != 0)
+        strcmp(value, "fsdp_dtensor") != 0) {
         strlist_addf(warnings, "--ckpt-format is %s; --use-megatron-fsdp takes only fsdp_dtensor", value);
+    }
 }
 
 /* --- the launcher ------------------------------------------------------------------------------- */
@@ -263,12 +293,14 @@ static bool is_split_inside(const struct topology_split *split)
 static void add_connections(const struct topology_split *split, const struct strlist *all,
                             struct env *defaults)
 {
-    if (fsdp_switch(all))
+    if (fsdp_switch(all)) {
         return;
-    if (is_split_inside(split))
+    }
+    if (is_split_inside(split)) {
         env_set(defaults, connections, "1", "launcher megatron (tensor or context parallel)");
-    else if (!split->tensor || !split->context)
+    } else if (!split->tensor || !split->context) {
         env_set(defaults, connections, NULL, NULL);
+    }
 }
 
 static int prepare(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
@@ -276,8 +308,9 @@ static int prepare(const struct launch_job *in, struct launch_whole *out, struct
 {
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
     if (in->job->zero_stage) {
-        if (check_zero(in, err))
+        if (check_zero(in, err)) {
             return -1;
+        }
         add_zero(in, &out->args);
     }
     strlist_copy(&all, &out->args);
@@ -288,8 +321,9 @@ static int prepare(const struct launch_job *in, struct launch_whole *out, struct
         strlist_addf(warnings, "args have --%s: parallel and batch sizes are not checked", unknown);
         return 0;
     }
-    if (split_world(in, &out->batch, warnings, err) || split_batch(in, &out->batch, warnings, err))
+    if (split_world(in, &out->batch, warnings, err) || split_batch(in, &out->batch, warnings, err)) {
         return -1;
+    }
     out->has_batch = true;
     add_connections(&out->batch.split, &all, &out->defaults);
     return 0;
@@ -308,8 +342,9 @@ static int check_env(const struct launch_input *in, const struct env *env, struc
 {
     const struct env_var *var = env_get(env, connections);
     const char *fsdp = fsdp_switch(in->args);
-    if (!var || !var->value)
+    if (!var || !var->value) {
         return 0;
+    }
     bool is_one = strcmp(var->value, "1") == 0;
     if (fsdp && is_one) {
         error_set(err, &kind_plan, "%s is '1' (%s), but '--%s' needs it unset or above 1", connections,
@@ -323,8 +358,9 @@ static int check_env(const struct launch_input *in, const struct env *env, struc
             "%s is '%s' (%s); with tensor or context parallelism Megatron-LM takes only 1 on GPUs before "
             "Blackwell",
             connections, var->value, var->source);
-        if (!strlist_has(warnings, text))
+        if (!strlist_has(warnings, text)) {
             strlist_add(warnings, text);
+        }
     }
     return 0;
 }

@@ -23,8 +23,9 @@ static int build_line(const struct launch_input *in, struct strlist *argv, struc
         return 0;
     }
     /* Arguments belong to the last command of the line: a line end behind it (a YAML block has one) goes. */
-    while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+    while (len > 0 && strchr(" \t\r\n", line[len - 1])) {
         len--;
+    }
     AUTO_STR struct str joined = STR_INIT;
     str_add_mem(&joined, line, len);
     str_add_char(&joined, ' ');
@@ -51,8 +52,9 @@ static int build_words(const struct launch_input *in, struct strlist *argv, stru
         return error_hint(err, "begin the list with the command to run");
     }
     launcher_add_named(argv, command, probe);
-    for (size_t i = 1; i < in->program->len; i++)
+    for (size_t i = 1; i < in->program->len; i++) {
         strlist_add(argv, in->program->items[i]);
+    }
     strlist_copy(argv, in->args);
     probe->program_type = LAUNCH_PROGRAM_COMMAND;
     probe->program = xstrdup(command);

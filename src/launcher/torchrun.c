@@ -22,8 +22,9 @@ static const char *interpreter(const struct launch_input *in)
 /* The module's name when program is "-m NAME", else NULL. Borrowed from program. */
 static const char *module_name(const char *program)
 {
-    if (strncmp(program, "-m", 2) != 0 || (program[2] != ' ' && program[2] != '\t' && program[2] != '\0'))
+    if (strncmp(program, "-m", 2) != 0 || (program[2] != ' ' && program[2] != '\t' && program[2] != '\0')) {
         return NULL;
+    }
     program += 2;
     return program + strspn(program, " \t");
 }
@@ -77,26 +78,31 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     const char *program = in->program->items[0];
     const char *module = module_name(program);
     bool no_python = strcmp(in->job->python, "none") == 0;
-    if (check_program(in, program, err))
+    if (check_program(in, program, err)) {
         return -1;
+    }
 
     launcher_add_named(argv, interpreter(in), probe);
     strlist_add(argv, "-m");
     strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
     strlist_copy(argv, &in->job->launcher_args);
-    if (no_python)
+    if (no_python) {
         strlist_add(argv, "--no_python");
-    if (module)
+    }
+    if (module) {
         strlist_add(argv, "-m");
+    }
     /* argparse drops a "--" that follows the program; one before it is dropped instead and keeps the other.
      */
-    if (in->args->len && strcmp(in->args->items[0], "--") == 0)
+    if (in->args->len && strcmp(in->args->items[0], "--") == 0) {
         strlist_add(argv, "--");
-    if (module)
+    }
+    if (module) {
         strlist_add(argv, module);
-    else
+    } else {
         launcher_add_named(argv, program, probe);
+    }
     strlist_copy(argv, in->args);
 
     probe->program_type = no_python ? LAUNCH_PROGRAM_COMMAND
@@ -110,10 +116,11 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
 
 static void warn(const struct job *job, unsigned nnodes, struct strlist *warnings)
 {
-    if (job->rendezvous == RENDEZVOUS_C10D && nnodes > 1)
+    if (job->rendezvous == RENDEZVOUS_C10D && nnodes > 1) {
         strlist_add(warnings,
                     "rendezvous c10d: torch gives out the ranks itself, they may not follow the order of "
                     "the hosts and NODE_RANK; static keeps the order");
+    }
 }
 
 const struct launcher launcher_torchrun = {

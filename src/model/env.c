@@ -46,9 +46,11 @@ void env_release(struct env *env)
 
 static struct env_var *find(const struct env *env, const char *name)
 {
-    for (size_t i = 0; i < env->len; i++)
-        if (strcmp(env->items[i].name, name) == 0)
+    for (size_t i = 0; i < env->len; i++) {
+        if (strcmp(env->items[i].name, name) == 0) {
             return &env->items[i];
+        }
+    }
     return NULL;
 }
 
@@ -95,19 +97,23 @@ static bool is_letter(char c)
 
 bool env_name_valid(const char *name)
 {
-    if (!is_letter(name[0]))
+    if (!is_letter(name[0])) {
         return false;
-    for (const char *p = name; *p; p++)
-        if (!is_letter(*p) && !(*p >= '0' && *p <= '9'))
+    }
+    for (const char *p = name; *p; p++) {
+        if (!is_letter(*p) && !(*p >= '0' && *p <= '9')) {
             return false;
+        }
+    }
     return true;
 }
 
 static bool name_matches(const char *name, const char *pattern)
 {
     size_t len = strlen(pattern);
-    if (pattern[len - 1] == '*')
+    if (pattern[len - 1] == '*') {
         return strncmp(name, pattern, len - 1) == 0;
+    }
     return strcmp(name, pattern) == 0;
 }
 
@@ -117,16 +123,18 @@ int env_check_settable(const char *name, const char *value, struct error *err)
         error_set(err, &kind_usage, "'%s' is no name of an environment variable", name);
         return error_hint(err, "use letters, digits and '_', not beginning with a digit");
     }
-    for (size_t i = 0; i < ARRAY_LEN(refused_names); i++)
+    for (size_t i = 0; i < ARRAY_LEN(refused_names); i++) {
         if (name_matches(name, refused_names[i].name)) {
             error_set(err, &kind_usage, "'%s' may not be set", name);
             return error_hint(err, "%s", refused_names[i].hint);
         }
-    for (size_t i = 0; i < ARRAY_LEN(shell_names); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(shell_names); i++) {
         if (strcmp(name, shell_names[i]) == 0) {
             error_set(err, &kind_usage, "'%s' may not be set: the shell keeps it for itself", name);
             return error_hint(err, "choose another name");
         }
+    }
     size_t len = strlen(name) + 1 + (value ? strlen(value) : 0);
     if (len > ENV_VALUE_MAX) {
         error_set(err, &kind_usage,

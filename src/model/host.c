@@ -44,8 +44,9 @@ void host_copy(struct host *to, const struct host *from)
 
 static bool same_text(const char *a, const char *b)
 {
-    if (!a || !b)
+    if (!a || !b) {
         return a == b;
+    }
     return strcmp(a, b) == 0;
 }
 
@@ -57,8 +58,9 @@ bool host_is_same(const struct host *a, const struct host *b)
 /* ::1, or an IPv4 loopback address in its IPv6 form (::ffff:127.0.0.1). */
 static bool is_loopback6(const struct in6_addr *address)
 {
-    if (IN6_IS_ADDR_LOOPBACK(address))
+    if (IN6_IS_ADDR_LOOPBACK(address)) {
         return true;
+    }
     return IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127;
 }
 
@@ -67,10 +69,12 @@ bool host_name_is_loopback(const char *name)
     struct in_addr v4;
     struct in6_addr v6;
 
-    if (strcasecmp(name, "localhost") == 0)
+    if (strcasecmp(name, "localhost") == 0) {
         return true;
-    if (inet_pton(AF_INET, name, &v4) == 1)
+    }
+    if (inet_pton(AF_INET, name, &v4) == 1) {
         return (ntohl(v4.s_addr) >> 24) == 127;
+    }
 
     AUTO_FREE char *bare = xstrndup(name, strcspn(name, "%"));
     return inet_pton(AF_INET6, bare, &v6) == 1 && is_loopback6(&v6);
@@ -85,12 +89,14 @@ bool host_user_is_valid(const char *user, size_t len)
 {
     static const char barred[] = " @:'\"`$;&<>|(){}";
 
-    if (len == 0 || user[0] == '-' || user[len - 1] == '\\')
+    if (len == 0 || user[0] == '-' || user[len - 1] == '\\') {
         return false;
+    }
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)user[i];
-        if (c < 0x20 || c == 0x7f || strchr(barred, user[i]) != NULL)
+        if (c < 0x20 || c == 0x7f || strchr(barred, user[i])) {
             return false;
+        }
     }
     return true;
 }

@@ -14,8 +14,9 @@
 
 void hostlist_release(struct hostlist *list)
 {
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         host_release(&list->items[i]);
+    }
     free(list->items);
     free(list->source);
     *list = (struct hostlist)HOSTLIST_INIT;
@@ -44,8 +45,9 @@ static void repeats_release(struct hostlist_repeats *repeats)
 
 void hostlist_builder_release(struct hostlist_builder *builder)
 {
-    for (size_t i = 0; i < builder->removals_len; i++)
+    for (size_t i = 0; i < builder->removals_len; i++) {
         strlist_release(&builder->removals[i].names);
+    }
     free(builder->removals);
     hostlist_release(&builder->found);
     hostlist_index_release(&builder->index);
@@ -60,8 +62,9 @@ static int check_bytes(struct hostlist_reader *reader, struct error *err)
     for (size_t i = 0; i < reader->len; i++) {
         unsigned char c = (unsigned char)reader->text[i];
         bool line_end = c == '\r' && (i + 1 == reader->len || reader->text[i + 1] == '\n');
-        if ((c >= 0x20 && c != 0x7F) || c == '\t' || c == '\n' || line_end)
+        if ((c >= 0x20 && c != 0x7F) || c == '\t' || c == '\n' || line_end) {
             continue;
+        }
         hostlist_reader_fail(reader, i, err, "control character 0x%02x in a host list", c);
         return error_hint(err, "save it as plain text in UTF-8");
     }
@@ -107,10 +110,11 @@ static char *make_key(const struct host *host)
 static char *where(const struct hostlist_reader *reader, const char *file, unsigned line, unsigned column,
                    const char *other_file, unsigned other_line)
 {
-    bool own = file == NULL || strcmp(file, reader->name) == 0;
-    bool other_own = other_file == NULL || strcmp(other_file, reader->name) == 0;
-    if (!own)
+    bool own = !file || strcmp(file, reader->name) == 0;
+    bool other_own = !other_file || strcmp(other_file, reader->name) == 0;
+    if (!own) {
         return xasprintf("%s:%u", file, line);
+    }
     return hostlist_reader_where(reader, line, column, other_own ? other_line : 0);
 }
 
@@ -137,8 +141,9 @@ static void note_repeat(struct hostlist_builder *builder, const struct host *hos
 {
     struct hostlist_repeats *repeats = &builder->repeats;
 
-    if (repeats->first_line != first->line || repeats->first_column != first->column)
+    if (repeats->first_line != first->line || repeats->first_column != first->column) {
         warn_repeats(builder);
+    }
     repeats_release_places(repeats);
     repeats->file = xstrdup(host->file);
     repeats->first_file = xstrdup(first->file);
@@ -182,10 +187,11 @@ int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct
 
     int result = 0;
     const struct host *first = &builder->found.items[at];
-    if (hostlist_keys_equal(first, host, &what_first, &what))
+    if (hostlist_keys_equal(first, host, &what_first, &what)) {
         note_repeat(builder, host, first);
-    else
+    } else {
         result = refuse_different(builder, offset, host, first, what_first, what, err);
+    }
     host_release(host);
     return result;
 }
@@ -198,8 +204,9 @@ static int add_group(struct hostlist_builder *builder, struct hostlist_entry *en
 
     if (result == 0 && entry->removal) {
         struct strlist names = STRLIST_INIT;
-        for (size_t i = 0; i < hosts.len; i++)
+        for (size_t i = 0; i < hosts.len; i++) {
             strlist_add(&names, hosts.items[i].name);
+        }
         hostlist_removal_add(builder, entry->offset, &names);
     } else {
         for (size_t i = 0; i < hosts.len && result == 0; i++) {
@@ -209,8 +216,9 @@ static int add_group(struct hostlist_builder *builder, struct hostlist_entry *en
         }
     }
     hostlist_release(&hosts);
-    if (result == 0)
+    if (result == 0) {
         warn_repeats(builder);
+    }
     return result;
 }
 
@@ -220,10 +228,12 @@ static int add_entry(struct hostlist_builder *builder, struct hostlist_entry *en
     struct strlist removed = STRLIST_INIT;
     int result = 0;
 
-    if (entry->group)
+    if (entry->group) {
         return add_group(builder, entry, err);
-    if (check_limits(builder, entry, err) < 0)
+    }
+    if (check_limits(builder, entry, err) < 0) {
         return -1;
+    }
     hostlist_reader_place(reader, entry->offset, &entry->host.line, &entry->host.column);
     for (uint64_t i = 0; i < entry->pattern.count && result == 0; i++) {
         struct host host;
@@ -239,11 +249,13 @@ static int add_entry(struct hostlist_builder *builder, struct hostlist_entry *en
             result = hostlist_add_or_drop(builder, entry->offset, &host, err);
         }
     }
-    if (result == 0 && entry->removal)
+    if (result == 0 && entry->removal) {
         hostlist_removal_add(builder, entry->offset, &removed);
+    }
     strlist_release(&removed);
-    if (result == 0)
+    if (result == 0) {
         warn_repeats(builder);
+    }
     return result;
 }
 
@@ -260,11 +272,13 @@ static int read_entries(struct hostlist_builder *builder, struct error *err)
             hostlist_reader_fail(&builder->reader, entry.offset, err, "'^' has no place here");
             result = error_hint(err, "name the hosts without '^'");
         }
-        if (result == 1 && add_entry(builder, &entry, err) < 0)
+        if (result == 1 && add_entry(builder, &entry, err) < 0) {
             result = -1;
+        }
         hostlist_entry_release(&entry);
-        if (result != 1)
+        if (result != 1) {
             return result;
+        }
     }
 }
 
@@ -276,11 +290,13 @@ int hostlist_build(struct hostlist_builder *builder, struct error *err)
         return error_hint(err, "write runs of hosts as ranges: g[0033-0036]");
     }
     if (check_bytes(&builder->reader, err) < 0 || read_entries(builder, err) < 0 ||
-        hostlist_removals_apply(builder, err) < 0)
+        hostlist_removals_apply(builder, err) < 0) {
         return -1;
-    if (builder->warned > WARNINGS_MAX)
+    }
+    if (builder->warned > WARNINGS_MAX) {
         strlist_addf(builder->context->warnings, "%s: %zu more repeated entries are dropped",
                      builder->reader.name, builder->warned - WARNINGS_MAX);
+    }
     return 0;
 }
 
@@ -299,11 +315,13 @@ int hostlist_read(struct hostlist *list, const char *text, size_t len, enum host
         result = error_hint(err, "a list holds at most %d hosts", HOSTLIST_MAX);
     }
     if (result == 0) {
-        for (size_t i = 0; i < builder.found.len; i++)
+        for (size_t i = 0; i < builder.found.len; i++) {
             add_host(list, &builder.found.items[i]);
+        }
         builder.found.len = 0; /* handed over */
-        if (!list->source)
+        if (!list->source) {
             list->source = xstrdup(name);
+        }
     }
     hostlist_builder_release(&builder);
     return result;

@@ -25,8 +25,9 @@ static bool is_blank(const struct hostlist_reader *reader, size_t at)
 {
     char c = reader->text[at];
 
-    if (c == '\r')
+    if (c == '\r') {
         return at + 1 == reader->len || reader->text[at + 1] == '\n';
+    }
     return c == ' ' || c == '\t' || (c == '\n' && reader->form == HOSTLIST_COMMAS);
 }
 
@@ -42,8 +43,9 @@ static void skip_blanks(struct cursor *cursor, bool lines)
 
     while (cursor->pos < cursor->end) {
         if (starts_comment(reader, cursor->pos)) {
-            while (cursor->pos < cursor->end && reader->text[cursor->pos] != '\n')
+            while (cursor->pos < cursor->end && reader->text[cursor->pos] != '\n') {
                 cursor->pos++;
+            }
         } else if (is_blank(reader, cursor->pos) || (lines && reader->text[cursor->pos] == '\n')) {
             cursor->pos++;
         } else {
@@ -61,12 +63,13 @@ static size_t word_end(const struct cursor *cursor, bool commas_inside, bool *op
 
     for (; at < cursor->end && !is_blank(reader, at); at++) {
         char c = reader->text[at];
-        if (c == '[')
+        if (c == '[') {
             depth++;
-        else if (c == ']' && depth > 0)
+        } else if (c == ']' && depth > 0) {
             depth--;
-        else if (c == ',' && depth == 0 && !commas_inside)
+        } else if (c == ',' && depth == 0 && !commas_inside) {
             break;
+        }
     }
     *open = depth > 0;
     return at;
@@ -114,11 +117,13 @@ static int refuse_word(struct cursor *cursor, struct error *err)
         return error_hint(err, "write '%s=%s'", word.text, text.text);
     }
     hostlist_reader_fail(cursor->reader, start, err, "'%s' is no key=value", word.text);
-    if (strspn(word.text, "0123456789") == strlen(word.text))
+    if (strspn(word.text, "0123456789") == strlen(word.text)) {
         return error_hint(err, "write 'slots=%s' if this is the number of GPUs", word.text);
+    }
     const char *nearest = hostlist_key_nearest(word.text);
-    if (nearest)
+    if (nearest) {
         return error_hint(err, "did you mean '%s='?", nearest);
+    }
     return error_hint(err,
                       cursor->reader->form == HOSTLIST_LINES
                           ? "write one entry a line, settings as key=value: 'host slots=8'"
@@ -132,8 +137,9 @@ static char *read_quoted(struct cursor *cursor, size_t key, size_t key_len, stru
     size_t start = cursor->pos + 1;
     size_t at = start;
 
-    while (at < cursor->end && text[at] != text[start - 1] && text[at] != '\n')
+    while (at < cursor->end && text[at] != text[start - 1] && text[at] != '\n') {
         at++;
+    }
     if (at == cursor->end || text[at] == '\n') {
         hostlist_reader_fail(cursor->reader, start - 1, err, "the quote of '%s=' is not closed",
                              shown(cursor, key, key + key_len).text);
@@ -160,8 +166,9 @@ static char *read_plain_value(struct cursor *cursor, size_t key, size_t key_len,
 
     for (size_t at = start; at < end; at++) {
         char c = cursor->reader->text[at];
-        if (c != '"' && c != '\'')
+        if (c != '"' && c != '\'') {
             continue;
+        }
         hostlist_reader_fail(cursor->reader, at, err, "a quote inside the value of '%s='", name.text);
         error_hint(err, "quote the whole value, with the kind of quote that it does not hold");
         return NULL;
@@ -197,10 +204,12 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     size_t len = 0;
 
     while (start + len < cursor->end && reader->text[start + len] != '=' &&
-           reader->text[start + len] != ',' && !is_blank(reader, start + len))
+           reader->text[start + len] != ',' && !is_blank(reader, start + len)) {
         len++;
-    if (start + len == cursor->end || reader->text[start + len] != '=')
+    }
+    if (start + len == cursor->end || reader->text[start + len] != '=') {
         return refuse_word(cursor, err);
+    }
     if (len == 0) {
         hostlist_reader_fail(reader, start, err, "no key before '='");
         return error_hint(err, "write settings as key=value without blanks: slots=8");
@@ -214,13 +223,16 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     bool commas = reader->form == HOSTLIST_LINES && hostlist_key_takes_commas(key);
     AUTO_FREE char *value =
         quoted ? read_quoted(cursor, start, len, err) : read_plain_value(cursor, start, len, commas, err);
-    if (!value)
+    if (!value) {
         return -1;
-    if (value[0] == '\0' && !quoted && strncmp(key, "env.", 4) != 0)
+    }
+    if (value[0] == '\0' && !quoted && strncmp(key, "env.", 4) != 0) {
         return refuse_empty(cursor, start, hostlist_token(key, len).text, err);
+    }
     reader->after_gpus = gpus && at_char(cursor, ',');
-    if (hostlist_key_apply(entry, key, value, err) < 0)
+    if (hostlist_key_apply(entry, key, value, err) < 0) {
         return hostlist_reader_locate(reader, start, err);
+    }
     return 0;
 }
 
@@ -283,13 +295,15 @@ static int find_entry(struct cursor *cursor, struct error *err)
 
     skip_blanks(cursor, true);
     if (at_char(cursor, ',') || (cursor->pos == cursor->end && reader->after_comma)) {
-        if (reader->form == HOSTLIST_LINES)
+        if (reader->form == HOSTLIST_LINES) {
             return refuse_comma(cursor, err);
+        }
         hostlist_reader_fail(reader, cursor->pos, err, "an entry between commas is empty");
         return error_hint(err, "take the extra ',' out");
     }
-    if (cursor->pos == cursor->end)
+    if (cursor->pos == cursor->end) {
         return 0;
+    }
     if (reader->form == HOSTLIST_LINES) {
         const char *line_end = memchr(reader->text + cursor->pos, '\n', reader->len - cursor->pos);
         cursor->end = line_end ? (size_t)(line_end - reader->text) : reader->len;
@@ -303,23 +317,28 @@ int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct host
     struct cursor cursor = {.reader = reader, .pos = *pos, .end = reader->len};
     int found = find_entry(&cursor, err);
 
-    if (found != 1)
+    if (found != 1) {
         return found;
+    }
     reader->after_comma = false;
-    if (read_name(&cursor, entry, err) < 0)
+    if (read_name(&cursor, entry, err) < 0) {
         return -1;
+    }
     for (;;) {
         skip_blanks(&cursor, false);
-        if (cursor.pos == cursor.end)
+        if (cursor.pos == cursor.end) {
             break;
+        }
         if (at_char(&cursor, ',')) {
-            if (reader->form == HOSTLIST_LINES)
+            if (reader->form == HOSTLIST_LINES) {
                 return refuse_comma(&cursor, err);
+            }
             reader->after_comma = true;
             break;
         }
-        if (read_key(&cursor, entry, err) < 0)
+        if (read_key(&cursor, entry, err) < 0) {
             return -1;
+        }
     }
     entry->len = cursor.pos - entry->offset;
     *pos = cursor.pos + (reader->after_comma ? 1 : 0);

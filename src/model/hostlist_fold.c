@@ -45,11 +45,13 @@ static bool folds(const char *name)
 static bool number_at(const char *name, size_t at, struct number *out)
 {
     *out = (struct number){.start = at};
-    while (out->start > 0 && is_digit(name[out->start - 1]))
+    while (out->start > 0 && is_digit(name[out->start - 1])) {
         out->start--;
+    }
     for (; is_digit(name[out->start + out->len]); out->len++) {
-        if (out->len == HOSTLIST_DIGITS_MAX)
+        if (out->len == HOSTLIST_DIGITS_MAX) {
             return false;
+        }
         out->value = out->value * 10 + (uint64_t)(name[out->start + out->len] - '0');
     }
     return out->len > 0;
@@ -65,13 +67,16 @@ static bool differ_in_number(const char *a, const char *b, struct number *in_a, 
 {
     size_t at = 0;
 
-    while (a[at] && a[at] == b[at])
+    while (a[at] && a[at] == b[at]) {
         at++;
+    }
     if (!number_at(a, at, in_a) || !number_at(b, at, in_b) || in_a->start != in_b->start ||
-        memchr(a, ':', in_a->start)) /* the grammar has no range of ports */
+        memchr(a, ':', in_a->start)) { /* the grammar has no range of ports */
         return false;
-    if ((is_padded(a, in_a) || is_padded(b, in_b)) && in_a->len != in_b->len)
+    }
+    if ((is_padded(a, in_a) || is_padded(b, in_b)) && in_a->len != in_b->len) {
         return false;
+    }
     return in_a->value != in_b->value &&
            strcmp(a + in_a->start + in_a->len, b + in_b->start + in_b->len) == 0;
 }
@@ -79,14 +84,16 @@ static bool differ_in_number(const char *a, const char *b, struct number *in_a, 
 static void close_range(struct run *run)
 {
     str_addf(&run->items, "%s%0*" PRIu64, run->items.len ? "," : "", (int)run->width, run->low);
-    if (run->high > run->low)
+    if (run->high > run->low) {
         str_addf(&run->items, "-%0*" PRIu64, (int)run->width, run->high);
+    }
 }
 
 static void close_run(struct run *run, struct str *out)
 {
-    if (!run->first)
+    if (!run->first) {
         return;
+    }
     str_add(out, out->len ? "," : "");
     if (!run->several) {
         str_add(out, run->first);
@@ -111,8 +118,9 @@ static bool extend_run(struct run *run, const char *name)
     struct number here, there;
 
     if (!run->first || !folds(run->first) || !folds(name) ||
-        !differ_in_number(run->first, name, &here, &there))
+        !differ_in_number(run->first, name, &here, &there)) {
         return false;
+    }
     if (!run->several) {
         run->number = here;
         run->several = true;
@@ -135,8 +143,9 @@ static void fold(char *const *names, size_t count, struct str *out)
     struct run run = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (extend_run(&run, names[i]))
+        if (extend_run(&run, names[i])) {
             continue;
+        }
         close_run(&run, &folded);
         run.first = names[i];
     }
@@ -151,8 +160,9 @@ void hostlist_fold_names(char *const *names, size_t count, struct str *out)
     size_t len = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (hostlist_index_find(&seen, names[i], NULL))
+        if (hostlist_index_find(&seen, names[i], NULL)) {
             continue;
+        }
         hostlist_index_add(&seen, names[i], i);
         once[len++] = names[i];
     }
@@ -163,10 +173,11 @@ void hostlist_fold_names(char *const *names, size_t count, struct str *out)
 
 static void note_repeated(const char *text, struct hostlist_index *seen, struct hostlist_index *repeated)
 {
-    if (!hostlist_index_find(seen, text, NULL))
+    if (!hostlist_index_find(seen, text, NULL)) {
         hostlist_index_add(seen, text, 0);
-    else if (!hostlist_index_find(repeated, text, NULL))
+    } else if (!hostlist_index_find(repeated, text, NULL)) {
         hostlist_index_add(repeated, text, 0);
+    }
 }
 
 /* Which names stand in the list more than once. */
@@ -174,8 +185,9 @@ static void find_repeated(const struct hostlist *list, struct hostlist_index *re
 {
     struct hostlist_index seen = {0};
 
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         note_repeated(list->items[i].name, &seen, repeated);
+    }
     hostlist_index_release(&seen);
 }
 
@@ -197,10 +209,11 @@ void hostlist_labels(const struct hostlist *list, struct strlist *labels)
     }
     for (size_t i = 0; i < list->len; i++) {
         const char *user = list->items[i].user;
-        if (user && hostlist_index_find(&same_place, plain.items[i], NULL))
+        if (user && hostlist_index_find(&same_place, plain.items[i], NULL)) {
             strlist_addf(labels, "%s@%s", user, plain.items[i]);
-        else
+        } else {
             strlist_add(labels, plain.items[i]);
+        }
     }
     hostlist_index_release(&repeated);
     hostlist_index_release(&places);
@@ -218,10 +231,11 @@ void hostlist_fold(const struct hostlist *list, struct str *out)
         const struct host *host = &list->items[i];
         bool apart = hostlist_index_find(&repeated, host->name, NULL);
         AUTO_FREE char *label = make_label(host, apart);
-        if (apart && host->user)
+        if (apart && host->user) {
             strlist_addf(&names, "%s@%s", host->user, label);
-        else
+        } else {
             strlist_add(&names, label);
+        }
     }
     fold(names.items, names.len, out);
     hostlist_index_release(&repeated);

@@ -23,8 +23,9 @@ static int check_chain(struct hostlist_builder *builder, const char *group, cons
     unsigned depth = 1;
 
     for (struct hostlist_builder *at = builder; at; at = at->parent, depth++) {
-        if (at->reader.first_line == 0 || strcmp(at->reader.name, path) != 0)
+        if (at->reader.first_line == 0 || strcmp(at->reader.name, path) != 0) {
             continue;
+        }
         AUTO_FREE char *here = place_of(builder);
         AUTO_FREE char *first = at == builder ? NULL : place_of(at);
         hostlist_reader_fail(&builder->reader, builder->group_offset, err,
@@ -44,8 +45,9 @@ static int add_keys(struct hostlist_builder *builder, const struct hostlist_entr
                     struct hostlist *list, struct error *err)
 {
     for (size_t i = 0; i < list->len; i++) {
-        if (hostlist_keys_merge(&list->items[i], &entry->host, entry->group, err) < 0)
+        if (hostlist_keys_merge(&list->items[i], &entry->host, entry->group, err) < 0) {
             return hostlist_reader_locate(&builder->reader, entry->offset, err);
+        }
     }
     return 0;
 }
@@ -82,9 +84,11 @@ int hostlist_group_read(struct hostlist_builder *builder, const struct hostlist_
                              hostlist_token(entry->group, strlen(entry->group)).text);
         return error_hint(err, "name the hosts themselves");
     }
-    if (groups->read(groups, entry->group, &path, &text, err) < 0)
+    if (groups->read(groups, entry->group, &path, &text, err) < 0) {
         return hostlist_reader_locate(&builder->reader, entry->offset, err);
-    if (check_chain(builder, entry->group, path, err) < 0 || read_text(builder, path, &text, list, err) < 0)
+    }
+    if (check_chain(builder, entry->group, path, err) < 0 || read_text(builder, path, &text, list, err) < 0) {
         return -1;
+    }
     return add_keys(builder, entry, list, err);
 }

@@ -10,8 +10,9 @@ static uint64_t hash(const char *key)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
 
-    for (; *key; key++)
+    for (; *key; key++) {
         sum = (sum ^ (unsigned char)*key) * UINT64_C(1099511628211);
+    }
     return sum ^ (sum >> 29);
 }
 
@@ -20,8 +21,9 @@ static struct hostlist_slot *slot_of(const struct hostlist_index *index, const c
 {
     size_t at = (size_t)hash(key) & (index->cap - 1);
 
-    while (index->slots[at].key && strcmp(index->slots[at].key, key) != 0)
+    while (index->slots[at].key && strcmp(index->slots[at].key, key) != 0) {
         at = (at + 1) & (index->cap - 1);
+    }
     return &index->slots[at];
 }
 
@@ -31,8 +33,9 @@ static void grow(struct hostlist_index *index)
 
     larger.slots = xcalloc(larger.cap, sizeof *larger.slots);
     for (size_t i = 0; i < index->cap; i++) {
-        if (index->slots[i].key)
+        if (index->slots[i].key) {
             *slot_of(&larger, index->slots[i].key) = index->slots[i];
+        }
     }
     free(index->slots);
     *index = larger;
@@ -40,27 +43,31 @@ static void grow(struct hostlist_index *index)
 
 void hostlist_index_release(struct hostlist_index *index)
 {
-    for (size_t i = 0; i < index->cap; i++)
+    for (size_t i = 0; i < index->cap; i++) {
         free(index->slots[i].key);
+    }
     free(index->slots);
     *index = (struct hostlist_index){0};
 }
 
 void hostlist_index_add(struct hostlist_index *index, const char *key, size_t value)
 {
-    if (index->len + 1 > index->cap / 2)
+    if (index->len + 1 > index->cap / 2) {
         grow(index);
+    }
     *slot_of(index, key) = (struct hostlist_slot){.key = xstrdup(key), .value = value};
     index->len++;
 }
 
 bool hostlist_index_find(const struct hostlist_index *index, const char *key, size_t *value)
 {
-    if (index->cap == 0)
+    if (index->cap == 0) {
         return false;
+    }
 
     const struct hostlist_slot *slot = slot_of(index, key);
-    if (slot->key && value)
+    if (slot->key && value) {
         *value = slot->value;
-    return slot->key != NULL;
+    }
+    return slot->key;
 }

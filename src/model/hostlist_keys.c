@@ -46,10 +46,12 @@ static int check_slots(struct host *host, struct error *err)
 {
     unsigned count = 1;
 
-    if (!host->gpus)
+    if (!host->gpus) {
         return 0;
-    for (const char *at = host->gpus; *at; at++)
+    }
+    for (const char *at = host->gpus; *at; at++) {
         count += *at == ',';
+    }
     if (host->slots && host->slots != count) {
         error_set(err, &kind_host_list, "slots=%u does not match gpus=%s, which names %u", host->slots,
                   hostlist_token(host->gpus, strlen(host->gpus)).text, count);
@@ -73,8 +75,9 @@ static int set_slots(struct host *host, const char *value, struct error *err)
 
 static void show_slots(const struct host *host, struct str *out)
 {
-    if (host->slots)
+    if (host->slots) {
         str_addf(out, "%u", host->slots);
+    }
 }
 
 static int refuse_gpus(struct error *err, const char *value, const char *why)
@@ -93,15 +96,19 @@ static int add_gpus(struct str *list, bool seen[SLOTS_MAX], const char *item, co
     AUTO_FREE char *first = xstrndup(item, dash ? (size_t)(dash - item) : strlen(item));
 
     if (!text_to_uint(first, 0, UINT64_MAX, &low) ||
-        !text_to_uint(dash ? dash + 1 : first, 0, UINT64_MAX, &high))
+        !text_to_uint(dash ? dash + 1 : first, 0, UINT64_MAX, &high)) {
         return refuse_gpus(err, value, "not a list of numbers");
-    if (high < low)
+    }
+    if (high < low) {
         return refuse_gpus(err, value, "the range is reversed");
-    if (high >= SLOTS_MAX)
+    }
+    if (high >= SLOTS_MAX) {
         return refuse_gpus(err, value, "numbers go up to 1023");
+    }
     for (uint64_t gpu = low; gpu <= high; gpu++) {
-        if (seen[gpu])
+        if (seen[gpu]) {
             return refuse_gpus(err, value, "a GPU is named twice");
+        }
         seen[gpu] = true;
         str_addf(list, "%s%u", list->len ? "," : "", (unsigned)gpu);
     }
@@ -116,11 +123,13 @@ static int set_gpus(struct host *host, const char *value, struct error *err)
 
     for (;;) {
         AUTO_FREE char *item = xstrndup(at, strcspn(at, ","));
-        if (add_gpus(&list, seen, item, value, err) < 0)
+        if (add_gpus(&list, seen, item, value, err) < 0) {
             return -1;
+        }
         at += strlen(item);
-        if (*at == '\0')
+        if (*at == '\0') {
             break;
+        }
         at++;
     }
     host->gpus = str_detach(&list);
@@ -129,22 +138,25 @@ static int set_gpus(struct host *host, const char *value, struct error *err)
 
 static void show_gpus(const struct host *host, struct str *out)
 {
-    if (host->gpus)
+    if (host->gpus) {
         str_add(out, host->gpus);
+    }
 }
 
 static int set_addr(struct host *host, const char *value, struct error *err)
 {
-    if (hostlist_addr_check(value, err) < 0)
+    if (hostlist_addr_check(value, err) < 0) {
         return -1;
+    }
     host->addr = xstrdup(value);
     return 0;
 }
 
 static void show_addr(const struct host *host, struct str *out)
 {
-    if (host->addr)
+    if (host->addr) {
         str_add(out, host->addr);
+    }
 }
 
 static int set_user(struct host *host, const char *value, struct error *err)
@@ -155,8 +167,9 @@ static int set_user(struct host *host, const char *value, struct error *err)
                   hostlist_token(host->user, strlen(host->user)).text);
         return error_hint(err, "name the user once");
     }
-    if (hostlist_user_check(value, strlen(value), err) < 0)
+    if (hostlist_user_check(value, strlen(value), err) < 0) {
         return -1;
+    }
     host->user = xstrdup(value);
     return 0;
 }
@@ -195,8 +208,9 @@ static int set_ifname(struct host *host, const char *value, struct error *err)
 
 static void show_ifname(const struct host *host, struct str *out)
 {
-    if (host->ifname)
+    if (host->ifname) {
         str_add(out, host->ifname);
+    }
 }
 
 static int set_workdir(struct host *host, const char *value, struct error *err)
@@ -211,8 +225,9 @@ static int set_workdir(struct host *host, const char *value, struct error *err)
 
 static void show_workdir(const struct host *host, struct str *out)
 {
-    if (host->workdir)
+    if (host->workdir) {
         str_add(out, host->workdir);
+    }
 }
 
 /* "none" changes how the program is started: that is the job's, not a host's. */
@@ -228,8 +243,9 @@ static int set_python(struct host *host, const char *value, struct error *err)
 
 static void show_python(const struct host *host, struct str *out)
 {
-    if (host->python)
+    if (host->python) {
         str_add(out, host->python);
+    }
 }
 
 static int set_ssh(struct host *host, const char *value, struct error *err)
@@ -244,8 +260,9 @@ static int set_ssh(struct host *host, const char *value, struct error *err)
 
 static void show_ssh(const struct host *host, struct str *out)
 {
-    if (host->ssh_always)
+    if (host->ssh_always) {
         str_add(out, "always");
+    }
 }
 
 static const struct key keys[KEY_COUNT] = {
@@ -269,8 +286,9 @@ static int apply_env(struct host *host, const char *key, const char *value, stru
         return error_hint(err, "give each name once");
     }
     if (env_check_settable(name, value, err) < 0) {
-        if (err)
+        if (err) {
             err->kind = &kind_host_list;
+        }
         return -1;
     }
     env_set(&host->env, name, value, "host list");
@@ -280,8 +298,9 @@ static int apply_env(struct host *host, const char *key, const char *value, stru
 bool hostlist_key_takes_commas(const char *key)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(key, keys[i].name) == 0)
+        if (strcmp(key, keys[i].name) == 0) {
             return keys[i].commas;
+        }
     }
     return text_starts(key, "env.");
 }
@@ -290,8 +309,9 @@ const char *hostlist_key_nearest(const char *word)
 {
     const char *names[KEY_COUNT];
 
-    for (size_t i = 0; i < KEY_COUNT; i++)
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         names[i] = keys[i].name;
+    }
     return text_nearest(word, names, KEY_COUNT);
 }
 
@@ -302,25 +322,29 @@ static int refuse_unknown(const char *key, const char *value, struct error *err)
 
     error_set(err, &kind_host_list, "unknown key '%s' in '%s=%s'", hostlist_token(key, strlen(key)).text,
               hostlist_token(key, strlen(key)).text, hostlist_token(shown, strlen(shown)).text);
-    if (nearest)
+    if (nearest) {
         return error_hint(err, "did you mean '%s='?", nearest);
-    if (env_name_valid(key) && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(key))
+    }
+    if (env_name_valid(key) && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(key)) {
         return error_hint(
             err,
             "keys are slots, gpus, addr, user, port, ifname, workdir, python, ssh and env.NAME; an "
             "environment variable is written env.%s=",
             hostlist_token(key, strlen(key)).text);
+    }
     return error_hint(err,
                       "keys are slots, gpus, addr, user, port, ifname, workdir, python, ssh and env.NAME");
 }
 
 int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char *value, struct error *err)
 {
-    if (text_starts(key, "env."))
+    if (text_starts(key, "env.")) {
         return apply_env(&entry->host, key, value, err);
+    }
     for (unsigned i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(key, keys[i].name) != 0)
+        if (strcmp(key, keys[i].name) != 0) {
             continue;
+        }
         if (entry->keys_seen & 1u << i) {
             error_set(err, &kind_host_list, "'%s=' is given twice", key);
             return error_hint(err, "give each key once");
@@ -336,16 +360,18 @@ static bool env_equal(const struct host *a, const struct host *b, const char **n
     for (size_t i = 0; i < a->env.len; i++) {
         const struct env_var *other = env_get(&b->env, a->env.items[i].name);
         *name = a->env.items[i].name;
-        if (!other || strcmp(other->value, a->env.items[i].value) != 0)
+        if (!other || strcmp(other->value, a->env.items[i].value) != 0) {
             return false;
+        }
     }
     return true;
 }
 
 static char *describe(const struct key *key, const struct str *value)
 {
-    if (value->len == 0)
+    if (value->len == 0) {
         return xasprintf("no %s=", key->name);
+    }
     return xasprintf("%s=%s", key->name, hostlist_token(value->data, value->len).text);
 }
 
@@ -353,8 +379,9 @@ static char *describe(const struct key *key, const struct str *value)
 static int merge_text(char **to, const char *from, const char *key, const struct host *host,
                       const char *group, struct error *err)
 {
-    if (!from || (*to && strcmp(*to, from) == 0))
+    if (!from || (*to && strcmp(*to, from) == 0)) {
         return 0;
+    }
     if (*to) {
         error_set(err, &kind_host_list, "'%s=%s' of '@%s', but the group gives '%s' %s=%s (%s:%u)", key,
                   hostlist_token(from, strlen(from)).text, group, host->name, key,
@@ -386,8 +413,9 @@ int hostlist_keys_merge(struct host *host, const struct host *extra, const char 
         merge_text(&host->python, extra->python, "python", host, group, err) < 0 ||
         merge_number(&host->port, extra->port, "port", host, group, err) < 0 ||
         merge_text(&host->gpus, extra->gpus, "gpus", host, group, err) < 0 ||
-        merge_number(&host->slots, extra->slots, "slots", host, group, err) < 0)
+        merge_number(&host->slots, extra->slots, "slots", host, group, err) < 0) {
         return -1;
+    }
     host->ssh_always = host->ssh_always || extra->ssh_always;
     for (size_t i = 0; i < extra->env.len; i++) {
         const struct env_var *var = &extra->env.items[i];
@@ -409,18 +437,21 @@ bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what
     for (size_t i = 0; i < KEY_COUNT; i++) {
         AUTO_STR struct str value_a = STR_INIT;
         AUTO_STR struct str value_b = STR_INIT;
-        if (!keys[i].show)
+        if (!keys[i].show) {
             continue;
+        }
         keys[i].show(a, &value_a);
         keys[i].show(b, &value_b);
-        if (strcmp(str_text(&value_a), str_text(&value_b)) == 0)
+        if (strcmp(str_text(&value_a), str_text(&value_b)) == 0) {
             continue;
+        }
         *what_a = describe(&keys[i], &value_a);
         *what_b = describe(&keys[i], &value_b);
         return false;
     }
-    if (env_equal(a, b, &name) && env_equal(b, a, &name))
+    if (env_equal(a, b, &name) && env_equal(b, a, &name)) {
         return true;
+    }
     *what_a = xasprintf("%s env.%s=", env_get(&a->env, name) ? "one" : "no", name);
     *what_b = xasprintf("%s env.%s=", env_get(&b->env, name) ? "another" : "no", name);
     return false;
@@ -432,15 +463,17 @@ static void write_setting(const char *key, const char *value, struct str *out)
 {
     const char *quote = "";
 
-    if (value[0] == '\0' || strpbrk(value, " \t,\"'"))
+    if (value[0] == '\0' || strpbrk(value, " \t,\"'")) {
         quote = strchr(value, '"') ? "'" : "\"";
+    }
     str_addf(out, " %s=%s%s%s", key, quote, value, quote);
 }
 
 void hostlist_write_entry(const struct host *host, struct str *out)
 {
-    if (host->user)
+    if (host->user) {
         str_addf(out, "%s@", host->user);
+    }
     if (host->port) {
         AUTO_FREE char *place = host_join_port(host->name, host->port);
         str_add(out, place);
@@ -449,10 +482,12 @@ void hostlist_write_entry(const struct host *host, struct str *out)
     }
     for (size_t i = 0; i < KEY_COUNT; i++) {
         AUTO_STR struct str value = STR_INIT;
-        if (keys[i].show)
+        if (keys[i].show) {
             keys[i].show(host, &value);
-        if (value.len > 0 && !(i == KEY_SLOTS && host->gpus))
+        }
+        if (value.len > 0 && !(i == KEY_SLOTS && host->gpus)) {
             write_setting(keys[i].name, str_text(&value), out);
+        }
     }
     for (size_t i = 0; i < host->env.len; i++) {
         AUTO_FREE char *key = xasprintf("env.%s", host->env.items[i].name);

@@ -23,8 +23,9 @@ bool hostlist_ipv6_valid(const char *text, size_t len, bool zone)
     if (percent) {
         size_t zone_len = strlen(percent + 1);
         if (!zone || zone_len == 0 || zone_len >= IF_NAMESIZE ||
-            strspn(percent + 1, name_characters) != zone_len)
+            strspn(percent + 1, name_characters) != zone_len) {
             return false;
+        }
         *percent = '\0';
     }
     return inet_pton(AF_INET6, bare, &address) == 1;
@@ -45,8 +46,9 @@ static int refuse_dashed_address(const char *name, struct error *err)
     const char *last = strrchr(name + dash, '.') ? strrchr(name + dash, '.') + 1 : name + dash + 1;
 
     error_set(err, &kind_host_list, "'%s' is no IPv4 address", name);
-    if (!is_ipv4(first) || *last == '\0' || strchr(last, '-'))
+    if (!is_ipv4(first) || *last == '\0' || strchr(last, '-')) {
         return error_hint(err, "write a range of addresses as 10.0.0.[1-4]");
+    }
     size_t network = (size_t)(strrchr(first, '.') + 1 - first);
     return error_hint(err, "write '%.*s[%s-%s]'", (int)network, first, first + network, last);
 }
@@ -68,8 +70,9 @@ int hostlist_name_check(const char *name, struct error *err)
         error_set(err, &kind_host_list, "'%s' is no IPv4 address, and a name needs a letter", name);
         return error_hint(err, "write an address as 10.0.0.7, a range of addresses as 10.0.0.[1-4]");
     }
-    if (strspn(name, "0123456789.-") == len && strchr(name, '.') && strchr(name, '-'))
+    if (strspn(name, "0123456789.-") == len && strchr(name, '.') && strchr(name, '-')) {
         return refuse_dashed_address(name, err);
+    }
     return 0;
 }
 
@@ -78,8 +81,9 @@ int hostlist_addr_check(const char *addr, struct error *err)
     size_t len = strlen(addr);
 
     if (strchr(addr, ':') || strchr(addr, '[')) {
-        if (hostlist_ipv6_valid(addr, len, false))
+        if (hostlist_ipv6_valid(addr, len, false)) {
             return 0;
+        }
         error_set(err, &kind_host_list, "'addr=%s' is no address", hostlist_token(addr, len).text);
         return error_hint(err, "write an IPv6 address without brackets, port and %%zone: addr=2001:db8::2");
     }
@@ -92,12 +96,14 @@ int hostlist_addr_check(const char *addr, struct error *err)
 
 int hostlist_user_check(const char *user, size_t len, struct error *err)
 {
-    if (host_user_is_valid(user, len))
+    if (host_user_is_valid(user, len)) {
         return 0;
-    if (len == 0)
+    }
+    if (len == 0) {
         error_set(err, &kind_host_list, "the user is empty");
-    else
+    } else {
         error_set(err, &kind_host_list, "'%s' cannot be a user", hostlist_token(user, len).text);
+    }
     return error_hint(err, HOST_USER_HINT);
 }
 
@@ -147,8 +153,9 @@ static int read_bracketed_ipv6(struct hostlist_reader *reader, size_t offset, si
         return error_hint(err, "an IPv6 address looks like 2001:db8::2, with a port [2001:db8::2]:2222");
     }
     hostlist_pattern_set(&entry->pattern, text + 1, inside);
-    if (behind == end)
+    if (behind == end) {
         return 0;
+    }
     if (reader->text[behind] != ':') {
         hostlist_reader_fail(reader, behind, err, "'%s' behind the address in '%s'",
                              hostlist_token(reader->text + behind, end - behind).text, shown.text);
@@ -165,12 +172,13 @@ static size_t count_colons(const char *text, size_t len, size_t *first)
 
     *first = len;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '[')
+        if (text[i] == '[') {
             depth++;
-        else if (text[i] == ']' && depth > 0)
+        } else if (text[i] == ']' && depth > 0) {
             depth--;
-        else if (text[i] == ':' && depth == 0 && count++ == 0)
+        } else if (text[i] == ':' && depth == 0 && count++ == 0) {
             *first = i;
+        }
     }
     return count;
 }
@@ -197,10 +205,12 @@ static int read_plain_name(struct hostlist_reader *reader, size_t offset, size_t
                              hostlist_token(reader->text + entry->offset, entry->word_len).text);
         return error_hint(err, "write [user@]name[:port]");
     }
-    if (hostlist_pattern_parse(&entry->pattern, text, colon, &bad, err) < 0)
+    if (hostlist_pattern_parse(&entry->pattern, text, colon, &bad, err) < 0) {
         return hostlist_reader_locate(reader, offset + bad, err);
-    if (colons == 1)
+    }
+    if (colons == 1) {
         return read_port(reader, offset + colon, end, entry, err);
+    }
     return 0;
 }
 
@@ -211,8 +221,9 @@ static size_t read_user(struct hostlist_reader *reader, size_t offset, size_t en
     const char *text = reader->text + offset;
     const char *at = memchr(text, '@', end - offset);
 
-    if (!at)
+    if (!at) {
         return offset;
+    }
 
     size_t len = (size_t)(at - text);
     const char *second = memchr(at + 1, '@', end - offset - len - 1);
@@ -236,8 +247,9 @@ int hostlist_name_parse(struct hostlist_reader *reader, size_t offset, size_t le
     size_t end = offset + len;
 
     offset = read_user(reader, offset, end, entry, err);
-    if (offset == SIZE_MAX)
+    if (offset == SIZE_MAX) {
         return -1;
+    }
     if (offset == end) {
         hostlist_reader_fail(reader, entry->offset, err, "no host name in '%s'",
                              hostlist_token(reader->text + entry->offset, entry->word_len).text);
@@ -249,9 +261,11 @@ int hostlist_name_parse(struct hostlist_reader *reader, size_t offset, size_t le
     /* A group of ranges holds no colon, an IPv6 address does. */
     const char *text = reader->text + offset;
     size_t inside = 1;
-    while (offset + inside < end && text[inside] != ']' && text[inside] != '[')
+    while (offset + inside < end && text[inside] != ']' && text[inside] != '[') {
         inside++;
-    if (text[0] == '[' && memchr(text, ':', inside))
+    }
+    if (text[0] == '[' && memchr(text, ':', inside)) {
         return read_bracketed_ipv6(reader, offset, end, entry, err);
+    }
     return read_plain_name(reader, offset, end, entry, err);
 }

@@ -79,8 +79,9 @@ static int take_digits(const char **at, const char *end, const struct bracket *i
         }
         out->value = out->value * 10 + (uint64_t)(**at - '0');
     }
-    if (out->len > 0)
+    if (out->len > 0) {
         return 0;
+    }
     error_set(err, &kind_host_list, "'%s' is no range", hostlist_token(in->text, in->len).text);
     return error_hint(err, "ranges look like [0033-0036], [1,3,7-9] or [0-30/2]");
 }
@@ -119,17 +120,20 @@ static int add_range(struct hostlist_group *group, const char *at, const char *e
 {
     struct digits low, high, step = {.value = 1};
 
-    if (take_digits(&at, end, in, &low, err) < 0)
+    if (take_digits(&at, end, in, &low, err) < 0) {
         return -1;
+    }
     high = low;
     if (at < end && *at == '-') {
         at++;
-        if (take_digits(&at, end, in, &high, err) < 0)
+        if (take_digits(&at, end, in, &high, err) < 0) {
             return -1;
+        }
         if (at < end && *at == '/') {
             at++;
-            if (take_digits(&at, end, in, &step, err) < 0)
+            if (take_digits(&at, end, in, &step, err) < 0) {
                 return -1;
+            }
         }
     }
     if (at < end) {
@@ -140,8 +144,9 @@ static int add_range(struct hostlist_group *group, const char *at, const char *e
         error_set(err, &kind_host_list, "step 0 in '%s'", hostlist_token(in->text, in->len).text);
         return error_hint(err, "a step is 1 or more: [0-30/2]");
     }
-    if (check_bounds(&low, &high, in, err) < 0)
+    if (check_bounds(&low, &high, in, err) < 0) {
         return -1;
+    }
     group->items = xgrow(group->items, group->len, &group->cap, sizeof *group->items);
     group->items[group->len++] = (struct hostlist_range){
         .low = low.value,
@@ -168,10 +173,12 @@ static int read_group(struct hostlist_group *group, const struct bracket *in, st
     }
     for (;;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
-        if (add_range(group, at, comma ? comma : end, in, err) < 0)
+        if (add_range(group, at, comma ? comma : end, in, err) < 0) {
             return -1;
-        if (!comma)
+        }
+        if (!comma) {
             return 0;
+        }
         at = comma + 1;
     }
 }
@@ -181,8 +188,9 @@ static int find_bracket(const char *text, size_t len, size_t from, struct bracke
 {
     size_t at = from + 1;
 
-    while (at < len && text[at] != ']' && text[at] != '[')
+    while (at < len && text[at] != ']' && text[at] != '[') {
         at++;
+    }
     if (at == len) {
         error_set(err, &kind_host_list, "unclosed '[' in '%s'", hostlist_token(text, len).text);
         return error_hint(err, "close the range with ']' and leave no blank inside: g[0033-0036]");
@@ -203,8 +211,9 @@ static int bad_character(const char *text, size_t len, size_t at, struct error *
         error_set(err, &kind_host_list, "']' without '[' in '%s'", hostlist_token(text, len).text);
         return error_hint(err, "write a range as g[0033-0036]");
     }
-    while (at + size < len && ((unsigned char)text[at + size] & 0xC0) == 0x80)
+    while (at + size < len && ((unsigned char)text[at + size] & 0xC0) == 0x80) {
         size++;
+    }
     error_set(err, &kind_host_list, "'%s' cannot stand in the host name '%s'",
               hostlist_token(text + at, size).text, hostlist_token(text, len).text);
     return error_hint(err, "names hold letters, digits, '.', '_', '-' and [ranges]");
@@ -221,12 +230,15 @@ int hostlist_pattern_parse(struct hostlist_pattern *pattern, const char *text, s
         struct hostlist_group group = {0};
         struct bracket in = {0};
 
-        if (is_name_character(text[*bad]))
+        if (is_name_character(text[*bad])) {
             continue;
-        if (text[*bad] != '[')
+        }
+        if (text[*bad] != '[') {
             return bad_character(text, len, *bad, err);
-        if (find_bracket(text, len, *bad, &in, err) < 0)
+        }
+        if (find_bracket(text, len, *bad, &in, err) < 0) {
             return -1;
+        }
         if (read_group(&group, &in, err) < 0) {
             free(group.items);
             return -1;
@@ -238,8 +250,9 @@ int hostlist_pattern_parse(struct hostlist_pattern *pattern, const char *text, s
     }
     add_piece(pattern, text + start, len - start, (struct hostlist_group){0});
     *bad = 0;
-    if (pattern->count <= HOSTLIST_MAX)
+    if (pattern->count <= HOSTLIST_MAX) {
         return 0;
+    }
     error_set(err, &kind_host_list, "'%s' names more than %d hosts", hostlist_token(text, len).text,
               HOSTLIST_MAX);
     return error_hint(err, "give a smaller range; a list holds at most %d hosts", HOSTLIST_MAX);
@@ -253,10 +266,11 @@ static const struct hostlist_range *range_at(const struct hostlist_group *group,
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (group->items[middle].before <= i)
+        if (group->items[middle].before <= i) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return &group->items[low];
 }
@@ -269,8 +283,9 @@ char *hostlist_pattern_name(const struct hostlist_pattern *pattern, uint64_t i)
     for (size_t p = 0; p < pattern->len; p++) {
         const struct hostlist_piece *piece = &pattern->pieces[p];
         str_add(&name, piece->text);
-        if (piece->group.count == 0)
+        if (piece->group.count == 0) {
             continue;
+        }
         below /= piece->group.count;
         const struct hostlist_range *range = range_at(&piece->group, i / below);
         str_addf(&name, "%0*" PRIu64, range->width, range->low + (i / below - range->before) * range->step);

@@ -25,14 +25,16 @@ struct hostlist_token hostlist_token(const char *text, size_t len)
 
     if (keep >= sizeof token.text) {
         keep = sizeof token.text - sizeof dots;
-        while (keep > 0 && continues_character(text[keep]))
+        while (keep > 0 && continues_character(text[keep])) {
             keep--;
+        }
     }
     memcpy(token.text, text, keep);
-    if (keep < len)
+    if (keep < len) {
         memcpy(token.text + keep, dots, sizeof dots);
-    else
+    } else {
         token.text[keep] = '\0';
+    }
     return token;
 }
 
@@ -98,12 +100,14 @@ static size_t value_end(const char *line, size_t len, size_t from)
 
     if (at < len && (line[at] == '"' || line[at] == '\'')) {
         at++;
-        while (at < len && line[at] != line[from])
+        while (at < len && line[at] != line[from]) {
             at++;
+        }
         return at;
     }
-    while (at < len && !is_blank(line[at]))
+    while (at < len && !is_blank(line[at])) {
         at++;
+    }
     return at;
 }
 
@@ -112,15 +116,19 @@ static size_t secret_name_len(const char *line, size_t len, size_t at)
 {
     size_t end = at;
 
-    while (end < len && !is_blank(line[end]) && line[end] != '=')
+    while (end < len && !is_blank(line[end]) && line[end] != '=') {
         end++;
+    }
     AUTO_FREE char *name = xstrndup(line + at, end - at);
-    while (end < len && is_blank(line[end]))
+    while (end < len && is_blank(line[end])) {
         end++;
-    if (end == len || line[end] != '=' || !hostlist_is_secret(name))
+    }
+    if (end == len || line[end] != '=' || !hostlist_is_secret(name)) {
         return 0;
-    for (end++; end < len && is_blank(line[end]);)
+    }
+    for (end++; end < len && is_blank(line[end]);) {
         end++;
+    }
     return end - at;
 }
 
@@ -139,8 +147,9 @@ static void add_starred(struct str *out, const char *line, size_t len)
         str_add_mem(out, line + at, name_len);
         size_t end = value_end(line, len, at + name_len);
         for (at += name_len; at < end; at++) {
-            if (!continues_character(line[at]))
+            if (!continues_character(line[at])) {
                 str_add_char(out, '*');
+            }
         }
     }
 }
@@ -151,8 +160,9 @@ int hostlist_reader_locate(struct hostlist_reader *reader, size_t offset, struct
     size_t start = offset;
     size_t end = offset;
 
-    if (!err)
+    if (!err) {
         return -1;
+    }
     hostlist_reader_place(reader, offset, &line, &column);
     if (reader->first_line) {
         error_at(err, reader->name, line, column);
@@ -160,12 +170,15 @@ int hostlist_reader_locate(struct hostlist_reader *reader, size_t offset, struct
         error_prefix(err, "%s", reader->name);
         error_at(err, NULL, 0, column);
     }
-    while (start > 0 && reader->text[start - 1] != '\n')
+    while (start > 0 && reader->text[start - 1] != '\n') {
         start--;
-    while (end < reader->len && reader->text[end] != '\n' && end - start < SOURCE_MAX)
+    }
+    while (end < reader->len && reader->text[end] != '\n' && end - start < SOURCE_MAX) {
         end++;
-    if (end - start > SOURCE_MAX)
+    }
+    if (end - start > SOURCE_MAX) {
         end = start + SOURCE_MAX;
+    }
 
     AUTO_STR struct str source = STR_INIT;
     add_starred(&source, reader->text + start, end - start);
@@ -187,7 +200,8 @@ int hostlist_reader_fail(struct hostlist_reader *reader, size_t offset, struct e
 char *hostlist_reader_where(const struct hostlist_reader *reader, unsigned line, unsigned column,
                             unsigned other_line)
 {
-    if (reader->first_line && line != other_line)
+    if (reader->first_line && line != other_line) {
         return xasprintf("line %u", line);
+    }
     return xasprintf("column %u", column);
 }

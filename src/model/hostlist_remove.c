@@ -19,8 +19,9 @@ void hostlist_removal_add(struct hostlist_builder *builder, size_t offset, struc
 static void index_names(const struct hostlist *list, struct hostlist_index *names)
 {
     for (size_t i = 0; i < list->len; i++) {
-        if (!hostlist_index_find(names, list->items[i].name, NULL))
+        if (!hostlist_index_find(names, list->items[i].name, NULL)) {
             hostlist_index_add(names, list->items[i].name, 0);
+        }
     }
 }
 
@@ -30,10 +31,11 @@ static void drop_hosts(struct hostlist *list, const struct hostlist_index *remov
     size_t kept = 0;
 
     for (size_t i = 0; i < list->len; i++) {
-        if (hostlist_index_find(removed, list->items[i].name, NULL))
+        if (hostlist_index_find(removed, list->items[i].name, NULL)) {
             host_release(&list->items[i]);
-        else
+        } else {
             list->items[kept++] = list->items[i];
+        }
     }
     list->len = kept;
 }
@@ -46,8 +48,9 @@ static void note_unknown(struct hostlist_builder *builder, size_t offset, const 
     unsigned line, column;
     AUTO_STR struct str folded = STR_INIT;
 
-    if (!unknown->len || !notes || builder->removals_len > NOTES_MAX)
+    if (!unknown->len || !notes || builder->removals_len > NOTES_MAX) {
         return;
+    }
     hostlist_fold_names(unknown->items, unknown->len, &folded);
     hostlist_reader_place(reader, offset, &line, &column);
     AUTO_FREE char *place =
@@ -67,10 +70,11 @@ static void collect_removed(struct hostlist_builder *builder, struct hostlist_in
         AUTO_STRLIST struct strlist unknown = STRLIST_INIT;
         for (size_t i = 0; i < removal->names.len; i++) {
             const char *name = removal->names.items[i];
-            if (!hostlist_index_find(&names, name, NULL))
+            if (!hostlist_index_find(&names, name, NULL)) {
                 strlist_add(&unknown, name);
-            else if (!hostlist_index_find(removed, name, NULL))
+            } else if (!hostlist_index_find(removed, name, NULL)) {
                 hostlist_index_add(removed, name, 0);
+            }
         }
         note_unknown(builder, removal->offset, &unknown);
     }
@@ -82,14 +86,17 @@ static int refuse_empty(struct hostlist_builder *builder, bool removed, struct e
     struct hostlist_reader *reader = &builder->reader;
     unsigned line = 0, column = 0;
 
-    if (removed)
+    if (removed) {
         error_set(err, &kind_host_list, "'%s' is empty: '^' removes every host", reader->name);
-    else
+    } else {
         error_set(err, &kind_host_list, "'%s' is empty: it names no host", reader->name);
-    if (builder->removals_len > 0)
+    }
+    if (builder->removals_len > 0) {
         hostlist_reader_place(reader, builder->removals[0].offset, &line, &column);
-    if (reader->first_line)
+    }
+    if (reader->first_line) {
         error_at(err, reader->name, line, column);
+    }
     return error_hint(err, removed ? "take a '^' entry out" : "name at least one host");
 }
 
@@ -98,8 +105,9 @@ int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err)
     struct hostlist_index removed = {0};
     size_t before = builder->found.len;
 
-    if (before == 0)
+    if (before == 0) {
         return refuse_empty(builder, false, err);
+    }
     collect_removed(builder, &removed);
     drop_hosts(&builder->found, &removed);
     hostlist_index_release(&removed);
@@ -119,13 +127,15 @@ static int exclude_hosts(struct hostlist *list, struct hostlist_builder *named, 
     index_names(list, &names);
     for (size_t i = 0; i < named->found.len; i++) {
         const char *name = named->found.items[i].name;
-        if (!hostlist_index_find(&names, name, NULL))
+        if (!hostlist_index_find(&names, name, NULL)) {
             strlist_add(&unknown, name);
-        else if (!hostlist_index_find(&removed, name, NULL))
+        } else if (!hostlist_index_find(&removed, name, NULL)) {
             hostlist_index_add(&removed, name, 0);
+        }
     }
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         left -= hostlist_index_find(&removed, list->items[i].name, NULL);
+    }
     if (left == 0) {
         error_set(err, &kind_host_list, "%s leaves no host of the list", named->reader.name);
         result = error_hint(err, "leave at least one host in");
@@ -151,12 +161,14 @@ int hostlist_exclude(struct hostlist *list, const char *expression, const char *
                                          .groups = context ? context->groups : NULL};
     struct hostlist_builder named = {.plain = true, .context = context ? &own : &nothing};
 
-    if (expression[strspn(expression, " \t\r\n")] == '\0')
+    if (expression[strspn(expression, " \t\r\n")] == '\0') {
         return 0;
+    }
     hostlist_reader_init(&named.reader, expression, strlen(expression), HOSTLIST_COMMAS, option, 0);
     int result = hostlist_build(&named, err);
-    if (result == 0)
+    if (result == 0) {
         result = exclude_hosts(list, &named, err);
+    }
     hostlist_builder_release(&named);
     return result;
 }
@@ -171,8 +183,9 @@ int hostlist_keep_first(struct hostlist *list, size_t count, const char *option,
         error_set(err, &kind_host_list, "%s %zu, but the host list has %zu", option, count, list->len);
         return error_hint(err, "give a number from 1 to %zu", list->len);
     }
-    for (size_t i = count; i < list->len; i++)
+    for (size_t i = count; i < list->len; i++) {
         host_release(&list->items[i]);
+    }
     list->len = count;
     return 0;
 }

@@ -124,7 +124,7 @@ int job_check_run_name(const char *run, struct error *err)
     size_t len = strlen(run);
     bool good = len >= 1 && len <= RUN_NAME_MAX && is_alnum_ascii(run[0]);
     for (size_t i = 0; good && i < len; i++) {
-        good = is_alnum_ascii(run[i]) || strchr("._-", run[i]) != NULL;
+        good = is_alnum_ascii(run[i]) || strchr("._-", run[i]);
     }
     if (good) {
         return 0;
@@ -134,7 +134,7 @@ int job_check_run_name(const char *run, struct error *err)
         "'%.80s' is no run name, allowed: 1 to %d letters, digits, '.', '_' and '-', the first a letter or "
         "digit",
         run, RUN_NAME_MAX);
-    if (strpbrk(run, "*?") != NULL) {
+    if (strpbrk(run, "*?")) {
         return error_hint(err, "name one run; only stop, wait and remove take patterns");
     }
     return error_hint(err, "choose a name such as 'run1'");
@@ -144,7 +144,7 @@ int job_check_container_name(const char *name, struct error *err)
 {
     bool good = is_alnum_ascii(name[0]);
     for (size_t i = 0; name[i] != '\0'; i++) {
-        good = good && (is_alnum_ascii(name[i]) || strchr("._-", name[i]) != NULL);
+        good = good && (is_alnum_ascii(name[i]) || strchr("._-", name[i]));
     }
     if (good) {
         return 0;

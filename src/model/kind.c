@@ -21,8 +21,9 @@ static size_t code_weight(int code)
 {
     size_t count = sizeof(codes_by_weight) / sizeof(codes_by_weight[0]);
     for (size_t i = 0; i < count; i++) {
-        if (codes_by_weight[i] == code)
+        if (codes_by_weight[i] == code) {
             return count + 1 - i;
+        }
     }
     return code == 0 ? 0 : 1;
 }
@@ -32,7 +33,8 @@ int kind_worse_code(int code_a, int code_b)
     size_t weight_a = code_weight(code_a);
     size_t weight_b = code_weight(code_b);
 
-    if (weight_a != weight_b)
+    if (weight_a != weight_b) {
         return weight_a > weight_b ? code_a : code_b;
+    }
     return code_a > code_b ? code_a : code_b;
 }

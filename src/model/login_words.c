@@ -59,14 +59,18 @@ static void add_line(const char *said, size_t len, size_t at, struct str *shown)
 {
     size_t begin = at, end = at;
 
-    while (begin > 0 && said[begin - 1] != '\n')
+    while (begin > 0 && said[begin - 1] != '\n') {
         begin--;
-    while (end < len && said[end] != '\n')
+    }
+    while (end < len && said[end] != '\n') {
         end++;
-    while (begin < end && is_blank(said[begin]))
+    }
+    while (begin < end && is_blank(said[begin])) {
         begin++;
-    while (end > begin && is_blank(said[end - 1]))
+    }
+    while (end > begin && is_blank(said[end - 1])) {
         end--;
+    }
     text_add_line(shown, said + begin, end - begin < SHOWN_BYTES ? end - begin : SHOWN_BYTES);
 }
 
@@ -74,8 +78,9 @@ static void add_line(const char *said, size_t len, size_t at, struct str *shown)
  * there is none. */
 static size_t skip_blanks_back(const char *said, size_t end)
 {
-    while (end > 0 && is_blank(said[end - 1]))
+    while (end > 0 && is_blank(said[end - 1])) {
         end--;
+    }
     return end;
 }
 
@@ -83,16 +88,19 @@ static void add_last_lines(const char *said, size_t len, struct str *shown)
 {
     size_t last = skip_blanks_back(said, len), begin = last, before;
 
-    if (last == 0)
+    if (last == 0) {
         return;
-    while (begin > 0 && said[begin - 1] != '\n')
+    }
+    while (begin > 0 && said[begin - 1] != '\n') {
         begin--;
+    }
     before = skip_blanks_back(said, begin);
     if (before > 0 && last - begin < SHOWN_BYTES / 2) {
         AUTO_STR struct str line = STR_INIT;
         add_line(said, before, before - 1, &line);
-        if (line.len < SHOWN_BYTES / 2)
+        if (line.len < SHOWN_BYTES / 2) {
             str_addf(shown, "%s / ", str_text(&line));
+        }
     }
     add_line(said, len, last - 1, shown);
 }
@@ -101,12 +109,14 @@ const char *login_words_pick(const char *said, size_t len, struct str *shown)
 {
     AUTO_FREE char *text = xcalloc(1, len + 1);
 
-    for (size_t i = 0; i < len; i++) /* a NUL byte ends no text of a server's */
+    for (size_t i = 0; i < len; i++) { /* a NUL byte ends no text of a server's */
         text[i] = said[i] == '\0' ? ' ' : said[i];
+    }
     for (size_t i = 0; i < login_words_len; i++) {
         const char *at = strcasestr(text, login_words[i].text);
-        if (at == NULL)
+        if (!at) {
             continue;
+        }
         add_line(text, len, (size_t)(at - text), shown);
         return login_words[i].action;
     }
@@ -120,8 +130,9 @@ void login_words_explain(struct error *err, const char *who, const char *said, s
     const struct error before = *err;
     const char *action = login_words_pick(said, len, &shown);
 
-    if (shown.len == 0)
+    if (shown.len == 0) {
         return;
+    }
     error_set(err, before.kind, "%s; %s: '%s'", before.text, who, str_text(&shown));
-    error_hint(err, "%s", action != NULL ? action : before.hint);
+    error_hint(err, "%s", action ? action : before.hint);
 }

@@ -20,8 +20,9 @@ const char *const notify_format_names[NOTIFY_FORMATS] = {
 
 void notify_targets_release(struct notify_targets *targets)
 {
-    for (size_t i = 0; i < targets->len; i++)
+    for (size_t i = 0; i < targets->len; i++) {
         free(targets->items[i].url);
+    }
     free(targets->items);
     *targets = (struct notify_targets){0};
 }
@@ -38,8 +39,9 @@ struct notify_target *notify_targets_add(struct notify_targets *targets, const c
 static const char *after_scheme(const char *url, bool *secure)
 {
     *secure = text_starts(url, "https://");
-    if (*secure)
+    if (*secure) {
         return url + strlen("https://");
+    }
     return text_starts(url, "http://") ? url + strlen("http://") : NULL;
 }
 
@@ -49,8 +51,9 @@ static const char *find_host(const char *authority, size_t *len)
     const char *host = authority;
     size_t all = strcspn(authority, "/?#");
     for (size_t i = 0; i < all; i++) {
-        if (authority[i] == '@')
+        if (authority[i] == '@') {
             host = authority + i + 1;
+        }
     }
     *len = all - (size_t)(host - authority);
     return host;
@@ -60,8 +63,9 @@ static const char *find_host(const char *authority, size_t *len)
 static bool has_odd_character(const char *url)
 {
     for (const char *at = url; *at; at++) {
-        if (*at <= ' ' || *at >= 0x7f || strchr("\"<>\\^`{|}", *at))
+        if (*at <= ' ' || *at >= 0x7f || strchr("\"<>\\^`{|}", *at)) {
             return true;
+        }
     }
     return false;
 }
@@ -89,8 +93,9 @@ static bool is_name(const char *host, size_t len)
     struct in_addr address;
 
     if (len == 0 || len > 253 || strspn(name, letters) != len || name[0] == '-' || name[0] == '.' ||
-        strstr(name, "..") != NULL)
+        strstr(name, "..")) {
         return false;
+    }
     return strspn(name, "0123456789.") != len || inet_pton(AF_INET, name, &address) == 1;
 }
 
@@ -107,12 +112,13 @@ static bool is_authority(const char *authority, size_t len)
 {
     AUTO_FREE char *copy = xstrndup(authority, len);
     char *close = copy[0] == '[' ? strchr(copy, ']') : NULL;
-    char *rest = close != NULL ? close + 1 : copy + strcspn(copy, ":");
+    char *rest = close ? close + 1 : copy + strcspn(copy, ":");
     uint64_t port;
 
-    if (copy[0] == '[' ? close == NULL || !is_ipv6(copy + 1, (size_t)(close - copy) - 1)
-                       : !is_name(copy, (size_t)(rest - copy)))
+    if (copy[0] == '[' ? !close || !is_ipv6(copy + 1, (size_t)(close - copy) - 1)
+                       : !is_name(copy, (size_t)(rest - copy))) {
         return false;
+    }
     return *rest == '\0' || (*rest == ':' && text_to_uint(rest + 1, 1, 65535, &port));
 }
 
@@ -125,21 +131,24 @@ int notify_url_check(const char *url, bool allow_http, struct error *err)
         error_set(err, &kind_usage, "the URL does not begin with 'https://'");
         return error_hint(err, "write it as in 'https://hooks.example.org/…'");
     }
-    if (strlen(url) > NOTIFY_URL_LENGTH_MAX)
+    if (strlen(url) > NOTIFY_URL_LENGTH_MAX) {
         return error_set(err, &kind_usage, "the URL has %zu bytes, at most %d", strlen(url),
                          NOTIFY_URL_LENGTH_MAX);
+    }
     AUTO_STR struct str shown = STR_INIT;
     notify_url_shown(url, &shown);
     const char *host = find_host(authority, &len);
-    if (len == 0 || *host == ':')
+    if (len == 0 || *host == ':') {
         return error_set(err, &kind_usage, "the URL names no host");
+    }
     if (has_odd_character(url)) {
         error_set(err, &kind_usage, "the URL '%s' holds a character that may not stand in one",
                   str_text(&shown));
         return error_hint(err, "write blanks and such as %%20");
     }
-    if (host != authority)
+    if (host != authority) {
         return error_set(err, &kind_usage, "the URL '%s' holds a user name", str_text(&shown));
+    }
     if (!is_authority(authority, len)) {
         error_set(err, &kind_usage, "the URL '%s' names no host and port that can be", str_text(&shown));
         return error_hint(err, "write the host as 'name', 'name:443', '192.0.2.1' or '[2001:db8::1]:443'");

@@ -21,8 +21,9 @@ static const char *const open_texts[PLACEHOLDER_COUNT] = {
 
 void placeholders_release(struct placeholders *values)
 {
-    for (size_t i = 0; i < PLACEHOLDER_COUNT; i++)
+    for (size_t i = 0; i < PLACEHOLDER_COUNT; i++) {
         free(values->value[i]);
+    }
     *values = (struct placeholders)PLACEHOLDERS_INIT;
 }
 
@@ -52,11 +53,13 @@ static int unknown_name(const char *name, struct error *err)
 {
     const char *nearest = text_nearest(name, names, PLACEHOLDER_COUNT);
     error_set(err, &kind_plan, "unknown placeholder '${{%s}}'", name);
-    if (nearest)
+    if (nearest) {
         return error_hint(err, "did you mean '${{%s}}'? a literal '${{' is written '$${{'", nearest);
+    }
     AUTO_STR struct str all = STR_INIT;
-    for (size_t i = 0; i < PLACEHOLDER_COUNT; i++)
+    for (size_t i = 0; i < PLACEHOLDER_COUNT; i++) {
         str_addf(&all, "%s%s", i ? ", " : "", names[i]);
+    }
     return error_hint(err, "use one of %s; a literal '${{' is written '$${{'", str_text(&all));
 }
 
@@ -68,18 +71,21 @@ static int fill_one(const struct placeholders *values, const char *inside, size_
         inside++;
         len--;
     }
-    while (len > 0 && is_blank(inside[len - 1]))
+    while (len > 0 && is_blank(inside[len - 1])) {
         len--;
+    }
     AUTO_FREE char *name = xstrndup(inside, len);
     for (size_t i = 0; i < PLACEHOLDER_COUNT; i++) {
-        if (strcmp(name, names[i]) != 0)
+        if (strcmp(name, names[i]) != 0) {
             continue;
+        }
         if (values->refused[i]) {
             error_set(err, &kind_plan, "'%s' %s", open_texts[i], values->refused[i]);
             return error_hint(err, "leave it out here; a literal '${{' is written '$${{'");
         }
-        if (!values->value[i] && open)
+        if (!values->value[i] && open) {
             *open = true;
+        }
         str_add(out, values->value[i] ? values->value[i] : open_texts[i]);
         return 0;
     }
@@ -105,8 +111,9 @@ int placeholder_fill(const struct placeholders *values, const char *text, struct
                 error_set(err, &kind_plan, "'${{' without '}}'");
                 return error_hint(err, "close it, or write '$${{' for a literal '${{'");
             }
-            if (fill_one(values, dollar + 3, (size_t)(end - dollar - 3), out, open, err))
+            if (fill_one(values, dollar + 3, (size_t)(end - dollar - 3), out, open, err)) {
                 return -1;
+            }
             text = end + 2;
         } else {
             str_add_char(out, '$');

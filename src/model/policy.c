@@ -197,7 +197,7 @@ const char *policy_needs_supervisor(const struct policy *policy)
 const char *policy_forbids_restart(const struct policy *policy, const char *text)
 {
     for (size_t i = 0; i < policy->no_restart_on.len; i++) {
-        if (strstr(text, policy->no_restart_on.items[i]) != NULL) {
+        if (strstr(text, policy->no_restart_on.items[i])) {
             return policy->no_restart_on.items[i];
         }
     }

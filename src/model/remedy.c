@@ -15,8 +15,9 @@ const size_t remedies_len = sizeof remedies / sizeof remedies[0];
 static const char *last_in(const char *text, const char *part)
 {
     const char *last = NULL;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+    for (const char *at = text; (at = strstr(at, part)); at++) {
         last = at;
+    }
     return last;
 }
 
@@ -24,9 +25,9 @@ const char *remedy_find(const char *text)
 {
     const char *last = NULL;
     const char *action = NULL;
-    for (size_t i = 0; text != NULL && i < remedies_len; i++) {
+    for (size_t i = 0; text && i < remedies_len; i++) {
         const char *at = last_in(text, remedies[i].line);
-        if (at != NULL && (last == NULL || at > last)) {
+        if (at && (!last || at > last)) {
             last = at;
             action = remedies[i].action;
         }

@@ -171,7 +171,7 @@ void run_forget_left_over(struct run *run, const char *host)
     size_t kept = 0;
     for (size_t i = 0; i < run->left_over_len; i++) {
         struct run_left_over *item = &run->left_over[i];
-        if (host != NULL && strcmp(item->host, host) != 0) {
+        if (host && strcmp(item->host, host) != 0) {
             run->left_over[kept++] = *item;
         } else {
             free(item->host);
@@ -184,7 +184,7 @@ void run_forget_left_over(struct run *run, const char *host)
 void run_drop_attempt(struct run *run)
 {
     struct run_attempt *attempt = run_current_attempt(run);
-    if (attempt != NULL) {
+    if (attempt) {
         free(attempt->reason);
         strlist_release(&attempt->nodes);
         run->attempts_len--;

@@ -12,8 +12,9 @@
 
 const char *topology_node_addr(const struct topology_node *node)
 {
-    if (node->host->addr)
+    if (node->host->addr) {
         return node->host->addr;
+    }
     return node->hostname ? node->hostname : node->host->name;
 }
 
@@ -37,8 +38,9 @@ static bool ipv4_is_own(struct in_addr v4)
 
 static bool ipv6_is_own(const struct in6_addr *v6)
 {
-    if (IN6_IS_ADDR_LOOPBACK(v6) || IN6_IS_ADDR_UNSPECIFIED(v6))
+    if (IN6_IS_ADDR_LOOPBACK(v6) || IN6_IS_ADDR_UNSPECIFIED(v6)) {
         return true;
+    }
     struct in_addr v4;
     memcpy(&v4, &v6->s6_addr[12], sizeof v4);
     return IN6_IS_ADDR_V4MAPPED(v6) && ipv4_is_own(v4);
@@ -58,11 +60,14 @@ static bool name_is_own(const char *name)
                                       "ipv6-localhost",
                                       "ipv6-loopback"};
     size_t len = strlen(name);
-    if (len > 0 && name[len - 1] == '.')
+    if (len > 0 && name[len - 1] == '.') {
         len--;
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (strlen(own[i]) == len && strncasecmp(name, own[i], len) == 0)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        if (strlen(own[i]) == len && strncasecmp(name, own[i], len) == 0) {
             return true;
+        }
+    }
     return len > 10 && strncasecmp(name + len - 10, ".localhost", 10) == 0;
 }
 
@@ -71,20 +76,24 @@ bool topology_addr_is_loopback(const char *addr)
     AUTO_FREE char *bare = bare_addr(addr);
     struct in6_addr v6;
     struct in_addr v4;
-    if (inet_pton(AF_INET6, bare, &v6) == 1)
+    if (inet_pton(AF_INET6, bare, &v6) == 1) {
         return ipv6_is_own(&v6);
+    }
     /* inet_aton and not inet_pton: "127.1" reaches this machine too. It takes blanks at the end: none here.
      */
-    if (!strpbrk(bare, " \t") && inet_aton(bare, &v4))
+    if (!strpbrk(bare, " \t") && inet_aton(bare, &v4)) {
         return ipv4_is_own(v4);
+    }
     return name_is_own(bare);
 }
 
 static bool all_loopback(const struct topology_node *nodes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!topology_addr_is_loopback(topology_node_addr(&nodes[i])))
+    for (size_t i = 0; i < count; i++) {
+        if (!topology_addr_is_loopback(topology_node_addr(&nodes[i]))) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -111,14 +120,15 @@ static int check_master_text(const char *wanted, const char *bare, struct error 
 static int refuse_loopback(const char *master, bool chosen, const struct topology_node *first, size_t count,
                            struct error *err)
 {
-    if (chosen)
+    if (chosen) {
         error_set(err, &kind_plan, "master.addr '%s' is a loopback address and there are %zu nodes", master,
                   count);
-    else
+    } else {
         error_set(
             err, &kind_plan,
             "the first host '%s' would be the master by the loopback address '%s' and there are %zu nodes",
             first->label, master, count);
+    }
     return error_hint(
         err, chosen ? "name an address by which the other nodes reach the first host"
                     : "give the first host an addr= that the other nodes reach, or use --master-addr");
@@ -127,8 +137,9 @@ static int refuse_loopback(const char *master, bool chosen, const struct topolog
 char *topology_choose_master(const char *wanted, const struct topology_node *nodes, size_t count,
                              struct error *err)
 {
-    if (!wanted && count == 1)
+    if (!wanted && count == 1) {
         return xstrdup("127.0.0.1");
+    }
     const char *addr = wanted ? wanted : topology_node_addr(&nodes[0]);
     char *bare = bare_addr(addr);
     if (check_master_text(addr, bare, err) == 0) {
@@ -137,7 +148,7 @@ char *topology_choose_master(const char *wanted, const struct topology_node *nod
                       "the master's address '%s' has a zone, which means nothing on other nodes", addr);
             error_hint(err, "give the first host an addr= that the other nodes reach, or use --master-addr");
         } else if (count > 1 && topology_addr_is_loopback(bare) && !all_loopback(nodes, count)) {
-            refuse_loopback(bare, wanted != NULL, &nodes[0], count, err);
+            refuse_loopback(bare, wanted, &nodes[0], count, err);
         } else {
             return bare;
         }
@@ -157,24 +168,29 @@ unsigned topology_count_visible(const char *visible_devices, unsigned present)
         bool is_index = text_to_uint(text, 0, 65535, &index);
         /* CUDA C Programming Guide, "Environment variables": devices after the first invalid entry are
          * hidden. */
-        if (len == 0 || *text == '-' || (is_index && index >= present))
+        if (len == 0 || *text == '-' || (is_index && index >= present)) {
             break;
+        }
         count++;
         entry += len;
-        if (*entry == ',')
+        if (*entry == ',') {
             entry++;
+        }
     }
     return count < present ? count : present;
 }
 
 static unsigned count_node(const struct job *job, const struct topology_node *node)
 {
-    if (job->nproc_per_node)
+    if (job->nproc_per_node) {
         return job->nproc_per_node;
-    if (node->host->slots)
+    }
+    if (node->host->slots) {
         return node->host->slots;
-    if (node->gpus < 0)
+    }
+    if (node->gpus < 0) {
         return 0;
+    }
     return node->gpus ? (unsigned)node->gpus : 1;
 }
 
@@ -190,8 +206,9 @@ static int check_against_list(const struct job *job, const struct topology_node 
                       wanted, nodes[i].label, host->gpus, host->slots);
             return error_hint(err, "use --nproc-per-node %u, or change gpus= of that host", host->slots);
         }
-        if (host->slots && wanted > host->slots)
+        if (host->slots && wanted > host->slots) {
             strlist_add(&above, nodes[i].label);
+        }
     }
     if (above.len) {
         AUTO_STR struct str folded = STR_INIT;
@@ -209,12 +226,14 @@ static int refuse_unequal(const struct job *job, const struct topology_node *nod
     bool from_list = nodes[first].host->slots && nodes[other].host->slots;
     AUTO_STRLIST struct strlist same = STRLIST_INIT, differ = STRLIST_INIT;
     for (size_t i = 0; i < count; i++) {
-        if (from_list && !nodes[i].host->slots)
+        if (from_list && !nodes[i].host->slots) {
             continue;
-        if (nproc[i] == nproc[first])
+        }
+        if (nproc[i] == nproc[first]) {
             strlist_add(&same, nodes[i].label);
-        else if (nproc[i] == nproc[other])
+        } else if (nproc[i] == nproc[other]) {
             strlist_add(&differ, nodes[i].label);
+        }
     }
     AUTO_STR struct str same_text = STR_INIT, differ_text = STR_INIT;
     hostlist_fold_names(same.items, same.len, &same_text);
@@ -228,31 +247,39 @@ static int refuse_unequal(const struct job *job, const struct topology_node *nod
 static size_t find_unequal(const struct topology_node *nodes, size_t count, const unsigned *nproc,
                            size_t first, bool only_list)
 {
-    for (size_t i = first + 1; i < count; i++)
-        if (nproc[i] && nproc[i] != nproc[first] && (!only_list || nodes[i].host->slots))
+    for (size_t i = first + 1; i < count; i++) {
+        if (nproc[i] && nproc[i] != nproc[first] && (!only_list || nodes[i].host->slots)) {
             return i;
+        }
+    }
     return count;
 }
 
 int topology_count_processes(const struct job *job, bool unequal_allowed, const struct topology_node *nodes,
                              size_t count, unsigned *nproc, struct strlist *warnings, struct error *err)
 {
-    if (check_against_list(job, nodes, count, warnings, err))
+    if (check_against_list(job, nodes, count, warnings, err)) {
         return -1;
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         nproc[i] = count_node(job, &nodes[i]);
-    if (unequal_allowed)
+    }
+    if (unequal_allowed) {
         return 0;
+    }
     /* What the list alone gets wrong is said first: it is wrong whatever the nodes have. */
     for (int only_list = 1; only_list >= 0; only_list--) {
         size_t first = 0;
-        while (first < count && (nproc[first] == 0 || (only_list && !nodes[first].host->slots)))
+        while (first < count && (nproc[first] == 0 || (only_list && !nodes[first].host->slots))) {
             first++;
-        if (first == count)
+        }
+        if (first == count) {
             continue;
+        }
         size_t other = find_unequal(nodes, count, nproc, first, only_list);
-        if (other < count)
+        if (other < count) {
             return refuse_unequal(job, nodes, count, nproc, first, other, err);
+        }
     }
     return 0;
 }

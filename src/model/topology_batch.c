@@ -15,9 +15,10 @@ static int hint_processes(unsigned world, uint64_t unit, struct error *err)
 {
     uint64_t below, above;
     nearest_multiples(world, unit, &below, &above);
-    if (below == above)
+    if (below == above) {
         return error_hint(err, "use %llu processes in all, or other parallel sizes",
                           (unsigned long long)above);
+    }
     return error_hint(err, "use %llu or %llu processes in all, or other parallel sizes",
                       (unsigned long long)below, (unsigned long long)above);
 }
@@ -48,17 +49,19 @@ unsigned topology_split_batch(unsigned global, unsigned micro, unsigned data_par
 {
     uint64_t unit = (uint64_t)micro * data_parallel;
     uint64_t below, above;
-    if (global && global % unit == 0)
+    if (global && global % unit == 0) {
         return (unsigned)(global / unit);
+    }
     error_set(err, &kind_plan,
               "global batch size %u is not divisible by micro batch size %u times data-parallel size %u, "
               "which is %llu",
               global, micro, data_parallel, (unsigned long long)unit);
     nearest_multiples(global, unit, &below, &above);
-    if (below == above)
+    if (below == above) {
         error_hint(err, "use a global batch size of %llu", (unsigned long long)above);
-    else
+    } else {
         error_hint(err, "use a global batch size of %llu or %llu", (unsigned long long)below,
                    (unsigned long long)above);
+    }
     return 0;
 }

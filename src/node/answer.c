@@ -1,6 +1,7 @@
 /* Answers of each verb, from fields to values. */
 #include "node/answer.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,9 @@ static int no_answer(const char *bytes, size_t len, const char *what, struct err
     const char *line = node_last_line(bytes, len, &line_len);
 
     error_set(err, &kind_node_answer, "%s", what);
-    if (line_len == 0)
+    if (line_len == 0) {
         return error_hint(err, "look at the login's start-up files: nothing came back at all");
+    }
     text_add_utf8(&shown, line, line_len);
     return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
 }
@@ -52,13 +54,15 @@ int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, 
 {
     *fields = (struct node_fields){0};
     int found = read_frames(fields, bytes, len, nonce, err);
-    if (found < 0)
+    if (found < 0) {
         return -1;
-    if (found == 0)
+    }
+    if (found == 0) {
         return no_answer(bytes, len,
                          fields->len > 0 ? "the node's answer has no end"
                                          : "the node gave no answer that can be understood",
                          err);
+    }
     return node_fields_check(fields, err);
 }
 
@@ -67,8 +71,9 @@ static int read_number(const struct node_fields *fields, const char *key, uint64
 {
     uint64_t value = (uint64_t)*out;
 
-    if (node_field_number(fields, key, max, &value, err) != 0)
+    if (node_field_number(fields, key, max, &value, err) != 0) {
         return -1;
+    }
     *out = (int64_t)value;
     return 0;
 }
@@ -78,8 +83,9 @@ static int read_unsigned(const struct node_fields *fields, const char *key, unsi
 {
     uint64_t value = *out;
 
-    if (node_field_number(fields, key, max, &value, err) != 0)
+    if (node_field_number(fields, key, max, &value, err) != 0) {
         return -1;
+    }
     *out = (unsigned)value;
     return 0;
 }
@@ -91,10 +97,12 @@ static int read_status(const struct node_fields *fields, const char *key, int *o
     uint64_t number = 0;
 
     *out = -1;
-    if (value == NULL || value[0] == '\0' || strcmp(value, "-1") == 0)
+    if (!value || value[0] == '\0' || strcmp(value, "-1") == 0) {
         return 0;
-    if (node_field_number(fields, key, 255, &number, err) != 0)
+    }
+    if (node_field_number(fields, key, 255, &number, err) != 0) {
         return -1;
+    }
     *out = (int)number;
     return 0;
 }
@@ -106,14 +114,16 @@ static int read_uptime(const struct node_fields *fields, const char *key, int64_
     uint64_t whole = 0;
     uint64_t hundredths = 0;
 
-    if (value == NULL || value[0] == '\0')
+    if (!value || value[0] == '\0') {
         return 0;
+    }
     const char *dot = strchr(value, '.');
-    AUTO_FREE char *first = dot != NULL ? xstrndup(value, (size_t)(dot - value)) : xstrdup(value);
+    AUTO_FREE char *first = dot ? xstrndup(value, (size_t)(dot - value)) : xstrdup(value);
     if (!text_to_uint(first, 0, TIME_MAX, &whole) ||
-        (dot != NULL && (strlen(dot) != 3 || !text_to_uint(dot + 1, 0, 99, &hundredths))))
+        (dot && (strlen(dot) != 3 || !text_to_uint(dot + 1, 0, 99, &hundredths)))) {
         return error_set(err, &kind_node_answer, "the node's answer says '%s' for '%s', a time is needed",
                          value, key);
+    }
     *out = (int64_t)(whole * 1000 + hundredths * 10);
     return 0;
 }
@@ -123,15 +133,11 @@ static char *copy_signal(const struct node_fields *fields)
 {
     const char *value = node_field_text(fields, "signal");
 
-    if (value == NULL || value[0] == '\0' || strlen(value) > 16 ||
-        value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")] != '\0')
+    if (!value || value[0] == '\0' || strlen(value) > 16 ||
+        value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")] != '\0') {
         return NULL;
+    }
     return xstrdup(value);
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '?';
 }
 
 /* Fields key="PID STATE COMMAND", and key_total. */
@@ -141,20 +147,24 @@ static int read_processes(const struct node_fields *fields, const char *key, str
     AUTO_FREE char *total_key = xasprintf("%s_total", key);
 
     for (size_t i = 0; i < fields->len && out->len < 64; i++) {
-        if (strcmp(fields->items[i].key, key) != 0)
+        if (strcmp(fields->items[i].key, key) != 0) {
             continue;
+        }
         const char *value = fields->items[i].value;
         size_t digits = strspn(value, "0123456789");
         AUTO_FREE char *number = xstrndup(value, digits);
         uint64_t pid = 0;
-        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' || !is_letter(value[digits + 1]))
+        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' ||
+            !(isalpha((unsigned char)value[digits + 1]) || value[digits + 1] == '?')) {
             return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process", value);
+        }
         out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
         const char *rest = value + digits + 2;
         rest += rest[0] == ' ';
         size_t len = strlen(rest); /* /proc/PID/cmdline ends every word, the last one too */
-        while (len > 0 && rest[len - 1] == ' ')
+        while (len > 0 && rest[len - 1] == ' ') {
             len--;
+        }
         out->items[out->len++] = (struct node_process){
             .pid = (int64_t)pid,
             .state = value[digits + 1],
@@ -162,17 +172,20 @@ static int read_processes(const struct node_fields *fields, const char *key, str
         };
     }
     out->total = out->len;
-    if (node_field_number(fields, total_key, PID_MAX, &out->total, err) != 0)
+    if (node_field_number(fields, total_key, PID_MAX, &out->total, err) != 0) {
         return -1;
-    if (out->total < out->len)
+    }
+    if (out->total < out->len) {
         out->total = out->len;
+    }
     return 0;
 }
 
 static void processes_release(struct node_processes *list)
 {
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         free(list->items[i].command);
+    }
     free(list->items);
     *list = (struct node_processes){0};
 }
@@ -181,10 +194,11 @@ static int read_foreign(const struct node_fields *fields, struct node_foreign *o
 {
     const char *verdict = node_field_text(fields, "foreign");
 
-    if (verdict == NULL)
+    if (!verdict) {
         return 0;
+    }
     const char *run_id = node_field_text(fields, "foreign_run_id");
-    out->run_id = xstrdup(run_id != NULL ? run_id : "");
+    out->run_id = xstrdup(run_id ? run_id : "");
     out->host = node_field_copy(fields, "foreign_host");
     out->user = node_field_copy(fields, "foreign_user");
     out->lives = strcmp(verdict, "lives") == 0;
@@ -201,13 +215,15 @@ static void foreign_release(struct node_foreign *foreign)
 
 static int read_setup(const struct node_fields *fields, struct node_setup_failure *out, struct error *err)
 {
-    if (node_field_text(fields, "setup_failed") == NULL)
+    if (!node_field_text(fields, "setup_failed")) {
         return 0;
+    }
     out->failed = true;
     out->output = node_field_copy(fields, "setup_output");
     node_drop_shell_place(out->output);
-    if (read_unsigned(fields, "setup_failed", COUNT_MAX, &out->line, err) != 0)
+    if (read_unsigned(fields, "setup_failed", COUNT_MAX, &out->line, err) != 0) {
         return -1;
+    }
     return read_status(fields, "setup_status", &out->status, err);
 }
 
@@ -216,7 +232,7 @@ static bool scan_is_whole(const struct node_fields *fields)
 {
     const char *value = node_field_text(fields, "scan");
 
-    return value != NULL && strcmp(value, "ok") == 0;
+    return value && strcmp(value, "ok") == 0;
 }
 
 static int no_proof(const char *what, struct error *err)
@@ -256,8 +272,9 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
     out->artifacts_unmounted = node_field_copy(fields, "artifacts_unmounted");
     out->container_id = node_field_copy(fields, "container_id");
     out->container_started = node_field_copy(fields, "container_started");
-    if (out->host == NULL || out->artifacts == NULL)
+    if (!out->host || !out->artifacts) {
         return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
+    }
     if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
         read_unsigned(fields, "cores", CORES_MAX, &out->cores, err) != 0 ||
         read_unsigned(fields, "gpus", GPUS_MAX, &out->gpus, err) != 0 ||
@@ -265,10 +282,12 @@ static int fill_probe(const struct node_fields *fields, struct node_probe *out, 
         read_unsigned(fields, "port", PORT_MAX, &out->port, err) != 0 ||
         read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
         read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0 ||
-        node_others_from_fields(fields, &out->others, err) != 0)
+        node_others_from_fields(fields, &out->others, err) != 0) {
         return -1;
-    if (out->artifacts_writable && out->foreign.run_id == NULL && !scan_is_whole(fields))
+    }
+    if (out->artifacts_writable && !out->foreign.run_id && !scan_is_whole(fields)) {
         return no_proof("a probe", err);
+    }
     out->uid = (uint64_t)uid;
     return read_processes(fields, "live", &out->live, err);
 }
@@ -280,8 +299,9 @@ int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct n
 
     *out = (struct node_probe){0};
     int result = node_fields_read(&fields, bytes, len, nonce, err);
-    if (result == 0)
+    if (result == 0) {
         result = fill_probe(&fields, out, err);
+    }
     node_fields_release(&fields);
     return result;
 }
@@ -323,14 +343,14 @@ static int read_stage(const struct node_fields *fields, enum node_start_stage *o
     };
     const char *value = node_field_text(fields, "stage");
 
-    for (size_t i = 0; value != NULL && i < ARRAY_LEN(names); i++) {
+    for (size_t i = 0; value && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], value) == 0) {
             *out = (enum node_start_stage)i;
             return 0;
         }
     }
     return error_set(err, &kind_node_answer, "the node's answer to a start says '%s'",
-                     value != NULL ? value : "nothing");
+                     value ? value : "nothing");
 }
 
 static int fill_start(const struct node_fields *fields, struct node_start *out, struct error *err)
@@ -346,8 +366,9 @@ static int fill_start(const struct node_fields *fields, struct node_start *out, 
         read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
         read_unsigned(fields, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
         read_status(fields, "status", &out->status, err) != 0 ||
-        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0)
+        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0) {
         return -1;
+    }
     return read_foreign(fields, &out->foreign, err);
 }
 
@@ -358,8 +379,9 @@ int node_answer_start(const char *bytes, size_t len, const char *nonce, struct n
 
     *out = (struct node_start){.status = -1};
     int result = node_fields_read(&fields, bytes, len, nonce, err);
-    if (result == 0)
+    if (result == 0) {
         result = fill_start(&fields, out, err);
+    }
     node_fields_release(&fields);
     return result;
 }
@@ -389,14 +411,14 @@ static int read_life(const struct node_fields *fields, enum node_life *out, stru
     };
     const char *value = node_field_text(fields, "life");
 
-    for (size_t i = 0; value != NULL && i < ARRAY_LEN(names); i++) {
+    for (size_t i = 0; value && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], value) == 0) {
             *out = (enum node_life)i;
             return 0;
         }
     }
     return error_set(err, &kind_node_answer, "the node's answer about a run says '%s'",
-                     value != NULL ? value : "nothing");
+                     value ? value : "nothing");
 }
 
 static int fill_observation(const struct node_fields *fields, struct node_observation *out, struct error *err)
@@ -420,11 +442,12 @@ static int fill_observation(const struct node_fields *fields, struct node_observ
         read_uptime(fields, "uptime", &out->uptime_ms, err) != 0 ||
         read_unsigned(fields, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
         read_number(fields, "log_time", TIME_MAX, &out->log_s, err) != 0 ||
-        node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0)
+        node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0) {
         return -1;
+    }
     out->unproven = node_field_copy(fields, "unproven");
-    out->scanned = out->unproven == NULL && scan_is_whole(fields);
-    out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line") != NULL;
+    out->scanned = !out->unproven && scan_is_whole(fields);
+    out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line");
     node_gpus_parse(node_field_text(fields, "gpus"), &out->gpus);
     out->own_gpus = node_field_copy(fields, "gpus_own");
     node_gpus_set_own(&out->gpus, out->own_gpus);
@@ -438,8 +461,9 @@ int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct
 
     *out = (struct node_observation){.status = -1};
     int result = node_fields_read(&fields, bytes, len, nonce, err);
-    if (result == 0)
+    if (result == 0) {
         result = fill_observation(&fields, out, err);
+    }
     node_fields_release(&fields);
     return result;
 }
@@ -466,26 +490,16 @@ void node_observation_release(struct node_observation *observation)
     *observation = (struct node_observation){0};
 }
 
-/* Ids are as model/job allows them; anything else is left out. */
-static void read_inner(const struct node_fields *fields, struct strlist *out)
-{
-    for (size_t i = 0; i < fields->len && out->len < 16; i++) {
-        const char *value = fields->items[i].value;
-        if (strcmp(fields->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
-            value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] != '\0')
-            continue;
-        strlist_add(out, value);
-    }
-}
-
 static int fill_stop(const struct node_fields *fields, struct node_stop *out, struct error *err)
 {
-    if (node_field_text(fields, "survivor_total") == NULL)
+    if (!node_field_text(fields, "survivor_total")) {
         return error_set(err, &kind_node_answer, "the node's answer to a stop does not say what survived");
+    }
     out->unproven = node_field_copy(fields, "unproven");
-    if (out->unproven == NULL && !scan_is_whole(fields))
+    if (!out->unproven && !scan_is_whole(fields)) {
         return no_proof("a stop", err);
-    read_inner(fields, &out->inner);
+    }
+    node_inner_from_fields(fields, &out->inner);
     out->was_alive = node_field_is_set(fields, "was_alive");
     out->signal = copy_signal(fields);
     out->container_lost = node_field_copy(fields, "container_lost");
@@ -494,8 +508,9 @@ static int fill_stop(const struct node_fields *fields, struct node_stop *out, st
         read_status(fields, "status", &out->status, err) != 0 ||
         read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
         read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
-        read_processes(fields, "leftover", &out->leftovers, err) != 0)
+        read_processes(fields, "leftover", &out->leftovers, err) != 0) {
         return -1;
+    }
     return read_processes(fields, "survivor", &out->survivors, err);
 }
 
@@ -506,8 +521,9 @@ int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct no
 
     *out = (struct node_stop){.status = -1};
     int result = node_fields_read(&fields, bytes, len, nonce, err);
-    if (result == 0)
+    if (result == 0) {
         result = fill_stop(&fields, out, err);
+    }
     node_fields_release(&fields);
     return result;
 }
@@ -527,12 +543,13 @@ static int fill_signal(const struct node_fields *fields, struct node_signal *out
 {
     out->delivered = node_field_is_set(fields, "delivered");
     out->problem = node_field_copy(fields, "problem");
-    if (out->problem != NULL) {
+    if (out->problem) {
         out->life = NODE_LIFE_RUNNING;
         return 0;
     }
-    if (read_life(fields, &out->life, err) != 0)
+    if (read_life(fields, &out->life, err) != 0) {
         return -1;
+    }
     return read_number(fields, "pid", PID_MAX, &out->pid, err);
 }
 
@@ -543,8 +560,9 @@ int node_answer_signal(const char *bytes, size_t len, const char *nonce, struct 
 
     *out = (struct node_signal){0};
     int result = node_fields_read(&fields, bytes, len, nonce, err);
-    if (result == 0)
+    if (result == 0) {
         result = fill_signal(&fields, out, err);
+    }
     node_fields_release(&fields);
     return result;
 }
@@ -559,8 +577,9 @@ int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct 
     if (result == 0) {
         out->removed = node_field_is_set(&fields, "removed");
         result = read_processes(&fields, "live", &out->live, err);
-        if (result == 0 && out->removed && !scan_is_whole(&fields))
+        if (result == 0 && out->removed && !scan_is_whole(&fields)) {
             result = no_proof("a removal", err);
+        }
     }
     node_fields_release(&fields);
     return result;

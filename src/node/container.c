@@ -12,8 +12,9 @@ static void begin(struct node_call *out, const struct node_container *container,
                   const char *nonce)
 {
     *out = (struct node_call)NODE_CALL_INIT;
-    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
+    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
         out->nonce[i] = nonce[i];
+    }
     out->command = node_gate_command(out->nonce);
     node_gate_begin(&out->input, container, verb, out->nonce);
 }
@@ -44,12 +45,12 @@ void node_request_container_up(const struct node_container *container, const str
     node_gate_add_value(&out->input, "image", wish->image);
     /* line ends as "$n", which holds one: the lines are put together by read */
     str_add(&out->input, "mt_env=");
-    for (size_t i = 0; wish->env != NULL && i < wish->env->len; i++) {
+    for (size_t i = 0; wish->env && i < wish->env->len; i++) {
         quote_sh(&out->input, wish->env->items[i]);
         str_add(&out->input, "\"$n\"");
     }
     str_add(&out->input, "\nmt_run_container() {\nmt_call_engine run");
-    for (size_t i = 0; wish->words != NULL && i < wish->words->len; i++) {
+    for (size_t i = 0; wish->words && i < wish->words->len; i++) {
         str_add_char(&out->input, ' ');
         quote_sh(&out->input, wish->words->items[i]);
     }
@@ -79,8 +80,9 @@ int node_answer_container(const char *bytes, size_t len, const char *nonce, stru
         out->inspect = node_field_copy(&fields, "inspect");
         out->image_id = node_field_copy(&fields, "image_id");
         out->runs = node_field_copy(&fields, "runs");
-        if (out->status == NULL)
+        if (!out->status) {
             out->status = xstrdup("unknown");
+        }
     }
     node_fields_release(&fields);
     return result;

@@ -32,8 +32,9 @@ static void add_word(struct str *out, const char *word)
         AUTO_FREE char *part = xstrndup(word, plain);
         quote_sh(out, part);
         word += plain;
-        if (*word == '\0')
+        if (*word == '\0') {
             return;
+        }
         str_add(out, "\"$mt_n\"");
         word++;
     }
@@ -53,8 +54,9 @@ static void add_guard(struct str *out)
 static void add_command(struct str *out, const struct strlist *command)
 {
     str_add(out, "set --");
-    if (command->len == 1)
+    if (command->len == 1) {
         str_add(out, " /bin/sh -c --");
+    }
     for (size_t i = 0; i < command->len; i++) {
         str_add_char(out, ' ');
         add_word(out, command->items[i]);
@@ -65,8 +67,9 @@ static void add_command(struct str *out, const struct strlist *command)
 static void begin(struct node_call *out, const char *nonce)
 {
     *out = (struct node_call)NODE_CALL_INIT;
-    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
+    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
         out->nonce[i] = nonce[i];
+    }
     out->command = xasprintf(COMMAND, out->nonce, out->nonce);
     /* A start-up file that execs another shell leaves it these lines to run, and the rest as the command's
      * input.
@@ -80,10 +83,11 @@ void node_request_exec(const struct node_exec_wish *wish, const char *nonce, str
 
     begin(out, nonce);
     str_addf(&out->input, "mt_input=%s\n", wish->input ? "1" : "");
-    if (wish->limit_s != 0)
+    if (wish->limit_s != 0) {
         str_addf(&out->input, "mt_limit=%lu\n", wish->limit_s);
-    else
+    } else {
         str_add(&out->input, "mt_limit=\n");
+    }
     str_addf(&out->input, "mt_mark=%s\n", wish->mark);
     add_guard(&out->input);
     add_command(&out->input, wish->command);
@@ -118,9 +122,10 @@ static void take_frame(struct node_exec_stream *stream)
 
     if (len == sizeof(runs) - 1 && memcmp(frame, runs, len) == 0) {
         stream->begun = true;
-    } else if (memchr(frame, '=', len) == NULL) {
-        if (stream->said == NULL)
+    } else if (!memchr(frame, '=', len)) {
+        if (!stream->said) {
             stream->said = xstrndup(frame, len < SAID_MAX ? len : SAID_MAX);
+        }
     } else if (!stream->ended) { /* one that cannot be read says nothing */
         stream->ended = node_fields_add(&stream->fields, frame, len, "end", NULL) != 0;
     }
@@ -132,13 +137,15 @@ void node_exec_stream_take(struct node_exec_stream *stream, const char **bytes, 
     stream->reader.limit = FRAME_MAX;
     while (!stream->begun && *len > 0) {
         size_t used = 0;
-        if (node_reader_take(&stream->reader, *bytes, *len, &used))
+        if (node_reader_take(&stream->reader, *bytes, *len, &used)) {
             take_frame(stream);
+        }
         *bytes += used;
         *len -= used;
     }
-    if (stream->begun)
+    if (stream->begun) {
         node_exec_stream_release(stream);
+    }
 }
 
 int node_exec_error(const struct node_exec_stream *out, int exit_status, struct error *err)
@@ -147,20 +154,23 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
     size_t len = 0;
 
     /* the way into a container answers in frames */
-    if (out->ended && node_fields_check(&out->fields, err) != 0)
+    if (out->ended && node_fields_check(&out->fields, err) != 0) {
         return -1;
-    if (out->said != NULL) {
+    }
+    if (out->said) {
         error_set(err, &kind_node_unsupported, "the node %s", out->said);
         return error_hint(err, "nodes need Linux with /proc, and setsid of util-linux or busybox");
     }
-    if (exit_status == 97)
+    if (exit_status == 97) {
         error_set(err, &kind_node_answer, "the command did not reach its shell whole");
-    else
+    } else {
         error_set(err, &kind_node_answer, "the login ended with status %d before the command ran",
                   exit_status);
+    }
     const char *line = node_reader_last_line(&out->reader, &len);
-    if (len == 0)
+    if (len == 0) {
         return error_hint(err, "look at the login's start-up files: does one read standard input, or exit");
+    }
     text_add_utf8(&shown, line, len);
     return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
 }

@@ -9,20 +9,24 @@
 
 void node_fields_release(struct node_fields *fields)
 {
-    for (size_t i = 0; i < fields->len; i++)
+    for (size_t i = 0; i < fields->len; i++) {
         free(fields->items[i].key);
+    }
     free(fields->items);
     *fields = (struct node_fields){0};
 }
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (c >= '0' && c <= '9') {
         return c - '0';
-    if (c >= 'a' && c <= 'f')
+    }
+    if (c >= 'a' && c <= 'f') {
         return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
+    }
+    if (c >= 'A' && c <= 'F') {
         return c - 'A' + 10;
+    }
     return -1;
 }
 
@@ -32,17 +36,20 @@ static bool decode(const char *from, size_t len, char **to)
     for (size_t i = 0; i < len; i++) {
         char c = from[i];
         if (c == '%') {
-            if (i + 2 >= len)
+            if (i + 2 >= len) {
                 return false;
+            }
             int high = hex_digit(from[i + 1]);
             int low = hex_digit(from[i + 2]);
-            if (high < 0 || low < 0)
+            if (high < 0 || low < 0) {
                 return false;
+            }
             c = (char)(high * 16 + low);
             i += 2;
         }
-        if (c == '\0')
+        if (c == '\0') {
             return false;
+        }
         *(*to)++ = c;
     }
     *(*to)++ = '\0';
@@ -52,8 +59,9 @@ static bool decode(const char *from, size_t len, char **to)
 static bool key_is_valid(const char *key, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (!((key[i] >= 'a' && key[i] <= 'z') || key[i] == '_'))
+        if (!((key[i] >= 'a' && key[i] <= 'z') || key[i] == '_')) {
             return false;
+        }
     }
     return len > 0;
 }
@@ -62,21 +70,25 @@ int node_fields_add(struct node_fields *fields, const char *frame, size_t len, c
                     struct error *err)
 {
     const char *equals = memchr(frame, '=', len);
-    size_t key_len = equals != NULL ? (size_t)(equals - frame) : 0;
+    size_t key_len = equals ? (size_t)(equals - frame) : 0;
 
-    if (equals == NULL || !key_is_valid(frame, key_len))
+    if (!equals || !key_is_valid(frame, key_len)) {
         return error_set(err, &kind_node_answer, "the node's answer holds a frame without a key");
-    if (fields->len == NODE_FIELDS_MAX)
+    }
+    if (fields->len == NODE_FIELDS_MAX) {
         return error_set(err, &kind_node_answer, "the node's answer holds more than %d frames",
                          NODE_FIELDS_MAX);
-    if (len > NODE_ANSWER_MAX - fields->bytes)
+    }
+    if (len > NODE_ANSWER_MAX - fields->bytes) {
         return error_set(err, &kind_node_answer, "the node's answer is longer than %u bytes",
                          NODE_ANSWER_MAX);
+    }
     AUTO_FREE char *text = xcalloc(len + 2, 1); /* a decoded value is never longer than its frame */
     char *value = text + key_len + 1, *end = value;
     memcpy(text, frame, key_len);
-    if (!decode(equals + 1, len - key_len - 1, &end))
+    if (!decode(equals + 1, len - key_len - 1, &end)) {
         return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'", text);
+    }
     fields->items = xgrow(fields->items, fields->len, &fields->cap, sizeof(*fields->items));
     fields->items[fields->len++] = (struct node_field){.key = text, .value = value};
     fields->bytes += len;
@@ -88,8 +100,9 @@ int node_fields_add(struct node_fields *fields, const char *frame, size_t len, c
 const char *node_field_text(const struct node_fields *fields, const char *key)
 {
     for (size_t i = 0; i < fields->len; i++) {
-        if (strcmp(fields->items[i].key, key) == 0)
+        if (strcmp(fields->items[i].key, key) == 0) {
             return fields->items[i].value;
+        }
     }
     return NULL;
 }
@@ -98,14 +111,14 @@ char *node_field_copy(const struct node_fields *fields, const char *key)
 {
     const char *value = node_field_text(fields, key);
 
-    return value != NULL && value[0] != '\0' ? xstrdup(value) : NULL;
+    return value && value[0] != '\0' ? xstrdup(value) : NULL;
 }
 
 bool node_field_is_set(const struct node_fields *fields, const char *key)
 {
     const char *value = node_field_text(fields, key);
 
-    return value != NULL && strcmp(value, "1") == 0;
+    return value && strcmp(value, "1") == 0;
 }
 
 int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
@@ -113,12 +126,14 @@ int node_field_number(const struct node_fields *fields, const char *key, uint64_
 {
     const char *value = node_field_text(fields, key);
 
-    if (value == NULL || value[0] == '\0')
+    if (!value || value[0] == '\0') {
         return 0;
-    if (!text_to_uint(value, 0, max, out))
+    }
+    if (!text_to_uint(value, 0, max, out)) {
         return error_set(err, &kind_node_answer,
                          "the node's answer says '%s' for '%s', a number up to %llu is needed", value, key,
                          (unsigned long long)max);
+    }
     return 0;
 }
 
@@ -136,21 +151,26 @@ int node_fields_check(const struct node_fields *fields, struct error *err)
     const char *kind = node_field_text(fields, "error");
     const char *detail = node_field_text(fields, "detail");
 
-    if (kind == NULL)
+    if (!kind) {
         return 0;
-    if (detail == NULL)
+    }
+    if (!detail) {
         detail = "";
+    }
     if (strcmp(kind, "unsupported") == 0) {
         error_set(err, &kind_node_unsupported, "this node lacks '%s'", detail);
         return error_hint(
             err, "a node needs Linux with /proc, a POSIX sh, setsid and the basic tools (coreutils or "
                  "busybox, with awk, grep, sed)");
     }
-    if (strcmp(kind, "scan") == 0)
+    if (strcmp(kind, "scan") == 0) {
         return node_unproven_error(&kind_scan_failed, detail, err);
-    if (strcmp(kind, "place") == 0)
+    }
+    if (strcmp(kind, "place") == 0) {
         return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
-    if (node_gate_error(kind, detail, err))
+    }
+    if (node_gate_error(kind, detail, err)) {
         return -1;
+    }
     return error_set(err, &kind_node_answer, "the node answers with an unknown error '%s': %s", kind, detail);
 }

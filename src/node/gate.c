@@ -28,7 +28,7 @@
 static void set(struct str *out, const char *name, const char *value)
 {
     str_addf(out, "mt_%s=", name);
-    quote_sh(out, value != NULL ? value : "");
+    quote_sh(out, value ? value : "");
     str_add_char(out, '\n');
 }
 

@@ -17,22 +17,24 @@ static int64_t next_value(const char **at, const char *end, uint64_t max)
 {
     const char *from = *at;
     const char *comma = memchr(from, ',', (size_t)(end - from));
-    const char *to = comma != NULL ? comma : end;
+    const char *to = comma ? comma : end;
     uint64_t value = 0;
 
-    *at = comma != NULL ? comma + 1 : end;
-    while (from < to && *from == ' ')
+    *at = comma ? comma + 1 : end;
+    while (from < to && *from == ' ') {
         from++;
-    while (to > from && (to[-1] == ' ' || to[-1] == '\r'))
+    }
+    while (to > from && (to[-1] == ' ' || to[-1] == '\r')) {
         to--;
+    }
     AUTO_FREE char *text = xstrndup(from, (size_t)(to - from));
     return text_to_uint(text, 0, max, &value) ? (int64_t)value : -1;
 }
 
 void node_gpus_parse(const char *text, struct node_gpus *out)
 {
-    *out = (struct node_gpus){.known = text != NULL};
-    while (text != NULL && *text != '\0' && out->len < GPUS_MAX) {
+    *out = (struct node_gpus){.known = text};
+    while (text && *text != '\0' && out->len < GPUS_MAX) {
         size_t len = strcspn(text, "\n");
         const char *at = text;
         const char *end = text + len;
@@ -61,8 +63,9 @@ static bool has_number(const char *list, unsigned number)
         size_t len = strcspn(at, ", ");
         AUTO_FREE char *word = xstrndup(at, len);
         uint64_t value = 0;
-        if (text_to_uint(word, 0, INDEX_MAX, &value) && value == number)
+        if (text_to_uint(word, 0, INDEX_MAX, &value) && value == number) {
             return true;
+        }
         at += len + (at[len] != '\0');
     }
     return false;
@@ -70,6 +73,7 @@ static bool has_number(const char *list, unsigned number)
 
 void node_gpus_set_own(struct node_gpus *gpus, const char *own)
 {
-    for (size_t i = 0; own != NULL && i < gpus->len; i++)
+    for (size_t i = 0; own && i < gpus->len; i++) {
         gpus->items[i].own = has_number(own, gpus->items[i].index);
+    }
 }

@@ -14,21 +14,24 @@ static void add_export(struct str *out, const struct env_var *var)
 
 static void add_env(struct str *out, const struct env *env)
 {
-    for (size_t i = 0; env != NULL && i < env->len; i++) {
-        if (env->items[i].value != NULL)
+    for (size_t i = 0; env && i < env->len; i++) {
+        if (env->items[i].value) {
             add_export(out, &env->items[i]);
+        }
     }
 }
 
 static void add_defaults(struct str *out, const struct env *env)
 {
-    for (size_t i = 0; env != NULL && i < env->len; i++) {
+    for (size_t i = 0; env && i < env->len; i++) {
         const struct env_var *var = &env->items[i];
-        if (var->value == NULL)
+        if (!var->value) {
             continue;
+        }
         str_addf(out, "[ -n \"${%s+x}\" ] ", var->name);
-        if (strcmp(var->name, "LANG") == 0)
+        if (strcmp(var->name, "LANG") == 0) {
             str_add(out, "|| [ -n \"${LC_ALL+x}\" ] ");
+        }
         str_add(out, "|| ");
         add_export(out, var);
     }
@@ -44,7 +47,7 @@ static void add_step(struct str *out, const char *step)
  * export it. */
 static void add_setup(struct str *out, const struct strlist *setup)
 {
-    for (size_t i = 0; setup != NULL && i < setup->len; i++) {
+    for (size_t i = 0; setup && i < setup->len; i++) {
         AUTO_STR struct str step = STR_INIT;
 
         str_addf(&step, "setup %zu", i + 1);
@@ -69,8 +72,9 @@ static void add_named(struct str *out, const char *word)
 static bool is_home_word(const struct node_job *job, size_t index)
 {
     for (size_t i = 0; i < job->home_words_len; i++) {
-        if (job->home_words[i] == index)
+        if (job->home_words[i] == index) {
             return true;
+        }
     }
     return false;
 }
@@ -78,12 +82,13 @@ static bool is_home_word(const struct node_job *job, size_t index)
 static void add_command(struct str *out, const struct node_job *job)
 {
     str_add(out, "exec");
-    for (size_t i = 0; job->argv != NULL && i < job->argv->len; i++) {
+    for (size_t i = 0; job->argv && i < job->argv->len; i++) {
         str_add_char(out, ' ');
-        if (is_home_word(job, i))
+        if (is_home_word(job, i)) {
             add_named(out, job->argv->items[i]);
-        else
+        } else {
             quote_sh(out, job->argv->items[i]);
+        }
     }
     str_add_char(out, '\n');
 }
@@ -91,8 +96,9 @@ static void add_command(struct str *out, const struct node_job *job)
 /* Where PATH has a command, for the probe. */
 static void add_look_up(struct str *out, const char *command, const char *suffix)
 {
-    if (command == NULL)
+    if (!command) {
         return;
+    }
     str_add(out, "command -v ");
     add_named(out, command);
     str_addf(out, " >|\"$mt_found.%s\"\n", suffix);
@@ -110,7 +116,7 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
                  "command -v nvidia-smi >|\"$mt_found.smi\"\n");
     add_look_up(out, wish->command, "command");
     add_look_up(out, wish->interpreter, "interpreter");
-    if (wish->interpreter != NULL && wish->module != NULL) {
+    if (wish->interpreter && wish->module) {
         /* find_spec does not import: torch would take seconds */
         add_named(out, wish->interpreter);
         str_add(out,
@@ -118,7 +124,7 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
         quote_sh(out, wish->module);
         str_add(out, " </dev/null >/dev/null 2>&1 && : >|\"$mt_found.module\"\n");
     }
-    if (wish->program != NULL) {
+    if (wish->program) {
         str_add(out, "[ ! -f ");
         add_named(out, wish->program);
         str_add(out, " ] || : >|\"$mt_found.program\"\n");
@@ -130,8 +136,9 @@ static void add_findings(struct str *out, const struct node_probe_wish *wish)
 void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out)
 {
     str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\nmt_home=$4\n");
-    for (size_t i = 0; job->unset != NULL && i < job->unset->len; i++)
+    for (size_t i = 0; job->unset && i < job->unset->len; i++) {
         str_addf(out, "unset %s\n", job->unset->items[i]);
+    }
     add_defaults(out, job->defaults);
     add_env(out, job->env);
     add_env(out, job->computed);
@@ -139,7 +146,7 @@ void node_job_text(const struct node_job *job, const struct node_probe_wish *wis
     str_add(out, "cd \"$mt_workdir\" || exit 1\n");
     add_setup(out, job->setup);
     add_env(out, job->computed);
-    if (wish != NULL) {
+    if (wish) {
         add_findings(out, wish);
     } else {
         add_step(out, "exec");

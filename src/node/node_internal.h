@@ -49,6 +49,8 @@ int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, 
 /* Fields other="RUN_ID USER". -1 with err when one of them cannot be. */
 int node_others_from_fields(const struct node_fields *fields, struct node_others *out, struct error *err);
 void node_others_release(struct node_others *others);
+/* Fields inner=RUN_ID: runs that were started inside a run; those that are no id are left out. */
+void node_inner_from_fields(const struct node_fields *fields, struct strlist *out);
 
 /* A watch's observation; release it whatever came back. */
 int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,

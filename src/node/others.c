@@ -14,8 +14,9 @@
 static bool is_run_id(const char *text, size_t len)
 {
     if (len <= SUFFIX_LEN || text[len - SUFFIX_LEN] != '-' ||
-        strspn(text + len - SUFFIX_LEN + 1, "0123456789abcdef") != SUFFIX_LEN - 1)
+        strspn(text + len - SUFFIX_LEN + 1, "0123456789abcdef") != SUFFIX_LEN - 1) {
         return false;
+    }
     AUTO_FREE char *name = xstrndup(text, len - SUFFIX_LEN);
     return job_check_run_name(name, NULL) == 0;
 }
@@ -25,8 +26,9 @@ static bool is_user(const char *text)
     size_t len = strlen(text);
 
     for (size_t i = 0; i < len; i++) {
-        if (text[i] <= ' ' || text[i] > '~' || strchr("'\"`\\", text[i]) != NULL)
+        if (text[i] <= ' ' || text[i] > '~' || strchr("'\"`\\", text[i])) {
             return false;
+        }
     }
     return len > 0 && len <= USER_MAX;
 }
@@ -36,10 +38,12 @@ int node_others_from_fields(const struct node_fields *fields, struct node_others
     for (size_t i = 0; i < fields->len && out->len < OTHERS_MAX; i++) {
         const char *value = fields->items[i].value;
         size_t len = strcspn(value, " ");
-        if (strcmp(fields->items[i].key, "other") != 0)
+        if (strcmp(fields->items[i].key, "other") != 0) {
             continue;
-        if (value[len] != ' ' || !is_run_id(value, len) || !is_user(value + len + 1))
+        }
+        if (value[len] != ' ' || !is_run_id(value, len) || !is_user(value + len + 1)) {
             return error_set(err, &kind_node_answer, "the node's answer says '%s' for another run", value);
+        }
         out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
         out->items[out->len++] = (struct node_other){
             .run_id = xstrndup(value, len),
@@ -57,4 +61,18 @@ void node_others_release(struct node_others *others)
     }
     free(others->items);
     *others = (struct node_others){0};
+}
+
+/* Ids are as model/job allows them; anything else is left out. */
+void node_inner_from_fields(const struct node_fields *fields, struct strlist *out)
+{
+    for (size_t i = 0; i < fields->len && out->len < 16; i++) {
+        const char *value = fields->items[i].value;
+        if (strcmp(fields->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
+            value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] !=
+                '\0') {
+            continue;
+        }
+        strlist_add(out, value);
+    }
 }

@@ -22,10 +22,12 @@ static bool may_be_frame(const struct node_reader *reader)
     size_t nonce_len = strlen(reader->nonce), len = reader->line.len;
     const char *line = str_text(&reader->line);
 
-    if (memcmp(line, "@@", len < 2 ? len : 2) != 0)
+    if (memcmp(line, "@@", len < 2 ? len : 2) != 0) {
         return false;
-    if (len <= 2)
+    }
+    if (len <= 2) {
         return true;
+    }
     size_t seen = len - 2 < nonce_len ? len - 2 : nonce_len;
     return memcmp(line + 2, reader->nonce, seen) == 0 && (len < nonce_len + 3 || line[nonce_len + 2] == ' ');
 }
@@ -35,8 +37,9 @@ static void add_to_line(struct node_reader *reader, const char *bytes, size_t le
 {
     size_t prefix = prefix_len(reader);
 
-    if (reader->is_noise)
+    if (reader->is_noise) {
         return;
+    }
     if (reader->line.len < prefix) {
         size_t head = prefix - reader->line.len < len ? prefix - reader->line.len : len;
         str_add_mem(&reader->line, bytes, head);
@@ -44,12 +47,14 @@ static void add_to_line(struct node_reader *reader, const char *bytes, size_t le
         len -= head;
         reader->is_noise = !may_be_frame(reader);
     }
-    if (len > reader->limit || reader->line.len > reader->limit - len)
+    if (len > reader->limit || reader->line.len > reader->limit - len) {
         reader->is_noise = true;
-    if (reader->is_noise)
+    }
+    if (reader->is_noise) {
         str_reset(&reader->line);
-    else
+    } else {
         str_add_mem(&reader->line, bytes, len);
+    }
 }
 
 static void keep_last(struct node_reader *reader, const char *bytes, size_t len)
@@ -60,29 +65,33 @@ static void keep_last(struct node_reader *reader, const char *bytes, size_t len)
         len = NODE_READER_LAST_MAX;
     }
     str_add_mem(&reader->last, bytes, len);
-    if (reader->last.len >= 2 * NODE_READER_LAST_MAX)
+    if (reader->last.len >= 2 * NODE_READER_LAST_MAX) {
         str_consume(&reader->last, reader->last.len - NODE_READER_LAST_MAX);
+    }
 }
 
 bool node_reader_take(struct node_reader *reader, const char *bytes, size_t len, size_t *used)
 {
     size_t at = 0;
 
-    if (reader->ended)
+    if (reader->ended) {
         str_reset(&reader->line);
+    }
     reader->ended = false;
     while (at < len && !reader->ended) {
         const char *newline = memchr(bytes + at, '\n', len - at);
-        size_t piece = newline != NULL ? (size_t)(newline - bytes) - at : len - at;
+        size_t piece = newline ? (size_t)(newline - bytes) - at : len - at;
         add_to_line(reader, bytes + at, piece);
         at += piece;
-        if (newline == NULL)
+        if (!newline) {
             break;
+        }
         at++;
         reader->ended = !reader->is_noise && reader->line.len >= prefix_len(reader);
         reader->is_noise = false;
-        if (!reader->ended)
+        if (!reader->ended) {
             str_reset(&reader->line);
+        }
     }
     keep_last(reader, bytes, at);
     reader->taken += at;
@@ -100,11 +109,13 @@ const char *node_last_line(const char *bytes, size_t len, size_t *line_len)
 {
     size_t end = len, begin;
 
-    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\r' || bytes[end - 1] == ' '))
+    while (end > 0 && (bytes[end - 1] == '\n' || bytes[end - 1] == '\r' || bytes[end - 1] == ' ')) {
         end--;
+    }
     begin = end;
-    while (begin > 0 && bytes[begin - 1] != '\n' && end - begin < 200)
+    while (begin > 0 && bytes[begin - 1] != '\n' && end - begin < 200) {
         begin--;
+    }
     *line_len = end - begin;
     return bytes + begin;
 }

@@ -17,7 +17,7 @@ void node_call_release(struct node_call *call)
 static void set_text(struct str *out, const char *name, const char *value)
 {
     str_addf(out, "mt_%s=", name);
-    quote_sh(out, value != NULL ? value : "");
+    quote_sh(out, value ? value : "");
     str_add_char(out, '\n');
 }
 
@@ -55,9 +55,10 @@ static void begin(struct node_call *out, const struct node_target *target, const
                   const char *nonce)
 {
     *out = (struct node_call)NODE_CALL_INIT;
-    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++)
+    for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
         out->nonce[i] = nonce[i];
-    bool inside = target->container.name != NULL;
+    }
+    bool inside = target->container.name;
     if (inside) {
         add_gate(out, target, verb);
     } else {
@@ -87,14 +88,15 @@ static void begin(struct node_call *out, const struct node_target *target, const
 static void detach(struct node_call *out, const struct node_target *target)
 {
     free(out->command);
-    if (target->container.name != NULL)
+    if (target->container.name) {
         out->command = node_gate_command_detached(out->nonce);
-    else
+    } else {
         out->command = xasprintf(
             "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; r() { exec /bin/sh -s; }; "
             "command -v setsid >/dev/null || r; exec 3<&0; trap r EXIT; setsid /bin/sh -s <&3 3<&- & "
             "trap - EXIT; exec 3<&-; wait'",
             out->nonce);
+    }
 }
 
 static void finish(struct node_call *out, const char *const *parts)
@@ -125,15 +127,15 @@ void node_request_probe(const struct node_target *target, const struct node_job 
     static const char *const parts[] = {"10-frame",  "15-stat", "17-write", "20-proc",  "22-scan",
                                         "25-place",  "27-env",  "29-limit", "30-probe", "31-look",
                                         "33-others", "35-net",  "90-main",  NULL};
-    const struct env_var *visible = job->env != NULL ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
-    bool restricted = visible != NULL && visible->value != NULL;
+    const struct env_var *visible = job->env ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
+    bool restricted = visible && visible->value;
 
     begin(out, target, "probe", nonce);
     set_job(out, job, wish);
     set_text(&out->input, "program", wish->program);
     set_text(&out->input, "wanted", wish->command);
     set_text(&out->input, "interpreter", wish->interpreter);
-    set_text(&out->input, "module", wish->interpreter != NULL ? wish->module : NULL);
+    set_text(&out->input, "module", wish->interpreter ? wish->module : NULL);
     set_text(&out->input, "look_exec", wish->look_exec);
     set_text(&out->input, "look_shell", wish->look_shell);
     set_text(&out->input, "look_read", wish->look_read);
@@ -211,7 +213,7 @@ void node_request_stop(const struct node_target *target, const struct node_stop_
 
     begin(out, target, "stop", nonce);
     detach(out, target);
-    set_text(&out->input, "signal_name", wish->signal != NULL ? wish->signal : "TERM");
+    set_text(&out->input, "signal_name", wish->signal ? wish->signal : "TERM");
     set_number(&out->input, "grace", wish->grace_s);
     set_flag(&out->input, "only_attempt", wish->only_attempt);
     finish(out, parts);

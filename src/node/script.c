@@ -4,11 +4,12 @@
 
 void node_script_add(struct str *out, const char *const *names)
 {
-    for (; *names != NULL; names++) {
+    for (; *names; names++) {
         for (size_t i = 0; i < node_script_parts_count; i++) {
             const struct node_script_part *part = &node_script_parts[i];
-            if (strcmp(part->name, *names) == 0)
+            if (strcmp(part->name, *names) == 0) {
                 str_add_mem(out, part->text, part->len);
+            }
         }
     }
 }

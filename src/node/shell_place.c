@@ -20,23 +20,26 @@ static const char *skip_place(const char *at)
     at = skip(at, "eval: ");
     const char *number = skip(at, "line ");
     const char *end = number;
-    while (isdigit((unsigned char)*end))
+    while (isdigit((unsigned char)*end)) {
         end++;
+    }
     at = end > number && text_starts(end, ": ") ? end + 2 : at;
     return skip(at, "eval: ");
 }
 
 void node_drop_shell_place(char *text)
 {
-    if (text == NULL)
+    if (!text) {
         return;
+    }
     char *to = text;
     for (const char *at = text; *at != '\0';) {
         const char *next = text_starts(at, JOB_TEXT) ? skip_place(at) : at;
-        if (next == at)
+        if (next == at) {
             *to++ = *at++;
-        else
+        } else {
             at = next;
+        }
     }
     *to = '\0';
 }

@@ -11,8 +11,9 @@
 void node_tail_init(struct node_tail *tail, const char *nonce)
 {
     *tail = (struct node_tail){0};
-    for (size_t i = 0; i < sizeof(tail->nonce) - 1 && nonce[i] != '\0'; i++)
+    for (size_t i = 0; i < sizeof(tail->nonce) - 1 && nonce[i] != '\0'; i++) {
         tail->nonce[i] = nonce[i];
+    }
 }
 
 void node_tail_release(struct node_tail *tail)
@@ -32,10 +33,12 @@ static int take_header(struct node_tail *tail, struct error *err)
     tail->log = node_field_copy(fields, "log");
     if (node_fields_check(fields, err) != 0 ||
         node_field_number(fields, "offset", INT64_MAX, &tail->offset, err) != 0 ||
-        node_field_number(fields, "size", INT64_MAX, &tail->size, err) != 0)
+        node_field_number(fields, "size", INT64_MAX, &tail->size, err) != 0) {
         return -1;
-    if (!tail->missing && (tail->log == NULL || tail->offset > tail->size))
+    }
+    if (!tail->missing && (!tail->log || tail->offset > tail->size)) {
         return error_set(err, &kind_node_answer, "the node's answer names no log");
+    }
     return 0;
 }
 
@@ -47,17 +50,20 @@ static int read_header(struct node_tail *tail, const char *bytes, size_t len, si
     *used = 0;
     while (*used < len && !tail->header) {
         size_t room = NOISE_MAX - tail->reader.taken, left = len - *used, piece = 0, frame_len = 0;
-        if (room == 0)
+        if (room == 0) {
             return error_set(err, &kind_node_answer, "the node printed more than %u bytes before its answer",
                              NOISE_MAX);
+        }
         bool is_frame = node_reader_take(&tail->reader, bytes + *used, left < room ? left : room, &piece);
         *used += piece;
-        if (!is_frame)
+        if (!is_frame) {
             continue;
+        }
         const char *frame = node_reader_frame(&tail->reader, &frame_len);
         int found = node_fields_add(&tail->fields, frame, frame_len, "body", err);
-        if (found < 0 || (found == 1 && take_header(tail, err) != 0))
+        if (found < 0 || (found == 1 && take_header(tail, err) != 0)) {
             return -1;
+        }
     }
     return 0;
 }
@@ -69,10 +75,12 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
 
     *body = bytes;
     *body_len = 0;
-    if (!tail->header && read_header(tail, bytes, len, &used, err) != 0)
+    if (!tail->header && read_header(tail, bytes, len, &used, err) != 0) {
         return -1;
-    if (!tail->header || tail->missing)
+    }
+    if (!tail->header || tail->missing) {
         return 0;
+    }
     *body = bytes + used;
     *body_len = len - used;
     tail->body_len += *body_len;
@@ -81,10 +89,12 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
 
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err)
 {
-    if (!tail->header)
+    if (!tail->header) {
         return error_set(err, &kind_node_answer, "the node gave no answer that can be understood");
-    if (!follow && !tail->missing && tail->body_len < tail->size - tail->offset)
+    }
+    if (!follow && !tail->missing && tail->body_len < tail->size - tail->offset) {
         return error_set(err, &kind_node_answer, "the log was cut off after %llu of %llu bytes",
                          (unsigned long long)tail->body_len, (unsigned long long)(tail->size - tail->offset));
+    }
     return 0;
 }

@@ -11,8 +11,9 @@
 void node_watch_init(struct node_watch *watch, const char *nonce)
 {
     *watch = (struct node_watch){0};
-    for (size_t i = 0; i < sizeof(watch->nonce) - 1 && nonce[i] != '\0'; i++)
+    for (size_t i = 0; i < sizeof(watch->nonce) - 1 && nonce[i] != '\0'; i++) {
         watch->nonce[i] = nonce[i];
+    }
 }
 
 void node_watch_release(struct node_watch *watch)
@@ -27,8 +28,9 @@ static int take_beat(const char *value, size_t len, struct node_observation *out
     AUTO_FREE char *text = xstrndup(value, len);
     uint64_t size = 0;
 
-    if (strlen(text) != len || !text_to_uint(text, 0, UINT64_MAX, &size))
+    if (strlen(text) != len || !text_to_uint(text, 0, UINT64_MAX, &size)) {
         return error_set(err, &kind_node_answer, "the node's heartbeat says '%s'", text);
+    }
     *out = (struct node_observation){.status = -1, .log_size = size};
     return 1;
 }
@@ -50,8 +52,9 @@ static int take_frame(struct node_watch *watch, struct node_observation *out, bo
         node_observation_release(out);
         result = -1;
     }
-    if (result != 0)
+    if (result != 0) {
         node_fields_release(&watch->fields);
+    }
     return result;
 }
 
@@ -65,15 +68,18 @@ int node_watch_take(struct node_watch *watch, const char **bytes, size_t *len, s
     watch->reader.limit = MESSAGE_MAX;
     while (*len > 0 && result == 0) {
         size_t room = MESSAGE_MAX - watch->reader.taken, used = 0;
-        if (room == 0)
+        if (room == 0) {
             return error_set(err, &kind_node_answer, "the node printed more than %u bytes without a message",
                              MESSAGE_MAX);
-        if (node_reader_take(&watch->reader, *bytes, *len < room ? *len : room, &used))
+        }
+        if (node_reader_take(&watch->reader, *bytes, *len < room ? *len : room, &used)) {
             result = take_frame(watch, out, is_beat, err);
+        }
         *bytes += used;
         *len -= used;
     }
-    if (result != 0)
+    if (result != 0) {
         watch->reader.taken = 0;
+    }
     return result;
 }

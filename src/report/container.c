@@ -8,10 +8,12 @@
 
 static enum report_tone tone_of(const struct run_container *item)
 {
-    if (!item->status)
+    if (!item->status) {
         return TONE_BAD;
-    if (strcmp(item->status, "running") == 0)
+    }
+    if (strcmp(item->status, "running") == 0) {
         return TONE_GOOD;
+    }
     return TONE_WARN;
 }
 
@@ -21,10 +23,11 @@ static void add_row(struct table *table, const struct run_container *item)
     table_add(table, item->label, TONE_STRONG);
     table_add(table, item->status ? item->status : "unknown", tone_of(item));
     table_add(table, item->action, TONE_PLAIN);
-    if (item->id)
+    if (item->id) {
         table_addf(table, TONE_PLAIN, "%.12s", item->id);
-    else
+    } else {
         table_add(table, NULL, TONE_PLAIN);
+    }
     table_add(table, item->image, TONE_PLAIN);
     table_add(table, item->runs, TONE_PLAIN);
     table_add(table, differences[0] ? differences : NULL, TONE_WARN);
@@ -44,8 +47,9 @@ void report_containers_text(const struct run_containers *containers, const struc
     };
     struct table table;
     table_init(&table, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < containers->len; i++)
+    for (size_t i = 0; i < containers->len; i++) {
         add_row(&table, &containers->items[i]);
+    }
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
 }
@@ -86,7 +90,8 @@ void report_containers_json(const struct run_containers *containers, const struc
     json_object_set_new(answer, "container", js_text(job->container.name));
     json_object_set_new(answer, "engine", js_text(job->container.engine));
     json_object_set_new(answer, "hosts", array);
-    if (failure && failure->kind)
+    if (failure && failure->kind) {
         json_object_set_new(answer, "error", js_error(failure, hosts));
+    }
     js_add_line(out, answer);
 }

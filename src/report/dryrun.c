@@ -31,10 +31,11 @@ static void add_variable(struct str *out, const struct env_var *var, bool color)
     str_addf(out, "    %s", var->name);
     if (var->value) {
         AUTO_STR struct str value = STR_INIT;
-        if (var->secret)
+        if (var->secret) {
             str_add(&value, SECRET_SHOWN);
-        else
+        } else {
             quote_sh_pretty(&value, var->value);
+        }
         str_add_char(out, '=');
         add_safe(out, str_text(&value));
     }
@@ -60,8 +61,9 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
         str_add(out, ")");
     }
     str_add(out, node->local ? ", here without ssh" : ", by ssh");
-    if (plan->container.name)
+    if (plan->container.name) {
         str_addf(out, ", in %s container %s", plan->container.engine, plan->container.name);
+    }
     str_add(out, "\n  workdir: ");
     add_safe(out, node->workdir          ? node->workdir
                   : plan->container.name ? "the container's own"
@@ -70,8 +72,9 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
     add_safe(out, node->log ? node->log : "");
     str_add(out, "\n  environment:\n");
     plan_node_env(node, &env);
-    for (size_t i = 0; i < env.len; i++)
+    for (size_t i = 0; i < env.len; i++) {
         add_variable(out, &env.items[i], color);
+    }
     env_release(&env);
     str_add(out, "  command: ");
     add_argv(out, &node->argv);
@@ -84,21 +87,23 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
 static void add_processes(struct str *out, const struct plan *plan)
 {
     str_addf(out, "%u node%s", plan->nnodes, plan->nnodes == 1 ? "" : "s");
-    if (plan->nproc_per_node)
+    if (plan->nproc_per_node) {
         str_addf(out, " x %u process%s = world size %u", plan->nproc_per_node,
                  plan->nproc_per_node == 1 ? "" : "es", plan->world_size);
-    else
+    } else {
         str_add(out, ", processes per node known on start");
+    }
 }
 
 /* name and size; what stands for an open one says when it will be known. */
 static void add_size(struct str *out, const char *name, unsigned size, const char *open)
 {
     str_addf(out, "%s ", name);
-    if (size)
+    if (size) {
         str_addf(out, "%u", size);
-    else
+    } else {
         str_add(out, open);
+    }
 }
 
 static void add_batch(struct str *out, const struct topology_batch *batch)
@@ -131,8 +136,9 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
     str_addf(out, " port %u, rendezvous id: ", plan->master_port);
     add_safe(out, plan->rendezvous_id ? plan->rendezvous_id : "known on start");
     str_add_char(out, '\n');
-    if (plan->has_batch)
+    if (plan->has_batch) {
         add_batch(out, &plan->batch);
+    }
     for (size_t i = 0; i < plan->setup.len; i++) {
         str_add(out, "setup:  ");
         add_safe(out, plan->setup.items[i]);
@@ -140,11 +146,13 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
     }
     AUTO_FREE size_t *first = plan->nnodes >= FOLD_FROM && !style->full ? dryrun_fold(plan) : NULL;
     for (size_t i = 0; i < plan->nnodes; i++) {
-        if (first && first[i] != i)
+        if (first && first[i] != i) {
             continue;
+        }
         add_node(out, plan, i, style->color);
-        if (first)
+        if (first) {
             dryrun_add_others(plan, first, i, out);
+        }
     }
 }
 
@@ -184,8 +192,9 @@ static json_t *node_object(const struct plan *plan, size_t index)
 
 static json_t *batch_object(const struct plan *plan)
 {
-    if (!plan->has_batch)
+    if (!plan->has_batch) {
         return json_null();
+    }
     json_t *object = json_object();
     json_object_set_new(object, "micro", js_integer(plan->batch.micro, 0));
     json_object_set_new(object, "global", js_integer(plan->batch.global, 0));
@@ -197,8 +206,9 @@ static json_t *batch_object(const struct plan *plan)
 void report_plan_json(const struct plan *plan, struct str *out)
 {
     json_t *nodes = json_array();
-    for (size_t i = 0; i < plan->nnodes; i++)
+    for (size_t i = 0; i < plan->nnodes; i++) {
         json_array_append_new(nodes, node_object(plan, i));
+    }
     json_t *answer = js_answer();
     json_object_set_new(answer, "job", js_text(plan->job));
     json_object_set_new(answer, "run", js_text(plan->run));

@@ -10,8 +10,9 @@
 /* Bytes of the node's name at the beginning of text; 0: something else stands there. */
 static size_t name_len(const struct plan_node *node, const char *text)
 {
-    if (text_starts(text, node->label))
+    if (text_starts(text, node->label)) {
         return strlen(node->label);
+    }
     return text_starts(text, node->name) ? strlen(node->name) : 0;
 }
 
@@ -30,10 +31,12 @@ static bool alike(const struct plan_node *a, const char *text_a, const struct pl
                   const char *text_b)
 {
     static const char digits[] = "0123456789";
-    if (!text_a || !text_b)
+    if (!text_a || !text_b) {
         return text_a == text_b;
-    if (strcmp(text_a, text_b) == 0)
+    }
+    if (strcmp(text_a, text_b) == 0) {
         return true;
+    }
     while (*text_a && *text_b) {
         size_t name_a = name_len(a, text_a), name_b = name_len(b, text_b);
         size_t len_a = strspn(text_a, digits), len_b = strspn(text_b, digits);
@@ -42,8 +45,9 @@ static bool alike(const struct plan_node *a, const char *text_a, const struct pl
             text_b += name_b;
         } else if (len_a && len_b) {
             bool same = len_a == len_b && strncmp(text_a, text_b, len_a) == 0;
-            if (!same && !(is_number(a, text_a, len_a) && is_number(b, text_b, len_b)))
+            if (!same && !(is_number(a, text_a, len_a) && is_number(b, text_b, len_b))) {
                 return false;
+            }
             text_a += len_a;
             text_b += len_b;
         } else if (*text_a++ != *text_b++) {
@@ -75,8 +79,9 @@ static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
     bool same = a->local == b->local && a->port == b->port && same_text(a->user, b->user) &&
                 a->argv.len == b->argv.len && alike(a, a->workdir, b, b->workdir) &&
                 alike(a, a->log, b, b->log);
-    for (size_t i = 0; same && i < a->argv.len; i++)
+    for (size_t i = 0; same && i < a->argv.len; i++) {
         same = alike(a, a->argv.items[i], b, b->argv.items[i]);
+    }
     return same;
 }
 
@@ -85,18 +90,21 @@ size_t *dryrun_fold(const struct plan *plan)
     const struct plan_node *nodes = plan->nodes;
     size_t *first = xcalloc(plan->nnodes + 1, sizeof(*first));
     AUTO_FREE struct env *envs = xcalloc(plan->nnodes + 1, sizeof(*envs)); /* each is compared many times */
-    for (size_t i = 0; i < plan->nnodes; i++)
+    for (size_t i = 0; i < plan->nnodes; i++) {
         plan_node_env(&nodes[i], &envs[i]);
+    }
     for (size_t i = 0; i < plan->nnodes; i++) {
         size_t at = 0;
         while (at < i &&
                (first[at] != at || !alike_environments(&nodes[at], &envs[at], &nodes[i], &envs[i]) ||
-                !alike_nodes(&nodes[at], &nodes[i])))
+                !alike_nodes(&nodes[at], &nodes[i]))) {
             at++;
+        }
         first[i] = at;
     }
-    for (size_t i = 0; i < plan->nnodes; i++)
+    for (size_t i = 0; i < plan->nnodes; i++) {
         env_release(&envs[i]);
+    }
     return first;
 }
 
@@ -109,8 +117,9 @@ static void add_differences(const struct plan_node *a, const struct plan_node *b
     for (size_t i = 0; i < env_a.len; i++) {
         const char *name = env_a.items[i].name;
         if (strcmp(name, "MTLAUNCH_HOST") != 0 && !strlist_has(names, name) &&
-            !same_text(env_a.items[i].value, env_b.items[i].value))
+            !same_text(env_a.items[i].value, env_b.items[i].value)) {
             strlist_add(names, name);
+        }
     }
     env_release(&env_a);
     env_release(&env_b);
@@ -121,18 +130,21 @@ void dryrun_add_others(const struct plan *plan, const size_t *first, size_t inde
     AUTO_STRLIST struct strlist names = STRLIST_INIT, hosts = STRLIST_INIT;
     AUTO_STR struct str folded = STR_INIT;
     for (size_t i = index + 1; i < plan->nnodes; i++) {
-        if (first[i] != index)
+        if (first[i] != index) {
             continue;
+        }
         strlist_add(&hosts, plan->nodes[i].label);
         add_differences(&plan->nodes[index], &plan->nodes[i], &names);
     }
-    if (hosts.len == 0)
+    if (hosts.len == 0) {
         return;
+    }
     hostlist_fold_names(hosts.items, hosts.len, &folded);
     str_addf(out, "\n%zu other%s differ%s in ", hosts.len, hosts.len == 1 ? "" : "s",
              hosts.len == 1 ? "s" : "");
-    for (size_t i = 0; i < names.len; i++)
+    for (size_t i = 0; i < names.len; i++) {
         str_addf(out, "%s, ", names.items[i]);
+    }
     str_add(out, "host, and so in log and command: ");
     text_add_safe(out, str_text(&folded), folded.len);
     str_add(out, "\n(--full shows each node)\n");

@@ -34,12 +34,15 @@ static bool write_stream(struct report_exec *report, int stream, int wait_ms)
     struct str *out = &report->views[stream].out;
     char last = '\n';
 
-    if (report->output_error.kind != NULL || out->len == 0)
+    if (report->output_error.kind || out->len == 0) {
         return true;
-    if (report->bar.enabled)
+    }
+    if (report->bar.enabled) {
         msg_make_room();
-    if (output_write_some(fds[stream], out, wait_ms, &last, &report->output_error) > 0)
+    }
+    if (output_write_some(fds[stream], out, wait_ms, &last, &report->output_error) > 0) {
         report->torn = out->len > 0 && last != '\n' ? stream : -1;
+    }
     return out->len == 0;
 }
 
@@ -47,9 +50,10 @@ static bool write_within(struct report_exec *report, int wait_ms)
 {
     int first = report->shared && report->torn > 0 ? report->torn : 0;
 
-    if (write_stream(report, first, wait_ms) || !report->shared || report->torn != first)
+    if (write_stream(report, first, wait_ms) || !report->shared || report->torn != first) {
         write_stream(report, 1 - first, wait_ms);
-    return report->output_error.kind == NULL;
+    }
+    return !report->output_error.kind;
 }
 
 static bool write_some(struct report_exec *report)
@@ -59,8 +63,7 @@ static bool write_some(struct report_exec *report)
 
 static bool has_unwritten(const struct report_exec *report)
 {
-    return report->output_error.kind == NULL &&
-           (report->views[0].out.len > 0 || report->views[1].out.len > 0);
+    return !report->output_error.kind && (report->views[0].out.len > 0 || report->views[1].out.len > 0);
 }
 
 static void write_all(struct report_exec *report)
@@ -68,8 +71,9 @@ static void write_all(struct report_exec *report)
     do {
         write_within(report, report->hurry ? HURRY_MS : PATIENCE_MS);
     } while (!report->hurry && has_unwritten(report));
-    if (has_unwritten(report))
+    if (has_unwritten(report)) {
         error_set(&report->output_error, &kind_local, "the output was not taken: its reader stands still");
+    }
     str_reset(&report->views[0].out);
     str_reset(&report->views[1].out);
 }
@@ -79,8 +83,9 @@ static int on_full(void *ctx)
     const struct report_exec *report = ctx;
 
     for (int i = 0; i < 2; i++) {
-        if (report->views[i].out.len > WAITING_MAX)
+        if (report->views[i].out.len > WAITING_MAX) {
             return fds[i];
+        }
     }
     return -1;
 }
@@ -121,9 +126,10 @@ static bool on_output(void *ctx, size_t host, int stream, const char *bytes, siz
 /* Behind what was said on stderr: never inside a line of it. */
 static void add_failures(struct report_exec *report, const struct failures *failures)
 {
-    for (size_t i = 0; i < failures->len; i++)
+    for (size_t i = 0; i < failures->len; i++) {
         failure_text(&failures->items[i].error, &failures->items[i].hosts, report->style->color_err,
                      &report->views[1].out);
+    }
 }
 
 /* That the commands were ended then is no news. */
@@ -139,9 +145,10 @@ static void tell_failures(struct report_exec *report)
 
     for (size_t i = 0; i < report->labels->len; i++) {
         struct report_exec_host *host = &report->hosts[i];
-        if (host->error == NULL || host->told ||
-            (reader_is_gone(report) && host->error->kind == &kind_interrupted))
+        if (!host->error || host->told ||
+            (reader_is_gone(report) && host->error->kind == &kind_interrupted)) {
             continue;
+        }
         failures_add(&failures, report->labels->items[i], host->error);
         host->told = true;
     }
@@ -156,12 +163,14 @@ static void tell_statuses(struct report_exec *report)
     for (size_t i = 0; i < report->labels->len; i++) {
         const struct report_exec_host *host = &report->hosts[i];
         struct error status = ERROR_INIT;
-        if (host->error != NULL || host->exit_status == 0)
+        if (host->error || host->exit_status == 0) {
             continue;
-        if (host->signal[0] != '\0')
+        }
+        if (host->signal[0] != '\0') {
             error_set(&status, NULL, "ended by signal %s", host->signal);
-        else
+        } else {
             error_set(&status, NULL, "exit status %d", host->exit_status);
+        }
         failures_add(&statuses, report->labels->items[i], &status);
     }
     add_failures(report, &statuses);
@@ -176,15 +185,18 @@ static bool on_tick(void *ctx)
     bool paused = on_full(report) >= 0 || (report->ticked_ms != 0 && now - report->ticked_ms > GAP_MS);
     report->ticked_ms = now;
     for (int i = 0; i < 2; i++) {
-        if (paused)
+        if (paused) {
             logview_restart(&report->views[i], now);
-        else
+        } else {
             logview_tick(&report->views[i], now);
+        }
     }
-    if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS)
+    if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS) {
         tell_failures(report);
-    if (report->output_error.kind == NULL && output_reader_is_gone(STDOUT_FILENO))
+    }
+    if (!report->output_error.kind && output_reader_is_gone(STDOUT_FILENO)) {
         error_set(&report->output_error, &kind_output_closed, "the reader of the output is gone");
+    }
     return write_some(report);
 }
 
@@ -195,14 +207,16 @@ static void gather(struct report_exec *report, size_t index, int stream)
     struct str *text = &host->kept[stream - 1];
     struct report_exec_group *group = NULL;
 
-    if (text->len == 0)
+    if (text->len == 0) {
         return;
-    for (size_t i = 0; i < report->groups[stream - 1].len && group == NULL; i++) {
-        struct report_exec_group *one = &report->groups[stream - 1].items[i];
-        if (one->text.len == text->len && memcmp(one->text.data, text->data, text->len) == 0)
-            group = one;
     }
-    if (group == NULL) {
+    for (size_t i = 0; i < report->groups[stream - 1].len && !group; i++) {
+        struct report_exec_group *one = &report->groups[stream - 1].items[i];
+        if (one->text.len == text->len && memcmp(one->text.data, text->data, text->len) == 0) {
+            group = one;
+        }
+    }
+    if (!group) {
         size_t len = report->groups[stream - 1].len++;
         report->groups[stream - 1].items =
             xgrow(report->groups[stream - 1].items, len, &report->groups[stream - 1].cap, sizeof(*group));
@@ -225,21 +239,23 @@ static void on_ended(void *ctx, size_t index, const struct run_exec_end *end)
     host->exit_status = end->exit_status;
     host->elapsed_ms = end->elapsed_ms;
     strncpy(host->signal, end->signal, sizeof(host->signal) - 1);
-    if (end->error->kind != NULL) {
+    if (end->error->kind) {
         host->error = xcalloc(1, sizeof(*host->error));
         *host->error = *end->error;
         failures_add(report->failures, label, end->error);
-        if (report->untold_since_ms == 0)
+        if (report->untold_since_ms == 0) {
             report->untold_since_ms = clock_mono_ms();
+        }
     } else if (end->exit_status > report->worst_status) {
         report->worst_status = end->exit_status;
     }
     for (int stream = 1; stream <= 2; stream++) {
         struct logview *view = &report->views[stream - 1];
-        if (report->mode == REPORT_EXEC_GATHER)
+        if (report->mode == REPORT_EXEC_GATHER) {
             gather(report, index, stream);
-        else if (!keeps(report))
+        } else if (!keeps(report)) {
             logview_end(view, logview_node(view, (unsigned)index, label));
+        }
     }
     progress_update(&report->bar, ++report->ended);
     write_some(report); /* a failure is met again when more is written */
@@ -268,14 +284,17 @@ static void add_group(const struct report_exec *report, const struct report_exec
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     struct logview text;
 
-    for (size_t i = 0; i < group->len; i++)
+    for (size_t i = 0; i < group->len; i++) {
         strlist_add(&names, report->labels->items[group->hosts[i]]);
+    }
     str_add(out, rule);
     hostlist_fold_names(names.items, names.len, out);
-    if (group->len > 1)
+    if (group->len > 1) {
         str_addf(out, " (%zu)", group->len);
-    if (group->truncated)
+    }
+    if (group->truncated) {
         str_add(out, " the first 1 MiB");
+    }
     str_add_char(out, '\n');
     str_add(out, rule);
     logview_init(&text);
@@ -283,8 +302,9 @@ static void add_group(const struct report_exec *report, const struct report_exec
     logview_feed(&text, logview_node(&text, 0, ""), group->text.data, group->text.len, 0);
     logview_end(&text, 0);
     str_add_mem(out, str_text(&text.out), text.out.len);
-    if (out->data[out->len - 1] != '\n')
+    if (out->data[out->len - 1] != '\n') {
         str_add_char(out, '\n');
+    }
     logview_release(&text);
 }
 
@@ -293,12 +313,15 @@ void report_exec_gathered(struct report_exec *report, int stream, struct str *ou
     struct report_exec_group *groups = report->groups[stream - 1].items;
     size_t len = report->groups[stream - 1].len;
 
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++) {
         qsort(groups[i].hosts, groups[i].len, sizeof(*groups[i].hosts), compare_indices);
-    if (len > 0)
+    }
+    if (len > 0) {
         qsort(groups, len, sizeof(*groups), compare_groups);
-    for (size_t i = 0; i < len; i++)
+    }
+    for (size_t i = 0; i < len; i++) {
         add_group(report, &groups[i], out);
+    }
 }
 
 static json_t *js_bytes(const struct str *bytes)
@@ -313,8 +336,9 @@ static json_t *js_host_error(const struct error *error)
 {
     json_t *object;
 
-    if (error == NULL)
+    if (!error) {
         return json_null();
+    }
     object = json_object();
     json_object_set_new(object, "kind", js_text(error->kind->name));
     json_object_set_new(object, "code", json_integer(error->kind->exit_code));
@@ -326,7 +350,7 @@ static json_t *js_host_error(const struct error *error)
 void report_exec_host_json(const struct report_exec *report, size_t index, struct str *out)
 {
     const struct report_exec_host *host = &report->hosts[index];
-    bool never = host->error != NULL && host->elapsed_ms == 0;
+    bool never = host->error && host->elapsed_ms == 0;
     json_t *object = json_object();
 
     json_object_set_new(object, "host", js_text(report->labels->items[index]));
@@ -350,8 +374,9 @@ static void print_json(struct report_exec *report)
     str_truncate(out, out->len - strlen("}\n"));
     str_add(out, ",\"hosts\":[");
     for (size_t i = 0; i < report->labels->len; i++) {
-        if (i > 0)
+        if (i > 0) {
             str_add_char(out, ',');
+        }
         report_exec_host_json(report, i, out);
         str_release(&report->hosts[i].kept[0]);
         str_release(&report->hosts[i].kept[1]);
@@ -364,16 +389,19 @@ int report_exec_finish(struct report_exec *report, bool hurry, struct error *err
 {
     progress_end(&report->bar);
     report->hurry = hurry;
-    for (int stream = 1; stream <= 2 && report->mode == REPORT_EXEC_GATHER; stream++)
+    for (int stream = 1; stream <= 2 && report->mode == REPORT_EXEC_GATHER; stream++) {
         report_exec_gathered(report, stream, &report->views[stream - 1].out);
-    if (report->mode == REPORT_EXEC_JSON)
+    }
+    if (report->mode == REPORT_EXEC_JSON) {
         print_json(report);
+    }
     tell_failures(report);
     if ((report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet &&
-        !reader_is_gone(report))
+        !reader_is_gone(report)) {
         tell_statuses(report);
+    }
     write_all(report);
-    if (report->output_error.kind != NULL) {
+    if (report->output_error.kind) {
         *err = report->output_error;
         return -1;
     }
@@ -406,7 +434,7 @@ void report_exec_init(struct report_exec *report, enum report_exec_mode mode,
 
 void report_exec_release(struct report_exec *report)
 {
-    for (size_t i = 0; report->hosts != NULL && i < report->labels->len; i++) {
+    for (size_t i = 0; report->hosts && i < report->labels->len; i++) {
         str_release(&report->hosts[i].kept[0]);
         str_release(&report->hosts[i].kept[1]);
         free(report->hosts[i].error);

@@ -14,8 +14,9 @@
 
 void failures_release(struct failures *failures)
 {
-    for (size_t i = 0; i < failures->len; i++)
+    for (size_t i = 0; i < failures->len; i++) {
         strlist_release(&failures->items[i].hosts);
+    }
     free(failures->items);
     *failures = (struct failures)FAILURES_INIT;
 }
@@ -29,23 +30,26 @@ void failures_add(struct failures *failures, const char *host, const struct erro
 {
     struct failure *found = NULL;
     for (size_t i = 0; i < failures->len && !found; i++) {
-        if (is_same_failure(&failures->items[i].error, err))
+        if (is_same_failure(&failures->items[i].error, err)) {
             found = &failures->items[i];
+        }
     }
     if (!found) {
         failures->items = xgrow(failures->items, failures->len, &failures->cap, sizeof(failures->items[0]));
         found = &failures->items[failures->len++];
         *found = (struct failure){.error = *err, .hosts = STRLIST_INIT};
     }
-    if (host && !strlist_has(&found->hosts, host))
+    if (host && !strlist_has(&found->hosts, host)) {
         strlist_add(&found->hosts, host);
+    }
 }
 
 bool failures_has(const struct failures *failures, const struct error *err)
 {
     for (size_t i = 0; i < failures->len; i++) {
-        if (is_same_failure(&failures->items[i].error, err))
+        if (is_same_failure(&failures->items[i].error, err)) {
             return true;
+        }
     }
     return false;
 }
@@ -55,8 +59,9 @@ void failures_hosts(const struct failures *failures, struct strlist *hosts)
     for (size_t i = 0; i < failures->len; i++) {
         const struct strlist *some = &failures->items[i].hosts;
         for (size_t j = 0; j < some->len; j++) {
-            if (!strlist_has(hosts, some->items[j]))
+            if (!strlist_has(hosts, some->items[j])) {
                 strlist_add(hosts, some->items[j]);
+            }
         }
     }
 }
@@ -69,8 +74,9 @@ static int error_code(const struct error *err)
 int failures_code(const struct failures *failures)
 {
     int code = 0;
-    for (size_t i = 0; i < failures->len; i++)
+    for (size_t i = 0; i < failures->len; i++) {
         code = kind_worse_code(code, error_code(&failures->items[i].error));
+    }
     return code;
 }
 
@@ -80,16 +86,18 @@ static void add_safe_line(struct str *out, const char *text)
     size_t from = out->len;
     text_add_safe(out, text, strlen(text));
     for (size_t i = from; i < out->len; i++) {
-        if (out->data[i] == '\n')
+        if (out->data[i] == '\n') {
             out->data[i] = ' ';
+        }
     }
 }
 
 static size_t utf8_len(const char *at)
 {
     size_t len = 1;
-    while (((unsigned char)at[len] & 0xc0) == 0x80)
+    while (((unsigned char)at[len] & 0xc0) == 0x80) {
         len++;
+    }
     return len;
 }
 
@@ -101,11 +109,13 @@ static void add_caret(struct str *out, const char *line, unsigned column, bool c
         size_t len = utf8_len(at);
         AUTO_FREE char *character = xstrndup(at, len);
         size_t width = text_columns(character);
-        if (*at == '\t')
+        if (*at == '\t') {
             str_add_char(out, '\t');
-        else
-            for (size_t blank = 0; blank < width; blank++)
+        } else {
+            for (size_t blank = 0; blank < width; blank++) {
                 str_add_char(out, ' ');
+            }
+        }
         at += len;
     }
     tone_add(out, "^", TONE_BAD, color);
@@ -115,8 +125,9 @@ static void add_caret(struct str *out, const char *line, unsigned column, bool c
 static void add_source(struct str *out, const struct error *err, bool color)
 {
     AUTO_STR struct str line = STR_INIT;
-    if (!err->source[0])
+    if (!err->source[0]) {
         return;
+    }
     add_safe_line(&line, err->source);
     str_addf(out, "  %s\n", str_text(&line));
     if (err->column) {
@@ -127,13 +138,16 @@ static void add_source(struct str *out, const struct error *err, bool color)
 
 static void add_position(struct str *out, const struct error *err)
 {
-    if (!err->file[0])
+    if (!err->file[0]) {
         return;
+    }
     add_safe_line(out, err->file);
-    if (err->line)
+    if (err->line) {
         str_addf(out, ":%u", err->line);
-    if (err->line && err->column)
+    }
+    if (err->line && err->column) {
         str_addf(out, ":%u", err->column);
+    }
     str_add(out, ": ");
 }
 

@@ -9,12 +9,15 @@
 static bool gather(const struct report_hostkey *keys, size_t count, size_t index, struct strlist *hosts)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(keys[i].fingerprint, keys[index].fingerprint) != 0)
+        if (strcmp(keys[i].fingerprint, keys[index].fingerprint) != 0) {
             continue;
-        if (i < index)
+        }
+        if (i < index) {
             return false;
-        if (!strlist_has(hosts, keys[i].host))
+        }
+        if (!strlist_has(hosts, keys[i].host)) {
             strlist_add(hosts, keys[i].host);
+        }
     }
     return true;
 }
@@ -23,8 +26,9 @@ void report_hostkeys_text(const struct report_hostkey *keys, size_t count, struc
 {
     for (size_t i = 0; i < count; i++) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        if (!gather(keys, count, i, &hosts))
+        if (!gather(keys, count, i, &hosts)) {
             continue;
+        }
         hostlist_fold_names(hosts.items, hosts.len, out);
         str_addf(out, ": %s %s\n", keys[i].type, keys[i].fingerprint);
     }
@@ -51,11 +55,13 @@ void report_hostkeys_json(const struct report_hostkey *keys, size_t count, size_
     json_t *errors = json_array();
     for (size_t i = 0; i < count; i++) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        if (gather(keys, count, i, &hosts))
+        if (gather(keys, count, i, &hosts)) {
             json_array_append_new(shown, key_object(&keys[i], &hosts));
+        }
     }
-    for (size_t i = 0; i < failures->len; i++)
+    for (size_t i = 0; i < failures->len; i++) {
         json_array_append_new(errors, js_error(&failures->items[i].error, &failures->items[i].hosts));
+    }
     json_object_set_new(answer, "keys", shown);
     json_object_set_new(answer, "added", json_integer((json_int_t)added));
     json_object_set_new(answer, "errors", errors);

@@ -8,20 +8,22 @@
 
 static void add_number(struct table *table, unsigned value)
 {
-    if (value)
+    if (value) {
         table_addf(table, TONE_PLAIN, "%u", value);
-    else
+    } else {
         table_add(table, NULL, TONE_PLAIN);
+    }
 }
 
 static void add_via(struct table *table, const struct report_host *host)
 {
-    if (host->local)
+    if (host->local) {
         table_add(table, "here, without ssh", TONE_PLAIN);
-    else if (host->port == SSH_PORT)
+    } else if (host->port == SSH_PORT) {
         table_addf(table, TONE_PLAIN, "ssh %s@%s", host->user, host->hostname);
-    else
+    } else {
         table_addf(table, TONE_PLAIN, "ssh %s@%s port %u", host->user, host->hostname, host->port);
+    }
 }
 
 void report_hosts_text(const struct report_host *hosts, size_t count, const struct report_style *style,
@@ -74,8 +76,9 @@ void report_hosts_json(const struct report_host *hosts, const struct hostlist *l
 {
     AUTO_STR struct str folded = STR_INIT;
     json_t *array = json_array();
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         json_array_append_new(array, host_object(&hosts[i], i));
+    }
     hostlist_fold(list, &folded);
     json_t *answer = js_answer();
     json_object_set_new(answer, "hosts", array);

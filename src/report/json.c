@@ -16,8 +16,9 @@ json_t *js_answer(void)
 json_t *js_text(const char *text)
 {
     AUTO_STR struct str clean = STR_INIT;
-    if (!text)
+    if (!text) {
         return json_null();
+    }
     text_add_utf8(&clean, text, strlen(text));
     return json_stringn(str_text(&clean), clean.len);
 }
@@ -41,8 +42,9 @@ json_t *js_integer(int64_t value, int64_t unknown)
 json_t *js_list(const struct strlist *list)
 {
     json_t *array = json_array();
-    for (size_t i = 0; list && i < list->len; i++)
+    for (size_t i = 0; list && i < list->len; i++) {
         json_array_append_new(array, js_text(list->items[i]));
+    }
     return array;
 }
 
@@ -69,8 +71,9 @@ static void add_escaping_controls(struct str *out, const char *text)
 void js_add_line(struct str *out, json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    if (!text)
+    if (!text) {
         abort(); /* values made by the functions above always encode */
+    }
     add_escaping_controls(out, text);
     str_add_char(out, '\n');
     free(text);

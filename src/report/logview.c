@@ -21,8 +21,9 @@ void logview_release(struct logview *view)
         str_release(&view->nodes[i].line);
     }
     free(view->nodes);
-    if (view->has_grep)
+    if (view->has_grep) {
         regfree(&view->grep);
+    }
     str_release(&view->out);
     *view = (struct logview){0};
 }
@@ -30,8 +31,9 @@ void logview_release(struct logview *view)
 size_t logview_node(struct logview *view, unsigned rank, const char *label)
 {
     for (size_t i = 0; i < view->len; i++) {
-        if (view->nodes[i].rank == rank)
+        if (view->nodes[i].rank == rank) {
             return i;
+        }
     }
     view->nodes = xgrow(view->nodes, view->len, &view->cap, sizeof(view->nodes[0]));
     view->nodes[view->len] = (struct logview_node){.label = xstrdup(label), .rank = rank};
@@ -54,8 +56,9 @@ int logview_grep(struct logview *view, const char *pattern, struct error *err)
 /* What a terminal would show of a line: the text after its last CR, those at its end not counted. */
 static void add_visible(struct str *out, const char *bytes, size_t len)
 {
-    while (len > 0 && bytes[len - 1] == '\r')
+    while (len > 0 && bytes[len - 1] == '\r') {
         len--;
+    }
     const char *cr = len ? memrchr(bytes, '\r', len) : NULL;
     if (cr) {
         len -= (size_t)(cr + 1 - bytes);
@@ -79,16 +82,18 @@ static void show_line(struct logview *view, const struct logview_node *node, con
 {
     AUTO_STR struct str text = STR_INIT;
     add_visible(&text, bytes, len);
-    if (view->has_grep && regexec(&view->grep, str_text(&text), 0, NULL, 0) != 0)
+    if (view->has_grep && regexec(&view->grep, str_text(&text), 0, NULL, 0) != 0) {
         return;
+    }
     if (view->json) {
         add_json(view, node, &text);
         return;
     }
     if (view->bare) {
         str_add_mem(&view->out, str_text(&text), text.len);
-        if (ends)
+        if (ends) {
             str_add_char(&view->out, '\n');
+        }
         return;
     }
     AUTO_STR struct str prefix = STR_INIT;
@@ -105,8 +110,9 @@ static size_t unfinished_bytes(const char *bytes, size_t len)
 {
     for (size_t back = 1; back <= 3 && back <= len; back++) {
         unsigned char byte = (unsigned char)bytes[len - back];
-        if ((byte & 0xc0) == 0x80)
+        if ((byte & 0xc0) == 0x80) {
             continue;
+        }
         size_t needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
         return needed > back ? back : 0;
     }
@@ -118,8 +124,9 @@ static void show_part(struct logview *view, struct logview_node *node, int64_t n
 {
     size_t len = node->line.len - unfinished_bytes(str_text(&node->line), node->line.len);
     node->line_since_ms = now_ms;
-    if (len == 0)
+    if (len == 0) {
         return;
+    }
     show_line(view, node, node->line.data, len, false);
     str_consume(&node->line, len);
     node->continued = true;
@@ -129,8 +136,9 @@ static void show_part(struct logview *view, struct logview_node *node, int64_t n
 static void finish_line(struct logview *view, struct logview_node *node)
 {
     bool only_end = node->line.len == 0 || (node->line.len == 1 && node->line.data[0] == '\r');
-    if (view->bare || !node->continued || !only_end)
+    if (view->bare || !node->continued || !only_end) {
         show_line(view, node, str_text(&node->line), node->line.len, true);
+    }
     str_reset(&node->line);
     node->continued = false;
 }
@@ -146,8 +154,9 @@ void logview_feed(struct logview *view, size_t index, const char *bytes, size_t 
         const char *end = memchr(bytes, '\n', len);
         size_t room = LOGVIEW_LINE_MAX - node->line.len;
         size_t take = end ? (size_t)(end - bytes) : len;
-        if (node->line.len == 0)
+        if (node->line.len == 0) {
             node->line_since_ms = now_ms;
+        }
         if (take > room) {
             take = room;
             end = NULL;
@@ -167,8 +176,9 @@ void logview_feed(struct logview *view, size_t index, const char *bytes, size_t 
 
 void logview_restart(struct logview *view, int64_t now_ms)
 {
-    for (size_t i = 0; i < view->len; i++)
+    for (size_t i = 0; i < view->len; i++) {
         view->nodes[i].line_since_ms = now_ms;
+    }
 }
 
 static bool is_due(const struct logview_node *node, int64_t now_ms)
@@ -179,8 +189,9 @@ static bool is_due(const struct logview_node *node, int64_t now_ms)
 void logview_tick(struct logview *view, int64_t now_ms)
 {
     for (size_t i = 0; i < view->len; i++) {
-        if (is_due(&view->nodes[i], now_ms))
+        if (is_due(&view->nodes[i], now_ms)) {
             show_part(view, &view->nodes[i], now_ms);
+        }
     }
 }
 
@@ -189,13 +200,16 @@ int64_t logview_wait_ms(const struct logview *view, int64_t now_ms)
     int64_t least = -1;
     for (size_t i = 0; i < view->len; i++) {
         const struct logview_node *node = &view->nodes[i];
-        if (node->line.len == 0)
+        if (node->line.len == 0) {
             continue;
+        }
         int64_t left = node->line_since_ms + LOGVIEW_LINE_WAIT_MS - now_ms;
-        if (left < 0)
+        if (left < 0) {
             left = 0;
-        if (least < 0 || left < least)
+        }
+        if (least < 0 || left < least) {
             least = left;
+        }
     }
     return least;
 }

@@ -9,10 +9,12 @@
 /* Cut at a character's beginning, so that what is left stays UTF-8. */
 static void cut(struct str *text, size_t max)
 {
-    if (text->len <= max)
+    if (text->len <= max) {
         return;
-    while (max > 0 && ((unsigned char)text->data[max] & 0xc0) == 0x80)
+    }
+    while (max > 0 && ((unsigned char)text->data[max] & 0xc0) == 0x80) {
         max--;
+    }
     str_truncate(text, max);
     str_add(text, "…");
 }
@@ -20,8 +22,9 @@ static void cut(struct str *text, size_t max)
 /* Masked before it is cut and before bytes change: a part of a secret is a secret. Caller frees. */
 static char *clean(const char *text, const struct strlist *secrets, size_t max)
 {
-    if (!text)
+    if (!text) {
         return NULL;
+    }
     AUTO_STR struct str masked = STR_INIT;
     struct str safe = STR_INIT;
     text_add_masked(&masked, text, secrets);
@@ -44,15 +47,17 @@ void notice_init(struct notice *notice, const struct notify_event *event, const 
         .head = clean(event->head, secrets, NOTICE_LINE_MAX),
     };
     for (size_t i = 0; event->hosts && i < event->hosts->len; i++) {
-        if (notice->hosts.len < NOTICE_HOSTS_MAX)
+        if (notice->hosts.len < NOTICE_HOSTS_MAX) {
             strlist_take(&notice->hosts, clean(event->hosts->items[i], secrets, NOTICE_LINE_MAX));
-        else
+        } else {
             notice->hosts_left_out++;
+        }
     }
     size_t lines = event->lines ? event->lines->len : 0;
     size_t first = lines > NOTICE_LINES_MAX ? lines - NOTICE_LINES_MAX : 0;
-    for (size_t i = first; i < lines; i++)
+    for (size_t i = first; i < lines; i++) {
         strlist_take(&notice->lines, clean(event->lines->items[i], secrets, NOTICE_LINE_MAX));
+    }
 }
 
 void notice_release(struct notice *notice)
@@ -74,24 +79,31 @@ void notice_add_title(const struct notice *notice, struct str *out)
     if (notice->hosts.len) {
         str_add(out, notice->kind == NOTIFY_STALLED ? ", behind: " : " on ");
         hostlist_fold_names(notice->hosts.items, notice->hosts.len, out);
-        if (notice->hosts_left_out)
+        if (notice->hosts_left_out) {
             str_addf(out, " and %zu more", notice->hosts_left_out);
+        }
     }
-    if (notice->exit_status > 0)
+    if (notice->exit_status > 0) {
         str_addf(out, " (exit status %d)", notice->exit_status);
+    }
 }
 
 void notice_add_text(const struct notice *notice, struct str *out)
 {
     notice_add_title(notice, out);
-    if (notice->job)
+    if (notice->job) {
         str_addf(out, "\njob %s", notice->job);
-    if (notice->attempt)
+    }
+    if (notice->attempt) {
         str_addf(out, ", attempt %u", notice->attempt);
-    if (notice->head)
+    }
+    if (notice->head) {
         str_addf(out, ", started from %s", notice->head);
-    if (notice->reason && notice->reason[0])
+    }
+    if (notice->reason && notice->reason[0]) {
         str_addf(out, "\n%s", notice->reason);
-    for (size_t i = 0; i < notice->lines.len; i++)
+    }
+    for (size_t i = 0; i < notice->lines.len; i++) {
         str_addf(out, "\n> %s", notice->lines.items[i]);
+    }
 }

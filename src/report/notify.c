@@ -62,8 +62,9 @@ static void tell(const struct receiver *receiver, const char *event, const char 
     const struct notifier *notifier = receiver->notifier;
     AUTO_STR struct str text = STR_INIT;
     AUTO_STR struct str masked = STR_INIT;
-    if (!notifier->problem)
+    if (!notifier->problem) {
         return;
+    }
     str_addf(&text, "notification '%s' to ", event);
     notify_url_shown(receiver->target.url, &text);
     str_addf(&text, ": %s", what);
@@ -93,8 +94,9 @@ static void on_answer(void *ctx, const struct http_answer *answer)
                      letter->tries, now - letter->made_ms, &why);
     receiver->busy = false;
     if (verdict.what == NOTIFY_AGAIN) {
-        if (letter->tries == 1)
+        if (letter->tries == 1) {
             tell(receiver, notify_event_names[letter->kind], str_text(&why));
+        }
         receiver->next_try_ms = now + verdict.wait_ms;
         return;
     }
@@ -131,12 +133,14 @@ static void advance(struct notifier *notifier)
     int64_t next_ms = 0;
     for (size_t i = 0; i < notifier->len; i++) {
         struct receiver *receiver = &notifier->receivers[i];
-        if (!receiver->first || receiver->busy)
+        if (!receiver->first || receiver->busy) {
             continue;
-        if (receiver->next_try_ms <= now)
+        }
+        if (receiver->next_try_ms <= now) {
             post_first(receiver);
-        else if (next_ms == 0 || receiver->next_try_ms < next_ms)
+        } else if (next_ms == 0 || receiver->next_try_ms < next_ms) {
             next_ms = receiver->next_try_ms;
+        }
     }
     struct itimerspec when = {0};
     if (next_ms) {
@@ -171,9 +175,10 @@ static void make_room(struct receiver *receiver)
 {
     struct letter **oldest = receiver->busy ? &receiver->first->next : &receiver->first;
     struct letter *letter = *oldest;
-    if (receiver->dropped++ == 0)
+    if (receiver->dropped++ == 0) {
         tell(receiver, notify_event_names[letter->kind],
              "dropped, and others after it: too many wait for this receiver");
+    }
     *oldest = letter->next;
     receiver->waiting--;
     free_letter(letter);
@@ -183,13 +188,15 @@ static void enqueue(struct receiver *receiver, const struct notice *notice)
 {
     struct letter **end = &receiver->first;
     struct letter *letter = xcalloc(1, sizeof(*letter));
-    if (receiver->waiting >= NOTIFIER_QUEUE)
+    if (receiver->waiting >= NOTIFIER_QUEUE) {
         make_room(receiver);
+    }
     letter->kind = notice->kind;
     letter->made_ms = clock_mono_ms();
     notify_formats[receiver->target.format]->build(notice, &letter->body);
-    while (*end)
+    while (*end) {
         end = &(*end)->next;
+    }
     *end = letter;
     receiver->waiting++;
 }
@@ -199,8 +206,9 @@ void notifier_send(struct notifier *notifier, const struct notify_event *event)
     struct notice notice;
     notice_init(&notice, event, &notifier->secrets);
     for (size_t i = 0; i < notifier->len; i++) {
-        if (notifier->receivers[i].target.on & NOTIFY_BIT(event->kind))
+        if (notifier->receivers[i].target.on & NOTIFY_BIT(event->kind)) {
             enqueue(&notifier->receivers[i], &notice);
+        }
     }
     notice_release(&notice);
     advance(notifier);
@@ -209,15 +217,17 @@ void notifier_send(struct notifier *notifier, const struct notify_event *event)
 size_t notifier_waiting(const struct notifier *notifier)
 {
     size_t waiting = 0;
-    for (size_t i = 0; i < notifier->len; i++)
+    for (size_t i = 0; i < notifier->len; i++) {
         waiting += notifier->receivers[i].waiting;
+    }
     return waiting;
 }
 
 static void drop_all(struct receiver *receiver)
 {
-    while (receiver->first)
+    while (receiver->first) {
         end_first(receiver);
+    }
 }
 
 size_t notifier_drain(struct notifier *notifier, unsigned ms)
@@ -230,9 +240,10 @@ size_t notifier_drain(struct notifier *notifier, unsigned ms)
     }
     size_t waiting = notifier_waiting(notifier);
     for (size_t i = 0; i < notifier->len && waiting > 0; i++) {
-        for (struct letter *letter = notifier->receivers[i].first; letter; letter = letter->next)
+        for (struct letter *letter = notifier->receivers[i].first; letter; letter = letter->next) {
             tell(&notifier->receivers[i], notify_event_names[letter->kind],
                  "not delivered before the command ended");
+        }
     }
     if (waiting > 0) {
         http_client_cancel(notifier->client);
@@ -262,8 +273,9 @@ static void take_options(struct notifier *notifier, const struct notifier_option
         .backoff_ms = or_default(options->backoff_ms, BACKOFF_MS),
         .retry_after_max_ms = or_default(options->retry_after_max_ms, RETRY_AFTER_MAX_MS),
     };
-    if (options->secrets)
+    if (options->secrets) {
         strlist_copy(&notifier->secrets, options->secrets);
+    }
 }
 
 /* A job may print its own webhook: the URL, and what follows its host, are secrets like any other. */
@@ -275,8 +287,9 @@ static void add_receiver(struct notifier *notifier, const struct notify_target *
     const char *host = strstr(target->url, "://");
     const char *path = host ? strchr(host + 3, '/') : NULL;
     strlist_add(&notifier->secrets, target->url);
-    if (path && strlen(path) > PATH_SECRET_MIN)
+    if (path && strlen(path) > PATH_SECRET_MIN) {
         strlist_add(&notifier->secrets, path + 1);
+    }
 }
 
 struct notifier *notifier_new(const struct notify_targets *targets, const struct notifier_options *options,
@@ -284,16 +297,19 @@ struct notifier *notifier_new(const struct notify_targets *targets, const struct
 {
     static const struct notifier_options defaults = {0};
     struct notifier *notifier = xcalloc(1, sizeof(*notifier));
-    if (!options)
+    if (!options) {
         options = &defaults;
+    }
     take_options(notifier, options);
     notifier->receivers = xcalloc(targets->len + 1, sizeof(notifier->receivers[0]));
-    for (size_t i = 0; i < targets->len; i++)
+    for (size_t i = 0; i < targets->len; i++) {
         add_receiver(notifier, &targets->items[i]);
+    }
     notifier->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     notifier->client = http_client_new(options->ca_file, err);
-    if (notifier->timer_fd < 0 && notifier->client)
+    if (notifier->timer_fd < 0 && notifier->client) {
         error_set(err, &kind_local, "no descriptors for notifications");
+    }
     if (notifier->timer_fd < 0 || !notifier->client ||
         http_client_add_fd(notifier->client, notifier->timer_fd, err) != 0) {
         notifier_free(notifier);
@@ -304,15 +320,17 @@ struct notifier *notifier_new(const struct notify_targets *targets, const struct
 
 void notifier_free(struct notifier *notifier)
 {
-    if (!notifier)
+    if (!notifier) {
         return;
+    }
     http_client_free(notifier->client); /* first: what is under way borrows the letters' bodies */
     for (size_t i = 0; i < notifier->len; i++) {
         drop_all(&notifier->receivers[i]);
         free(notifier->receivers[i].target.url);
     }
-    if (notifier->timer_fd >= 0)
+    if (notifier->timer_fd >= 0) {
         close(notifier->timer_fd);
+    }
     free(notifier->receivers);
     strlist_release(&notifier->secrets);
     free(notifier);

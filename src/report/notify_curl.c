@@ -22,8 +22,9 @@ static const struct {
 int curl_load(struct error *err)
 {
     static void *library; /* stays until the process ends */
-    if (library)
+    if (library) {
         return 0;
+    }
     void *loaded = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; loaded && i < ARRAY_LEN(table); i++) {
         void *function = dlsym(loaded, table[i].name);

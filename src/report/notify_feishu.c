@@ -16,10 +16,11 @@
 static void add_without_tags(struct str *out, const char *text)
 {
     for (; *text && out->len < TEXT_MAX; text++) {
-        if (*text == '<')
+        if (*text == '<') {
             str_add(out, "\xef\xbc\x9c"); /* U+FF1C */
-        else
+        } else {
             str_add_char(out, *text);
+        }
     }
 }
 
@@ -41,8 +42,9 @@ static bool accepted(const char *body, size_t len, bool *again, struct str *why)
 {
     json_t *answer = json_loadb(body, len, JSON_DISABLE_EOF_CHECK, NULL);
     json_t *code = json_object_get(answer, "code");
-    if (!code)
+    if (!code) {
         code = json_object_get(answer, "StatusCode");
+    }
     bool taken = json_is_integer(code) && json_integer_value(code) == 0;
     *again = json_is_integer(code) && json_integer_value(code) == CODE_FREQUENCY;
     if (!taken && json_is_integer(code)) {

@@ -47,12 +47,15 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *kn
         epoll_ctl(client->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
         return 0;
     }
-    if (what & CURL_POLL_IN)
+    if (what & CURL_POLL_IN) {
         event.events |= EPOLLIN;
-    if (what & CURL_POLL_OUT)
+    }
+    if (what & CURL_POLL_OUT) {
         event.events |= EPOLLOUT;
-    if (epoll_ctl(client->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0)
+    }
+    if (epoll_ctl(client->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0) {
         return -1;
+    }
     libcurl.multi_assign(client->multi, fd, client);
     return 0;
 }
@@ -90,8 +93,9 @@ int http_client_add_fd(struct http_client *client, int fd, struct error *err)
 
 struct http_client *http_client_new(const char *ca_file, struct error *err)
 {
-    if (curl_load(err) != 0)
+    if (curl_load(err) != 0) {
         return NULL;
+    }
     if (libcurl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         error_set(err, &kind_local, "libcurl cannot be used");
         return NULL;
@@ -122,11 +126,13 @@ struct http_client *http_client_new(const char *ca_file, struct error *err)
 static void free_exchange(struct exchange *exchange)
 {
     struct exchange **at = &exchange->client->exchanges;
-    while (*at != exchange)
+    while (*at != exchange) {
         at = &(*at)->next;
+    }
     *at = exchange->next;
-    if (exchange->easy)
+    if (exchange->easy) {
         libcurl.multi_remove_handle(exchange->client->multi, exchange->easy);
+    }
     libcurl.easy_cleanup(exchange->easy);
     libcurl.slist_free_all(exchange->headers);
     str_release(&exchange->body);
@@ -136,21 +142,25 @@ static void free_exchange(struct exchange *exchange)
 
 void http_client_cancel(struct http_client *client)
 {
-    while (client->exchanges)
+    while (client->exchanges) {
         free_exchange(client->exchanges);
+    }
 }
 
 void http_client_free(struct http_client *client)
 {
-    if (!client)
+    if (!client) {
         return;
+    }
     http_client_cancel(client);
     libcurl.multi_cleanup(client->multi);
     libcurl.global_cleanup();
-    if (client->epoll_fd >= 0)
+    if (client->epoll_fd >= 0) {
         close(client->epoll_fd);
-    if (client->timer_fd >= 0)
+    }
+    if (client->timer_fd >= 0) {
         close(client->timer_fd);
+    }
     free(client->ca_file);
     free(client);
 }
@@ -196,8 +206,9 @@ static void set_limits(struct exchange *exchange)
     libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     libcurl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (exchange->client->ca_file)
+    if (exchange->client->ca_file) {
         libcurl.easy_setopt(easy, CURLOPT_CAINFO, exchange->client->ca_file);
+    }
     libcurl.easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->post.timeout_ms);
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -215,8 +226,9 @@ void http_client_post(struct http_client *client, const struct http_post *post)
     exchange->next = client->exchanges;
     client->exchanges = exchange;
     exchange->easy = libcurl.easy_init();
-    if (!exchange->easy)
+    if (!exchange->easy) {
         abort(); /* out of memory, as everywhere else */
+    }
     set_request(exchange);
     set_limits(exchange);
     libcurl.multi_add_handle(client->multi, exchange->easy);
@@ -256,13 +268,15 @@ static long left_ms(const struct exchange *exchange)
 static bool next_hop(struct exchange *exchange, long status)
 {
     char *to = NULL;
-    if (status < 300 || status > 399 || status == 304)
+    if (status < 300 || status > 399 || status == 304) {
         return false;
+    }
     libcurl.easy_getinfo(exchange->easy, CURLINFO_REDIRECT_URL, &to);
     exchange->redirected = true;
     long left = left_ms(exchange);
-    if (!to || status == 303 || exchange->hops >= HOPS_MAX || left <= 0 || !same_origin(exchange->url, to))
+    if (!to || status == 303 || exchange->hops >= HOPS_MAX || left <= 0 || !same_origin(exchange->url, to)) {
         return false;
+    }
     exchange->hops++;
     exchange->redirected = false;
     exchange->post.timeout_ms = (unsigned)left;
@@ -312,8 +326,9 @@ static void finish(struct exchange *exchange, CURLcode code)
     if (code == CURLE_OK) {
         libcurl.easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
         libcurl.easy_getinfo(exchange->easy, CURLINFO_RETRY_AFTER, &retry_after);
-        if (next_hop(exchange, status))
+        if (next_hop(exchange, status)) {
             return;
+        }
         answer.status = (int)status;
         answer.retry_after_s = retry_after;
         answer.redirected = exchange->redirected;
@@ -331,8 +346,9 @@ static void collect(struct http_client *client)
     while ((message = libcurl.multi_info_read(client->multi, &left))) {
         char *exchange = NULL;
         CURLcode code = message->data.result;
-        if (message->msg != CURLMSG_DONE)
+        if (message->msg != CURLMSG_DONE) {
             continue;
+        }
         libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
         finish((struct exchange *)(void *)exchange, code);
     }
@@ -346,19 +362,24 @@ void http_client_work(struct http_client *client)
     int count = epoll_wait(client->epoll_fd, events, EVENTS_A_TIME, 0);
     for (int i = 0; i < count; i++) {
         int fd = events[i].data.fd, what = 0;
-        if (fd == NOT_CURLS)
-            continue;
-        if (fd == client->timer_fd) {
-            if (read(fd, &expirations, sizeof(expirations)) > 0)
-                libcurl.multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        if (fd == NOT_CURLS) {
             continue;
         }
-        if (events[i].events & EPOLLIN)
+        if (fd == client->timer_fd) {
+            if (read(fd, &expirations, sizeof(expirations)) > 0) {
+                libcurl.multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+            }
+            continue;
+        }
+        if (events[i].events & EPOLLIN) {
             what |= CURL_CSELECT_IN;
-        if (events[i].events & EPOLLOUT)
+        }
+        if (events[i].events & EPOLLOUT) {
             what |= CURL_CSELECT_OUT;
-        if (events[i].events & (EPOLLERR | EPOLLHUP))
+        }
+        if (events[i].events & (EPOLLERR | EPOLLHUP)) {
             what |= CURL_CSELECT_ERR;
+        }
         libcurl.multi_socket_action(client->multi, fd, what, &running);
     }
     collect(client);

@@ -11,10 +11,12 @@ static unsigned next_wait_ms(const struct http_answer *answer, const struct noti
                              unsigned tries)
 {
     uint64_t wait = limits->backoff_ms;
-    for (unsigned i = 1; i < tries && wait < NOTIFY_BACKOFF_MAX_MS; i++)
+    for (unsigned i = 1; i < tries && wait < NOTIFY_BACKOFF_MAX_MS; i++) {
         wait *= 2;
-    if (wait > NOTIFY_BACKOFF_MAX_MS)
+    }
+    if (wait > NOTIFY_BACKOFF_MAX_MS) {
         wait = NOTIFY_BACKOFF_MAX_MS;
+    }
     uint64_t asked_max = limits->retry_after_max_ms;
     if (answer->retry_after_s > 0) {
         uint64_t seconds = (uint64_t)answer->retry_after_s;
@@ -32,12 +34,14 @@ static bool was_delivered(const struct http_answer *answer, const struct notify_
         str_add(why, answer->problem);
         return false;
     }
-    if (answer->status >= 200 && answer->status <= 299)
+    if (answer->status >= 200 && answer->status <= 299) {
         return !format->accepted || format->accepted(answer->body, answer->body_len, again, why);
+    }
     *again = is_passing(answer->status);
     str_addf(why, "answered with status %d", answer->status);
-    if (answer->redirected)
+    if (answer->redirected) {
         str_add(why, ", a redirect to another place, which is not followed");
+    }
     return false;
 }
 
@@ -46,10 +50,12 @@ struct notify_verdict notify_judge(const struct http_answer *answer, const struc
                                    struct str *why)
 {
     bool again = false;
-    if (was_delivered(answer, format, &again, why))
+    if (was_delivered(answer, format, &again, why)) {
         return (struct notify_verdict){.what = NOTIFY_DELIVERED};
+    }
     unsigned wait_ms = next_wait_ms(answer, limits, tries);
-    if (!again || age_ms + wait_ms > (int64_t)limits->total_ms)
+    if (!again || age_ms + wait_ms > (int64_t)limits->total_ms) {
         return (struct notify_verdict){.what = NOTIFY_GIVE_UP};
+    }
     return (struct notify_verdict){.what = NOTIFY_AGAIN, .wait_ms = wait_ms};
 }

@@ -28,11 +28,13 @@ static void add_hosts(const struct run *run, enum notify_event_kind kind, const 
         return;
     }
     long first = kind == NOTIFY_FAILED ? run_first_failure(run) : -1;
-    if (first >= 0)
+    if (first >= 0) {
         strlist_add(hosts, run->nodes[first].label);
+    }
     for (size_t i = 0; kind == NOTIFY_LOST && i < run->nodes_len; i++) {
-        if (run->nodes[i].state == NODE_LOST)
+        if (run->nodes[i].state == NODE_LOST) {
             strlist_add(hosts, run->nodes[i].label);
+        }
     }
 }
 
@@ -43,11 +45,13 @@ static void add_hosts(const struct run *run, enum notify_event_kind kind, const 
 static bool is_told(struct report_watch *watch, const struct run *run, enum notify_event_kind kind)
 {
     char attempt[sizeof(watch->told_of)];
-    if (kind != NOTIFY_FAILED && kind != NOTIFY_FINISHED && kind != NOTIFY_STOPPED)
+    if (kind != NOTIFY_FAILED && kind != NOTIFY_FINISHED && kind != NOTIFY_STOPPED) {
         return false;
+    }
     snprintf(attempt, sizeof(attempt), "%s.%u", run->id, run->attempt);
-    if (strcmp(attempt, watch->told_of) == 0)
+    if (strcmp(attempt, watch->told_of) == 0) {
         return true;
+    }
     memcpy(watch->told_of, attempt, sizeof(attempt));
     return false;
 }
@@ -67,10 +71,12 @@ static void on_event(void *ctx, const struct run *run, const char *event, const 
         .head = run->head_host,
         .hosts = &hosts,
     };
-    if (watch->event_before)
+    if (watch->event_before) {
         watch->event_before(ctx, run, event, host, text);
-    if (!find_kind(event, &told.kind) || is_told(watch, run, told.kind))
+    }
+    if (!find_kind(event, &told.kind) || is_told(watch, run, told.kind)) {
         return;
+    }
     add_hosts(run, told.kind, host, &hosts);
     notifier_send(watch->notifier, &told);
 }

@@ -10,14 +10,15 @@
 static void add_escaped(struct str *out, const char *text)
 {
     for (; *text; text++) {
-        if (*text == '&')
+        if (*text == '&') {
             str_add(out, "&amp;");
-        else if (*text == '<')
+        } else if (*text == '<') {
             str_add(out, "&lt;");
-        else if (*text == '>')
+        } else if (*text == '>') {
             str_add(out, "&gt;");
-        else
+        } else {
             str_add_char(out, *text);
+        }
     }
 }
 

@@ -11,11 +11,13 @@ const struct error_kind kind_output_closed = {"output-closed", 8};
 
 static int output_failed(int saved_errno, struct error *err)
 {
-    if (saved_errno == EPIPE)
+    if (saved_errno == EPIPE) {
         return error_set(err, &kind_output_closed, "the reader of the output is gone");
+    }
     error_set_errno(err, &kind_local, saved_errno, "cannot write the output");
-    if (saved_errno == ENOSPC || saved_errno == EDQUOT)
+    if (saved_errno == ENOSPC || saved_errno == EDQUOT) {
         return error_hint(err, "free some space where the output goes and repeat the command");
+    }
     return -1;
 }
 
@@ -31,8 +33,9 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err)
         }
         if (errno == EAGAIN) {
             struct pollfd wait = {.fd = fd, .events = POLLOUT};
-            if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+            if (poll(&wait, 1, -1) < 0 && errno != EINTR) {
                 return output_failed(errno, err);
+            }
         } else if (errno != EINTR) {
             return output_failed(errno, err);
         }
@@ -71,15 +74,17 @@ long output_write_some(int fd, struct str *text, int wait_ms, char *last, struct
     while (done < len && result == 0 && is_ready(fd, until_ms)) {
         size_t piece = len - done < READY_BYTES ? len - done : READY_BYTES;
         ssize_t written = write(fd, text->data + done, piece);
-        if (written >= 0)
+        if (written >= 0) {
             done += (size_t)written;
-        else if (errno == EAGAIN)
+        } else if (errno == EAGAIN) {
             break;
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             result = output_failed(errno, err);
+        }
     }
-    if (done > 0)
+    if (done > 0) {
         *last = text->data[done - 1];
+    }
     str_consume(text, done);
     return result == 0 ? (long)done : -1;
 }

@@ -21,15 +21,17 @@ void progress_render(const struct progress *bar, size_t columns, struct str *out
     AUTO_STR struct str line = STR_INIT;
     size_t full = bar->total ? BAR_CELLS * bar->done / bar->total : 0;
     str_addf(&line, "%s [", bar->what);
-    for (size_t cell = 0; cell < BAR_CELLS; cell++)
+    for (size_t cell = 0; cell < BAR_CELLS; cell++) {
         str_add_char(&line, cell < full ? '#' : '.');
+    }
     str_addf(&line, "] %zu/%zu nodes", bar->done, bar->total);
     if (line.len >= columns) {
         str_reset(&line);
         str_addf(&line, "%s %zu/%zu", bar->what, bar->done, bar->total);
     }
-    if (line.len >= columns) /* the last column stays free: a terminal would wrap there */
+    if (line.len >= columns) { /* the last column stays free: a terminal would wrap there */
         str_truncate(&line, columns ? columns - 1 : 0);
+    }
     str_add_mem(out, str_text(&line), line.len);
 }
 
@@ -48,8 +50,9 @@ void progress_begin(struct progress *bar, bool enabled, const char *what, size_t
 {
     *bar = (struct progress){.total = total, .enabled = enabled};
     snprintf(bar->what, sizeof bar->what, "%s", what);
-    if (!enabled)
+    if (!enabled) {
         return;
+    }
     msg_set_before(erase);
     draw(bar);
 }
@@ -57,14 +60,16 @@ void progress_begin(struct progress *bar, bool enabled, const char *what, size_t
 void progress_update(struct progress *bar, size_t done)
 {
     bar->done = done;
-    if (bar->enabled && (done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS))
+    if (bar->enabled && (done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS)) {
         draw(bar);
+    }
 }
 
 void progress_end(struct progress *bar)
 {
-    if (!bar->enabled)
+    if (!bar->enabled) {
         return;
+    }
     erase();
     msg_set_before(NULL);
     bar->enabled = false;

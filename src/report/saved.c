@@ -16,8 +16,9 @@ void report_saved_text(const struct run_saved *saved, struct str *out)
 {
     for (size_t i = 0; i < saved->len; i++) {
         const struct run_saved_log *log = &saved->items[i];
-        if (!log->complete)
+        if (!log->complete) {
             continue;
+        }
         add_text(out, log->host);
         str_add(out, ": ");
         add_text(out, log->path);
@@ -43,13 +44,15 @@ void report_saved_json(const char *run, const struct run_saved *saved, const str
         json_object_set_new(object, "complete", json_boolean(log->complete));
         json_object_set_new(object, "error", log->error.kind ? js_text(log->error.text) : json_null());
         json_array_append_new(hosts, object);
-        if (log->error.kind)
+        if (log->error.kind) {
             strlist_add(&failed, log->host);
+        }
     }
     json_object_set_new(answer, "run", js_text(run));
     json_object_set_new(answer, "attempt", json_integer((json_int_t)saved->attempt));
     json_object_set_new(answer, "hosts", hosts);
-    if (failure && failure->kind)
+    if (failure && failure->kind) {
         json_object_set_new(answer, "error", js_error(failure, &failed));
+    }
     js_add_line(out, answer);
 }

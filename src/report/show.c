@@ -46,8 +46,9 @@ static json_t *plan_value(const struct run *run)
     AUTO_STR struct str rendezvous = STR_INIT;
     json_t *plan = json_object(), *spec = spec_value(run);
     const size_t world = (size_t)run->nproc_per_node * run->nodes_len;
-    if (run->id[0] && run->attempt)
+    if (run->id[0] && run->attempt) {
         str_addf(&rendezvous, "%s.%u", run->id, run->attempt);
+    }
     json_object_set_new(plan, "run_id", js_text_or_null(run->id));
     json_object_set_new(plan, "attempt", js_integer(run->attempt, 0));
     json_object_set_new(plan, "rendezvous_id", js_text_or_null(str_text(&rendezvous)));
@@ -115,8 +116,9 @@ static void add_value(struct str *out, const json_t *value, size_t depth)
 {
     if (json_is_object(value)) {
         json_t *object = (json_t *)(uintptr_t)value; /* jansson iterates over what it could change */
-        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
             add_entry(out, json_object_iter_key(at), json_object_iter_value(at), depth);
+        }
         return;
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
@@ -130,10 +132,11 @@ static void add_section(struct str *out, const char *title, json_t *value, bool 
 {
     tone_add(out, title, TONE_STRONG, color);
     str_add_char(out, '\n');
-    if (json_is_object(value) && json_object_size(value))
+    if (json_is_object(value) && json_object_size(value)) {
         add_value(out, value, 1);
-    else
+    } else {
         str_add(out, "  none is recorded\n");
+    }
     json_decref(value);
 }
 
@@ -164,14 +167,16 @@ void report_show_text(const struct report_show *show, const struct report_style 
     str_add(out, " (job ");
     add_text(out, show->run->job ? show->run->job : "?");
     str_addf(out, ", attempt %u)\n", show->run->attempt);
-    if (show->with_spec)
+    if (show->with_spec) {
         add_section(out, "spec", spec_value(show->run), style->color);
+    }
     if (show->with_plan) {
         json_t *plan = plan_value(show->run);
         json_object_del(plan, "nodes");
         add_section(out, "plan", plan, style->color);
         report_nodes_text(show->run, style, out);
     }
-    if (show->with_events)
+    if (show->with_events) {
         add_events(show->events, style, out);
+    }
 }

@@ -17,10 +17,12 @@ static json_t *supervisor_object(const struct report_run *view)
 /* 0 when finished; nothing while the run lives and when it was stopped. */
 static json_t *exit_status_value(const struct run *run)
 {
-    if (run->state == RUN_FINISHED)
+    if (run->state == RUN_FINISHED) {
         return json_integer(0);
-    if (run->state == RUN_FAILED)
+    }
+    if (run->state == RUN_FAILED) {
         return js_integer(run->exit_status, -1);
+    }
     return json_null();
 }
 
@@ -56,8 +58,9 @@ static void add_common(json_t *object, const struct report_run *view)
 
 static json_t *gpus_value(const struct run_node *node)
 {
-    if (!node->gpus_known)
+    if (!node->gpus_known) {
         return json_null();
+    }
     json_t *array = json_array();
     for (size_t i = 0; i < node->gpus_len; i++) {
         const struct run_gpu *gpu = &node->gpus[i];
@@ -93,8 +96,9 @@ static json_t *node_object(const struct run_node *node)
 static json_t *nodes_array(const struct run *run)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < run->nodes_len; i++)
+    for (size_t i = 0; i < run->nodes_len; i++) {
         json_array_append_new(array, node_object(&run->nodes[i]));
+    }
     return array;
 }
 
@@ -156,10 +160,12 @@ static void fill_run(json_t *answer, const struct report_run *view, const struct
     json_object_set_new(answer, "progress", json_null());
     json_object_set_new(answer, "attempts", attempts_array(view->run));
     json_object_set_new(answer, "events", report_events_json(view->events));
-    if (view->with_survivors)
+    if (view->with_survivors) {
         json_object_set_new(answer, "survivors", survivors_array(view));
-    if (failure && failure->kind)
+    }
+    if (failure && failure->kind) {
         json_object_set_new(answer, "error", js_error(failure, hosts));
+    }
 }
 
 void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
@@ -209,10 +215,12 @@ void report_many_add_failed(struct report_many *many, const char *run, bool with
                                           "nodes",       "progress", "attempts", "events"};
     json_t *object = json_object();
     json_object_set_new(object, "run", js_text(run));
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         json_object_set_new(object, unknown[i], json_null());
-    if (with_survivors)
+    }
+    if (with_survivors) {
         json_object_set_new(object, "survivors", json_null());
+    }
     json_object_set_new(object, "error", js_error(failure, NULL));
     json_array_append_new(many->runs, object);
 }
@@ -231,8 +239,9 @@ bool report_many_has(const struct report_many *many, const char *run)
 {
     for (size_t i = 0; i < json_array_size(many->runs); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(many->runs, i), "run"));
-        if (name && strcmp(name, run) == 0)
+        if (name && strcmp(name, run) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -247,8 +256,9 @@ void report_many_json(struct report_many *many, struct str *out)
 {
     json_t *answer = js_answer();
     json_object_set(answer, "runs", many->runs);
-    if (many->error)
+    if (many->error) {
         json_object_set(answer, "error", many->error);
+    }
     js_add_line(out, answer);
 }
 

@@ -31,8 +31,9 @@ static enum report_tone node_tone(enum node_state state)
 /* What a line says about a node besides its number, host, pid, time and GPUs. Caller frees; NULL: nothing. */
 static char *node_reason(const struct run_node *node)
 {
-    if (node->reason)
+    if (node->reason) {
         return xstrdup(node->reason);
+    }
     return node->state == NODE_FAILED ? report_exit_text(node) : NULL;
 }
 
@@ -48,8 +49,9 @@ static bool says_the_same(const struct run_node *a, const struct run_node *b)
 static int compare_groups(const void *a, const void *b)
 {
     const struct node_group *first = a, *second = b;
-    if (first->len != second->len)
+    if (first->len != second->len) {
         return first->len < second->len ? -1 : 1;
+    }
     return first->nodes[0] < second->nodes[0] ? -1 : first->nodes[0] > second->nodes[0];
 }
 
@@ -60,23 +62,26 @@ static struct node_group *group_nodes(const struct run *run, bool fold, size_t *
     *count = 0;
     for (size_t i = 0; i < run->nodes_len; i++) {
         size_t at = fold ? 0 : *count;
-        while (at < *count && !says_the_same(&run->nodes[groups[at].nodes[0]], &run->nodes[i]))
+        while (at < *count && !says_the_same(&run->nodes[groups[at].nodes[0]], &run->nodes[i])) {
             at++;
+        }
         if (at == *count) {
             groups[at].nodes = xcalloc(fold ? run->nodes_len - i : 1, sizeof(*groups[at].nodes));
             ++*count;
         }
         groups[at].nodes[groups[at].len++] = i;
     }
-    if (fold)
+    if (fold) {
         qsort(groups, *count, sizeof(*groups), compare_groups);
+    }
     return groups;
 }
 
 static void groups_free(struct node_group *groups, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(groups[i].nodes);
+    }
     free(groups);
 }
 
@@ -88,8 +93,9 @@ static void add_numbers(struct table *table, const struct run *run, const struct
     AUTO_STR struct str text = STR_INIT;
     for (size_t i = 0; i < group->len;) {
         unsigned first = run->nodes[group->nodes[i]].rank, last = first;
-        for (i++; i < group->len && run->nodes[group->nodes[i]].rank == last + 1; i++)
+        for (i++; i < group->len && run->nodes[group->nodes[i]].rank == last + 1; i++) {
             last++;
+        }
         str_addf(&text, last > first ? "%s%u-%u" : "%s%u", text.len ? "," : "", first, last);
     }
     table_add(table, str_text(&text), TONE_PLAIN);
@@ -99,10 +105,12 @@ static void add_hosts(struct table *table, const struct run *run, const struct n
 {
     AUTO_STR struct str text = STR_INIT;
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
-    for (size_t i = 0; i < group->len; i++)
+    for (size_t i = 0; i < group->len; i++) {
         strlist_add(&labels, run->nodes[group->nodes[i]].label);
-    if (labels.len > 1)
+    }
+    if (labels.len > 1) {
         hostlist_fold_names(labels.items, labels.len, &text);
+    }
     table_add(table, labels.len > 1 ? str_text(&text) : labels.items[0], TONE_STRONG);
 }
 
@@ -111,8 +119,9 @@ static int64_t span_of(const struct run_node *node, int64_t now_ms)
 {
     bool live = node->state == NODE_RUNNING || node->state == NODE_LOST;
     int64_t until = node->ended_ms ? node->ended_ms : now_ms;
-    if (!node->started_ms || (!live && !node->ended_ms))
+    if (!node->started_ms || (!live && !node->ended_ms)) {
         return -1;
+    }
     return until > node->started_ms ? (until - node->started_ms) / 1000 : 0; /* its clock may be behind */
 }
 
@@ -124,10 +133,12 @@ static void add_time(struct table *table, const struct run *run, const struct no
     int64_t least = -1, most = -1;
     for (size_t i = 0; i < group->len; i++) {
         int64_t span = span_of(&run->nodes[group->nodes[i]], now_ms);
-        if (span >= 0 && (least < 0 || span < least))
+        if (span >= 0 && (least < 0 || span < least)) {
             least = span;
-        if (span > most)
+        }
+        if (span > most) {
             most = span;
+        }
     }
     if (most < 0) {
         table_add(table, NULL, TONE_PLAIN);
@@ -135,10 +146,11 @@ static void add_time(struct table *table, const struct run *run, const struct no
     }
     clock_format_span(least, least_text);
     clock_format_span(most, most_text);
-    if (strcmp(least_text, most_text) == 0)
+    if (strcmp(least_text, most_text) == 0) {
         table_add(table, most_text, TONE_PLAIN);
-    else
+    } else {
         table_addf(table, TONE_PLAIN, "%s-%s", least_text, most_text);
+    }
 }
 
 /* ", others 3: 96%": GPUs that are not the job's and in use, and their mean utilisation. */
@@ -150,17 +162,20 @@ static void add_others_gpus(struct str *text, const struct run *run, const struc
         const struct run_node *node = &run->nodes[group->nodes[i]];
         for (size_t g = node->gpus_len; g < node->gpus_len + node->gpus_others; g++) {
             const struct run_gpu *gpu = &node->gpus[g];
-            if (gpu->utilization <= 0 && gpu->memory_used < IDLE_MEMORY_MAX)
+            if (gpu->utilization <= 0 && gpu->memory_used < IDLE_MEMORY_MAX) {
                 continue;
+            }
             busy++;
             sum += gpu->utilization > 0 ? gpu->utilization : 0;
             known += gpu->utilization >= 0;
         }
     }
-    if (busy)
+    if (busy) {
         str_addf(text, ", others %zu:", busy);
-    if (busy && known)
+    }
+    if (busy && known) {
         str_addf(text, " %lld%%", (long long)(sum / known));
+    }
 }
 
 /* "8: 97% 61.2G/140G": how many on a node, their mean utilisation, the memory of the fullest. */
@@ -180,8 +195,9 @@ static void add_gpus(struct table *table, const struct run *run, const struct no
                 sum += gpu->utilization;
                 known++;
             }
-            if (gpu->memory_used >= 0 && (!fullest || gpu->memory_used > fullest->memory_used))
+            if (gpu->memory_used >= 0 && (!fullest || gpu->memory_used > fullest->memory_used)) {
                 fullest = gpu;
+            }
         }
     }
     if (most == 0) {
@@ -189,15 +205,19 @@ static void add_gpus(struct table *table, const struct run *run, const struct no
         table_add(table, text.len > 0 ? str_text(&text) + strlen(", ") : NULL, TONE_PLAIN);
         return;
     }
-    if (least != most)
+    if (least != most) {
         str_addf(&text, "%zu-", least);
+    }
     str_addf(&text, "%zu:", most);
-    if (known)
+    if (known) {
         str_addf(&text, " %lld%%", (long long)(sum / known));
-    if (fullest)
+    }
+    if (fullest) {
         str_addf(&text, " %.1fG", (double)fullest->memory_used / GIB);
-    if (fullest && fullest->memory_total > 0)
+    }
+    if (fullest && fullest->memory_total > 0) {
         str_addf(&text, "/%.0fG", (double)fullest->memory_total / GIB);
+    }
     add_others_gpus(&text, run, group);
     table_add(table, str_text(&text), TONE_PLAIN);
 }
@@ -210,14 +230,16 @@ static void add_row(struct table *table, const struct run *run, const struct nod
     add_numbers(table, run, group);
     add_hosts(table, run, group);
     table_add(table, node_state_name(node->state), node_tone(node->state));
-    if (node->pid && group->len == 1)
+    if (node->pid && group->len == 1) {
         table_addf(table, TONE_PLAIN, "%lld", (long long)node->pid);
-    else
+    } else {
         table_add(table, NULL, TONE_PLAIN);
-    if (node->exit_status >= 0)
+    }
+    if (node->exit_status >= 0) {
         table_addf(table, TONE_PLAIN, "%d", node->exit_status);
-    else
+    } else {
         table_add(table, NULL, TONE_PLAIN);
+    }
     add_time(table, run, group, now_ms);
     add_gpus(table, run, group);
     table_add(table, reason, TONE_PLAIN);
@@ -229,16 +251,19 @@ static void add_row(struct table *table, const struct run *run, const struct nod
 static void add_summary(const struct run *run, bool color, struct str *out)
 {
     size_t counts[NODE_LOST + 1] = {0};
-    for (size_t i = 0; i < run->nodes_len; i++)
+    for (size_t i = 0; i < run->nodes_len; i++) {
         counts[run->nodes[i].state]++;
+    }
     for (bool first = true;; first = false) {
         size_t most = 0;
         for (size_t state = 1; state <= NODE_LOST; state++) {
-            if (counts[state] > counts[most])
+            if (counts[state] > counts[most]) {
                 most = state;
+            }
         }
-        if (counts[most] == 0)
+        if (counts[most] == 0) {
             break;
+        }
         AUTO_FREE char *text = xasprintf("%zu %s", counts[most], node_state_name((enum node_state)most));
         str_add(out, first ? "" : " · ");
         tone_add(out, text, node_tone((enum node_state)most), color);
@@ -263,15 +288,18 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
     struct table table;
     size_t count = 0;
     struct node_group *groups = group_nodes(run, large && !style->full, &count);
-    if (large)
+    if (large) {
         add_summary(run, style->color, out);
+    }
     table_init(&table, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_row(&table, run, &groups[i], style->now_ms);
+    }
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
     groups_free(groups, count);
-    if (large && !style->full && count < run->nodes_len)
+    if (large && !style->full && count < run->nodes_len) {
         str_addf(out, "nodes that say the same are one line; `mtlaunch status %s --full` shows each\n",
                  run->name);
+    }
 }

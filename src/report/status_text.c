@@ -30,13 +30,16 @@ static enum report_tone run_tone(enum run_state state)
 
 char *report_exit_text(const struct run_node *node)
 {
-    if (node->exit_status < 0)
+    if (node->exit_status < 0) {
         return NULL;
-    if (!node->signal)
+    }
+    if (!node->signal) {
         return xasprintf("exit status %d", node->exit_status);
+    }
     for (size_t i = 0; i < ARRAY_LEN(signal_meanings); i++) {
-        if (strcmp(node->signal, signal_meanings[i].signal) == 0)
+        if (strcmp(node->signal, signal_meanings[i].signal) == 0) {
             return xasprintf("killed by SIG%s (%s)", node->signal, signal_meanings[i].meaning);
+        }
     }
     return xasprintf("killed by SIG%s", node->signal);
 }
@@ -65,10 +68,12 @@ static void add_local_time(struct table *table, int64_t time_ms)
 static char *log_pattern(const struct run_node *node)
 {
     AUTO_FREE char *tail = xasprintf("_node%u.log", node->rank);
-    if (!node->log)
+    if (!node->log) {
         return NULL;
-    if (!text_ends(node->log, tail))
+    }
+    if (!text_ends(node->log, tail)) {
         return xstrdup(node->log);
+    }
     return xasprintf("%.*s_node<N>.log", (int)(strlen(node->log) - strlen(tail)), node->log);
 }
 
@@ -78,16 +83,18 @@ static void add_logs(const struct run *run, struct str *out)
     AUTO_STRLIST struct strlist patterns = STRLIST_INIT;
     for (size_t i = 0; i < run->nodes_len; i++) {
         AUTO_FREE char *pattern = log_pattern(&run->nodes[i]);
-        if (pattern && !strlist_has(&patterns, pattern))
+        if (pattern && !strlist_has(&patterns, pattern)) {
             strlist_add(&patterns, pattern);
+        }
     }
     for (size_t p = 0; p < patterns.len; p++) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         AUTO_STR struct str folded = STR_INIT;
         for (size_t i = 0; i < run->nodes_len; i++) {
             AUTO_FREE char *pattern = log_pattern(&run->nodes[i]);
-            if (pattern && strcmp(pattern, patterns.items[p]) == 0)
+            if (pattern && strcmp(pattern, patterns.items[p]) == 0) {
                 strlist_add(&hosts, run->nodes[i].label);
+            }
         }
         hostlist_fold_names(hosts.items, hosts.len, &folded);
         str_add(out, "logs: ");
@@ -109,10 +116,12 @@ static void add_heading(const struct run *run, const struct report_style *style,
     str_addf(out, ", attempt %u, id ", run->attempt);
     add_safe(out, run->id);
     str_add(out, ")\n");
-    if (run->started_ms)
+    if (run->started_ms) {
         str_addf(out, "started: %s\n", clock_format_local(run->started_ms, buffer));
-    if (run->ended_ms)
+    }
+    if (run->ended_ms) {
         str_addf(out, "ended: %s\n", clock_format_local(run->ended_ms, buffer));
+    }
     if (run->reason) {
         str_add(out, "reason: ");
         text_add_lines(out, run->reason, strlen(run->reason));
@@ -124,8 +133,9 @@ static void add_heading(const struct run *run, const struct report_style *style,
 static void add_first_failure(const struct run *run, struct str *out)
 {
     long first = run_first_failure(run);
-    if (first < 0)
+    if (first < 0) {
         return;
+    }
     const struct run_node *node = &run->nodes[first];
     AUTO_FREE char *ended = report_exit_text(node);
     str_add(out, "failed first: ");
@@ -146,8 +156,9 @@ static void add_survivors(const struct report_run *view, const struct report_sty
         {.title = "COMMAND", .flexible = true},
     };
     struct table table;
-    if (!view->survivors_len)
+    if (!view->survivors_len) {
         return;
+    }
     str_add(out, "still there:\n");
     table_init(&table, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < view->survivors_len; i++) {
@@ -178,8 +189,9 @@ void report_run_text(const struct report_run *view, const struct report_style *s
 {
     const struct run *run = view->run;
     add_heading(run, style, out);
-    if (run_state_is_live(run->state) && !view->supervisor_alive)
+    if (run_state_is_live(run->state) && !view->supervisor_alive) {
         str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
+    }
     report_nodes_text(run, style, out);
     add_first_failure(run, out);
     add_logs(run, out);

@@ -20,8 +20,9 @@ void table_init(struct table *table, const struct table_column *columns, size_t 
 
 void table_release(struct table *table)
 {
-    for (size_t i = 0; i < table->len; i++)
+    for (size_t i = 0; i < table->len; i++) {
         free(table->cells[i].text);
+    }
     free(table->cells);
     table->cells = NULL;
     table->len = table->cap = 0;
@@ -30,8 +31,9 @@ void table_release(struct table *table)
 void table_add(struct table *table, const char *text, enum report_tone tone)
 {
     struct str safe = STR_INIT;
-    if (text)
+    if (text) {
         text_add_line(&safe, text, strlen(text));
+    }
     table->cells = xgrow(table->cells, table->len, &table->cap, sizeof(table->cells[0]));
     table->cells[table->len++] = (struct table_cell){.text = str_detach(&safe), .tone = tone};
 }
@@ -52,19 +54,22 @@ void tone_add(struct str *out, const char *text, enum report_tone tone, bool col
         [TONE_BAD] = "\033[31m", [TONE_FAINT] = "\033[2m", [TONE_STRONG] = "\033[1m",
     };
     bool wrapped = color && codes[tone][0] && *text;
-    if (wrapped)
+    if (wrapped) {
         str_add(out, codes[tone]);
+    }
     str_add(out, text);
-    if (wrapped)
+    if (wrapped) {
         str_add(out, "\033[0m");
+    }
 }
 
 /* The bytes of the character at text. */
 static size_t character_len(const char *text)
 {
     size_t len = 1;
-    while (((unsigned char)text[len] & 0xc0) == 0x80)
+    while (((unsigned char)text[len] & 0xc0) == 0x80) {
         len++;
+    }
     return len;
 }
 
@@ -76,8 +81,9 @@ static size_t head_len(const char *text, size_t columns)
     while (*at) {
         AUTO_FREE char *character = xstrndup(at, character_len(at));
         used += text_columns(character);
-        if (used > columns)
+        if (used > columns) {
             break;
+        }
         at += character_len(at);
     }
     return (size_t)(at - text);
@@ -86,16 +92,18 @@ static size_t head_len(const char *text, size_t columns)
 /* The end of text that needs at most columns. */
 static const char *find_tail(const char *text, size_t columns)
 {
-    while (text_columns(text) > columns)
+    while (text_columns(text) > columns) {
         text += character_len(text);
+    }
     return text;
 }
 
 /* text in at most columns: as it is, or `head` columns of its beginning, an ellipsis, and its end. */
 static char *cut_middle(const char *text, size_t columns, size_t head)
 {
-    if (text_columns(text) <= columns)
+    if (text_columns(text) <= columns) {
         return xstrdup(text);
+    }
     const char *tail = find_tail(text, columns - ELLIPSIS_COLS - head);
     return xasprintf("%.*s" ELLIPSIS "%s", (int)head_len(text, head), text, tail);
 }
@@ -114,11 +122,13 @@ static size_t count_different(char *const *texts, size_t count)
 {
     AUTO_FREE char **sorted = xcalloc(count + 1, sizeof(*sorted));
     size_t different = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         sorted[i] = texts[i];
+    }
     qsort(sorted, count, sizeof(*sorted), compare_texts);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         different += i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0;
+    }
     return different;
 }
 
@@ -132,11 +142,13 @@ static size_t shared_suffix(char *const *names, size_t count)
 {
     const char *suffix = count > 0 ? strchr(names[0], '.') : NULL;
     for (; suffix; suffix = strchr(suffix + 1, '.')) {
-        bool shared = strpbrk(suffix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
-        for (size_t i = 0; shared && i < count; i++)
+        bool shared = strpbrk(suffix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        for (size_t i = 0; shared && i < count; i++) {
             shared = text_ends(names[i], suffix) && strlen(names[i]) > strlen(suffix);
-        if (shared)
+        }
+        if (shared) {
             return strlen(suffix);
+        }
     }
     return 0;
 }
@@ -157,13 +169,15 @@ static void cut_apart(char *const *names, size_t count, size_t columns, char **o
     for (size_t distance = 0; distance <= room; distance++) {
         if (middle >= distance) {
             cut_all(names, count, columns, middle - distance, out);
-            if (count_different(out, count) == different)
+            if (count_different(out, count) == different) {
                 return;
+            }
         }
         if (middle + distance <= room) {
             cut_all(names, count, columns, middle + distance, out);
-            if (count_different(out, count) == different)
+            if (count_different(out, count) == different) {
                 return;
+            }
         }
     }
     cut_all(names, count, columns, middle, out);
@@ -187,11 +201,13 @@ static char **fit_cells(const struct table *table, size_t column, size_t columns
         names[row] = xasprintf("%.*s" ELLIPSIS, (int)(strlen(name) - suffix), name);
         free(name);
     }
-    if (spec->names)
+    if (spec->names) {
         cut_apart(names, rows, columns, shown);
+    }
     for (size_t row = 0; row < rows; row++) {
-        if (!spec->names)
+        if (!spec->names) {
             shown[row] = cut_end(names[row], columns);
+        }
         free(names[row]);
     }
     return shown;
@@ -208,13 +224,16 @@ static size_t widths_measure(const struct table *table, size_t *widths)
         for (size_t i = column; i < table->len; i += table->count) {
             size_t width = text_columns(table->cells[i].text);
             empty = empty && width == 0;
-            if (width > widths[column])
+            if (width > widths[column]) {
                 widths[column] = width;
+            }
         }
-        if ((empty && table->columns[column].hide_empty) || table->columns[column].own_line)
+        if ((empty && table->columns[column].hide_empty) || table->columns[column].own_line) {
             widths[column] = 0;
-        if (widths[column])
+        }
+        if (widths[column]) {
             total += widths[column] + (total ? COLUMN_GAP : 0);
+        }
     }
     return total;
 }
@@ -224,10 +243,12 @@ static size_t widths_widest(const struct table *table, const size_t *widths, boo
 {
     size_t found = table->count;
     for (size_t column = 0; column < table->count; column++) {
-        if (flexible && !table->columns[column].flexible && !table->columns[column].names)
+        if (flexible && !table->columns[column].flexible && !table->columns[column].names) {
             continue;
-        if (widths[column] > COLUMN_MIN && (found == table->count || widths[column] > widths[found]))
+        }
+        if (widths[column] > COLUMN_MIN && (found == table->count || widths[column] > widths[found])) {
             found = column;
+        }
     }
     return found;
 }
@@ -250,8 +271,9 @@ static void widths_fit(const struct table *table, size_t *widths, size_t limit)
 
 static void add_blanks(struct str *out, size_t count)
 {
-    while (count-- > 0)
+    while (count-- > 0) {
         str_add_char(out, ' ');
+    }
 }
 
 /* One line; blanks are held back until something follows them, so that no line ends in blanks. */
@@ -263,8 +285,9 @@ static void render_row(const struct table *table, const size_t *widths, char **c
     for (size_t column = 0; column < table->count; column++) {
         const struct table_column *spec = &table->columns[column];
         const struct table_cell *cell = row ? &table->cells[(row - 1) * table->count + column] : NULL;
-        if (!widths[column])
+        if (!widths[column]) {
             continue;
+        }
         AUTO_FREE char *text = cell ? xstrdup(shown[column][row - 1]) : cut_end(spec->title, widths[column]);
         size_t padding = widths[column] - text_columns(text);
         pending += (first ? 0 : COLUMN_GAP) + (spec->right ? padding : 0);
@@ -286,8 +309,9 @@ static void render_own_line(const struct table_cell *cell, size_t width, bool co
     const char *at = cell->text;
     while (*(at += strspn(at, " ")) != '\0') {
         size_t len = head_len(at, room);
-        if (len == 0)
+        if (len == 0) {
             len = character_len(at);
+        }
         if (at[len] && at[len] != ' ') {
             const char *blank = memrchr(at, ' ', len);
             len = blank ? (size_t)(blank - at) : len;
@@ -307,18 +331,21 @@ void table_render(const struct table *table, size_t width, bool color, struct st
     AUTO_FREE char ***shown = xcalloc(table->count, sizeof(shown[0]));
     widths_fit(table, widths, width);
     for (size_t column = 0; column < table->count; column++) {
-        if (widths[column])
+        if (widths[column]) {
             shown[column] = fit_cells(table, column, widths[column]);
+        }
     }
     const size_t last = table->count - 1;
     for (size_t row = 0; row <= rows; row++) {
         render_row(table, widths, shown, row, color, out);
-        if (row && table->columns[last].own_line)
+        if (row && table->columns[last].own_line) {
             render_own_line(&table->cells[(row - 1) * table->count + last], width, color, out);
+        }
     }
     for (size_t column = 0; column < table->count; column++) {
-        for (size_t row = 0; shown[column] && row < rows; row++)
+        for (size_t row = 0; shown[column] && row < rows; row++) {
             free(shown[column][row]);
+        }
         free(shown[column]);
     }
 }

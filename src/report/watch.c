@@ -10,13 +10,16 @@ static void on_progress(void *ctx, const char *what, size_t done, size_t total)
 {
     struct report_watch *watch = ctx;
     struct progress *bar = &watch->bar;
-    if (total == 0)
+    if (total == 0) {
         return;
-    if (!bar->enabled || strcmp(bar->what, what) != 0 || bar->total != total)
+    }
+    if (!bar->enabled || strcmp(bar->what, what) != 0 || bar->total != total) {
         progress_begin(bar, watch->style->bar, what, total);
+    }
     progress_update(bar, done);
-    if (done >= total)
+    if (done >= total) {
         progress_end(bar);
+    }
 }
 
 static void on_info(void *ctx, const char *text)
@@ -42,20 +45,23 @@ static void on_failure(void *ctx, const struct error *error, const struct strlis
 {
     struct report_watch *watch = ctx;
     failures_add(watch->failures, NULL, error);
-    for (size_t i = 0; hosts && i < hosts->len; i++)
+    for (size_t i = 0; hosts && i < hosts->len; i++) {
         failures_add(watch->failures, hosts->items[i], error);
+    }
     failure_print(error, hosts, watch->style->color_err);
 }
 
 static void flush_logs(struct report_watch *watch)
 {
     struct str *out = &watch->logs.out;
-    if (out->len == 0)
+    if (out->len == 0) {
         return;
+    }
     msg_make_room();
     if (!watch->output_error.kind &&
-        output_write(watch->log_fd, out->data, out->len, &watch->output_error) != 0 && watch->output_failed)
+        output_write(watch->log_fd, out->data, out->len, &watch->output_error) != 0 && watch->output_failed) {
         watch->output_failed(watch->output_ctx, &watch->output_error);
+    }
     str_reset(out);
 }
 
@@ -106,8 +112,9 @@ void report_watch_init(struct report_watch *watch, const struct report_style *st
 void report_watch_release(struct report_watch *watch)
 {
     progress_end(&watch->bar);
-    for (size_t i = 0; i < watch->logs.len; i++)
+    for (size_t i = 0; i < watch->logs.len; i++) {
         logview_end(&watch->logs, i);
+    }
     flush_logs(watch);
     logview_release(&watch->logs);
 }

@@ -19,11 +19,11 @@
 
 static json_t *bytes_json(const char *text)
 {
-    if (text == NULL) {
+    if (!text) {
         return json_null();
     }
     json_t *string = json_string(text);
-    if (string != NULL) {
+    if (string) {
         return string;
     }
     AUTO_STR struct str hex = STR_INIT;
@@ -44,7 +44,7 @@ static char *json_bytes(const json_t *value)
         return xstrdup(json_string_value(value));
     }
     const char *hex = json_string_value(json_object_get(value, "hex"));
-    if (hex == NULL) {
+    if (!hex) {
         return NULL;
     }
     AUTO_STR struct str out = STR_INIT;
@@ -57,7 +57,7 @@ static char *json_bytes(const json_t *value)
 static json_t *list_json(const struct strlist *list)
 {
     json_t *array = json_array();
-    for (size_t i = 0; list != NULL && i < list->len; i++) {
+    for (size_t i = 0; list && i < list->len; i++) {
         json_array_append_new(array, bytes_json(list->items[i]));
     }
     return array;
@@ -67,7 +67,7 @@ static void json_list(const json_t *array, struct strlist *list)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         AUTO_FREE char *text = json_bytes(json_array_get(array, i));
-        strlist_add(list, text == NULL ? "" : text);
+        strlist_add(list, text ? text : "");
     }
 }
 
@@ -88,7 +88,7 @@ static json_t *host_json(const struct host *host)
 static const char *environ_value(const char *const *environ_, const char *name)
 {
     size_t len = strlen(name);
-    for (size_t i = 0; environ_ != NULL && environ_[i] != NULL; i++) {
+    for (size_t i = 0; environ_ && environ_[i]; i++) {
         if (strncmp(environ_[i], name, len) == 0 && environ_[i][len] == '=') {
             return environ_[i] + len + 1;
         }
@@ -99,7 +99,7 @@ static const char *environ_value(const char *const *environ_, const char *name)
 static void add_variable(json_t *array, const char *const *environ_, const char *name)
 {
     const char *value = environ_value(environ_, name);
-    if (value != NULL) {
+    if (value) {
         AUTO_FREE char *both = xasprintf("%s=%s", name, value);
         json_array_append_new(array, bytes_json(both));
     }
@@ -115,8 +115,8 @@ static json_t *environ_json(const struct run_start_request *request, const char 
     for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++) {
         add_variable(array, environ_, shortcuts[i]);
     }
-    for (size_t i = 0; request->asked->env != NULL && i < request->asked->env->len; i++) {
-        if (strchr(request->asked->env->items[i], '=') == NULL) {
+    for (size_t i = 0; request->asked->env && i < request->asked->env->len; i++) {
+        if (!strchr(request->asked->env->items[i], '=')) {
             add_variable(array, environ_, request->asked->env->items[i]);
         }
     }
@@ -131,7 +131,7 @@ static json_t *environ_json(const struct run_start_request *request, const char 
 static int save(const struct run_context *context, const char *name, const json_t *object, struct error *err)
 {
     AUTO_FREE char *text = json_dumps(object, JSON_INDENT(1));
-    if (text == NULL) {
+    if (!text) {
         return error_set(err, &kind_local, "what a restart needs can't be written as JSON");
     }
     return run_store_save_again(context->store, name, text, err);
@@ -140,7 +140,7 @@ static int save(const struct run_context *context, const char *name, const json_
 static char *absolute(const char *path)
 {
     AUTO_FREE char *folder = getcwd(NULL, 0);
-    return folder == NULL ? xstrdup(path) : path_join(folder, path);
+    return folder ? path_join(folder, path) : xstrdup(path);
 }
 
 int run_again_keep(const struct run_context *context, const struct run_start_request *request,
@@ -196,7 +196,7 @@ static void read_host(const json_t *object, struct host *host)
     for (size_t i = 0; i < json_array_size(env); i++) {
         AUTO_FREE char *name = json_bytes(json_array_get(json_array_get(env, i), 0));
         AUTO_FREE char *value = json_bytes(json_array_get(json_array_get(env, i), 1));
-        if (name != NULL) {
+        if (name) {
             env_set(&host->env, name, value, "host list");
         }
     }
@@ -208,7 +208,7 @@ static void read_environ(struct run_again *again)
     again->environ_ = xcalloc(json_array_size(array) + 1, sizeof(*again->environ_));
     for (size_t i = 0; i < json_array_size(array); i++) {
         char *both = json_bytes(json_array_get(array, i));
-        again->environ_[i] = both != NULL ? both : xstrdup("");
+        again->environ_[i] = both ? both : xstrdup("");
     }
 }
 
@@ -244,7 +244,7 @@ static int read_job(struct run_again *again, const char *home, struct error *err
         .home = home,
     };
     int result = -1;
-    if (texts[0] != NULL && texts[1] != NULL) {
+    if (texts[0] && texts[1]) {
         result =
             jobfile_parse_text(&again->job, texts[0], texts[1], strlen(texts[1]), &request, NULL, NULL, err);
         again->has_job = result == 0;
@@ -295,7 +295,7 @@ void run_again_release(struct run_again *again)
     if (again->has_job) {
         job_release(&again->job);
     }
-    for (size_t i = 0; again->environ_ != NULL && again->environ_[i] != NULL; i++) {
+    for (size_t i = 0; again->environ_ && again->environ_[i]; i++) {
         free(again->environ_[i]);
     }
     free(again->environ_);

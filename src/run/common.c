@@ -21,7 +21,7 @@
 __attribute__((format(printf, 3, 0))) static void tell(void (*callback)(void *, const char *), void *ctx,
                                                        const char *format, va_list args)
 {
-    if (callback != NULL) {
+    if (callback) {
         AUTO_FREE char *text = xvasprintf(format, args);
         callback(ctx, text);
     }
@@ -59,7 +59,7 @@ void node_failures_release(struct node_failures *failures)
 
 void node_failures_set(struct node_failures *failures, size_t node, const struct error *error)
 {
-    if (failures->errors[node].kind == NULL) {
+    if (!failures->errors[node].kind) {
         failures->count++;
     }
     failures->errors[node] = *error;
@@ -73,7 +73,7 @@ static bool same_failure(const struct error *a, const struct error *b)
 static bool told_before(const struct node_failures *failures, size_t node)
 {
     for (size_t i = 0; i < node; i++) {
-        if (failures->errors[i].kind != NULL && same_failure(&failures->errors[i], &failures->errors[node])) {
+        if (failures->errors[i].kind && same_failure(&failures->errors[i], &failures->errors[node])) {
             return true;
         }
     }
@@ -86,20 +86,19 @@ void node_failures_tell(const struct node_failures *failures, const struct run_c
     const struct run_observer *observer = context->observer;
     for (size_t i = 0; i < failures->len; i++) {
         const struct error *error = &failures->errors[i];
-        if (error->kind == NULL) {
+        if (!error->kind) {
             continue;
         }
-        if (worst != NULL &&
-            (worst->kind == NULL ||
-             kind_worse_code(error->kind->exit_code, worst->kind->exit_code) != worst->kind->exit_code)) {
+        if (worst && (!worst->kind || kind_worse_code(error->kind->exit_code, worst->kind->exit_code) !=
+                                          worst->kind->exit_code)) {
             *worst = *error;
         }
-        if (observer->failure == NULL || told_before(failures, i)) {
+        if (!observer->failure || told_before(failures, i)) {
             continue;
         }
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         for (size_t other = i; other < failures->len; other++) {
-            if (failures->errors[other].kind != NULL && same_failure(error, &failures->errors[other])) {
+            if (failures->errors[other].kind && same_failure(error, &failures->errors[other])) {
                 strlist_add(&hosts, run->nodes[other].label);
             }
         }
@@ -109,7 +108,7 @@ void node_failures_tell(const struct node_failures *failures, const struct run_c
 
 void run_mask(const struct run_context *context, char **text)
 {
-    if (*text != NULL && context->secrets.len > 0) {
+    if (*text && context->secrets.len > 0) {
         struct str masked = STR_INIT;
         text_add_masked(&masked, *text, &context->secrets);
         free(*text);
@@ -157,13 +156,13 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     if (run_store_add_event(context->store, run->name, clock_real_ms(), event, host, text, &err) != 0) {
         tell_warn(context, "%s", err.text);
     }
-    if (context->observer->verbose != NULL) {
+    if (context->observer->verbose) {
         char now[CLOCK_TEXT_SIZE];
         AUTO_FREE char *line = xasprintf("%s %s%s%s: %s", clock_format_utc(clock_real_ms(), now), event,
-                                         host == NULL ? "" : " ", host == NULL ? "" : host, text);
+                                         host ? " " : "", host ? host : "", text);
         context->observer->verbose(context->observer->ctx, line);
     }
-    if (context->observer->event != NULL) {
+    if (context->observer->event) {
         context->observer->event(context->observer->ctx, run, event, host, text);
     }
 }
@@ -210,15 +209,14 @@ int run_settle(struct run_context *context, struct run *run, struct error *err)
     }
     if (!run_state_is_live(state)) {
         run_store_drop_secrets(context->store, run->name);
-        run_note_event(context, run, run_state_name(state), NULL, "%s",
-                       run->reason == NULL ? "" : run->reason);
+        run_note_event(context, run, run_state_name(state), NULL, "%s", run->reason ? run->reason : "");
     }
     return 0;
 }
 
 void run_leave_stand_in(struct run_context *context, const char *name)
 {
-    if (context->leave_stand_in == NULL || context->stand_in_left) {
+    if (!context->leave_stand_in || context->stand_in_left) {
         return;
     }
     struct run_supervisor found;
@@ -261,7 +259,7 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
         policy_note_clock(&round->run->nodes[node], seen.uptime_ms, clock_real_ms(), seen.rebooted);
         judge_note_stop(round->run, &round->run->nodes[node]);
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
-        if (seen.own_gpus == NULL) { /* gpus= of the host list */
+        if (!seen.own_gpus) { /* gpus= of the host list */
             node_gpus_set_own(&seen.gpus, round->run->nodes[node].host.gpus);
         }
         judge_gpus(&round->run->nodes[node], &seen.gpus);

@@ -77,7 +77,7 @@ static void fill_hosts(struct containers *all)
 static void release(struct containers *all)
 {
     crew_close(&all->crew);
-    for (size_t i = 0; all->deeds != NULL && i < all->out->len; i++) {
+    for (size_t i = 0; all->deeds && i < all->out->len; i++) {
         free(all->deeds[i].old_id);
         free(all->deeds[i].idle_id);
     }
@@ -135,7 +135,7 @@ static void keep_facts(struct run_container *item, struct node_container_facts *
     item->status = facts->status;
     item->id = facts->id;
     facts->status = facts->id = NULL;
-    if (facts->runs != NULL) {
+    if (facts->runs) {
         free(item->runs);
         item->runs = facts->runs;
         facts->runs = NULL;
@@ -149,7 +149,7 @@ static int look_take(void *ctx, size_t node, const char *bytes, size_t len, cons
     struct run_container *item = &all->out->items[node];
     struct node_container_facts facts;
     int result = node_answer_container(bytes, len, nonce, &facts, err);
-    if (result == 0 && facts.id != NULL && facts.inspect != NULL) {
+    if (result == 0 && facts.id && facts.inspect) {
         result = container_compare(all->request->job, facts.inspect, facts.image_id, item, err);
     }
     if (result == 0) {
@@ -184,7 +184,7 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
 {
     struct run_container *item = &all->out->items[node];
     struct deed *deed = &all->deeds[node];
-    if (item->id == NULL) {
+    if (!item->id) {
         deed->action = "made";
     } else if (item->differences.len > 0) {
         if (!all->request->replace) {
@@ -193,7 +193,7 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
                       all->run.container_name, text);
             return error_hint(err, "--replace removes it and makes it anew");
         }
-        if (item->runs != NULL) {
+        if (item->runs) {
             return refuse_removal(all, item, err);
         }
         deed->action = "replaced";
@@ -211,12 +211,12 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
 {
     struct run_container *item = &all->out->items[node];
     const char *job = all->request->job->name;
-    if (item->id == NULL) {
+    if (!item->id) {
         item->action = "kept";
         return 0;
     }
-    if (!all->request->replace && (item->job == NULL || strcmp(item->job, job) != 0)) {
-        if (item->job == NULL) {
+    if (!all->request->replace && (!item->job || strcmp(item->job, job) != 0)) {
+        if (!item->job) {
             error_set(err, &kind_container_foreign, "container '%s' was not made by `mtlaunch container up`",
                       all->run.container_name);
         } else {
@@ -225,7 +225,7 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
         }
         return error_hint(err, "--replace removes it all the same");
     }
-    if (item->runs != NULL) {
+    if (item->runs) {
         return refuse_removal(all, item, err);
     }
     all->deeds[node].action = "removed";
@@ -238,7 +238,7 @@ static void decide(struct containers *all)
     for (size_t i = 0; i < all->out->len; i++) {
         struct error err = ERROR_INIT;
         int result = 0;
-        if (all->failures.errors[i].kind != NULL || all->request->verb == RUN_CONTAINER_STATUS) {
+        if (all->failures.errors[i].kind || all->request->verb == RUN_CONTAINER_STATUS) {
             continue;
         }
         result = all->request->verb == RUN_CONTAINER_UP ? decide_up(all, i, &err) : decide_down(all, i, &err);
@@ -257,7 +257,7 @@ static bool act_build(void *ctx, size_t node, const char *nonce, struct node_cal
     const struct job *job = all->request->job;
     const struct node_container container = the_container(all);
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
-    if (deed->action == NULL) {
+    if (!deed->action) {
         return false;
     }
     if (all->request->verb == RUN_CONTAINER_DOWN) {
@@ -316,11 +316,11 @@ static int act(struct containers *all, struct error *err)
 static int check_job(const struct run_container_request *request, struct error *err)
 {
     const struct job_container *container = &request->job->container;
-    if (container->name == NULL) {
+    if (!container->name) {
         error_set(err, &kind_plan, "job '%s' names no container", request->job->name);
         return error_hint(err, "set 'container.name' in the spec, or --container");
     }
-    if (request->verb == RUN_CONTAINER_UP && container->run.image == NULL) {
+    if (request->verb == RUN_CONTAINER_UP && !container->run.image) {
         error_set(err, &kind_plan, "job '%s' does not say how its container is made", request->job->name);
         return error_hint(err, "set 'container.run' in the spec: at least its image");
     }

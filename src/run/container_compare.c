@@ -20,7 +20,7 @@
 
 static void add_text(struct strlist *words, const char *option, const char *value)
 {
-    if (value != NULL) {
+    if (value) {
         strlist_addf(words, "--%s=%s", option, value);
     }
 }
@@ -37,7 +37,7 @@ static void add_gpus(const struct job *job, struct strlist *words)
 {
     const char *gpus = job->container.run.gpus;
     uint64_t count = 0;
-    if (gpus == NULL || strcmp(gpus, "none") == 0) {
+    if (!gpus || strcmp(gpus, "none") == 0) {
         return;
     }
     if (strcmp(job->container.engine, "podman") != 0) {
@@ -115,13 +115,13 @@ struct comparison {
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
+    return text ? text : "";
 }
 
 static void compare_text(const struct comparison *comparison, const char *key, const char *wanted,
                          const char *is)
 {
-    if (wanted != NULL && strcmp(wanted, is) != 0) {
+    if (wanted && strcmp(wanted, is) != 0) {
         strlist_addf(comparison->differences, "%s is '%s', the spec says '%s'", key, is, wanted);
     }
 }
@@ -143,8 +143,8 @@ static char *normal_capability(const char *text)
 static char *normal_volume(const char *text)
 {
     const char *first = strchr(text, ':');
-    const char *second = first != NULL ? strchr(first + 1, ':') : NULL;
-    if (second == NULL) {
+    const char *second = first ? strchr(first + 1, ':') : NULL;
+    if (!second) {
         return xstrdup(text);
     }
     bool read_only = false;
@@ -160,18 +160,17 @@ static char *normal_volume(const char *text)
 static char *normal_device(const char *text)
 {
     const char *first = strchr(text, ':');
-    if (first == NULL) {
+    if (!first) {
         return xasprintf("%s:%s:rwm", text, text);
     }
-    return strchr(first + 1, ':') != NULL ? xstrdup(text) : xasprintf("%s:rwm", text);
+    return strchr(first + 1, ':') ? xstrdup(text) : xasprintf("%s:rwm", text);
 }
 
 /* "memlock=-1" is "memlock=-1:-1" */
 static char *normal_ulimit(const char *text)
 {
     const char *equals = strchr(text, '=');
-    return equals == NULL || strchr(equals, ':') != NULL ? xstrdup(text)
-                                                         : xasprintf("%s:%s", text, equals + 1);
+    return !equals || strchr(equals, ':') ? xstrdup(text) : xasprintf("%s:%s", text, equals + 1);
 }
 
 static bool has_form(const struct strlist *list, const char *text, normal_form *normal)
@@ -206,7 +205,7 @@ static void list_of(const json_t *array, struct strlist *out)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
-        if (text != NULL) {
+        if (text) {
             strlist_add(out, text);
         }
     }
@@ -287,7 +286,7 @@ static void compare_gpus(const struct comparison *comparison)
     const struct job *job = comparison->job;
     const json_t *requests = json_object_get(comparison->host, "DeviceRequests");
     AUTO_FREE char *is = xstrdup("none");
-    if (job->container.run.gpus == NULL || strcmp(job->container.engine, "podman") == 0) {
+    if (!job->container.run.gpus || strcmp(job->container.engine, "podman") == 0) {
         return; /* podman does not tell CDI devices from others */
     }
     for (size_t i = 0; i < json_array_size(requests); i++) {
@@ -341,7 +340,7 @@ static void compare_all(const struct comparison *comparison)
     compare_text(comparison, "user", run->user, text_of(comparison->config, "User"));
     compare_text(comparison, "workdir", run->workdir, text_of(comparison->config, "WorkingDir"));
     const json_t *labels = json_object_get(comparison->config, "Labels");
-    if (json_object_get(labels, LABEL_JOB) != NULL) {
+    if (json_object_get(labels, LABEL_JOB)) {
         AUTO_FREE char *extra = extra_text(comparison->job);
         compare_text(comparison, "extra", extra, text_of(labels, LABEL_EXTRA));
     }
@@ -367,10 +366,10 @@ int container_compare(const struct job *job, const char *inspect, const char *im
         json_string_value(json_object_get(json_object_get(comparison.config, "Labels"), LABEL_JOB));
     out->image = xstrdup(text_of(comparison.config, "Image"));
     out->job = xstrdup(made_for);
-    if (job->container.run.image != NULL) {
+    if (job->container.run.image) {
         const char *is = text_of(object, "Image");
         compare_all(&comparison);
-        if (out->differences.len == 0 && image_id != NULL && is[0] != '\0' && strcmp(image_id, is) != 0) {
+        if (out->differences.len == 0 && image_id && is[0] != '\0' && strcmp(image_id, is) != 0) {
             strlist_addf(&out->differences, "image '%s' has changed since: it was %.19s, it is %.19s now",
                          job->container.run.image, is, image_id);
         }

@@ -26,7 +26,7 @@ static void on_signal(void *ctx, int signal_number)
     }
     crew->signal_number = signal_number;
     crew->signals++;
-    if (crew->signals == crew->patience + 1 && crew->on_interrupt != NULL) {
+    if (crew->signals == crew->patience + 1 && crew->on_interrupt) {
         crew->on_interrupt(crew->interrupt_ctx);
     }
     if (crew_is_interrupted(crew)) {
@@ -93,7 +93,7 @@ static size_t add_debtor(struct crew_adder adder, const struct run_debt *debt)
         adder.reach = debt->reach;
         adder.config = config = ssh_config_load(debt->reach.config, adder.machine->home, NULL, NULL, NULL);
     }
-    if (adder.config != NULL) {
+    if (adder.config) {
         add_host(&adder, &debt->host, debt->label, &host, NULL);
     }
     ssh_config_free(config);
@@ -127,7 +127,7 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
 static void warn_unverified(struct run_context *context, const struct trust_survey *survey)
 {
     AUTO_FREE char *warning = trust_survey_warning(survey);
-    if (warning != NULL && !context->told_unverified) {
+    if (warning && !context->told_unverified) {
         context->told_unverified = true;
         tell_warn(context, "%s", warning);
     }
@@ -145,14 +145,14 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
     }
     int result = -1;
     struct ssh_config *config = ssh_config_load(run->ssh_config, machine.home, NULL, NULL, err);
-    if (config != NULL) {
+    if (config) {
         const struct fleet_options options = {
             .fanout = context->fanout,
             .connect_timeout_ms = context->connect_timeout_ms,
             .hosts = run->nodes_len + run->debts_len,
         };
         crew->fleet = fleet_new(&options, err);
-        if (crew->fleet != NULL) {
+        if (crew->fleet) {
             fleet_on_signal(crew->fleet, on_signal, crew);
             struct trust_survey survey = {0};
             result = add_hosts(crew, &machine, config, &survey, err);
@@ -160,7 +160,7 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
                 warn_unverified(context, &survey);
             }
             trust_survey_release(&survey);
-            if (result == 0 && context->observer->work != NULL) {
+            if (result == 0 && context->observer->work) {
                 result = fleet_background(crew->fleet, context->observer->work_fd, context->observer->work,
                                           context->observer->work_ctx, err);
             }
@@ -232,7 +232,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
 static void round_tell_progress(const struct round *round)
 {
     const struct run_observer *observer = round->crew->context->observer;
-    if (round->question->what != NULL && observer->progress != NULL) {
+    if (round->question->what && observer->progress) {
         observer->progress(observer->ctx, round->question->what, round->done, round->crew->run->nodes_len);
     }
 }
@@ -245,11 +245,11 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct error err = result->error;
     (void)host;
     run_step(round->crew->context);
-    if (err.kind == NULL && question->take(question->ctx, entry->node, str_text(&entry->bytes),
-                                           entry->bytes.len, entry->nonce, &err) == 0) {
+    if (!err.kind && question->take(question->ctx, entry->node, str_text(&entry->bytes), entry->bytes.len,
+                                    entry->nonce, &err) == 0) {
         err.kind = NULL;
     }
-    if (err.kind != NULL) {
+    if (err.kind) {
         said_explain(&entry->said, &err);
         question->failed(question->ctx, entry->node, &err, result->started);
     }

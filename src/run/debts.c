@@ -45,7 +45,7 @@ static void make_run(const struct run *run, const struct run_debt *debt, struct 
  * itself would prove nothing. */
 static bool is_payable(const struct run *run, const struct run_debt *debt)
 {
-    return debt->place_known || run->container_name == NULL;
+    return debt->place_known || !run->container_name;
 }
 
 /* Ask the node of one debt. 1: nothing is left there, 0: not proven, -1: interrupted. */
@@ -205,7 +205,7 @@ static void on_answer(void *ctx, size_t host, const struct exec_result *result)
     if (crew_is_interrupted(crew)) {
         return;
     }
-    if (result->error.kind == NULL) {
+    if (!result->error.kind) {
         debtor->answered = true;
         debtor->debtors->answers = true;
         fleet_stop(crew->fleet);
@@ -267,7 +267,7 @@ void debtors_go_on(struct debtors *debtors)
 
 void debtors_free(struct debtors *debtors)
 {
-    if (debtors != NULL) {
+    if (debtors) {
         free(debtors->items);
         free(debtors);
     }

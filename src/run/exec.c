@@ -20,7 +20,7 @@ static void ask_more(struct exec *exec);
 
 bool exec_wants_end(const struct exec *exec)
 {
-    return exec->signals > 0 || exec->deaf || exec->input_error.kind != NULL;
+    return exec->signals > 0 || exec->deaf || exec->input_error.kind;
 }
 
 static void tell_end(struct exec_entry *entry, const struct error *error, const struct exec_result *result)
@@ -28,9 +28,9 @@ static void tell_end(struct exec_entry *entry, const struct error *error, const 
     const struct run_exec_observer *observer = entry->exec->request->observer;
     const struct run_exec_end end = {
         .error = error,
-        .exit_status = error->kind == NULL ? result->exit_status : -1,
-        .signal = error->kind == NULL ? result->signal : "",
-        .elapsed_ms = result != NULL ? result->elapsed_ms : 0,
+        .exit_status = error->kind ? -1 : result->exit_status,
+        .signal = error->kind ? "" : result->signal,
+        .elapsed_ms = result ? result->elapsed_ms : 0,
     };
 
     entry->done = true;
@@ -42,8 +42,9 @@ static void tell_end(struct exec_entry *entry, const struct error *error, const 
 
 static int set_signalled(const struct exec *exec, const char *more, struct error *err)
 {
-    if (exec->signal_number == SIGTERM)
+    if (exec->signal_number == SIGTERM) {
         return error_set(err, &kind_terminated, "terminated by SIGTERM%s", more);
+    }
     return error_set(err, &kind_interrupted, "interrupted%s", more);
 }
 
@@ -88,8 +89,9 @@ static void tell_guard(const struct exec_entry *entry)
     }
     crew_make_nonce(nonce);
     node_request_exec_end(entry->nonce, nonce, &call);
-    if (exec->request->container != NULL)
+    if (exec->request->container) {
         node_call_enter(&call, exec->request->container);
+    }
     const struct exec_request question = {
         .command = call.command, .input = call.input.data, .input_len = call.input.len, .timeout_ms = END_MS};
     fleet_exec(exec->fleet, (size_t)(entry - exec->entries), &question, &handler, NULL);
@@ -99,8 +101,9 @@ static void end_entry(struct exec_entry *entry)
 {
     struct exec *exec = entry->exec;
 
-    if (entry->done || entry->ending)
+    if (entry->done || entry->ending) {
         return;
+    }
     entry->ending = true;
     fleet_timer_cancel(exec->fleet, entry->timer);
     entry->timer = 0;
@@ -119,8 +122,9 @@ static void end_entry(struct exec_entry *entry)
 
 void exec_end_all(struct exec *exec)
 {
-    for (size_t i = 0; i < exec->next; i++)
+    for (size_t i = 0; i < exec->next; i++) {
         end_entry(&exec->entries[i]);
+    }
 }
 
 static void on_time_limit(void *ctx)
@@ -138,8 +142,9 @@ static void on_writable(void *ctx);
 
 static void go_deaf(struct exec *exec)
 {
-    if (exec->deaf)
+    if (exec->deaf) {
         return;
+    }
     exec->deaf = true;
     exec_end_all(exec);
 }
@@ -178,8 +183,9 @@ static void on_writable(void *ctx)
     const struct run_exec_observer *observer = exec->request->observer;
 
     exec->output_await = 0;
-    if (!observer->writable(observer->ctx))
+    if (!observer->writable(observer->ctx)) {
         go_deaf(exec);
+    }
     look_at_room(exec);
 }
 
@@ -200,16 +206,20 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     struct exec *exec = entry->exec;
     const struct run_exec_observer *observer = exec->request->observer;
 
-    if (!entry->out.begun)
+    if (!entry->out.begun) {
         said_add(&entry->said, bytes, len);
+    }
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
-    if (entry->begin_timer != 0 && entry->out.begun)
+    if (entry->begin_timer != 0 && entry->out.begun) {
         stop_begin_timer(entry);
+    }
     /* Whoever interrupts does not wait for a reader that stands still. */
-    if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0))
+    if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0)) {
         return;
-    if (!observer->output(observer->ctx, host, stream, bytes, len))
+    }
+    if (!observer->output(observer->ctx, host, stream, bytes, len)) {
         go_deaf(exec);
+    }
     look_at_room(exec);
 }
 
@@ -219,8 +229,9 @@ static void on_tick(void *ctx)
     const struct run_exec_observer *observer = exec->request->observer;
 
     exec->tick = fleet_timer(exec->fleet, TICK_MS, on_tick, exec);
-    if (!exec->deaf && !observer->tick(observer->ctx))
+    if (!exec->deaf && !observer->tick(observer->ctx)) {
         go_deaf(exec);
+    }
     look_at_room(exec);
 }
 
@@ -241,8 +252,9 @@ static void start_clock(struct exec_entry *entry)
     unsigned long timeout_s = exec->request->timeout_s;
 
     if (timeout_s != 0 && entry->started && !entry->done && !entry->ending && entry->timer == 0 &&
-        (exec->input == NULL || exec->input_flows))
+        (!exec->input || exec->input_flows)) {
         entry->timer = fleet_timer(exec->fleet, (unsigned)(timeout_s * 1000), on_time_limit, entry);
+    }
 }
 
 static void on_started(void *ctx, size_t host)
@@ -257,8 +269,9 @@ static void on_started(void *ctx, size_t host)
 
 void exec_start_clocks(struct exec *exec)
 {
-    for (size_t i = 0; i < exec->next; i++)
+    for (size_t i = 0; i < exec->next; i++) {
         start_clock(&exec->entries[i]);
+    }
 }
 
 static void set_never_began(const struct exec_entry *entry, struct error *err)
@@ -271,8 +284,9 @@ static void set_never_began(const struct exec_entry *entry, struct error *err)
 
 static const char *how_it_ended(const struct exec_entry *entry)
 {
-    if (entry->unheard)
+    if (entry->unheard) {
         return " and was told to end; nobody takes the output, so its answer was not read";
+    }
     return entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended";
 }
 
@@ -297,16 +311,17 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
 
     fleet_timer_cancel(exec->fleet, entry->timer);
     stop_begin_timer(entry);
-    if (entry->never_began)
+    if (entry->never_began) {
         set_never_began(entry, &error);
-    else if (entry->timed_out)
+    } else if (entry->timed_out) {
         set_timed_out(entry, &error);
-    else if (entry->ending && exec->signals > 0)
+    } else if (entry->ending && exec->signals > 0) {
         set_interrupted(entry, &error);
-    else if (entry->ending && exec->input_error.kind != NULL)
+    } else if (entry->ending && exec->input_error.kind) {
         error = exec->input_error;
-    else if (error.kind == NULL && !entry->out.begun)
+    } else if (!error.kind && !entry->out.begun) {
         node_exec_error(&entry->out, result->exit_status, &error);
+    }
     said_explain(&entry->said, &error);
     tell_end(entry, &error, result);
     fleet_close_idle(exec->fleet, host);
@@ -327,8 +342,9 @@ static unsigned long node_limit_s(const struct exec *exec)
 {
     const struct run_exec_request *request = exec->request;
 
-    if (request->timeout_s == 0)
+    if (request->timeout_s == 0) {
         return 0;
+    }
     return request->timeout_s + NODE_LATER_S + (request->input_fd >= 0 ? 2 * begin_ms(exec) / 1000 : 0);
 }
 
@@ -349,8 +365,9 @@ static void ask(struct exec_entry *entry, size_t host)
     crew_make_nonce(entry->nonce);
     entry->out.nonce = entry->err.nonce = entry->nonce;
     node_request_exec(&wish, entry->nonce, &call);
-    if (request->container != NULL)
+    if (request->container) {
         node_call_enter(&call, request->container);
+    }
     const struct exec_request question = {
         .command = call.command,
         .input = call.input.data,
@@ -372,8 +389,9 @@ static void ask_more(struct exec *exec)
         ask(&exec->entries[exec->next], exec->next);
         exec->next++;
     }
-    if (exec->open > 0)
+    if (exec->open > 0) {
         return;
+    }
     fleet_timer_cancel(exec->fleet, exec->tick);
     exec->tick = 0;
     exec_input_close(exec);
@@ -385,17 +403,19 @@ static void tell_rest(struct exec *exec)
     for (size_t i = 0; i < exec->request->count; i++) {
         struct exec_entry *entry = &exec->entries[i];
         struct error error = ERROR_INIT;
-        if (entry->done)
+        if (entry->done) {
             continue;
-        if (entry->started)
+        }
+        if (entry->started) {
             error_set(&error, exec->signal_number == SIGTERM ? &kind_terminated : &kind_interrupted,
                       "left while the command was being ended: it may still run");
-        else if (exec->signals > 0)
+        } else if (exec->signals > 0) {
             set_signalled(exec, "", &error);
-        else if (exec->input_error.kind != NULL)
+        } else if (exec->input_error.kind) {
             error = exec->input_error;
-        else
+        } else {
             error_set(&error, &kind_interrupted, "not run: nobody takes the output");
+        }
         tell_end(entry, &error, NULL);
     }
 }
@@ -407,12 +427,14 @@ int run_exec(const struct run_exec_request *request, struct error *err)
                                           .connect_timeout_ms = request->connect_timeout_ms};
     struct exec exec = {.request = request};
 
-    if (request->timeout_s > TIMEOUT_MAX_S)
+    if (request->timeout_s > TIMEOUT_MAX_S) {
         return error_set(err, &kind_usage, "'%lus' for --timeout is above the %lus that can be counted",
                          request->timeout_s, (unsigned long)TIMEOUT_MAX_S);
+    }
     exec.fleet = fleet_new(&options, err);
-    if (exec.fleet == NULL)
+    if (!exec.fleet) {
         return -1;
+    }
     crew_make_nonce(exec.mark);
     exec.entries = xcalloc(request->count, sizeof(*exec.entries));
     for (size_t i = 0; i < request->count; i++) {

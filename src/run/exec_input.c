@@ -14,16 +14,18 @@ static void on_readable(void *ctx);
 /* Every host is counted as busy until its script is through, so that none misses the beginning. */
 void exec_input_open(struct exec *exec)
 {
-    if (exec->request->input_fd < 0)
+    if (exec->request->input_fd < 0) {
         return;
+    }
     exec->input = xcalloc(1, PIECE_BYTES);
     exec->input_busy = exec->request->count;
 }
 
 static void read_on(struct exec *exec)
 {
-    if (exec->input == NULL || exec->input_busy > 0 || exec->input_ended || exec->input_await != 0)
+    if (!exec->input || exec->input_busy > 0 || exec->input_ended || exec->input_await != 0) {
         return;
+    }
     if (!exec->input_flows) {
         exec->input_flows = true;
         exec_start_clocks(exec);
@@ -35,8 +37,9 @@ static void end_input(struct exec *exec)
 {
     exec->input_ended = true;
     for (size_t i = 0; i < exec->next; i++) {
-        if (!exec->entries[i].done)
+        if (!exec->entries[i].done) {
             fleet_input_end(exec->fleet, exec->entries[i].id);
+        }
     }
 }
 
@@ -62,8 +65,9 @@ static void on_readable(void *ctx)
     }
     for (size_t i = 0; i < exec->next; i++) {
         struct exec_entry *entry = &exec->entries[i];
-        if (entry->done)
+        if (entry->done) {
             continue;
+        }
         entry->takes_input = false;
         exec->input_busy++;
         fleet_input(exec->fleet, entry->id, exec->input, (size_t)len);
@@ -74,8 +78,9 @@ void exec_input_drained(struct exec_entry *entry)
 {
     struct exec *exec = entry->exec;
 
-    if (exec->input == NULL || entry->takes_input)
+    if (!exec->input || entry->takes_input) {
         return;
+    }
     entry->takes_input = true;
     exec->input_busy--;
     read_on(exec);
@@ -85,13 +90,16 @@ void exec_input_forget(struct exec_entry *entry)
 {
     struct exec *exec = entry->exec;
 
-    if (exec->input == NULL)
+    if (!exec->input) {
         return;
-    if (!entry->takes_input)
+    }
+    if (!entry->takes_input) {
         exec->input_busy--;
+    }
     entry->takes_input = true;
-    if (exec->open > 0)
+    if (exec->open > 0) {
         read_on(exec);
+    }
 }
 
 void exec_input_close(struct exec *exec)

@@ -78,7 +78,7 @@ void guard_explain(struct guard *guard)
     run_fetch_lines(&guard->crew, wanted, LINES_READ, texts);
     AUTO_FREE char *text = texts[first];
     set_reason(run, run_failure_text(&run->nodes[first], text));
-    guard->no_restart = text != NULL && policy_forbids_restart(&run->policy, text) != NULL;
+    guard->no_restart = text && policy_forbids_restart(&run->policy, text);
 }
 
 static void explain(void *ctx)
@@ -97,7 +97,7 @@ static void take_news(struct guard *guard)
     watchers_apply(guard->watchers, run);
     for (size_t i = 0; i < run->nodes_len; i++) {
         const struct run_node *node = &run->nodes[i];
-        const char *reason = node->reason == NULL ? "" : node->reason;
+        const char *reason = node->reason ? node->reason : "";
         if (node->state == before[i]) {
             continue;
         }
@@ -121,7 +121,7 @@ static void check_alone(struct guard *guard)
     const struct run *run = guard->run;
     bool alone = policy_all_silent(run, watchers_silent_since(guard->watchers));
     if (alone && !guard->told_alone) {
-        const char *head = run->head_host == NULL ? "this machine" : run->head_host;
+        const char *head = run->head_host ? run->head_host : "this machine";
         run_note_event(guard->context, run, "alone", NULL,
                        "none of %zu nodes answers: the network of the head '%s' itself may be down",
                        run->nodes_len, head);
@@ -163,7 +163,7 @@ static void tell_stall(struct guard *guard)
     }
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (running[i]) {
-            str_addf(&text, "\n    %s: %s", run->nodes[i].label, texts[i] == NULL ? "" : texts[i]);
+            str_addf(&text, "\n    %s: %s", run->nodes[i].label, texts[i] ? texts[i] : "");
         }
         free(texts[i]);
     }
@@ -229,7 +229,7 @@ int guard_stop(struct guard *guard, const char *why, struct error *err)
     if (run->attempt != attempt || !run_state_is_live(run->state)) {
         return 0;
     }
-    if (run->reason == NULL) {
+    if (!run->reason) {
         set_reason(run, xasprintf("stopped: %s", why));
     }
     return stop_now(guard, why, err);
@@ -281,7 +281,7 @@ static char *decision_reason(const struct guard *guard, const struct policy_deci
     }
     if (decision->cause == POLICY_CAUSE_LOST) {
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
-                         run->policy.lost_after_s, node->reason == NULL ? "?" : node->reason);
+                         run->policy.lost_after_s, node->reason ? node->reason : "?");
     }
     return run_failure_text(node, NULL);
 }
@@ -358,7 +358,7 @@ static int keep_if_changed(struct guard *guard, struct error *err)
     enum run_state before = guard->run->state;
     enum run_state now = judge_run(guard->run, clock_real_ms());
     AUTO_FREE char *text = run_record_write(guard->run);
-    if (guard->kept != NULL && text != NULL && before == now && strcmp(guard->kept, text) == 0) {
+    if (guard->kept && text && before == now && strcmp(guard->kept, text) == 0) {
         return 0;
     }
     if (run_settle(guard->context, guard->run, err) != 0) {

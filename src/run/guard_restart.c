@@ -206,8 +206,8 @@ int guard_restart(struct guard *guard, const char *why, struct error *err)
         if (run_keep(guard->context, run, err) != 0) {
             return -1;
         }
-        run_note_event(guard->context, run, "restarting", NULL, "%s", why == NULL ? "carried on" : why);
-        tell_warn(guard->context, "%s; ending the attempt to start again", why == NULL ? "carried on" : why);
+        run_note_event(guard->context, run, "restarting", NULL, "%s", why ? why : "carried on");
+        tell_warn(guard->context, "%s; ending the attempt to start again", why ? why : "carried on");
     }
     if (guard->restart_ms == 0) {
         return end_attempt(guard, err);

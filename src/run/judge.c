@@ -14,7 +14,7 @@ void judge_set_reason(struct run_node *node, const char *format, ...)
 {
     free(node->reason);
     node->reason = NULL;
-    if (format != NULL) {
+    if (format) {
         va_list args;
         va_start(args, format);
         node->reason = xvasprintf(format, args);
@@ -33,11 +33,11 @@ static void set_exit_reason(struct run_node *node)
 {
     if (node->exit_status == 0) {
         judge_set_reason(node, NULL);
-    } else if (node->signal != NULL && strcmp(node->signal, "KILL") == 0) {
+    } else if (node->signal && strcmp(node->signal, "KILL") == 0) {
         judge_set_reason(node, "killed by SIGKILL: by hand, or the machine ran out of memory (see dmesg)");
-    } else if (node->signal != NULL && strcmp(node->signal, "BUS") == 0) {
+    } else if (node->signal && strcmp(node->signal, "BUS") == 0) {
         judge_set_reason(node, "ended by SIGBUS: often /dev/shm is full");
-    } else if (node->signal != NULL) {
+    } else if (node->signal) {
         judge_set_reason(node, "ended by SIG%s", node->signal);
     } else {
         judge_set_reason(node, "exited with status %d", node->exit_status);
@@ -72,7 +72,7 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
         return;
     }
     node->state = NODE_FAILED;
-    if (seen->container_lost != NULL) {
+    if (seen->container_lost) {
         judge_set_reason(node, "%s", seen->container_lost);
     } else if (seen->rebooted) {
         judge_set_reason(node, "gone: the machine was restarted");
@@ -86,7 +86,7 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
 /* What became of the .state of a run that is not there any more. other: the run_id it has now, or NULL. */
 static void set_record_reason(struct run_node *node, const char *prefix, const char *other)
 {
-    if (other == NULL) {
+    if (!other) {
         judge_set_reason(node, "%sits state file was removed", prefix);
     } else {
         judge_set_reason(node, "%sits state file was replaced by that of run id '%s'", prefix, other);
@@ -110,7 +110,7 @@ static void judge_none(struct run_node *node, const char *other)
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt)
 {
-    bool other_run = seen->found_run_id != NULL && strcmp(seen->found_run_id, run_id) != 0;
+    bool other_run = seen->found_run_id && strcmp(seen->found_run_id, run_id) != 0;
     const char *other = other_run ? seen->found_run_id : NULL;
     if (seen->life == NODE_LIFE_UNRECORDED) {
         node->state = NODE_RUNNING;
@@ -139,7 +139,7 @@ void judge_observation(struct run_node *node, const struct node_observation *see
         break;
     case NODE_LIFE_RUNNING:
         node->state = NODE_RUNNING;
-        if (seen->ending != NULL) {
+        if (seen->ending) {
             judge_set_reason(node, "its command has ended; its exit status could not be written yet: %s",
                              seen->ending);
         } else {
@@ -211,7 +211,7 @@ void judge_silence(struct run_node *node, const struct error *why)
 /* The end of a log, as an indented paragraph below an error's text. */
 static void add_output(struct error *err, const char *output)
 {
-    if (output == NULL || output[0] == '\0') {
+    if (!output || output[0] == '\0') {
         return;
     }
     size_t len = strlen(output);
@@ -254,8 +254,8 @@ int judge_foreign(const struct node_foreign *foreign, const char *run, struct er
 {
     error_set(err, &kind_run_foreign, "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld",
               run, foreign->lives ? "lives there" : "was there and can't be shown dead",
-              foreign->run_id == NULL ? "?" : foreign->run_id, foreign->host == NULL ? "?" : foreign->host,
-              foreign->user == NULL ? "?" : foreign->user, (long long)foreign->pid);
+              foreign->run_id ? foreign->run_id : "?", foreign->host ? foreign->host : "?",
+              foreign->user ? foreign->user : "?", (long long)foreign->pid);
     return error_hint(err,
                       "choose another run name or artifacts folder, or stop that run where it was started");
 }
@@ -271,9 +271,8 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
             judge_set_reason(node, "its working folder can't be entered");
         } else {
             judge_set_reason(node, "setup line %u%s%s%s ended with status %d", start->setup_line,
-                             start->setup_text == NULL ? "" : " (",
-                             start->setup_text == NULL ? "" : start->setup_text,
-                             start->setup_text == NULL ? "" : ")", start->status);
+                             start->setup_text ? " (" : "", start->setup_text ? start->setup_text : "",
+                             start->setup_text ? ")" : "", start->status);
         }
         error_set(err, &kind_setup_failed, "%s", node->reason);
         break;
@@ -287,8 +286,7 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
         error_hint(err, "raise start_timeout in the spec, or look at what its setup lines wait for");
         break;
     case NODE_START_CLAIM:
-        judge_set_reason(node, "its files can't be written: %s",
-                         start->problem == NULL ? "?" : start->problem);
+        judge_set_reason(node, "its files can't be written: %s", start->problem ? start->problem : "?");
         error_set(err, &kind_artifacts_unwritable, "%s", node->reason);
         break;
     case NODE_START_STARTED:
@@ -298,11 +296,11 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
     case NODE_START_COMMAND:
         set_exit_reason(node);
         error_set(err, &kind_start_failed, "the command ended at once: %s",
-                  node->reason == NULL ? "no status" : node->reason);
+                  node->reason ? node->reason : "no status");
         break;
     }
     const char *action = remedy_find(start->output);
-    if (action != NULL) {
+    if (action) {
         error_hint(err, "%s", action);
     }
     add_output(err, start->output);
@@ -323,7 +321,7 @@ int judge_start(struct run_node *node, const struct node_start *start, const cha
     if (start->started_s > 0) {
         node->started_ms = start->started_s * 1000;
     }
-    if (start->log != NULL) {
+    if (start->log) {
         free(node->log);
         node->log = xstrdup(start->log);
     }
@@ -355,7 +353,7 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool again)
     } else if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
         node->state = NODE_FAILED;
         judge_set_reason(node, "%s",
-                         stop->container_lost != NULL ? stop->container_lost : "gone without an exit status");
+                         stop->container_lost ? stop->container_lost : "gone without an exit status");
     }
     if (stop->survivors.total > 0) {
         judge_set_reason(node, "%llu process%s could not be ended", (unsigned long long)stop->survivors.total,
@@ -392,15 +390,15 @@ static void judge_outcome(struct run *run, int64_t now_ms)
     } else if (run->state == RUN_FAILED && first >= 0) {
         const struct run_node *node = &run->nodes[first];
         run->exit_status = node->exit_status > 0 ? node->exit_status : -1;
-        if (run->reason == NULL) {
+        if (!run->reason) {
             set_run_reason(run, xasprintf("%s (node %u): %s", node->label, node->rank,
-                                          node->reason == NULL ? "failed" : node->reason));
+                                          node->reason ? node->reason : "failed"));
         }
     } else {
         run->exit_status = -1;
     }
     struct run_attempt *attempt = run_current_attempt(run);
-    if (attempt != NULL) {
+    if (attempt) {
         attempt->ended_ms = run->ended_ms;
         free(attempt->reason);
         attempt->reason = xstrdup(run->reason);
@@ -411,7 +409,7 @@ enum run_state judge_run(struct run *run, int64_t now_ms)
 {
     struct run_attempt *attempt = run_current_attempt(run);
     run->state = run_derive_state(run);
-    if (attempt != NULL) {
+    if (attempt) {
         attempt->state = run->state;
     }
     if (!run_state_is_live(run->state)) {

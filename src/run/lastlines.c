@@ -35,12 +35,12 @@ static bool fetch_build(void *ctx, size_t node, const char *nonce, struct node_c
 char *run_safe_lines(const char *plain)
 {
     struct str text = STR_INIT;
-    size_t len = plain == NULL ? 0 : strlen(plain);
+    size_t len = plain ? strlen(plain) : 0;
     size_t skip = len > TEXT_MAX ? len - TEXT_MAX : 0;
     if (len > 0) {
         text_add_safe(&text, plain + skip, len - skip);
     }
-    while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1]) != NULL) {
+    while (text.len > 0 && strchr("\r\n ", text.data[text.len - 1])) {
         str_truncate(&text, text.len - 1);
     }
     return str_detach(&text);
@@ -91,7 +91,7 @@ char *run_quote_lines(const char *head, const char *text, unsigned lines)
 {
     AUTO_STR struct str out = STR_INIT;
     str_add(&out, head);
-    if (text == NULL || text[0] == '\0') {
+    if (!text || text[0] == '\0') {
         return str_detach(&out);
     }
     const char *from = text + strlen(text);
@@ -117,11 +117,11 @@ char *run_quote_lines(const char *head, const char *text, unsigned lines)
 
 char *run_failure_text(const struct run_node *node, const char *text)
 {
-    AUTO_FREE char *head = xasprintf("%s (node %u): %s", node->label, node->rank,
-                                     node->reason == NULL ? "failed" : node->reason);
+    AUTO_FREE char *head =
+        xasprintf("%s (node %u): %s", node->label, node->rank, node->reason ? node->reason : "failed");
     char *quoted = run_quote_lines(head, text, LINES_QUOTED);
     const char *action = remedy_find(text);
-    if (action == NULL) {
+    if (!action) {
         return quoted;
     }
     char *whole = xasprintf("%s\n  hint: %s", quoted, action);

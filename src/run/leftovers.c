@@ -34,7 +34,7 @@ static void add_line(struct leftovers *found, const struct run_node *node, const
     str_addf(&text, "%s: %llu left-over process%s", node->label, (unsigned long long)live->total,
              live->total == 1 ? "" : "es");
     for (size_t i = 0; i < live->len; i++) {
-        const char *command = live->items[i].command == NULL ? "?" : live->items[i].command;
+        const char *command = live->items[i].command ? live->items[i].command : "?";
         str_addf(&text, "%s%lld (%.*s)", i == 0 ? ": " : ", ", (long long)live->items[i].pid,
                  (int)strcspn(command, "\n"), command);
     }
@@ -47,7 +47,7 @@ static void keep_left_over(struct run *run, const struct run_node *node, const s
     run_forget_left_over(run, node->label);
     for (size_t i = 0; i < live->len; i++) {
         AUTO_STR struct str command = STR_INIT;
-        const char *text = live->items[i].command == NULL ? "?" : live->items[i].command;
+        const char *text = live->items[i].command ? live->items[i].command : "?";
         text_add_line(&command, text, strlen(text));
         while (command.len > 0 && command.data[command.len - 1] == ' ') {
             str_truncate(&command, command.len - 1);
@@ -64,13 +64,13 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
     struct node_observation seen;
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     bool lives = seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING;
-    bool ours = seen.found_run_id == NULL || strcmp(seen.found_run_id, look->run->id) == 0;
+    bool ours = !seen.found_run_id || strcmp(seen.found_run_id, look->run->id) == 0;
     if (result == 0 && (seen.scanned || seen.leftovers.total > 0)) {
         keep_left_over(look->run, node, &seen.leftovers);
     }
     if (result == 0 && seen.leftovers.total > 0) {
         add_line(look->found, node, &seen.leftovers);
-    } else if (result == 0 && ours && seen.ending != NULL) {
+    } else if (result == 0 && ours && seen.ending) {
         strlist_addf(&look->found->lines, "%s: its exit status could not be written yet: %s", node->label,
                      seen.ending);
     } else if (result == 0 && ours && lives) {
@@ -78,7 +78,7 @@ static int look_take(void *ctx, size_t index, const char *bytes, size_t len, con
                      (long long)seen.pid);
     } else if (result == 0 && !seen.scanned) {
         strlist_addf(&look->found->unproven, "%s: the node could not look through its processes: %s",
-                     node->label, seen.unproven != NULL ? seen.unproven : "its answer holds no proof");
+                     node->label, seen.unproven ? seen.unproven : "its answer holds no proof");
     }
     node_observation_release(&seen);
     return result;

@@ -74,7 +74,7 @@ static int logs_with_crew(struct crew *crew, const struct run_logs_request *requ
     struct tails *tails = tails_open(crew, selected, &wish, NULL);
     while (tails_left(tails) > 0 && !crew_is_interrupted(crew)) {
         crew_pause(crew, TICK_MS);
-        if (observer->tick != NULL) {
+        if (observer->tick) {
             observer->tick(observer->ctx);
         }
     }

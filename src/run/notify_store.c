@@ -41,7 +41,7 @@ static bool add_target(const json_t *entry, struct notify_targets *targets)
 {
     const char *url = json_string_value(json_object_get(entry, "url"));
     const char *format = json_string_value(json_object_get(entry, "format"));
-    if (url == NULL || format == NULL) {
+    if (!url || !format) {
         return false;
     }
     for (unsigned i = 0; i < NOTIFY_FORMATS; i++) {

@@ -31,8 +31,9 @@ static void node_release(struct plan_node *node)
 
 void plan_release(struct plan *plan)
 {
-    for (unsigned i = 0; plan->nodes && i < plan->nnodes; i++)
+    for (unsigned i = 0; plan->nodes && i < plan->nnodes; i++) {
         node_release(&plan->nodes[i]);
+    }
     free(plan->nodes);
     free(plan->job);
     free(plan->run);
@@ -83,8 +84,9 @@ static int fill_words(const struct placeholders *values, const struct strlist *w
 {
     for (size_t i = 0; i < words->len; i++) {
         char *word = plan_fill(values, words->items[i], NULL, what, err);
-        if (!word)
+        if (!word) {
             return -1;
+        }
         strlist_take(out, word);
     }
     return 0;
@@ -113,17 +115,19 @@ static int check_job(const struct plan_work *work, struct error *err)
 /* gpus= against the GPUs that are there. A node without any may just lack the tool that lists them. */
 static int check_gpus(const struct host *host, const char *label, unsigned present, struct error *err)
 {
-    if (!host->gpus || !present)
+    if (!host->gpus || !present) {
         return 0;
+    }
     for (const char *entry = host->gpus; *entry;) {
         unsigned long index = strtoul(entry, NULL, 10);
         if (index >= present) {
-            if (present == 1)
+            if (present == 1) {
                 error_set(err, &kind_gpus_missing, "host '%s' has GPU 0 only, the host list gives it gpus=%s",
                           label, host->gpus);
-            else
+            } else {
                 error_set(err, &kind_gpus_missing, "host '%s' has GPUs 0-%u, the host list gives it gpus=%s",
                           label, present - 1, host->gpus);
+            }
             return error_hint(err, "correct gpus= of that host");
         }
         entry += strcspn(entry, ",");
@@ -136,8 +140,9 @@ static long gpus_of(const struct plan_work *work, size_t host)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, host);
     const char *visible = plan_env_visible_devices(work, host);
-    if (!facts)
+    if (!facts) {
         return -1;
+    }
     return visible ? (long)topology_count_visible(visible, facts->gpus_present) : (long)facts->gpus;
 }
 
@@ -156,12 +161,14 @@ static int place_nodes(struct plan_work *work, struct plan *plan, struct error *
             .hostname = in->host_facts ? in->host_facts[i].hostname : NULL,
             .gpus = gpus_of(work, i),
         };
-        if (facts && check_gpus(work->nodes[i].host, work->nodes[i].label, facts->gpus_present, err))
+        if (facts && check_gpus(work->nodes[i].host, work->nodes[i].label, facts->gpus_present, err)) {
             return -1;
+        }
     }
     plan->master_addr = topology_choose_master(in->job->master_addr, work->nodes, count, err);
-    if (!plan->master_addr)
+    if (!plan->master_addr) {
         return -1;
+    }
     return topology_count_processes(in->job, work->launcher->unequal_counts, work->nodes, count, work->nproc,
                                     &plan->warnings, err);
 }
@@ -197,20 +204,22 @@ static void fill_plan(const struct plan_work *work, struct plan *plan)
     plan->launcher = xstrdup(work->launcher->name);
     plan->shell = xstrdup(job->shell);
     strlist_copy(&plan->setup, &job->setup);
-    if (job->container.name)
+    if (job->container.name) {
         plan->container = (struct plan_container){
             .name = xstrdup(job->container.name),
             .engine = xstrdup(job->container.engine),
             .user = xstrdup(job->container.user),
             .sudo = job->container.sudo,
         };
+    }
     add_ssh_options(job, &plan->ssh_options);
     plan->nnodes = (unsigned)in->hosts->len;
     plan->master_port = job->master_port              ? job->master_port
                         : facts && facts->master_port ? facts->master_port
                                                       : TOPOLOGY_MASTER_PORT;
-    if (facts && facts->run_id && facts->attempt)
+    if (facts && facts->run_id && facts->attempt) {
         plan->rendezvous_id = xasprintf("%s.%u", facts->run_id, facts->attempt);
+    }
 
     bool known = true, equal = true;
     for (size_t i = 0; i < plan->nnodes; i++) {
@@ -218,10 +227,12 @@ static void fill_plan(const struct plan_work *work, struct plan *plan)
         equal = equal && work->nproc[i] == work->nproc[0];
         plan->world_size += work->nproc[i];
     }
-    if (!known)
+    if (!known) {
         plan->world_size = 0;
-    if (known && equal)
+    }
+    if (known && equal) {
         plan->nproc_per_node = work->nproc[0];
+    }
 }
 
 /* --- per node ----------------------------------------------------------------------------------- */
@@ -261,28 +272,34 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
     values->refused[PLACEHOLDER_ARTIFACTS] = "cannot be part of itself";
     node->artifacts = plan_fill(values, wanted, &open, "artifacts", err);
     values->refused[PLACEHOLDER_ARTIFACTS] = NULL;
-    if (!node->artifacts)
+    if (!node->artifacts) {
         return -1;
+    }
     if (facts && facts->artifacts) {
         free(node->artifacts);
         node->artifacts = xstrdup(facts->artifacts);
     }
-    for (size_t len = strlen(node->artifacts); len > 1 && node->artifacts[len - 1] == '/'; len--)
+    for (size_t len = strlen(node->artifacts); len > 1 && node->artifacts[len - 1] == '/'; len--) {
         node->artifacts[len - 1] = '\0';
+    }
     if (!*node->artifacts) {
         error_set(err, &kind_plan, "artifacts is empty");
         return error_hint(err, "name a folder on the nodes, or leave it out for %s", default_artifacts);
     }
-    if (node->artifacts[0] == '/' && !open)
+    if (node->artifacts[0] == '/' && !open) {
         placeholders_set(values, PLACEHOLDER_ARTIFACTS, node->artifacts);
+    }
     node->log = xasprintf("%s/logs/%s_node%u.log", strcmp(node->artifacts, "/") == 0 ? "" : node->artifacts,
                           plan->run, node->rank);
-    if (!folder)
+    if (!folder) {
         folder = job->workdir;
-    if (!folder && job->container.name)
+    }
+    if (!folder && job->container.name) {
         folder = job->container.workdir;
-    if (folder && !(node->workdir = plan_fill(values, folder, NULL, "workdir", err)))
+    }
+    if (folder && !(node->workdir = plan_fill(values, folder, NULL, "workdir", err))) {
         return -1;
+    }
     return 0;
 }
 
@@ -291,8 +308,9 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
 {
     AUTO_STRLIST struct strlist program = STRLIST_INIT, args = STRLIST_INIT;
     if (fill_words(values, &work->in->job->program, "program", &program, err) ||
-        fill_words(values, &work->args, "args", &args, err))
+        fill_words(values, &work->args, "args", &args, err)) {
         return -1;
+    }
     struct launch_input launch = {
         .job = work->in->job,
         .program = &program,
@@ -305,16 +323,19 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
         .master_port = plan->master_port,
         .rendezvous_id = placeholders_text(values, PLACEHOLDER_RENDEZVOUS_ID),
     };
-    if (work->launcher->check_env && work->launcher->check_env(&launch, &node->env, &work->env_warnings, err))
+    if (work->launcher->check_env &&
+        work->launcher->check_env(&launch, &node->env, &work->env_warnings, err)) {
         return -1;
+    }
     return work->launcher->build(&launch, &node->argv, &node->probe, err);
 }
 
 static size_t env_bytes(const struct env *env)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < env->len; i++)
+    for (size_t i = 0; i < env->len; i++) {
         bytes += strlen(env->items[i].name) + (env->items[i].value ? strlen(env->items[i].value) : 0) + 2;
+    }
     return bytes;
 }
 
@@ -376,20 +397,24 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, node, &values);
     int rc = set_paths(work, plan, node, &values, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = plan_env_make(work, node, &values, err);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = build_command(work, plan, node, &values, err);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = check_sizes(node, err);
+    }
     placeholders_release(&values);
     return rc;
 }
 
 static void warn_interfaces(const struct plan_work *work, struct plan *plan)
 {
-    if (!work->no_interface.len)
+    if (!work->no_interface.len) {
         return;
+    }
     AUTO_STR struct str folded = STR_INIT;
     hostlist_fold_names(work->no_interface.items, work->no_interface.len, &folded);
     strlist_addf(&plan->warnings,
@@ -401,8 +426,9 @@ static void warn_interfaces(const struct plan_work *work, struct plan *plan)
 /* Let the launcher judge the job as a whole, by the arguments of the first node. */
 static int prepare_launch(struct plan_work *work, struct plan *plan, struct error *err)
 {
-    if (!work->launcher->prepare)
+    if (!work->launcher->prepare) {
         return 0;
+    }
     AUTO_STRLIST struct strlist args = STRLIST_INIT;
     const struct plan_node first = {.label = work->labels.items[0], .nproc = work->nproc[0]};
     struct placeholders values = PLACEHOLDERS_INIT;
@@ -411,8 +437,9 @@ static int prepare_launch(struct plan_work *work, struct plan *plan, struct erro
     placeholders_release(&values);
     const struct launch_job job = {
         .job = work->in->job, .args = &args, .nnodes = plan->nnodes, .world_size = plan->world_size};
-    if (rc || work->launcher->prepare(&job, &work->whole, &plan->warnings, err))
+    if (rc || work->launcher->prepare(&job, &work->whole, &plan->warnings, err)) {
         return -1;
+    }
     plan->has_batch = work->whole.has_batch;
     plan->batch = work->whole.batch;
     strlist_copy(&work->whole.args, &work->args);
@@ -426,24 +453,29 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
 {
     const struct plan_input *in = work->in;
     work->launcher = launcher_find(in->job->launcher, err);
-    if (!work->launcher || check_job(work, err))
+    if (!work->launcher || check_job(work, err)) {
         return -1;
+    }
     plan_env_pass(in->job, in->environ_, &work->passed);
     launcher_map_args(&in->job->args, &work->args);
     strlist_copy(&work->args, &in->job->extra_args);
-    if (place_nodes(work, plan, err))
+    if (place_nodes(work, plan, err)) {
         return -1;
+    }
     fill_plan(work, plan);
-    if (work->launcher->warn)
+    if (work->launcher->warn) {
         work->launcher->warn(in->job, plan->nnodes, &plan->warnings);
-    if (prepare_launch(work, plan, err))
+    }
+    if (prepare_launch(work, plan, err)) {
         return -1;
+    }
     plan->nodes = xcalloc(plan->nnodes, sizeof plan->nodes[0]);
     for (unsigned i = 0; i < plan->nnodes; i++) {
         plan->nodes[i].rank = i;
         plan->nodes[i].host = i;
-        if (make_node(work, plan, &plan->nodes[i], err))
+        if (make_node(work, plan, &plan->nodes[i], err)) {
             return -1;
+        }
     }
     strlist_copy(&plan->warnings, &work->env_warnings);
     warn_interfaces(work, plan);
@@ -456,7 +488,8 @@ int plan_make(struct plan *out, const struct plan_input *in, struct error *err)
     *out = (struct plan){0};
     int rc = make(&work, out, err);
     work_release(&work);
-    if (rc)
+    if (rc) {
         plan_release(out);
+    }
     return rc;
 }

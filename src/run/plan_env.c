@@ -56,16 +56,19 @@ static const char *const dropped_names[] = {
 static bool name_is(const char *name, const char *entry)
 {
     size_t len = strlen(entry);
-    if (entry[len - 1] == '*')
+    if (entry[len - 1] == '*') {
         return strncmp(name, entry, len - 1) == 0;
+    }
     return strcmp(name, entry) == 0;
 }
 
 static bool name_is_any(const char *name, const char *const *entries, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (name_is(name, entries[i]))
+    for (size_t i = 0; i < count; i++) {
+        if (name_is(name, entries[i])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -75,12 +78,14 @@ static bool spelled_out(const char *pattern, const char *name)
     size_t literal = strcspn(pattern, "*?[\\");
     for (size_t i = 0; i < ARRAY_LEN(personal_names); i++) {
         const char *entry = personal_names[i];
-        if (!name_is(name, entry))
+        if (!name_is(name, entry)) {
             continue;
+        }
         size_t len = strlen(entry);
         bool family = entry[len - 1] == '*';
-        if (family ? literal < len - 1 : pattern[literal] != '\0')
+        if (family ? literal < len - 1 : pattern[literal] != '\0') {
             return false;
+        }
     }
     return true;
 }
@@ -88,9 +93,11 @@ static bool spelled_out(const char *pattern, const char *name)
 /* The pattern of pass_env that takes this name, or NULL. */
 static const char *passing_pattern(const struct strlist *patterns, const char *name)
 {
-    for (size_t i = 0; i < patterns->len; i++)
-        if (fnmatch(patterns->items[i], name, 0) == 0 && spelled_out(patterns->items[i], name))
+    for (size_t i = 0; i < patterns->len; i++) {
+        if (fnmatch(patterns->items[i], name, 0) == 0 && spelled_out(patterns->items[i], name)) {
             return patterns->items[i];
+        }
+    }
     return NULL;
 }
 
@@ -98,13 +105,15 @@ void plan_env_pass(const struct job *job, const char *const *environ_, struct en
 {
     for (size_t i = 0; environ_ && environ_[i]; i++) {
         const char *equals = strchr(environ_[i], '=');
-        if (!equals)
+        if (!equals) {
             continue;
+        }
         AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
         const char *pattern = passing_pattern(&job->pass_env, name);
         /* Computed names act as options before the plan is made; exported functions are no names. */
-        if (!pattern || env_check_settable(name, equals + 1, NULL))
+        if (!pattern || env_check_settable(name, equals + 1, NULL)) {
             continue;
+        }
         AUTO_FREE char *source = xasprintf("caller (%s)", pattern);
         env_set(out, name, equals + 1, source);
     }
@@ -163,20 +172,24 @@ static void set_interface(struct env *env, const char *interface, const char *so
 
 static void set_host_keys(const struct host *host, struct env *env)
 {
-    if (host->ifname)
+    if (host->ifname) {
         set_interface(env, host->ifname, "host list (ifname=)");
-    if (host->gpus)
+    }
+    if (host->gpus) {
         env_set(env, "CUDA_VISIBLE_DEVICES", host->gpus, "host list (gpus=)");
+    }
 }
 
 static int set_layer(const struct plan_work *work, struct plan_node *node, enum layer layer,
                      const struct placeholders *values, struct error *err)
 {
     const struct env *list = layer_list(work, node->host, layer);
-    if (layer == LAYER_INTERFACE && work->in->job->master_interface)
+    if (layer == LAYER_INTERFACE && work->in->job->master_interface) {
         set_interface(&node->env, work->in->job->master_interface, "master.interface");
-    if (layer == LAYER_HOST_KEYS)
+    }
+    if (layer == LAYER_HOST_KEYS) {
         set_host_keys(&work->in->hosts->items[node->host], &node->env);
+    }
     for (size_t i = 0; list && i < list->len; i++) {
         const struct env_var *var = &list->items[i];
         const char *source = var->source ? var->source : "host list";
@@ -186,8 +199,9 @@ static int set_layer(const struct plan_work *work, struct plan_node *node, enum 
         }
         bool open = false;
         AUTO_FREE char *value = plan_fill(values, var->value, &open, var->name, err);
-        if (!value)
+        if (!value) {
             return -1;
+        }
         env_set(&node->env, var->name, open ? NULL : value, open ? PLAN_ON_START : source);
     }
     return 0;
@@ -199,10 +213,12 @@ const char *plan_env_visible_devices(const struct plan_work *work, size_t host)
     for (int layer = LAYER_COUNT - 1; layer >= 0; layer--) {
         const struct env *list = layer_list(work, host, (enum layer)layer);
         const struct env_var *var = list ? env_get(list, name) : NULL;
-        if (var)
+        if (var) {
             return var->value;
-        if (layer == LAYER_HOST_KEYS && work->in->hosts->items[host].gpus)
+        }
+        if (layer == LAYER_HOST_KEYS && work->in->hosts->items[host].gpus) {
             return work->in->hosts->items[host].gpus;
+        }
     }
     return NULL;
 }
@@ -211,8 +227,9 @@ static int check_names(const struct env *env, const char *place, struct error *e
 {
     for (size_t i = 0; i < env->len; i++) {
         const struct env_var *var = &env->items[i];
-        if (env_check_settable(var->name, var->value, err))
+        if (env_check_settable(var->name, var->value, err)) {
             return error_prefix(err, "%s", var->source ? var->source : place);
+        }
     }
     return 0;
 }
@@ -221,12 +238,14 @@ int plan_env_check_names(const struct plan_work *work, struct error *err)
 {
     const struct job *job = work->in->job;
     if (check_names(&job->env_files, "env_file", err) || check_names(&job->env, "env", err) ||
-        check_names(&job->env_options, "-e", err))
+        check_names(&job->env_options, "-e", err)) {
         return -1;
+    }
     for (size_t i = 0; i < work->in->hosts->len; i++) {
         const struct host *host = &work->in->hosts->items[i];
-        if (check_names(&host->env, "host list", err))
+        if (check_names(&host->env, "host list", err)) {
             return host->line ? error_at(err, host->file, host->line, host->column) : -1;
+        }
     }
     return 0;
 }
@@ -234,8 +253,9 @@ int plan_env_check_names(const struct plan_work *work, struct error *err)
 static int check_gloo(const struct plan_node *node, struct error *err)
 {
     const struct env_var *var = env_get(&node->env, "GLOO_SOCKET_IFNAME");
-    if (!var || !var->value || (var->value[0] != '^' && var->value[0] != '='))
+    if (!var || !var->value || (var->value[0] != '^' && var->value[0] != '=')) {
         return 0;
+    }
     error_set(err, &kind_plan, "GLOO_SOCKET_IFNAME is '%s' (%s): gloo knows no '%c', which is NCCL's",
               var->value, var->source, var->value[0]);
     return error_hint(err, "name the interface itself, such as eth0, or leave it out");
@@ -243,20 +263,23 @@ static int check_gloo(const struct plan_node *node, struct error *err)
 
 static void add_default(struct plan_node *node, const char *name, const char *value, const char *source)
 {
-    if (!env_get(&node->env, name))
+    if (!env_get(&node->env, name)) {
         env_set(&node->defaults, name, value, value ? source : PLAN_ON_START);
+    }
 }
 
 /* interface auto: what routes to the master. Never over a value that is set, so it is a default. */
 static void add_interface(struct plan_work *work, struct plan_node *node)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, node->host);
-    if (work->in->hosts->len < 2)
+    if (work->in->hosts->len < 2) {
         return;
+    }
     bool wanted = !env_get(&node->env, "NCCL_SOCKET_IFNAME") || !env_get(&node->env, "GLOO_SOCKET_IFNAME");
     if (facts && !facts->interface) {
-        if (wanted)
+        if (wanted) {
             strlist_add(&work->no_interface, node->label);
+        }
         return;
     }
     AUTO_FREE char *exact = facts ? xasprintf("=%s", facts->interface) : NULL;
@@ -268,8 +291,9 @@ static void add_defaults(struct plan_work *work, struct plan_node *node)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, node->host);
     const struct env *wanted = &work->whole.defaults;
-    for (size_t i = 0; i < wanted->len; i++)
+    for (size_t i = 0; i < wanted->len; i++) {
         add_default(node, wanted->items[i].name, wanted->items[i].value, wanted->items[i].source);
+    }
     add_default(node, "PYTHONUNBUFFERED", "1", "default");
     add_default(node, "LANG", "C.UTF-8", "default");
     if (facts && node->nproc) {
@@ -313,18 +337,22 @@ static void add_computed(struct plan_node *node, const struct placeholders *valu
 
 static void flag_secrets(const struct strlist *patterns, struct env *env)
 {
-    for (size_t i = 0; i < env->len; i++)
+    for (size_t i = 0; i < env->len; i++) {
         env->items[i].secret = text_matches_any(env->items[i].name, patterns->items, patterns->len);
+    }
 }
 
 int plan_env_make(struct plan_work *work, struct plan_node *node, const struct placeholders *values,
                   struct error *err)
 {
-    for (int layer = 0; layer < LAYER_COUNT; layer++)
-        if (set_layer(work, node, (enum layer)layer, values, err))
+    for (int layer = 0; layer < LAYER_COUNT; layer++) {
+        if (set_layer(work, node, (enum layer)layer, values, err)) {
             return -1;
-    if (check_gloo(node, err))
+        }
+    }
+    if (check_gloo(node, err)) {
         return -1;
+    }
     add_defaults(work, node);
     add_computed(node, values);
     const struct strlist *secrets = &work->in->job->secret_env;
@@ -346,14 +374,17 @@ void plan_caller_env(enum plan_env_mode mode, const char *const *environ_, struc
     static const char *const kept[] = {"HOME", "USER", "LOGNAME", "SHELL"};
     for (size_t i = 0; environ_ && environ_[i]; i++) {
         const char *equals = strchr(environ_[i], '=');
-        if (!equals)
+        if (!equals) {
             continue;
+        }
         AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
         bool keep = mode == PLAN_ENV_KEEP ? !name_is_any(name, dropped_names, ARRAY_LEN(dropped_names))
                                           : name_is_any(name, kept, ARRAY_LEN(kept));
-        if (keep)
+        if (keep) {
             strlist_add(out, environ_[i]);
+        }
     }
-    if (mode != PLAN_ENV_KEEP)
+    if (mode != PLAN_ENV_KEEP) {
         strlist_add(out, "PATH=" DEFAULT_PATH);
+    }
 }

@@ -12,8 +12,9 @@ static void add_path(struct str *out, const char *path)
         str_add(out, path);
     } else if (text_starts(path, "~/")) {
         str_add(out, "~/");
-        if (path[2])
+        if (path[2]) {
             quote_sh_pretty(out, path + 2);
+        }
     } else {
         quote_sh_pretty(out, path);
     }
@@ -42,13 +43,15 @@ static void add_env(const struct plan_node *node, struct str *out)
     plan_node_env(node, &all);
     str_add(out, "env");
     for (size_t i = 0; i < all.len; i++) {
-        if (!all.items[i].value)
+        if (!all.items[i].value) {
             continue;
+        }
         str_addf(out, " %s=", all.items[i].name);
-        if (all.items[i].secret)
+        if (all.items[i].secret) {
             str_add(out, "***");
-        else if (*all.items[i].value)
+        } else if (*all.items[i].value) {
             quote_sh_pretty(out, all.items[i].value);
+        }
     }
     env_release(&all);
     str_add_char(out, ' ');
@@ -78,8 +81,9 @@ static void add_command(const struct plan *plan, const struct plan_node *node, s
         return;
     }
     AUTO_STR struct str script = STR_INIT;
-    for (size_t i = 0; i < plan->setup.len; i++)
+    for (size_t i = 0; i < plan->setup.len; i++) {
         str_addf(&script, "%s\n", plan->setup.items[i]);
+    }
     str_add(&script, "exec ");
     add_words(node, &script);
     quote_sh_pretty(out, strcmp(plan->shell, "auto") == 0 ? "bash" : plan->shell);
@@ -98,8 +102,9 @@ void plan_shell_line(const struct plan *plan, size_t node, struct str *out)
     }
     add_env(which, &line);
     add_command(plan, which, &line);
-    if (plan->container.name)
+    if (plan->container.name) {
         enter_container(&plan->container, &line);
+    }
     if (which->local) {
         str_add_mem(out, line.data, line.len);
         return;
@@ -109,8 +114,9 @@ void plan_shell_line(const struct plan *plan, size_t node, struct str *out)
         quote_sh_pretty(out, plan->ssh_options.items[i]);
         str_add_char(out, ' ');
     }
-    if (which->port)
+    if (which->port) {
         str_addf(out, "-p %u ", which->port);
+    }
     if (which->user) {
         quote_sh_pretty(out, which->user);
         str_add_char(out, '@');

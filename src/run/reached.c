@@ -7,7 +7,7 @@
 
 static void forget(struct reached_hosts *hosts)
 {
-    for (size_t i = 0; hosts->endpoints != NULL && i < hosts->list.len; i++) {
+    for (size_t i = 0; hosts->endpoints && i < hosts->list.len; i++) {
         endpoint_release(&hosts->endpoints[i]);
     }
     free(hosts->endpoints);
@@ -40,13 +40,13 @@ int reached_hosts_resolve(struct reached_hosts *hosts, const struct job *job, co
     hosts->endpoints = xcalloc(count + 1, sizeof(*hosts->endpoints));
     hosts->facts = xcalloc(count + 1, sizeof(*hosts->facts));
     hosts->config = ssh_config_load(job->ssh_config, machine.home, NULL, NULL, err);
-    int result = hosts->config == NULL ? -1 : 0;
+    int result = hosts->config ? 0 : -1;
     for (size_t i = 0; i < count && result == 0; i++) {
         struct endpoint *endpoint = &hosts->endpoints[i];
         result =
             endpoint_resolve(&hosts->list.items[i], &options, &machine, hosts->config, endpoint, NULL, err);
         if (result == 0) {
-            bool renamed = endpoint->hostname != NULL && strcmp(endpoint->hostname, endpoint->name) != 0;
+            bool renamed = endpoint->hostname && strcmp(endpoint->hostname, endpoint->name) != 0;
             hosts->facts[i] = (struct plan_host){
                 .local = endpoint->local,
                 .hostname = renamed ? endpoint->hostname : NULL,

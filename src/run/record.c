@@ -12,7 +12,7 @@
 
 static void put_text(json_t *object, const char *key, const char *text)
 {
-    json_object_set_new(object, key, text == NULL ? json_null() : json_string(text));
+    json_object_set_new(object, key, text ? json_string(text) : json_null());
 }
 
 static void put_number(json_t *object, const char *key, int64_t number)
@@ -79,7 +79,7 @@ static json_t *node_to_json(const struct run_node *node)
 
 static json_t *place_to_json(const struct place *place)
 {
-    if (place->container == NULL) {
+    if (!place->container) {
         return json_null();
     }
     json_t *object = json_object();
@@ -158,9 +158,9 @@ static void left_over_from_json(const json_t *array, struct run *run)
         const json_t *object = json_array_get(array, i);
         const char *host = json_string_value(json_object_get(object, "host"));
         const char *command = json_string_value(json_object_get(object, "command"));
-        if (host != NULL) {
+        if (host) {
             run_add_left_over(run, host, json_integer_value(json_object_get(object, "pid")),
-                              command == NULL ? "?" : command);
+                              command ? command : "?");
         }
     }
 }
@@ -241,8 +241,8 @@ char *run_record_write(const struct run *run)
         json_array_append_new(attempts, attempt_to_json(&run->attempts[i]));
     }
     json_object_set_new(object, "attempts", attempts);
-    json_t *spec = run->spec == NULL ? NULL : json_loads(run->spec, 0, NULL);
-    json_object_set_new(object, "spec", spec == NULL ? json_null() : spec);
+    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
+    json_object_set_new(object, "spec", spec ? spec : json_null());
 
     char *text = json_dumps(object, JSON_INDENT(1));
     json_decref(object);
@@ -307,8 +307,7 @@ static bool node_from_json(const json_t *object, struct run_node *node)
     node->signalled = get_flag(object, "signalled");
     node->written_off = get_flag(object, "written_off");
     AUTO_FREE char *state = get_text(object, "state");
-    return node->host.name != NULL && node->label != NULL && state != NULL &&
-           node_state_from_name(state, &node->state);
+    return node->host.name && node->label && state && node_state_from_name(state, &node->state);
 }
 
 static bool place_from_json(const json_t *object, struct place *place)
@@ -319,7 +318,7 @@ static bool place_from_json(const json_t *object, struct place *place)
     place->user = get_text(object, "user");
     place->id = get_text(object, "id");
     place->started = get_text(object, "started");
-    return json_is_null(object) || (place->container != NULL && place->engine != NULL);
+    return json_is_null(object) || (place->container && place->engine);
 }
 
 static void reach_of_debt_from_json(const json_t *object, struct reach *reach)
@@ -337,8 +336,8 @@ static void reach_of_debt_from_json(const json_t *object, struct reach *reach)
 static bool debt_from_json(const json_t *object, struct run_debt *debt)
 {
     const json_t *place = json_object_get(object, "place");
-    debt->place_known = place != NULL;
-    if (place != NULL && !place_from_json(place, &debt->place)) {
+    debt->place_known = place;
+    if (place && !place_from_json(place, &debt->place)) {
         return false;
     }
     reach_of_debt_from_json(json_object_get(object, "reach"), &debt->reach);
@@ -348,21 +347,21 @@ static bool debt_from_json(const json_t *object, struct run_debt *debt)
     debt->artifacts = get_text(object, "artifacts");
     debt->rank = (unsigned)get_number(object, "rank", 0);
     debt->attempt = (unsigned)get_number(object, "attempt", 0);
-    return debt->host.name != NULL && debt->label != NULL && debt->attempt > 0;
+    return debt->host.name && debt->label && debt->attempt > 0;
 }
 
 static void list_from_json(const json_t *array, struct strlist *list)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
-        strlist_add(list, text == NULL ? "" : text);
+        strlist_add(list, text ? text : "");
     }
 }
 
 static void get_act(const json_t *object, const char *key, enum policy_act *act)
 {
     const char *name = json_string_value(json_object_get(object, key));
-    if (name != NULL) {
+    if (name) {
         policy_act_from_name(name, act);
     }
 }
@@ -371,7 +370,7 @@ static void get_act(const json_t *object, const char *key, enum policy_act *act)
 static void policy_from_json(const json_t *run, struct policy *policy)
 {
     const json_t *object = json_object_get(run, "policy");
-    if (object == NULL) {
+    if (!object) {
         object = run;
     }
     get_act(object, "on_failure", &policy->on_failure);
@@ -380,7 +379,7 @@ static void policy_from_json(const json_t *run, struct policy *policy)
     policy->lost_after_s = (unsigned long)get_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
     policy->stall_s = (unsigned long)get_number(object, "stall_s", 0);
     const char *finish_on = json_string_value(json_object_get(object, "finish_on"));
-    if (finish_on != NULL && strcmp(finish_on, "rank0") == 0) {
+    if (finish_on && strcmp(finish_on, "rank0") == 0) {
         policy->finish_on = POLICY_FINISH_RANK0;
     }
     policy->time_limit_s = (unsigned long)get_number(object, "time_limit_s", 0);
@@ -398,7 +397,7 @@ static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
     attempt->reason = get_text(object, "reason");
     list_from_json(json_object_get(object, "nodes"), &attempt->nodes);
     AUTO_FREE char *state = get_text(object, "state");
-    return attempt->number > 0 && state != NULL && run_state_from_name(state, &attempt->state);
+    return attempt->number > 0 && state && run_state_from_name(state, &attempt->state);
 }
 
 static bool lists_from_json(const json_t *object, struct run *run)
@@ -445,8 +444,8 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->job_file = get_text(object, "job_file");
     AUTO_FREE char *id = get_text(object, "run_id");
     AUTO_FREE char *state = get_text(object, "state");
-    if (run->name == NULL || run->job == NULL || id == NULL || strlen(id) >= sizeof(run->id) ||
-        state == NULL || !run_state_from_name(state, &run->state)) {
+    if (!run->name || !run->job || !id || strlen(id) >= sizeof(run->id) || !state ||
+        !run_state_from_name(state, &run->state)) {
         return false;
     }
     memcpy(run->id, id, strlen(id) + 1);
@@ -480,7 +479,7 @@ int run_record_read(const char *text, size_t len, const char *path, struct run *
 {
     json_error_t why;
     json_t *object = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-    if (object == NULL) {
+    if (!object) {
         error_set(err, &kind_record_damaged, "the record '%s' is damaged: %s", path, why.text);
         return error_hint(err, "look at the file; without it the run's processes must be ended by hand");
     }

@@ -71,7 +71,7 @@ static void gather_ranks(struct removal *removal, struct strlist *gone)
 static bool remove_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct removal *removal = ctx;
-    if (removal->turn >= removal->ranks[node].len || removal->failures.errors[node].kind != NULL) {
+    if (removal->turn >= removal->ranks[node].len || removal->failures.errors[node].kind) {
         return false;
     }
     struct node_target target = run_node_target(removal->run, node);
@@ -159,7 +159,7 @@ static bool pass_over(const struct removal *removal)
         }
     }
     for (size_t i = 0; i < removal->failures.len; i++) {
-        if (removal->failures.errors[i].kind != NULL) {
+        if (removal->failures.errors[i].kind) {
             tell_warn(removal->context, "%s: %s; its files and what else may be left there are forgotten",
                       removal->run->nodes[i].label, removal->failures.errors[i].text);
         }

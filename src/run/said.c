@@ -26,5 +26,5 @@ void said_explain(const struct str *said, struct error *err)
     }
     const char *text = str_text(said);
     const char *frame = memmem(text, said->len, "\n@@", 3); /* from there on it is our script that speaks */
-    login_words_explain(err, "the login says", text, frame != NULL ? (size_t)(frame - text) : said->len);
+    login_words_explain(err, "the login says", text, frame ? (size_t)(frame - text) : said->len);
 }

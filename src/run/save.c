@@ -50,7 +50,7 @@ static int on_begin(void *ctx, size_t node, uint64_t size, struct error *err)
 {
     struct save *save = ctx;
     struct save_file *file = &save->files[node];
-    const bool moves = file->reason != SAVE_CONTINUED && file->older == NULL;
+    const bool moves = file->reason != SAVE_CONTINUED && !file->older;
     const int result = save_file_begin(file, size, err);
     if (result == 0 && moves) {
         note(save, node);
@@ -76,10 +76,11 @@ static int on_end(void *ctx, size_t node, struct error *err)
 
 static int open_folder(struct save *save, const char *folder, struct error *err)
 {
-    if (file_make_dirs(folder, 0777, err) != 0)
+    if (file_make_dirs(folder, 0777, err) != 0) {
         return -1;
+    }
     char *absolute = realpath(folder, NULL);
-    if (absolute == NULL || access(absolute, W_OK | X_OK) != 0) {
+    if (!absolute || access(absolute, W_OK | X_OK) != 0) {
         error_set_errno(err, &kind_local, errno, "cannot write to '%s'", folder);
         free(absolute);
         return error_hint(err, "name a folder for --save in which you may write");
@@ -94,14 +95,15 @@ static int prepare_files(struct save *save, const char *folder, const bool *sele
     const struct run *run = save->run;
     bool changed = false;
     for (size_t i = 0; i < run->nodes_len; i++) {
-        if (!selected[i])
+        if (!selected[i]) {
             continue;
+        }
         AUTO_FREE char *name = file_name(run, i);
         AUTO_FREE char *absolute = path_join(save->folder, name);
         const char *known = save_record_get(save->record, absolute);
         struct save_file *file = &save->files[i];
         save_file_init(file, path_join(folder, name), known, save->identity);
-        if (file->reason == SAVE_CONTINUED && (known == NULL || strcmp(known, save->identity) != 0)) {
+        if (file->reason == SAVE_CONTINUED && (!known || strcmp(known, save->identity) != 0)) {
             note(save, i);
             changed = true;
         }
@@ -123,13 +125,14 @@ static void tell_reasons(const struct save *save)
         AUTO_STR struct str names = STR_INIT;
         const char *older = NULL;
         for (size_t i = 0; i < run->nodes_len; i++) {
-            if (save->files[i].older != NULL && save->files[i].reason == reason) {
+            if (save->files[i].older && save->files[i].reason == reason) {
                 strlist_add(&labels, run->nodes[i].label);
                 older = save->files[i].older;
             }
         }
-        if (labels.len == 0)
+        if (labels.len == 0) {
             continue;
+        }
         hostlist_fold_names(labels.items, labels.len, &names);
         tell_warn(save->context, "%s: %s; the log is saved anew, and that file is kept%s '%s'",
                   str_text(&names), reasons[reason], labels.len > 1 ? ", as in" : " as", older);
@@ -144,8 +147,9 @@ static void fill_result(struct save *save, const struct tails *tails, struct run
     saved->items = xcalloc(run->nodes_len, sizeof(*saved->items));
     for (size_t i = 0; i < run->nodes_len; i++) {
         struct save_file *file = &save->files[i];
-        if (file->path == NULL)
+        if (!file->path) {
             continue;
+        }
         struct run_saved_log *log = &saved->items[saved->len++];
         const bool is_missing = strlist_has(missing, run->nodes[i].label);
         *log = (struct run_saved_log){
@@ -173,11 +177,13 @@ static int outcome(const struct save *save, const struct crew *crew, const struc
         hostlist_fold_names(missing->items, missing->len, &names);
         tell_warn(crew->context, "%s: no log of this attempt", str_text(&names));
     }
-    if (crew_is_interrupted(crew))
+    if (crew_is_interrupted(crew)) {
         return crew_interrupted_error(crew, err);
+    }
     node_failures_tell(failures, crew->context, crew->run, &worst);
-    if (failures->count == 0)
+    if (failures->count == 0) {
         return 0;
+    }
     error_set(err, worst.kind, "could not save %zu of %zu logs of run '%s' to the end", failures->count,
               crew->run->nodes_len, crew->run->name);
     return error_hint(err, "repeat the command: it goes on where it stopped");
@@ -193,8 +199,9 @@ static int save_from_nodes(struct save *save, const struct run_logs_request *req
     int result = crew_open(&crew, save->context, save->run, err);
     if (result == 0) {
         struct tails *tails = tails_open(&crew, selected, &wish, &sink);
-        while (tails_left(tails) > 0 && !crew_is_interrupted(&crew))
+        while (tails_left(tails) > 0 && !crew_is_interrupted(&crew)) {
             crew_pause(&crew, TICK_MS);
+        }
         result = outcome(save, &crew, tails, err);
         fill_result(save, tails, saved);
         crew_close(&crew);
@@ -211,20 +218,24 @@ static int save_run(struct save *save, const struct run_logs_request *request, c
     const struct run *run = save->run;
     AUTO_FREE bool *selected = xcalloc(run->nodes_len, sizeof(bool));
     AUTO_STR struct str identity = STR_INIT;
-    if (run_logs_select(run, request, selected, err) != 0 || open_folder(save, folder, err) != 0)
+    if (run_logs_select(run, request, selected, err) != 0 || open_folder(save, folder, err) != 0) {
         return -1;
+    }
     saved->attempt = request->attempt ? request->attempt : run->attempt;
     str_addf(&identity, "%s.%u", run->id, saved->attempt);
     save->identity = str_text(&identity);
     save->record = save_record_load(save->context->store, run->name);
     save->files = xcalloc(run->nodes_len, sizeof(*save->files));
-    for (size_t i = 0; i < run->nodes_len; i++)
+    for (size_t i = 0; i < run->nodes_len; i++) {
         save->files[i].fd = -1;
+    }
     int result = prepare_files(save, folder, selected, err);
-    if (result == 0)
+    if (result == 0) {
         result = save_from_nodes(save, request, selected, saved, err);
-    for (size_t i = 0; i < run->nodes_len; i++)
+    }
+    for (size_t i = 0; i < run->nodes_len; i++) {
         save_file_release(&save->files[i]);
+    }
     free(save->files);
     json_decref(save->record);
     return result;
@@ -235,8 +246,9 @@ int run_logs_save(struct run_context *context, const char *name, const struct ru
 {
     struct run run;
     *saved = (struct run_saved){0};
-    if (run_store_load(context->store, name, &run, err) != 0)
+    if (run_store_load(context->store, name, &run, err) != 0) {
         return -1;
+    }
     struct save save = {.context = context, .run = &run};
     const int result = save_run(&save, request, folder, saved, err);
     free(save.folder);

@@ -28,9 +28,10 @@ void save_file_init(struct save_file *file, char *path, const char *known, const
 {
     struct stat what;
     *file = (struct save_file){.path = path, .fd = -1};
-    if (lstat(path, &what) != 0)
+    if (lstat(path, &what) != 0) {
         return;
-    if (known == NULL || !S_ISREG(what.st_mode)) {
+    }
+    if (!known || !S_ISREG(what.st_mode)) {
         file->reason = SAVE_UNKNOWN;
     } else if (strcmp(known, identity) != 0) {
         file->reason = SAVE_ATTEMPT;
@@ -42,8 +43,9 @@ void save_file_init(struct save_file *file, char *path, const char *known, const
 
 void save_file_release(struct save_file *file)
 {
-    if (file->fd >= 0)
+    if (file->fd >= 0) {
         close(file->fd);
+    }
     free(file->path);
     free(file->older);
     *file = (struct save_file){.fd = -1};
@@ -58,16 +60,18 @@ static int write_failed(const struct save_file *file, struct error *err)
 {
     const int saved = errno;
     error_set_errno(err, &kind_local, saved, "cannot write '%s'", file->path);
-    if (saved == ENOSPC || saved == EDQUOT)
+    if (saved == ENOSPC || saved == EDQUOT) {
         return error_hint(err, "free some space there and repeat the command: it goes on where it stopped");
+    }
     return -1;
 }
 
 /* What is there is not the beginning of the log: begin again, in a file of its own. */
 static int begin_again(struct save_file *file, enum save_reason reason)
 {
-    if (file->fd >= 0)
+    if (file->fd >= 0) {
         close(file->fd);
+    }
     file->fd = -1;
     file->reason = reason;
     file->had = 0;
@@ -81,10 +85,12 @@ static int move_away(struct save_file *file, struct error *err)
     for (unsigned i = 1; i < OLDER_MAX; i++) {
         AUTO_STR struct str older = STR_INIT;
         str_addf(&older, "%s.%u", file->path, i);
-        if (lstat(str_text(&older), &what) == 0)
+        if (lstat(str_text(&older), &what) == 0) {
             continue;
-        if (rename(file->path, str_text(&older)) != 0)
+        }
+        if (rename(file->path, str_text(&older)) != 0) {
             return error_set_errno(err, &kind_local, errno, "cannot rename '%s'", file->path);
+        }
         file->older = xstrdup(str_text(&older));
         return 0;
     }
@@ -105,14 +111,17 @@ static int take(struct save_file *file, struct error *err)
 
 int save_file_begin(struct save_file *file, uint64_t size, struct error *err)
 {
-    if (size < file->had)
+    if (size < file->had) {
         return begin_again(file, SAVE_SHORTER);
+    }
     const bool is_new = file->had == 0;
-    if (file->reason != SAVE_CONTINUED && file->older == NULL && move_away(file, err) != 0)
+    if (file->reason != SAVE_CONTINUED && !file->older && move_away(file, err) != 0) {
         return -1;
+    }
     file->fd = open(file->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT : 0), 0666);
-    if (file->fd < 0)
+    if (file->fd < 0) {
         return write_failed(file, err);
+    }
     return take(file, err);
 }
 
@@ -123,10 +132,12 @@ static ssize_t compare(struct save_file *file, const char *bytes, size_t len)
     const uint64_t left = file->check - file->compared;
     const size_t count = len < left ? len : (size_t)left;
     const off_t at = (off_t)(save_file_offset(file) + file->compared);
-    if (count == 0)
+    if (count == 0) {
         return 0;
-    if (pread(file->fd, there, count, at) != (ssize_t)count || memcmp(there, bytes, count) != 0)
+    }
+    if (pread(file->fd, there, count, at) != (ssize_t)count || memcmp(there, bytes, count) != 0) {
         return -1;
+    }
     file->compared += count;
     return (ssize_t)count;
 }
@@ -134,16 +145,19 @@ static ssize_t compare(struct save_file *file, const char *bytes, size_t len)
 int save_file_feed(struct save_file *file, const char *bytes, size_t len, struct error *err)
 {
     const ssize_t compared = compare(file, bytes, len);
-    if (compared < 0)
+    if (compared < 0) {
         return begin_again(file, SAVE_CHANGED);
+    }
     bytes += compared;
     len -= (size_t)compared;
     while (len > 0) {
         const ssize_t written = write(file->fd, bytes, len);
-        if (written < 0 && errno == EINTR)
+        if (written < 0 && errno == EINTR) {
             continue;
-        if (written < 0)
+        }
+        if (written < 0) {
             return write_failed(file, err);
+        }
         bytes += written;
         len -= (size_t)written;
         file->added += (uint64_t)written;
@@ -154,12 +168,15 @@ int save_file_feed(struct save_file *file, const char *bytes, size_t len, struct
 int save_file_end(struct save_file *file, struct error *err)
 {
     int result = 0;
-    if (file->fd < 0)
+    if (file->fd < 0) {
         return 0;
-    if (file->added > 0 && fsync(file->fd) != 0 && errno != EINVAL)
+    }
+    if (file->added > 0 && fsync(file->fd) != 0 && errno != EINVAL) {
         result = write_failed(file, err);
-    if (close(file->fd) != 0 && result == 0)
+    }
+    if (close(file->fd) != 0 && result == 0) {
         result = write_failed(file, err);
+    }
     file->fd = -1;
     return result;
 }
@@ -177,8 +194,9 @@ json_t *save_record_load(const struct run_store *store, const char *run)
     AUTO_FREE char *path = record_path(store, run);
     AUTO_STR struct str text = STR_INIT;
     json_t *record = NULL;
-    if (file_read(path, RECORD_MAX, &text, NULL) == 0)
+    if (file_read(path, RECORD_MAX, &text, NULL) == 0) {
         record = json_loadb(str_text(&text), text.len, 0, NULL);
+    }
     if (!json_is_object(record)) {
         json_decref(record);
         record = json_object();

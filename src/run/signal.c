@@ -44,7 +44,7 @@ static int judge_signal(const struct node_signal *answer, struct error *err)
     if (answer->delivered) {
         return 0;
     }
-    if (answer->problem != NULL) {
+    if (answer->problem) {
         return error_set(err, &kind_not_signalled, "the signal could not be sent: %s", answer->problem);
     }
     switch (answer->life) {

@@ -13,8 +13,8 @@
 
 static const char *user_of(const struct run *run, const struct host *host)
 {
-    const char *user = host->user != NULL ? host->user : run->ssh_user;
-    return user == NULL ? "" : user;
+    const char *user = host->user ? host->user : run->ssh_user;
+    return user ? user : "";
 }
 
 static unsigned port_of(const struct run *run, const struct host *host)
@@ -101,7 +101,7 @@ static size_t count_unreached(const struct start *start)
 
 static bool is_named_master(const struct start *start)
 {
-    return start->unreached[0] && start->request->job->master_addr != NULL;
+    return start->unreached[0] && start->request->job->master_addr;
 }
 
 static int replace_unreached(struct start *start, struct error *err)

@@ -29,7 +29,7 @@ static void learn_secrets(struct start *start)
         plan_node_env(&start->plan.nodes[i], &env);
         for (size_t v = 0; v < env.len; v++) {
             const struct env_var *var = &env.items[v];
-            if (var->secret && var->value != NULL && !strlist_has(secrets, var->value)) {
+            if (var->secret && var->value && !strlist_has(secrets, var->value)) {
                 strlist_add(secrets, var->value);
             }
         }
@@ -64,7 +64,7 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
         .host_facts = start->host_facts,
         .run = request->run,
         .environ_ = start->context->environ_,
-        .facts = facts.run_id != NULL ? &facts : NULL,
+        .facts = facts.run_id ? &facts : NULL,
     };
     plan_release(&start->plan);
     start->plan = (struct plan){0};
@@ -137,7 +137,7 @@ static void start_failed(void *ctx, size_t node, const struct error *error, bool
     if (!started) {
         start->touched[node] = false;
     }
-    if (record->state == NODE_PENDING && record->reason == NULL) {
+    if (record->state == NODE_PENDING && !record->reason) {
         judge_set_reason(record, "%s", error->text);
     }
     node_failures_set(&start->failures, node, error);
@@ -227,11 +227,11 @@ static void keep_failures(const struct start *start)
     for (size_t i = 0; i < start->failures.len; i++) {
         const struct error *error = &start->failures.errors[i];
         struct run_node *node = &start->run->nodes[i];
-        if (start->ends[i].reason != NULL) {
+        if (start->ends[i].reason) {
             node->state = NODE_FAILED;
             judge_set_reason(node, "%s", start->ends[i].reason);
-        } else if (error->kind != NULL && !error_is(error, &kind_interrupted) &&
-                   !error_is(error, &kind_terminated) && node->state == NODE_STOPPED) {
+        } else if (error->kind && !error_is(error, &kind_interrupted) && !error_is(error, &kind_terminated) &&
+                   node->state == NODE_STOPPED) {
             node->state = NODE_FAILED;
             judge_set_reason(node, "%s", error->text);
         }
@@ -243,10 +243,10 @@ static bool is_run_failure(const struct start *start)
 {
     bool any = false;
     for (size_t i = 0; i < start->failures.len; i++) {
-        if (start->ends[i].reason == NULL && start->failures.errors[i].kind != NULL) {
+        if (!start->ends[i].reason && start->failures.errors[i].kind) {
             return false;
         }
-        any = any || start->ends[i].reason != NULL;
+        any = any || start->ends[i].reason;
     }
     return any;
 }
@@ -257,7 +257,7 @@ static void explain(struct start *start, struct error *err)
     struct run *run = start->run;
     long first = run_first_failure(run);
     for (size_t i = 0; i < run->nodes_len; i++) {
-        if (start->ends[i].reason != NULL) {
+        if (start->ends[i].reason) {
             run_note_event(start->context, run, "node-failed", run->nodes[i].label, "%s",
                            start->ends[i].reason);
         }
@@ -267,7 +267,7 @@ static void explain(struct start *start, struct error *err)
     }
     free(run->reason);
     run->reason = run_failure_text(&run->nodes[first], start->ends[first].output);
-    if (err != NULL) {
+    if (err) {
         error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name, run->reason);
     }
 }
@@ -286,7 +286,7 @@ static int fail(struct start *start, struct error *err)
     }
     keep_failures(start);
     if (is_run_failure(start)) {
-        explain(start, worse.kind == NULL ? err : NULL);
+        explain(start, worse.kind ? NULL : err);
     }
     if (start->request->again) {
         run->stopping = true; /* whoever restarts it says what becomes of it */
@@ -319,7 +319,7 @@ static int nodes_failed(struct start *start, const char *step, struct error *err
 static bool wants_restarts(const struct start *start)
 {
     const struct policy *policy = &start->request->job->policy;
-    return start->request->asked != NULL && !start->request->again &&
+    return start->request->asked && !start->request->again &&
            (policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART);
 }
 
@@ -391,7 +391,7 @@ static int attempt(struct start *start, struct error *err)
 
 static void forget_probes(struct start *start)
 {
-    for (size_t i = 0; start->probes != NULL && i < start->hosts->len; i++) {
+    for (size_t i = 0; start->probes && i < start->hosts->len; i++) {
         node_probe_release(&start->probes[i]);
     }
     free(start->probes);
@@ -400,7 +400,7 @@ static void forget_probes(struct start *start)
     start->touched = NULL;
     free(start->unreached);
     start->unreached = NULL;
-    for (size_t i = 0; start->ends != NULL && i < start->hosts->len; i++) {
+    for (size_t i = 0; start->ends && i < start->hosts->len; i++) {
         free(start->ends[i].reason);
         free(start->ends[i].output);
     }

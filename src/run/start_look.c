@@ -13,7 +13,7 @@ static bool is_shell(const char *word)
 {
     static const char *const shells[] = {"sh", "bash", "dash", "ash", "ksh", "zsh"};
     const char *slash = strrchr(word, '/');
-    const char *name = slash == NULL ? word : slash + 1;
+    const char *name = slash ? slash + 1 : word;
     for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++) {
         if (strcmp(name, shells[i]) == 0) {
             return true;
@@ -39,23 +39,23 @@ static void look_at_line(const char *line, struct start_look *out)
 {
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
     size_t len = strlen(line);
-    while (len > 0 && strchr(" \t\r\n", line[len - 1]) != NULL) {
+    while (len > 0 && strchr(" \t\r\n", line[len - 1])) {
         len--;
     }
     AUTO_FREE char *plain = xstrndup(line, len);
-    if (strpbrk(plain, ";&|<>()`\n") != NULL) {
+    if (strpbrk(plain, ";&|<>()`\n")) {
         return;
     }
     char *rest = NULL;
-    for (char *word = strtok_r(plain, " \t", &rest); word != NULL && words.len < 2;
+    for (char *word = strtok_r(plain, " \t", &rest); word && words.len < 2;
          word = strtok_r(NULL, " \t", &rest)) {
         strlist_add(&words, word);
     }
     size_t exact = 0; /* words that the shell leaves as they are */
-    while (exact < words.len && strpbrk(words.items[exact], LINE_STOPS) == NULL) {
+    while (exact < words.len && !strpbrk(words.items[exact], LINE_STOPS)) {
         exact++;
     }
-    if (exact > 0 && (strchr(words.items[0], '/') != NULL || is_shell(words.items[0]))) {
+    if (exact > 0 && (strchr(words.items[0], '/') || is_shell(words.items[0]))) {
         look_at_words(words.items, exact, out);
     }
 }
@@ -74,7 +74,7 @@ void start_look_find(const struct plan_node *node, struct start_look *out)
     const struct strlist *argv = &node->argv;
     switch (probe->program_type) {
     case LAUNCH_PROGRAM_COMMAND:
-        if (probe->interpreter != NULL) { /* torchrun and no_python */
+        if (probe->interpreter) { /* torchrun and no_python */
             out->exec = xstrdup(probe->program);
         } else {
             look_at_words(argv->items, argv->len, out);
@@ -98,10 +98,10 @@ void start_look_find(const struct plan_node *node, struct start_look *out)
 int start_look_judge(const struct node_probe *probe, struct error *err)
 {
     const char *fault = probe->fault;
-    const char *file = probe->fault_file == NULL ? "?" : probe->fault_file;
-    const char *missing = probe->fault_detail == NULL ? "?" : probe->fault_detail;
-    const char *folder = probe->workdir == NULL ? "the login folder" : probe->workdir;
-    if (fault == NULL) {
+    const char *file = probe->fault_file ? probe->fault_file : "?";
+    const char *missing = probe->fault_detail ? probe->fault_detail : "?";
+    const char *folder = probe->workdir ? probe->workdir : "the login folder";
+    if (!fault) {
         return 0;
     }
     if (strcmp(fault, "crlf") == 0) {

@@ -12,7 +12,7 @@
 static const char *outer_run_id(const struct run_context *context)
 {
     static const char name[] = "MTLAUNCH_RUN_ID=";
-    for (size_t i = 0; context->environ_ != NULL && context->environ_[i] != NULL; i++) {
+    for (size_t i = 0; context->environ_ && context->environ_[i]; i++) {
         if (text_starts(context->environ_[i], name)) {
             return context->environ_[i] + sizeof(name) - 1;
         }

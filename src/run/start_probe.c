@@ -79,22 +79,21 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
 
 static int judge_claims(const struct start *start, const struct node_probe *probe, struct error *err)
 {
-    if (probe->foreign.run_id != NULL) {
+    if (probe->foreign.run_id) {
         return judge_foreign(&probe->foreign, start->run->name, err);
     }
     if (probe->live.total > 0) {
         const struct node_process *first = probe->live.len > 0 ? &probe->live.items[0] : NULL;
         error_set(err, &kind_run_live,
                   "%llu processes of an earlier attempt of '%s' live there (pid %lld: %s)",
-                  (unsigned long long)probe->live.total, start->run->name,
-                  first == NULL ? 0 : (long long)first->pid,
-                  first == NULL || first->command == NULL ? "?" : first->command);
+                  (unsigned long long)probe->live.total, start->run->name, !first ? 0 : (long long)first->pid,
+                  !first || !first->command ? "?" : first->command);
         return error_hint(err, "`mtlaunch stop %s` ends them", start->run->name);
     }
     if (!probe->artifacts_writable) {
         error_set(err, &kind_artifacts_unwritable, "the artifacts folder '%s' is not writable: %s",
-                  probe->artifacts == NULL ? "?" : probe->artifacts,
-                  probe->artifacts_problem == NULL ? "unknown reason" : probe->artifacts_problem);
+                  probe->artifacts ? probe->artifacts : "?",
+                  probe->artifacts_problem ? probe->artifacts_problem : "unknown reason");
         return error_hint(err, "make it, or name another with 'artifacts' in the spec or --artifacts");
     }
     return 0;
@@ -111,7 +110,7 @@ static int judge_port(const struct start *start, const struct node_probe *probe,
         if (probe->port_pid > 0) {
             AUTO_FREE char *text = xstrdup(err->text);
             error_set(err, &kind_port_taken, "%s by pid %lld (%s)", text, (long long)probe->port_pid,
-                      probe->port_command == NULL ? "?" : probe->port_command);
+                      probe->port_command ? probe->port_command : "?");
         }
         return error_hint(err, "use another with --master-port, or leave it out to have a free one chosen");
     }
@@ -133,7 +132,7 @@ static void add_setup_output(struct error *err, const char *printed)
 {
     AUTO_STR struct str output = STR_INIT;
     AUTO_FREE char *text = xstrdup(err->text);
-    if (printed != NULL) {
+    if (printed) {
         text_add_safe(&output, printed, strlen(printed));
     }
     while (output.len > 0 && output.data[output.len - 1] == '\n') {
@@ -170,12 +169,12 @@ static int judge_setup(const struct start *start, const struct node_probe *probe
     const struct node_setup_failure *setup = &probe->setup;
     if (setup->line == 0 && setup->status == 127) {
         error_set(err, &kind_interpreter_missing, "%s",
-                  setup->output == NULL ? "the shell for setup was not found" : setup->output);
+                  setup->output ? setup->output : "the shell for setup was not found");
         return error_hint(err, "name one that is there with 'shell'");
     }
     if (setup->line == 0) {
         error_set(err, &kind_workdir_missing, "the folder '%s' can't be entered",
-                  probe->workdir == NULL ? "?" : probe->workdir);
+                  probe->workdir ? probe->workdir : "?");
         return error_hint(err, "look at its mode and owner there, or name another with 'workdir'");
     }
     AUTO_FREE char *line = start_setup_line(start, setup->line);
@@ -195,10 +194,10 @@ static int judge_program(const struct start *start, size_t node, const struct no
                          struct error *err)
 {
     const struct plan_node *plan = &start->plan.nodes[node];
-    const char *path = probe->path == NULL ? "?" : probe->path;
+    const char *path = probe->path ? probe->path : "?";
     if (!probe->workdir_exists) {
         error_set(err, &kind_workdir_missing, "%s: no such directory",
-                  plan->workdir == NULL ? "the login folder" : plan->workdir);
+                  plan->workdir ? plan->workdir : "the login folder");
         return error_hint(err, "make it there, or give this host its own with workdir= in the host list");
     }
     if (probe->setup.failed) {
@@ -215,8 +214,8 @@ static int judge_program(const struct start *start, size_t node, const struct no
     }
     if (!probe->module_found) {
         error_set(err, &kind_interpreter_missing, "'%s' has no module '%s' (PATH=%s)",
-                  probe->interpreter == NULL ? plan->probe.interpreter : probe->interpreter,
-                  plan->probe.module, path);
+                  probe->interpreter ? probe->interpreter : plan->probe.interpreter, plan->probe.module,
+                  path);
         return error_hint(err, "activate the right environment in 'setup', or name its python with 'python'");
     }
     if (!probe->program_exists && plan->probe.program_type == LAUNCH_PROGRAM_COMMAND) {
@@ -226,12 +225,12 @@ static int judge_program(const struct start *start, size_t node, const struct no
     }
     if (!probe->program_exists && text_starts(plan->probe.program, "~/")) {
         error_set(err, &kind_program_missing, "%s: no such file (the home folder there is '%s')",
-                  plan->probe.program, probe->home == NULL ? "?" : probe->home);
+                  plan->probe.program, probe->home ? probe->home : "?");
         return error_hint(err, "put it there, or name it by its whole path");
     }
     if (!probe->program_exists) {
         error_set(err, &kind_program_missing, "%s: no such file (in %s)", plan->probe.program,
-                  probe->workdir == NULL ? "the login folder" : probe->workdir);
+                  probe->workdir ? probe->workdir : "the login folder");
         return error_hint(err, "put it there, or set 'workdir' to the folder that holds it");
     }
     return 0;
@@ -246,7 +245,7 @@ static bool needs_gpus(const struct start *start, size_t node)
 static int judge_gpu_count(const struct start *start, size_t node, const struct node_probe *probe,
                            struct error *err)
 {
-    if (probe->gpus_problem == NULL || !needs_gpus(start, node)) {
+    if (!probe->gpus_problem || !needs_gpus(start, node)) {
         return 0;
     }
     error_set(err, &kind_gpus_unknown, "the GPUs cannot be counted: %s", probe->gpus_problem);
@@ -301,7 +300,7 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
 
 static bool same_text(const char *a, const char *b)
 {
-    return a != NULL && b != NULL && strcmp(a, b) == 0;
+    return a && b && strcmp(a, b) == 0;
 }
 
 void start_warn_unmounted(const struct start *start)
@@ -310,7 +309,7 @@ void start_warn_unmounted(const struct start *start)
     AUTO_FREE bool *told = xcalloc(run->nodes_len, sizeof(bool));
     for (size_t i = 0; i < run->nodes_len; i++) {
         const struct node_probe *probe = &start->probes[i];
-        if (probe->artifacts_unmounted == NULL || told[i]) {
+        if (!probe->artifacts_unmounted || told[i]) {
             continue;
         }
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;

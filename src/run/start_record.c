@@ -14,7 +14,7 @@
 
 static json_t *text_json(const char *text)
 {
-    if (text == NULL) {
+    if (!text) {
         return json_null();
     }
     AUTO_STR struct str clean = STR_INIT;
@@ -169,7 +169,7 @@ void start_fill_record(struct start *start)
     replace(&run->ssh_host_key, job->ssh_host_key);
     replace(&run->ssh_jump, job->ssh_jump);
     replace(&run->container_name, job->container.name);
-    replace(&run->container_engine, job->container.name != NULL ? job->container.engine : NULL);
+    replace(&run->container_engine, job->container.name ? job->container.engine : NULL);
     replace(&run->container_user, job->container.user);
     run->container_sudo = job->container.sudo;
     fill_head(run);

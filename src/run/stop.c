@@ -39,7 +39,7 @@ struct stop_round {
 static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct stop_round *round = ctx;
-    if (round->orders->nodes != NULL && !round->orders->nodes[node]) {
+    if (round->orders->nodes && !round->orders->nodes[node]) {
         return false;
     }
     const struct node_target target = run_node_target(round->run, node);
@@ -76,7 +76,7 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
     }
     AUTO_STR struct str pids = STR_INIT;
     for (size_t i = 0; i < leftovers->len; i++) {
-        const char *command = leftovers->items[i].command == NULL ? "?" : leftovers->items[i].command;
+        const char *command = leftovers->items[i].command ? leftovers->items[i].command : "?";
         str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, command);
     }
     strlist_addf(&result->cleaned, "%s: ended %llu left-over process%s: %s", node->label,
@@ -121,13 +121,13 @@ static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, con
     struct node_stop stop;
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
-        if (!round->orders->sweep && stop.unproven == NULL) {
+        if (!round->orders->sweep && !stop.unproven) {
             judge_stop(node, &stop, round->orders->again);
         }
         tell_inner(round, node, &stop.inner);
         add_survivors(round->result, node, &stop.survivors);
         add_cleaned(round->result, node, &stop.leftovers);
-        if (stop.unproven != NULL) {
+        if (stop.unproven) {
             result = unproven_error(node, &stop, round->result, err);
         } else {
             *round->unproven += stop.survivors.total > 0 ? 1 : 0;
@@ -143,7 +143,7 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
     (void)started;
     ++*round->unproven;
     node_failures_set(&round->failures, node, error);
-    if (round->silent != NULL) {
+    if (round->silent) {
         round->silent[node] = true;
     }
     bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
@@ -190,7 +190,7 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
         str_addf(&names, "%s%s: pid %lld, state %s%s, %s", i == 0 ? "; " : ", ", survivor->host,
                  (long long)survivor->pid, survivor->state,
                  strcmp(survivor->state, "D") == 0 ? " (unkillable: it waits in the kernel)" : "",
-                 survivor->command == NULL ? "?" : survivor->command);
+                 survivor->command ? survivor->command : "?");
     }
     for (size_t i = 0; i < result->unproven.len && i < 8; i++) {
         str_addf(&names, "; %s", result->unproven.items[i]);
@@ -205,7 +205,7 @@ void run_tell_stopped(const struct run_context *context, const struct run *run, 
 {
     size_t count = 0;
     for (size_t i = 0; i < run->nodes_len; i++) {
-        count += nodes == NULL || nodes[i] ? 1 : 0;
+        count += !nodes || nodes[i] ? 1 : 0;
     }
     tell_info(context, "%s: stopped on %zu node%s", run->name, count, count == 1 ? "" : "s");
 }
@@ -228,7 +228,7 @@ static int stop_conclude(struct run_context *context, struct run *run, const str
                          const bool *silent, struct error *err)
 {
     give_up = give_up && result->survivors_len == 0;
-    if (orders->conclude != NULL) {
+    if (orders->conclude) {
         orders->conclude(orders->ctx);
     }
     int kept = 0;
@@ -308,7 +308,7 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
     int code = crew_open(&crew, context, run, err);
     if (code == 0) {
         const struct stop_orders orders = {
-            .signal = request->signal != NULL ? request->signal : run->stop_signal,
+            .signal = request->signal ? request->signal : run->stop_signal,
             .grace_s = request->grace_given ? request->grace_s : run->stop_grace_s,
         };
         code = run_stop_held(&crew, run, orders, request->give_up, "asked for", result, err);

@@ -21,11 +21,11 @@
 
 int run_store_open(struct run_store *store, const char *xdg_state_home, const char *home, struct error *err)
 {
-    if (xdg_state_home != NULL && xdg_state_home[0] == '/') {
+    if (xdg_state_home && xdg_state_home[0] == '/') {
         store->root = path_join(xdg_state_home, "mtlaunch/runs");
         return 0;
     }
-    if (home == NULL || home[0] != '/') {
+    if (!home || home[0] != '/') {
         error_set(err, &kind_local, "neither XDG_STATE_HOME nor HOME names a folder for the run records");
         return error_hint(err, "set HOME or XDG_STATE_HOME to an absolute path");
     }
@@ -63,12 +63,12 @@ static int compare_names(const void *a, const void *b)
 int run_store_names(const struct run_store *store, struct strlist *names, struct error *err)
 {
     DIR *folder = opendir(store->root);
-    if (folder == NULL) {
+    if (!folder) {
         return errno == ENOENT ? 0
                                : error_set(err, &kind_local, "the run records '%s' can't be read: %s",
                                            store->root, strerror(errno));
     }
-    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         if (entry->d_name[0] != '.' && run_store_has(store, entry->d_name)) {
             strlist_add(names, entry->d_name);
         }
@@ -86,7 +86,7 @@ static int no_such_run(const struct run_store *store, const char *name, struct e
     error_set(err, &kind_no_such_run, "no run '%s' here", name);
     if (run_store_names(store, &names, NULL) == 0 && names.len > 0) {
         const char *nearest = text_nearest(name, (const char *const *)names.items, names.len);
-        if (nearest != NULL) {
+        if (nearest) {
             return error_hint(err, "did you mean '%s'?", nearest);
         }
         return error_hint(err, "`mtlaunch list` shows the runs");
@@ -116,7 +116,7 @@ int run_store_save(const struct run_store *store, const struct run *run, struct 
         return -1;
     }
     AUTO_FREE char *text = run_record_write(run);
-    if (text == NULL) {
+    if (!text) {
         return error_set(err, &kind_local, "the record of run '%s' can't be written as JSON", run->name);
     }
     return file_write_atomic(path, text, strlen(text), 0600, err);
@@ -147,7 +147,7 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
 {
     json_t *object = json_object();
     for (size_t i = 0; i < env->len; i++) {
-        if (env->items[i].secret && env->items[i].value != NULL) {
+        if (env->items[i].secret && env->items[i].value) {
             /* Values are bytes; JSON wants UTF-8: a value that is none is left to the caller's shell. */
             json_object_set_new(object, env->items[i].name, json_string(env->items[i].value));
         }
@@ -200,7 +200,7 @@ int run_store_add_event(const struct run_store *store, const char *name, int64_t
     json_t *object = json_object();
     json_object_set_new(object, "time_ms", json_integer(time_ms));
     json_object_set_new(object, "event", json_string(event));
-    json_object_set_new(object, "host", host == NULL ? json_null() : json_string(host));
+    json_object_set_new(object, "host", host ? json_string(host) : json_null());
     AUTO_STR struct str clean = STR_INIT;
     text_add_utf8(&clean, text, strlen(text));
     json_object_set_new(object, "text", json_string(str_text(&clean)));
@@ -216,7 +216,7 @@ static bool event_from_line(const char *line, size_t len, struct run_event *even
     const char *name = json_string_value(json_object_get(object, "event"));
     const char *text = json_string_value(json_object_get(object, "text"));
     const char *host = json_string_value(json_object_get(object, "host"));
-    bool whole = name != NULL && text != NULL;
+    bool whole = name && text;
     if (whole) {
         event->time_ms = json_integer_value(json_object_get(object, "time_ms"));
         event->event = xstrdup(name);
@@ -246,7 +246,7 @@ int run_store_events(const struct run_store *store, const char *name, size_t max
         return -1;
     }
     const char *line = str_text(&text);
-    for (const char *end = strchr(line, '\n'); end != NULL; line = end + 1, end = strchr(line, '\n')) {
+    for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
         struct run_event event;
         if (!event_from_line(line, (size_t)(end - line), &event)) {
             continue;
@@ -285,11 +285,11 @@ int run_store_remove(const struct run_store *store, const char *name, struct err
 {
     AUTO_FREE char *folder = run_folder(store, name);
     DIR *entries = opendir(folder);
-    if (entries == NULL) {
+    if (!entries) {
         return no_such_run(store, name, err);
     }
     int result = 0;
-    for (struct dirent *entry = readdir(entries); entry != NULL && result == 0; entry = readdir(entries)) {
+    for (struct dirent *entry = readdir(entries); entry && result == 0; entry = readdir(entries)) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             strcmp(entry->d_name, "run.json") != 0) {
             AUTO_FREE char *path = run_file(store, name, entry->d_name);

@@ -45,13 +45,13 @@ static int64_t start_ticks(int64_t pid)
         return 0;
     }
     const char *at = strrchr(str_text(&text), ')');
-    if (at == NULL || at[1] != ' ' || at[2] == 'Z') {
+    if (!at || at[1] != ' ' || at[2] == 'Z') {
         return 0;
     }
-    for (int field = 2; field < 22 && at != NULL; field++) {
+    for (int field = 2; field < 22 && at; field++) {
         at = strchr(at + 1, ' ');
     }
-    return at == NULL ? 0 : strtoll(at + 1, NULL, 10);
+    return at ? strtoll(at + 1, NULL, 10) : 0;
 }
 
 static void judge(const json_t *object, struct run_supervisor *out)
@@ -60,7 +60,7 @@ static void judge(const json_t *object, struct run_supervisor *out)
     const char *boot = json_string_value(json_object_get(object, "boot_id"));
     AUTO_FREE char *own_host = machine_name();
     AUTO_FREE char *own_boot = boot_id();
-    if (host == NULL || boot == NULL) {
+    if (!host || !boot) {
         return;
     }
     out->host = xstrdup(host);
@@ -126,7 +126,7 @@ int run_supervisor_enter(const struct run_store *store, const char *name, struct
     }
     run_supervisor_find(store, name, &found);
     /* Locks of a shared folder may not reach other machines: the file's word counts for these. */
-    bool taken = lock == -2 || (found.host != NULL && !found.here && found.alive);
+    bool taken = lock == -2 || (found.host && !found.here && found.alive);
     if (!taken && run_supervisor_beat(store, name, err) != 0) {
         close(lock);
         run_supervisor_release(&found);
@@ -135,7 +135,7 @@ int run_supervisor_enter(const struct run_store *store, const char *name, struct
     if (taken && lock >= 0) {
         close(lock);
     }
-    if (taken && other != NULL) {
+    if (taken && other) {
         *other = found;
         return -2;
     }

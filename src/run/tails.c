@@ -52,7 +52,7 @@ static void tail_ask(struct tail *tail);
 
 static bool has_sink(const struct tails *tails)
 {
-    return tails->sink.begin != NULL;
+    return tails->sink.begin;
 }
 
 /* All logs come at once, none has to wait for its turn. */
@@ -70,7 +70,7 @@ static void emit(const struct tail *tail, const char *bytes, size_t len)
 {
     const struct run_observer *observer = tail->tails->crew->context->observer;
     const struct run_node *node = &tail->tails->crew->run->nodes[tail->node];
-    if (observer->log != NULL && len > 0) {
+    if (observer->log && len > 0) {
         observer->log(observer->ctx, node->rank, node->label, bytes, len);
     }
 }
@@ -91,7 +91,7 @@ static void start_over(struct tail *tail)
     const struct crew *crew = tail->tails->crew;
     const struct run_observer *observer = crew->context->observer;
     const struct run_node *node = &crew->run->nodes[tail->node];
-    if (observer->log_end != NULL) {
+    if (observer->log_end) {
         observer->log_end(observer->ctx, node->rank, node->label); /* of a line that has no end any more */
     }
     tell_warn(crew->context, "%s: its log became shorter; it is read from its start", node->label);
@@ -222,7 +222,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     if (!tail->answer.header) {
         said_add(&tail->said, bytes, len);
     }
-    if (stream != 1 || tail->pausing || tail->again || tail->late || tail->error.kind != NULL) {
+    if (stream != 1 || tail->pausing || tail->again || tail->late || tail->error.kind) {
         return;
     }
     if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
@@ -244,15 +244,15 @@ static void tail_end(struct tail *tail, const struct error *error)
     const struct run_observer *observer = tails->crew->context->observer;
     const struct run_node *node = &tails->crew->run->nodes[tail->node];
     tail->state = TAIL_ENDED;
-    if (has_sink(tails) && tails->sink.end(tails->sink.ctx, tail->node, &end) != 0 && error == NULL) {
+    if (has_sink(tails) && tails->sink.end(tails->sink.ctx, tail->node, &end) != 0 && !error) {
         error = &end;
     }
-    if (error != NULL) {
+    if (error) {
         node_failures_set(&tails->failures, tail->node, error);
     } else if (tail->answer.missing) {
         strlist_add(&tails->missing, node->label);
     }
-    if (tails->wish.follow && observer->log_end != NULL) {
+    if (tails->wish.follow && observer->log_end) {
         observer->log_end(observer->ctx, node->rank, node->label);
     }
     if (--tails->left == 0) {
@@ -310,7 +310,7 @@ static bool retry_later(struct tail *tail, const struct error *error)
 static void on_done(void *ctx, size_t host, const struct exec_result *result)
 {
     struct tail *tail = ctx;
-    struct error err = tail->error.kind != NULL ? tail->error : result->error;
+    struct error err = tail->error.kind ? tail->error : result->error;
     (void)host;
     stop_timer(tail);
     if (tail->late && is_whole(tail) && !tail->pausing) {
@@ -326,15 +326,15 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
     } else {
-        if (err.kind == NULL) {
+        if (!err.kind) {
             node_tail_end(&tail->answer, tail->tails->wish.follow, &err);
         }
-        if (err.kind != NULL && !tail->answer.header) {
+        if (err.kind && !tail->answer.header) {
             said_explain(&tail->said, &err);
         }
-        if (err.kind == NULL && tail->tails->wish.follow && result->exit_status == EXIT_SHRANK) {
+        if (!err.kind && tail->tails->wish.follow && result->exit_status == EXIT_SHRANK) {
             tail_ask(tail);
-        } else if (err.kind == NULL) {
+        } else if (!err.kind) {
             tail_end(tail, NULL);
         } else if (!retry_later(tail, &err)) {
             tail_end(tail, &err);
@@ -368,8 +368,8 @@ static void tail_ask(struct tail *tail)
         .input = call.input.data,
         .input_len = call.input.len,
         .follow = wish.follow,
-        .hold_input = wish.follow && target.container.name != NULL, /* its end ends the follower inside */
-        .timeout_ms = 0,                                            /* a log may be long: see on_late */
+        .hold_input = wish.follow && target.container.name, /* its end ends the follower inside */
+        .timeout_ms = 0,                                    /* a log may be long: see on_late */
     };
     tail->state = TAIL_OPEN;
     tail->exec = fleet_exec(tails->crew->fleet, tail->node, &request, &handler, tail);
@@ -393,7 +393,7 @@ static void tails_advance(struct tails *tails)
         if (tail->state != TAIL_ENDED) {
             break;
         }
-        if (observer->log_end != NULL) {
+        if (observer->log_end) {
             const struct run_node *node = &tails->crew->run->nodes[tail->node];
             observer->log_end(observer->ctx, node->rank, node->label);
         }
@@ -412,7 +412,7 @@ struct tails *tails_open(struct crew *crew, const bool *selected, const struct n
     const struct run *run = crew->run;
     struct tails *tails = xcalloc(1, sizeof(*tails));
     *tails = (struct tails){.crew = crew, .wish = *wish};
-    if (sink != NULL) {
+    if (sink) {
         tails->sink = *sink;
     }
     tails->items = xcalloc(run->nodes_len, sizeof(*tails->items));
@@ -434,7 +434,7 @@ struct tails *tails_open(struct crew *crew, const bool *selected, const struct n
 
 void tails_free(struct tails *tails)
 {
-    if (tails == NULL) {
+    if (!tails) {
         return;
     }
     for (size_t i = 0; i < tails->len; i++) {

@@ -21,7 +21,7 @@ static void tick(struct guard *guard, unsigned ms)
 {
     const struct run_observer *observer = guard->context->observer;
     crew_pause(&guard->crew, ms);
-    if (observer->tick != NULL) {
+    if (observer->tick) {
         observer->tick(observer->ctx);
     }
 }
@@ -29,7 +29,7 @@ static void tick(struct guard *guard, unsigned ms)
 static void drain_logs(struct guard *guard)
 {
     int64_t until = clock_mono_ms() + DRAIN_MS;
-    while (guard->tails != NULL && tails_left(guard->tails) > 0 && clock_mono_ms() < until &&
+    while (guard->tails && tails_left(guard->tails) > 0 && clock_mono_ms() < until &&
            !crew_is_interrupted(&guard->crew)) {
         tick(guard, 100);
     }
@@ -125,7 +125,7 @@ static int outcome(const struct run *run, struct error *err)
         break;
     }
     return error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,
-                     run->reason == NULL ? "no reason is known" : run->reason);
+                     run->reason ? run->reason : "no reason is known");
 }
 
 /* Ctrl-C or TERM: with stop_on_signal the run ends too. err holds the interruption, or what outweighs it. */
@@ -350,7 +350,7 @@ int run_wait(struct run_context *context, const char *name, const struct run_wai
 
 static int supervised_elsewhere(const char *name, struct run_supervisor *other, struct error *err)
 {
-    if (other->host == NULL) {
+    if (!other->host) {
         error_set(err, &kind_supervised, "run '%s' is supervised by another process", name);
     } else {
         error_set(err, &kind_supervised, "run '%s' is supervised on '%s' by pid %lld", name, other->host,

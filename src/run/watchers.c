@@ -89,7 +89,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     bool is_beat = false;
     int result;
     (void)host;
-    if (stream != 1 || watcher->mute || watcher->why.kind != NULL) {
+    if (stream != 1 || watcher->mute || watcher->why.kind) {
         return;
     }
     while ((result = node_watch_take(&watcher->answer, &bytes, &len, &seen, &is_beat, &watcher->why)) == 1) {
@@ -122,14 +122,13 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct watchers *watchers = watcher->watchers;
     (void)host;
     watcher->state = WATCH_NONE;
-    if ((watcher->over && watcher->why.kind == NULL && result->error.kind == NULL) ||
-        crew_is_interrupted(watchers->crew)) {
+    if ((watcher->over && !watcher->why.kind && !result->error.kind) || crew_is_interrupted(watchers->crew)) {
         return;
     }
-    if (watcher->why.kind == NULL) {
+    if (!watcher->why.kind) {
         watcher->why = result->error;
     }
-    if (watcher->why.kind == NULL) {
+    if (!watcher->why.kind) {
         error_set(&watcher->why, &kind_connection_lost, "the watch there ended");
     }
     int64_t *since = &watchers->silent_since_ms[watcher->node];
@@ -162,7 +161,7 @@ static void watch_ask(struct watcher *watcher)
         .input = call.input.data,
         .input_len = call.input.len,
         .follow = true,
-        .hold_input = target.container.name != NULL, /* its end ends the watch inside */
+        .hold_input = target.container.name, /* its end ends the watch inside */
     };
     watcher->why.kind = NULL;
     watcher->mute = false;
@@ -204,7 +203,7 @@ struct watchers *watchers_open(struct crew *crew, unsigned beat_s)
 
 void watchers_free(struct watchers *watchers)
 {
-    if (watchers == NULL) {
+    if (!watchers) {
         return;
     }
     for (size_t i = 0; i < watchers->len; i++) {

@@ -44,14 +44,16 @@ void child_on_closed(uv_handle_t *handle)
 {
     struct child *child = handle->data;
 
-    if (--child->handles == 0)
+    if (--child->handles == 0) {
         child->kind->release(child);
+    }
 }
 
 static void close_stream(struct child_stream *stream)
 {
-    if (!stream->open)
+    if (!stream->open) {
         return;
+    }
     stream->open = false;
     uv_close((uv_handle_t *)&stream->pipe, child_on_closed);
 }
@@ -61,21 +63,25 @@ void child_discard(struct child *child)
 {
     struct child **at = &child->link->children;
 
-    while (*at != child)
+    while (*at != child) {
         at = &(*at)->next;
+    }
     *at = child->next;
     deadline_clear(deadlines_of(child), &child->quiet);
-    if (child->kind->leaving != NULL)
+    if (child->kind->leaving) {
         child->kind->leaving(child);
+    }
     child->link = NULL;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         close_stream(&child->streams[i]);
-    if (child->spawned && !child->reaped && child->process.pid > 0)
+    }
+    if (child->spawned && !child->reaped && child->process.pid > 0) {
         kill(-child->process.pid, SIGKILL);
-    else if (child->spawned)
+    } else if (child->spawned) {
         uv_close((uv_handle_t *)&child->process, child_on_closed);
-    else if (child->handles == 0)
+    } else if (child->handles == 0) {
         child->kind->release(child);
+    }
 }
 
 static void finish(struct child *child)
@@ -83,8 +89,9 @@ static void finish(struct child *child)
     struct child_link *link = child->link;
     struct transport_job *job = child->job;
 
-    if (child->kind->finishing != NULL && !child->kind->finishing(child))
+    if (child->kind->finishing && !child->kind->finishing(child)) {
         return;
+    }
     job->running = NULL;
     link->events->ended(link->owner, job, &child->result);
     child_discard(child);
@@ -92,8 +99,9 @@ static void finish(struct child *child)
 
 static void finish_if_done(struct child *child)
 {
-    if (child->reaped && child->streams[1].ended && child->streams[2].ended)
+    if (child->reaped && child->streams[1].ended && child->streams[2].ended) {
         finish(child);
+    }
 }
 
 static void wait_for_quiet(struct child *child);
@@ -116,15 +124,17 @@ static void wait_for_quiet(struct child *child)
 {
     int64_t left = child->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(child));
 
-    if (left > TRANSPORT_QUIET_MS)
+    if (left > TRANSPORT_QUIET_MS) {
         left = TRANSPORT_QUIET_MS;
+    }
     deadline_set(deadlines_of(child), &child->quiet, left > 0 ? (uint64_t)left : 0);
 }
 
 void child_note_end(struct child *child)
 {
-    if (child->ended_ms == 0)
+    if (child->ended_ms == 0) {
         child->ended_ms = deadlines_now(deadlines_of(child));
+    }
     wait_for_quiet(child);
 }
 
@@ -133,14 +143,14 @@ static void on_exit_process(uv_process_t *process, int64_t exit_status, int sign
     struct child *child = process->data;
 
     child->reaped = true;
-    if (child->link == NULL) {
+    if (!child->link) {
         uv_close((uv_handle_t *)process, child_on_closed);
         return;
     }
     child->result.exit_status = (int)exit_status;
     if (signal_number != 0) {
         const char *name = transport_signal_name(signal_number);
-        transport_set_signal(&child->result, name != NULL ? name : "unknown");
+        transport_set_signal(&child->result, name ? name : "unknown");
         child->result.exit_status = 128 + signal_number;
     }
     child_note_end(child);
@@ -160,12 +170,14 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
     struct child *child = stream->data;
     int number = (uv_handle_t *)stream == (uv_handle_t *)&child->streams[1].pipe ? 1 : 2;
 
-    if (child->link == NULL || len == 0)
+    if (!child->link || len == 0) {
         return;
+    }
     if (len > 0) {
         child->kind->data(child, number, buffer->base, (size_t)len);
-        if (child->ended_ms != 0)
+        if (child->ended_ms != 0) {
             wait_for_quiet(child);
+        }
         return;
     }
     child->streams[number].ended = true;
@@ -181,10 +193,12 @@ static void on_written(uv_write_t *write, int status)
     struct child *child = write->data;
 
     child->writing = false;
-    if (child->link == NULL)
+    if (!child->link) {
         return;
-    if (status != 0)
+    }
+    if (status != 0) {
         close_stream(&child->streams[0]);
+    }
     send_input(child);
 }
 
@@ -194,22 +208,25 @@ static void send_input(struct child *child)
     struct transport_job *job = child->job;
     struct child_stream *stream = &child->streams[0];
 
-    if (child->writing || child->input_held)
+    if (child->writing || child->input_held) {
         return;
+    }
     if (stream->open && job->input_len > 0) {
         /* libuv only reads from the buffer it is given. */
         uv_buf_t buffer = {.base = (char *)(uintptr_t)job->input, .len = job->input_len};
         child->write.data = child;
         job->input_len = 0;
         child->writing = uv_write(&child->write, (uv_stream_t *)&stream->pipe, &buffer, 1, on_written) == 0;
-        if (child->writing)
+        if (child->writing) {
             return;
+        }
         close_stream(stream);
     }
-    if (job->hold_input)
+    if (job->hold_input) {
         child->link->events->drained(child->link->owner, job);
-    else
+    } else {
         close_stream(stream);
+    }
 }
 
 /* One pipe; ours does not block, the child's is handed on by uv_spawn. Returns the child's end or -1. */
@@ -219,8 +236,9 @@ static int make_stream(struct child *child, int number)
     uv_loop_t *loop = child->link->shared->setup.loop;
     int ends[2], ours, theirs;
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
+    }
     ours = number == 0 ? ends[1] : ends[0];
     theirs = number == 0 ? ends[0] : ends[1];
     uv_pipe_init(loop, &stream->pipe, 0);
@@ -264,11 +282,13 @@ int child_spawn(struct child *child, const struct child_program *program)
         child_ends[i] = make_stream(child, i);
         failed = child_ends[i] < 0 ? -errno : 0;
     }
-    if (failed == 0)
+    if (failed == 0) {
         failed = start_process(child, program, child_ends);
+    }
     for (int i = 0; i < 3; i++) {
-        if (child_ends[i] >= 0)
+        if (child_ends[i] >= 0) {
             close(child_ends[i]);
+        }
     }
     return failed;
 }
@@ -278,10 +298,11 @@ static void read_output(struct child *child)
 {
     for (int i = 1; i < 3; i++) {
         struct child_stream *stream = &child->streams[i];
-        if (stream->open && *child->link->shared->setup.paused)
+        if (stream->open && *child->link->shared->setup.paused) {
             uv_read_stop((uv_stream_t *)&stream->pipe);
-        else if (stream->open)
+        } else if (stream->open) {
             uv_read_start((uv_stream_t *)&stream->pipe, on_alloc, on_read);
+        }
     }
 }
 
@@ -303,8 +324,9 @@ void child_fail(struct child *child, const struct error_kind *kind, const char *
     struct transport_job *job = child->job;
 
     error_set(&child->result.error, kind, "%s", text);
-    if (hint != NULL)
+    if (hint) {
         error_hint(&child->result.error, "%s", hint);
+    }
     child->result.exit_status = -1;
     job->running = NULL;
     link->events->ended(link->owner, job, &child->result);
@@ -326,16 +348,18 @@ void child_attach(struct child *child, struct child_link *link, struct transport
 void child_input(void *arg, struct transport_job *job)
 {
     (void)arg;
-    if (job->running != NULL)
+    if (job->running) {
         send_input(job->running);
+    }
 }
 
 void child_pause(void *arg)
 {
     struct child_link *link = arg;
 
-    for (struct child *child = link->children; child != NULL; child = child->next)
+    for (struct child *child = link->children; child; child = child->next) {
         read_output(child);
+    }
 }
 
 void child_cancel(void *arg, struct transport_job *job)
@@ -343,8 +367,9 @@ void child_cancel(void *arg, struct transport_job *job)
     struct child *child = job->running;
 
     (void)arg;
-    if (child == NULL)
+    if (!child) {
         return;
+    }
     job->running = NULL;
     child_discard(child);
 }
@@ -354,7 +379,8 @@ void child_close(void *arg)
     struct child_link *link = arg;
 
     deadline_clear(link->shared->setup.deadlines, &link->opening);
-    while (link->children != NULL)
+    while (link->children) {
         child_cancel(link, link->children->job);
+    }
     free(link);
 }

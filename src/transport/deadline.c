@@ -16,8 +16,9 @@ void deadlines_init(struct deadlines *all, uv_loop_t *loop)
 
 void deadlines_close(struct deadlines *all)
 {
-    for (size_t i = 1; i <= all->len; i++)
+    for (size_t i = 1; i <= all->len; i++) {
         all->heap[i]->place = 0;
+    }
     all->len = 0;
     uv_close((uv_handle_t *)&all->timer, NULL);
     loop_clock_close(&all->clock);
@@ -49,10 +50,12 @@ static void sift(struct deadlines *all, size_t place, struct deadline *deadline)
     }
     for (;;) {
         size_t child = 2 * place;
-        if (child < all->len && is_sooner(all->heap[child + 1], all->heap[child]))
+        if (child < all->len && is_sooner(all->heap[child + 1], all->heap[child])) {
             child++;
-        if (child > all->len || !is_sooner(all->heap[child], deadline))
+        }
+        if (child > all->len || !is_sooner(all->heap[child], deadline)) {
             break;
+        }
         put(all, place, all->heap[child]);
         place = child;
     }
@@ -68,8 +71,9 @@ static void arm(struct deadlines *all)
         return;
     }
     left = deadline_left(all, all->heap[1]);
-    if (left > LOOP_CLOCK_BEAT_MS)
+    if (left > LOOP_CLOCK_BEAT_MS) {
         left = LOOP_CLOCK_BEAT_MS;
+    }
     /* libuv counts from when the loop woke up, which may be a long callback ago. */
     stale = now > uv_now(all->timer.loop) ? now - uv_now(all->timer.loop) : 0;
     uv_timer_start(&all->timer, on_timer, stale + left, 0);
@@ -82,8 +86,9 @@ static void take_out(struct deadlines *all, struct deadline *deadline)
 
     deadline->place = 0;
     all->len--;
-    if (last != deadline)
+    if (last != deadline) {
         sift(all, place, last);
+    }
 }
 
 /* Deadlines set meanwhile wait for the next turn, so that reads and writes get theirs. */
@@ -103,8 +108,9 @@ static void on_timer(uv_timer_t *timer)
 
 void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms)
 {
-    if (deadline->place != 0)
+    if (deadline->place != 0) {
         take_out(all, deadline);
+    }
     deadline->at_ms = deadlines_now(all) + (int64_t)ms;
     deadline->order = all->next_order++;
     all->heap = xgrow(all->heap, all->len + 1, &all->cap, sizeof(*all->heap));
@@ -115,8 +121,9 @@ void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms)
 
 void deadline_clear(struct deadlines *all, struct deadline *deadline)
 {
-    if (deadline->place == 0)
+    if (deadline->place == 0) {
         return;
+    }
     take_out(all, deadline);
     arm(all);
 }

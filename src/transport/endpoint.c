@@ -21,10 +21,12 @@ static bool is_same_address(const char *a, const char *b)
 {
     for (int family = AF_INET;; family = AF_INET6) {
         unsigned char raw_a[16] = {0}, raw_b[16] = {0};
-        if (inet_pton(family, a, raw_a) == 1 && inet_pton(family, b, raw_b) == 1)
+        if (inet_pton(family, a, raw_a) == 1 && inet_pton(family, b, raw_b) == 1) {
             return memcmp(raw_a, raw_b, sizeof(raw_a)) == 0;
-        if (family == AF_INET6)
+        }
+        if (family == AF_INET6) {
             return false;
+        }
     }
 }
 
@@ -33,8 +35,9 @@ static bool is_machine_name(const struct machine *machine, const char *name)
 {
     size_t label = strcspn(machine->name, ".");
 
-    if (strcasecmp(machine->name, name) == 0)
+    if (strcasecmp(machine->name, name) == 0) {
         return true;
+    }
     return label > 0 && strlen(name) == label && strncasecmp(machine->name, name, label) == 0;
 }
 
@@ -43,15 +46,19 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
 {
     AUTO_FREE char *bare = xstrndup(hostname, strcspn(hostname, "%"));
 
-    if (strcasecmp(hostname, "localhost") == 0)
+    if (strcasecmp(hostname, "localhost") == 0) {
         return xstrdup("'localhost' is this machine");
-    if (is_same_address(bare, "127.0.0.1") || is_same_address(bare, "::1"))
+    }
+    if (is_same_address(bare, "127.0.0.1") || is_same_address(bare, "::1")) {
         return xasprintf("'%s' is this machine", hostname);
-    if (is_machine_name(machine, hostname))
+    }
+    if (is_machine_name(machine, hostname)) {
         return xasprintf("'%s' is this machine's name", hostname);
+    }
     for (size_t i = 0; i < machine->addresses.len; i++) {
-        if (is_same_address(bare, machine->addresses.items[i]))
+        if (is_same_address(bare, machine->addresses.items[i])) {
             return xasprintf("'%s' is an address of this machine", hostname);
+        }
     }
     return NULL;
 }
@@ -64,7 +71,7 @@ static bool means_another(const struct ssh_options *options, const struct ssh_co
                           const struct machine *machine, const struct endpoint *endpoint)
 {
     return strcasecmp(endpoint->name, endpoint->hostname) != 0 &&
-           (endpoint_find_jump(options, values) != NULL || values->proxy_command != NULL) &&
+           (endpoint_find_jump(options, values) || values->proxy_command) &&
            !is_machine_name(machine, endpoint->hostname);
 }
 
@@ -73,15 +80,16 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
                         const struct machine *machine, const struct ssh_config_values *values,
                         struct endpoint *out)
 {
-    unsigned spec_port = options != NULL ? options->port : 0;
+    unsigned spec_port = options ? options->port : 0;
 
     *out = (struct endpoint){0};
     out->name = xstrdup(host->name);
-    out->hostname = xstrdup(values->hostname != NULL ? values->hostname : host->name);
-    out->user = xstrdup(values->user != NULL ? values->user : machine->user);
+    out->hostname = xstrdup(values->hostname ? values->hostname : host->name);
+    out->user = xstrdup(values->user ? values->user : machine->user);
     out->port = host->port != 0 ? host->port : spec_port != 0 ? spec_port : values->port;
-    if (out->port == 0)
+    if (out->port == 0) {
         out->port = SSH_PORT;
+    }
     out->home = xstrdup(machine->home);
     out->key_name = xstrdup(values->host_key_alias);
     if (host->here) {
@@ -90,7 +98,7 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
     } else if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0 &&
                !means_another(options, values, machine, out)) {
         out->why_local = find_why_local(machine, out->hostname);
-        out->local = out->why_local != NULL;
+        out->local = out->why_local;
     }
 }
 
@@ -100,13 +108,13 @@ static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
 {
     struct strlist identities = STRLIST_INIT, known_hosts = STRLIST_INIT;
 
-    if (spec->identity != NULL && !has_identities) {
+    if (spec->identity && !has_identities) {
         strlist_take(&identities, path_expand_home(spec->identity, machine->home));
         strlist_copy(&identities, &hop->identities);
         strlist_release(&hop->identities);
         hop->identities = identities;
     }
-    if (spec->known_hosts != NULL) {
+    if (spec->known_hosts) {
         strlist_take(&known_hosts, path_expand_home(spec->known_hosts, machine->home));
         strlist_copy(&known_hosts, &hop->known_hosts);
         strlist_release(&hop->known_hosts);
@@ -117,8 +125,9 @@ static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
 /* The spec's options, as they stand for the host itself. */
 static const struct ssh_options *find_spec(const struct endpoint_way *outer)
 {
-    while (outer->outer != NULL)
+    while (outer->outer) {
         outer = outer->outer;
+    }
     return outer->options;
 }
 
@@ -127,15 +136,16 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
 {
     const struct ssh_options *options = sources->options;
     const struct machine *machine = sources->machine;
-    const char *spec_user = options != NULL ? options->user : NULL;
+    const char *spec_user = options ? options->user : NULL;
     const struct ssh_config_query query = {
-        .name = host->name, .user = host->user != NULL ? host->user : spec_user, .local_user = machine->user};
+        .name = host->name, .user = host->user ? host->user : spec_user, .local_user = machine->user};
     struct ssh_config_values values;
     int failed;
 
-    if (ssh_config_lookup(sources->config, &query, &values, err) != 0)
+    if (ssh_config_lookup(sources->config, &query, &values, err) != 0) {
         return -1;
-    if (values.user != NULL && !host_user_is_valid(values.user, strlen(values.user))) {
+    }
+    if (values.user && !host_user_is_valid(values.user, strlen(values.user))) {
         error_set(err, &kind_ssh_config, "'%s' cannot be the user of '%s'", values.user, host->name);
         ssh_config_values_release(&values);
         return error_hint(err, HOST_USER_HINT);
@@ -143,12 +153,14 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
     fill_basics(host, options, machine, &values, out);
     failed = endpoint_fill_login(out, options, machine, &values, sources->notes, err);
     if (failed == 0) {
-        if (outer != NULL && find_spec(outer) != NULL)
+        if (outer && find_spec(outer)) {
             add_spec_trust(out, find_spec(outer), machine, values.identity_files.len > 0);
+        }
         failed = endpoint_find_route(host, sources, &values, outer, out, err);
     }
-    if (failed != 0)
+    if (failed != 0) {
         endpoint_release(out);
+    }
     ssh_config_values_release(&values);
     return failed;
 }
@@ -177,8 +189,9 @@ void endpoint_release(struct endpoint *endpoint)
     free(endpoint->agent);
     free(endpoint->trust_file);
     strlist_release(&endpoint->openssh_args);
-    if (endpoint->jump != NULL)
+    if (endpoint->jump) {
         endpoint_release(endpoint->jump);
+    }
     free(endpoint->jump);
     *endpoint = (struct endpoint){0};
 }
@@ -202,7 +215,7 @@ void endpoint_copy(struct endpoint *to, const struct endpoint *from)
     to->trust_file = xstrdup(from->trust_file);
     to->openssh_args = (struct strlist)STRLIST_INIT;
     strlist_copy(&to->openssh_args, &from->openssh_args);
-    if (from->jump != NULL) {
+    if (from->jump) {
         to->jump = xcalloc(1, sizeof(*to->jump));
         endpoint_copy(to->jump, from->jump);
     }

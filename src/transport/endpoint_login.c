@@ -42,7 +42,7 @@ static void add_token(struct str *out, char token, const struct login *login)
         str_add(out, endpoint->name);
         break;
     case 'k':
-        str_add(out, endpoint->key_name != NULL ? endpoint->key_name : endpoint->name);
+        str_add(out, endpoint->key_name ? endpoint->key_name : endpoint->name);
         break;
     case 'p':
         str_addf(out, "%u", endpoint->port);
@@ -74,7 +74,7 @@ static int add_variable(struct str *out, const char *name, size_t len, const cha
     AUTO_FREE char *copy = xstrndup(name, len);
     const char *value = getenv(copy);
 
-    if (value == NULL) {
+    if (!value) {
         error_set(err, &kind_ssh_config, "variable '%s' of '%s' in the ssh configuration is not set", copy,
                   text);
         return error_hint(err, "export it, or write the path out");
@@ -91,9 +91,10 @@ static char *expand(const char *text, const struct login *login, struct error *e
 
     for (const char *at = path; *at != '\0'; at++) {
         const char *close = at[0] == '$' && at[1] == '{' ? strchr(at, '}') : NULL;
-        if (close != NULL) {
-            if (add_variable(&out, at + 2, (size_t)(close - at - 2), text, err) != 0)
+        if (close) {
+            if (add_variable(&out, at + 2, (size_t)(close - at - 2), text, err) != 0) {
                 return NULL;
+            }
             at = close;
         } else if (at[0] == '%' && at[1] != '\0') {
             add_token(&out, *++at, login);
@@ -116,8 +117,9 @@ static void add_default_identities(const struct login *login)
 {
     for (size_t i = 0; i < ARRAY_LEN(default_identities); i++) {
         AUTO_FREE char *path = xasprintf("%s/.ssh/%s", login->machine->home, default_identities[i]);
-        if (access(path, F_OK) == 0)
+        if (access(path, F_OK) == 0) {
             strlist_add(&login->endpoint->identities, path);
+        }
     }
 }
 
@@ -139,15 +141,18 @@ static int add_files(const struct login *login, const struct strlist *files, con
 {
     for (size_t i = 0; i < files->len; i++) {
         AUTO_FREE char *path = expand(files->items[i], login, err);
-        if (path == NULL)
+        if (!path) {
             return -1;
-        if (strcasecmp(path, "none") == 0)
+        }
+        if (strcasecmp(path, "none") == 0) {
             continue;
-        if (is_there(path))
+        }
+        if (is_there(path)) {
             strlist_add(out, path);
-        else if (login->notes != NULL)
+        } else if (login->notes) {
             strlist_addf(login->notes, "%s: %s '%s' is passed over: %s", login->endpoint->name, keyword, path,
                          strerror(errno));
+        }
     }
     return 0;
 }
@@ -159,12 +164,15 @@ static int fill_identities(const struct login *login, const struct ssh_options *
 
     endpoint->identities_only = values->identities_only == SSH_CONFIG_YES;
     endpoint->gssapi = values->gssapi == SSH_CONFIG_YES && endpoint_has_ticket();
-    if (add_files(login, &values->certificate_files, "CertificateFile", &endpoint->certificates, err) != 0)
+    if (add_files(login, &values->certificate_files, "CertificateFile", &endpoint->certificates, err) != 0) {
         return -1;
-    if (options != NULL && options->identity != NULL)
+    }
+    if (options && options->identity) {
         return set_spec_identity(login, options->identity, err);
-    if (values->identity_files.len == 0)
+    }
+    if (values->identity_files.len == 0) {
         add_default_identities(login);
+    }
     return add_files(login, &values->identity_files, "IdentityFile", &endpoint->identities, err);
 }
 
@@ -174,9 +182,10 @@ static int fill_agent(const struct login *login, struct error *err)
     const char *wish = login->values->identity_agent;
     const char *socket = login->machine->agent;
 
-    if (wish != NULL && strcasecmp(wish, "none") == 0)
+    if (wish && strcasecmp(wish, "none") == 0) {
         return 0;
-    if (wish == NULL || strcmp(wish, "SSH_AUTH_SOCK") == 0) {
+    }
+    if (!wish || strcmp(wish, "SSH_AUTH_SOCK") == 0) {
         login->endpoint->agent = xstrdup(socket);
         return 0;
     }
@@ -185,18 +194,20 @@ static int fill_agent(const struct login *login, struct error *err)
         return 0;
     }
     login->endpoint->agent = expand(wish, login, err);
-    return login->endpoint->agent != NULL ? 0 : -1;
+    return login->endpoint->agent ? 0 : -1;
 }
 
 static int add_known_hosts(const struct login *login, const struct strlist *files, struct error *err)
 {
     for (size_t i = 0; i < files->len; i++) {
         char *path = NULL;
-        if (strcasecmp(files->items[i], "none") == 0)
+        if (strcasecmp(files->items[i], "none") == 0) {
             continue;
+        }
         path = expand(files->items[i], login, err);
-        if (path == NULL)
+        if (!path) {
             return -1;
+        }
         strlist_take(&login->endpoint->known_hosts, path);
     }
     return 0;
@@ -208,21 +219,27 @@ static int fill_known_hosts(const struct login *login, const struct ssh_options 
     struct endpoint *endpoint = login->endpoint;
     const struct ssh_config_values *values = login->values;
 
-    if (options != NULL && options->known_hosts != NULL) {
+    if (options && options->known_hosts) {
         strlist_take(&endpoint->known_hosts, path_expand_home(options->known_hosts, login->machine->home));
         endpoint->trust_file = xstrdup(endpoint->known_hosts.items[0]);
         return 0;
     }
-    if (add_known_hosts(login, &values->user_known_hosts, err) != 0)
+    if (add_known_hosts(login, &values->user_known_hosts, err) != 0) {
         return -1;
-    for (size_t i = 0; values->user_known_hosts.len == 0 && i < ARRAY_LEN(default_user_known_hosts); i++)
+    }
+    for (size_t i = 0; values->user_known_hosts.len == 0 && i < ARRAY_LEN(default_user_known_hosts); i++) {
         strlist_addf(&endpoint->known_hosts, "%s/.ssh/%s", login->machine->home, default_user_known_hosts[i]);
-    if (endpoint->known_hosts.len > 0)
+    }
+    if (endpoint->known_hosts.len > 0) {
         endpoint->trust_file = xstrdup(endpoint->known_hosts.items[0]);
-    if (add_known_hosts(login, &values->global_known_hosts, err) != 0)
+    }
+    if (add_known_hosts(login, &values->global_known_hosts, err) != 0) {
         return -1;
-    for (size_t i = 0; values->global_known_hosts.len == 0 && i < ARRAY_LEN(default_global_known_hosts); i++)
+    }
+    for (size_t i = 0; values->global_known_hosts.len == 0 && i < ARRAY_LEN(default_global_known_hosts);
+         i++) {
         strlist_add(&endpoint->known_hosts, default_global_known_hosts[i]);
+    }
     return 0;
 }
 
@@ -231,12 +248,11 @@ static void fill_policy(const struct login *login, const struct ssh_options *opt
 {
     const struct ssh_config_values *values = login->values;
     struct endpoint *endpoint = login->endpoint;
-    const char *wish = options != NULL ? options->host_key : NULL;
+    const char *wish = options ? options->host_key : NULL;
 
-    endpoint->accept_by_spec = wish != NULL;
-    endpoint->accept_new = wish != NULL
-                               ? strcmp(wish, "accept-new") == 0
-                               : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
+    endpoint->accept_by_spec = wish;
+    endpoint->accept_new = wish ? strcmp(wish, "accept-new") == 0
+                                : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
     endpoint->address_family = values->address_family;
     endpoint->connect_timeout_ms =
         values->connect_timeout_s > 0 ? (unsigned)values->connect_timeout_s * 1000 : 0;
@@ -252,8 +268,9 @@ int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *opt
     const struct login login = {.endpoint = endpoint, .machine = machine, .values = values, .notes = notes};
 
     fill_policy(&login, options);
-    if (fill_identities(&login, options, err) != 0 || fill_agent(&login, err) != 0)
+    if (fill_identities(&login, options, err) != 0 || fill_agent(&login, err) != 0) {
         return -1;
+    }
     return fill_known_hosts(&login, options, err);
 }
 

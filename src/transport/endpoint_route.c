@@ -15,16 +15,17 @@
 
 const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values)
 {
-    const char *jump = options != NULL && options->jump != NULL ? options->jump : values->proxy_jump;
+    const char *jump = options && options->jump ? options->jump : values->proxy_jump;
 
-    return jump == NULL || jump[0] == '\0' || strcasecmp(jump, "none") == 0 ? NULL : jump;
+    return !jump || jump[0] == '\0' || strcasecmp(jump, "none") == 0 ? NULL : jump;
 }
 
 static int refuse_hop(const char *text, const struct ssh_config_place *place, struct error *err)
 {
     error_set(err, &kind_ssh_config, "jump '%s' is not [user@]host[:port]", text);
-    if (place->file != NULL)
+    if (place->file) {
         error_at(err, place->file, place->line, 0);
+    }
     return error_hint(err, "several jumps are separated by commas, the nearest first");
 }
 
@@ -35,22 +36,25 @@ static int split_port(char *text, struct host *hop, const char *whole, const str
     char *colon = strrchr(text, ':'), *close = text[0] == '[' ? strchr(text, ']') : NULL;
 
     if (text[0] == '[') {
-        if (close == NULL || (close[1] != '\0' && close[1] != ':'))
+        if (!close || (close[1] != '\0' && close[1] != ':')) {
             return refuse_hop(whole, place, err);
+        }
         colon = close[1] == ':' ? close + 1 : NULL;
         *close = '\0';
         text++;
-    } else if (colon != NULL && strchr(text, ':') != colon) {
+    } else if (colon && strchr(text, ':') != colon) {
         colon = NULL;
     }
-    if (colon != NULL) {
+    if (colon) {
         hop->port = ssh_port_read(colon + 1);
-        if (hop->port == 0 && colon[1] != '\0')
+        if (hop->port == 0 && colon[1] != '\0') {
             return refuse_hop(whole, place, err);
+        }
         *colon = '\0';
     }
-    if (text[0] == '\0' || text[0] == '-' || text[strcspn(text, " \t\"'`$;&|<>()\\")] != '\0')
+    if (text[0] == '\0' || text[0] == '-' || text[strcspn(text, " \t\"'`$;&|<>()\\")] != '\0') {
         return refuse_hop(whole, place, err);
+    }
     hop->name = xstrdup(text);
     return 0;
 }
@@ -60,19 +64,22 @@ static int parse_hop(const char *text, const struct ssh_config_place *place, str
                      struct error *err)
 {
     AUTO_FREE char *copy = xstrdup(text_starts(text, "ssh://") ? text + strlen("ssh://") : text);
-    char *at = strrchr(copy, '@'), *name = at != NULL ? at + 1 : copy;
+    char *at = strrchr(copy, '@'), *name = at ? at + 1 : copy;
 
     *hop = (struct host){.ssh_always = true};
-    if (copy[0] != '\0' && copy[strlen(copy) - 1] == '/')
+    if (copy[0] != '\0' && copy[strlen(copy) - 1] == '/') {
         copy[strlen(copy) - 1] = '\0';
-    if (at != NULL) {
+    }
+    if (at) {
         *at = '\0';
-        if (!host_user_is_valid(copy, strlen(copy)))
+        if (!host_user_is_valid(copy, strlen(copy))) {
             return refuse_hop(text, place, err);
+        }
         hop->user = xstrdup(copy);
     }
-    if (split_port(name, hop, text, place, err) == 0)
+    if (split_port(name, hop, text, place, err) == 0) {
         return 0;
+    }
     free(hop->user);
     return -1;
 }
@@ -83,7 +90,7 @@ static int check_loop(const struct endpoint *hop, const struct endpoint_way *out
 {
     unsigned hops = 0;
 
-    for (const struct endpoint_way *way = outer; way != NULL; way = way->outer) {
+    for (const struct endpoint_way *way = outer; way; way = way->outer) {
         const struct endpoint *at = way->endpoint;
         if (++hops > ENDPOINT_MAX_HOPS) {
             error_set(err, &kind_ssh_config, "more than %d jumps lead to a host", ENDPOINT_MAX_HOPS);
@@ -104,9 +111,9 @@ static char *hops_before(const char *jump, const char **last)
 {
     const char *comma = strrchr(jump, ',');
 
-    *last = comma != NULL ? comma + 1 : jump;
+    *last = comma ? comma + 1 : jump;
     *last += strspn(*last, " \t");
-    return comma != NULL ? xstrndup(jump, (size_t)(comma - jump)) : NULL;
+    return comma ? xstrndup(jump, (size_t)(comma - jump)) : NULL;
 }
 
 /*
@@ -125,7 +132,7 @@ static int resolve_jump(const char *jump, const struct ssh_config_place *place,
     struct host hop;
     int failed;
 
-    if (sources->options != NULL) {
+    if (sources->options) {
         options.client = sources->options->client;
         options.config = sources->options->config;
         options.host_key = sources->options->host_key;
@@ -133,15 +140,17 @@ static int resolve_jump(const char *jump, const struct ssh_config_place *place,
     options.jump = before;
     hop_sources.options = &options;
     hop_sources.notes = NULL; /* the same for every host behind it */
-    if (parse_hop(last, place, &hop, err) != 0)
+    if (parse_hop(last, place, &hop, err) != 0) {
         return -1;
+    }
     out->jump = xcalloc(1, sizeof(*out->jump));
     failed = endpoint_resolve_hop(&hop, &hop_sources, &way, out->jump, err);
     if (failed != 0) {
         free(out->jump);
         out->jump = NULL;
-        if (place->file != NULL && err != NULL && err->line == 0)
+        if (place->file && err && err->line == 0) {
             error_at(err, place->file, place->line, 0);
+        }
     }
     free(hop.name);
     free(hop.user);
@@ -162,17 +171,18 @@ static void add_home_args(const struct ssh_options *options, const struct machin
 {
     struct strlist *args = &out->openssh_args;
 
-    if (options->config == NULL) {
+    if (!options->config) {
         AUTO_FREE char *config = xasprintf("%s/.ssh/config", machine->home);
         strlist_add(args, "-F");
         strlist_add(args, file_exists(config) ? config : "none");
     }
-    if (options->known_hosts == NULL && out->known_hosts.len > 0) {
+    if (!options->known_hosts && out->known_hosts.len > 0) {
         AUTO_FREE char *files = strlist_join(&out->known_hosts, "\" \"");
         add_option(args, "UserKnownHostsFile", files);
     }
-    for (size_t i = 0; options->identity == NULL && i < out->identities.len; i++)
+    for (size_t i = 0; !options->identity && i < out->identities.len; i++) {
         add_option(args, "IdentityFile", out->identities.items[i]);
+    }
 }
 
 /* Only what entry and spec say: the rest ssh finds out itself, but for the jumps. */
@@ -180,14 +190,14 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
                              struct endpoint *out)
 {
     static const struct ssh_options none = {0};
-    const struct ssh_options *options = sources->options != NULL ? sources->options : &none;
+    const struct ssh_options *options = sources->options ? sources->options : &none;
     struct strlist *args = &out->openssh_args;
 
-    if (options->config != NULL) {
+    if (options->config) {
         strlist_add(args, "-F");
         strlist_take(args, path_expand_home(options->config, sources->machine->home));
     }
-    if (host->user != NULL || options->user != NULL) {
+    if (host->user || options->user) {
         strlist_add(args, "-l");
         strlist_add(args, out->user);
     }
@@ -195,18 +205,19 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
         strlist_add(args, "-p");
         strlist_addf(args, "%u", out->port);
     }
-    if (options->identity != NULL) {
+    if (options->identity) {
         strlist_add(args, "-i");
         strlist_take(args, path_expand_home(options->identity, sources->machine->home));
     }
-    if (options->known_hosts != NULL) {
+    if (options->known_hosts) {
         AUTO_FREE char *path = path_expand_home(options->known_hosts, sources->machine->home);
         add_option(args, "UserKnownHostsFile", path);
         add_option(args, "GlobalKnownHostsFile", "none");
     }
-    if (sources->machine->moved)
+    if (sources->machine->moved) {
         add_home_args(options, sources->machine, out);
-    if (options->jump != NULL && out->jump == NULL) {
+    }
+    if (options->jump && !out->jump) {
         strlist_add(args, "-o");
         strlist_add(args, "ProxyJump=none");
     }
@@ -214,17 +225,19 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
 
 static bool names_jump(const struct ssh_options *options)
 {
-    return options != NULL && options->jump != NULL;
+    return options && options->jump;
 }
 
 /* Why the host has to be reached through the system's ssh: its own configuration, or that of a jump. */
 static char *find_need(const struct endpoint_sources *sources, const struct ssh_config_values *values,
                        struct endpoint *out)
 {
-    if (values->proxy_command != NULL && !names_jump(sources->options))
+    if (values->proxy_command && !names_jump(sources->options)) {
         return xasprintf("ProxyCommand (%s:%u)", values->proxy_place.file, values->proxy_place.line);
-    if (out->jump != NULL && out->jump->openssh)
+    }
+    if (out->jump && out->jump->openssh) {
         return xasprintf("its jump '%s' needs it", out->jump->name);
+    }
     return endpoint_needs_openssh(out, values, sources->machine);
 }
 
@@ -232,24 +245,26 @@ static int choose_client(const struct host *host, const struct endpoint_sources 
                          const struct ssh_config_values *values, const struct endpoint_way *outer,
                          struct endpoint *out, struct error *err)
 {
-    const char *given = sources->options != NULL ? sources->options->client : NULL;
-    const char *client = given != NULL ? given : "auto";
+    const char *given = sources->options ? sources->options->client : NULL;
+    const char *client = given ? given : "auto";
     AUTO_FREE char *need = find_need(sources, values, out);
 
-    if (strcmp(client, "builtin") == 0 && values->proxy_command != NULL && out->jump == NULL &&
+    if (strcmp(client, "builtin") == 0 && values->proxy_command && !out->jump &&
         !names_jump(sources->options)) {
         error_set(err, &kind_ssh_config, "the built-in client runs no ProxyCommand, which applies to '%s'",
                   out->name);
         error_at(err, values->proxy_place.file, values->proxy_place.line, 0);
         return error_hint(err, "leave ssh.client out, or name a jump (ssh.jump)");
     }
-    out->openssh = strcmp(client, "openssh") == 0 || (strcmp(client, "auto") == 0 && need != NULL);
-    if (out->openssh || outer != NULL) /* the host behind a jump may need it */
+    out->openssh = strcmp(client, "openssh") == 0 || (strcmp(client, "auto") == 0 && need);
+    if (out->openssh || outer) { /* the host behind a jump may need it */
         add_openssh_args(host, sources, out);
-    if (sources->notes != NULL && out->openssh && strcmp(client, "auto") == 0)
+    }
+    if (sources->notes && out->openssh && strcmp(client, "auto") == 0) {
         strlist_addf(sources->notes, "%s: reached through the system's ssh, for %s", out->name, need);
-    else if (sources->notes != NULL && out->openssh)
+    } else if (sources->notes && out->openssh) {
         strlist_addf(sources->notes, "%s: reached through the system's ssh, as ssh.client says", out->name);
+    }
     return 0;
 }
 
@@ -257,16 +272,18 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
                         const struct ssh_config_values *values, const struct endpoint_way *outer,
                         struct endpoint *out, struct error *err)
 {
-    bool given = sources->options != NULL && sources->options->jump != NULL;
+    bool given = sources->options && sources->options->jump;
     const char *jump = endpoint_find_jump(sources->options, values);
     const struct ssh_config_place nowhere = {0};
 
-    if (out->local)
+    if (out->local) {
         return 0;
-    if (check_loop(out, outer, err) != 0)
+    }
+    if (check_loop(out, outer, err) != 0) {
         return -1;
-    if (jump != NULL &&
-        resolve_jump(jump, given ? &nowhere : &values->proxy_place, sources, outer, out, err) != 0)
+    }
+    if (jump && resolve_jump(jump, given ? &nowhere : &values->proxy_place, sources, outer, out, err) != 0) {
         return -1;
+    }
     return choose_client(host, sources, values, outer, out, err);
 }

@@ -18,8 +18,9 @@ static void on_pump(void *ctx)
 
 void fleet_wake(struct fleet *fleet)
 {
-    if (!deadline_is_set(&fleet->pump))
+    if (!deadline_is_set(&fleet->pump)) {
         deadline_set(&fleet->deadlines, &fleet->pump, 0);
+    }
 }
 
 static int begin_transports(struct fleet *fleet, struct error *err)
@@ -33,8 +34,9 @@ static int begin_transports(struct fleet *fleet, struct error *err)
     fleet->shared = xcalloc(transports_all_count, sizeof(*fleet->shared));
     for (size_t i = 0; i < transports_all_count; i++) {
         fleet->shared[i] = transports_all[i]->begin(&setup, err);
-        if (fleet->shared[i] == NULL)
+        if (!fleet->shared[i]) {
             return -1;
+        }
     }
     return 0;
 }
@@ -50,18 +52,18 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
         return NULL;
     }
     signal(SIGPIPE, SIG_IGN);
-    fleet->fanout = options != NULL && options->fanout != 0 ? options->fanout : FLEET_FANOUT;
-    fleet->connect_timeout_ms = options != NULL ? options->connect_timeout_ms : 0;
-    fleet->keepalive_ms =
-        options != NULL && options->keepalive_ms != 0 ? options->keepalive_ms : FLEET_KEEPALIVE_MS;
+    fleet->fanout = options && options->fanout != 0 ? options->fanout : FLEET_FANOUT;
+    fleet->connect_timeout_ms = options ? options->connect_timeout_ms : 0;
+    fleet->keepalive_ms = options && options->keepalive_ms != 0 ? options->keepalive_ms : FLEET_KEEPALIVE_MS;
     deadlines_init(&fleet->deadlines, &fleet->loop);
     uv_prepare_init(&fleet->loop, &fleet->prepare);
     fleet->prepare.data = fleet;
     fleet->pump.fire = on_pump;
     fleet->pump.ctx = fleet;
     fleet->files_max = SIZE_MAX;
-    if (options != NULL && options->hosts > 0)
+    if (options && options->hosts > 0) {
         fleet_claim_files(fleet, options->hosts);
+    }
     if (begin_transports(fleet, err) != 0) {
         fleet_free(fleet);
         return NULL;
@@ -124,22 +126,24 @@ void fleet_cancel(struct fleet *fleet, uint64_t id)
 {
     struct fleet_exec *exec = fleet_find_exec(fleet, id);
 
-    if (exec != NULL)
+    if (exec) {
         fleet_exec_end_wanted(exec);
+    }
 }
 
 void fleet_cancel_all(struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->hosts_len; i++) {
-        for (struct fleet_exec *at = fleet->hosts[i]->execs; at != NULL; at = at->next)
+        for (struct fleet_exec *at = fleet->hosts[i]->execs; at; at = at->next) {
             fleet_exec_end_wanted(at);
+        }
     }
 }
 
 /* Tell the ends, in the order they came. A handler may ask for more meanwhile. */
 static void deliver_ended(struct fleet *fleet)
 {
-    while (fleet->ended != NULL) {
+    while (fleet->ended) {
         struct fleet_exec *exec = fleet->ended;
         fleet->ended = exec->next;
         fleet->pending--;
@@ -151,22 +155,24 @@ static void deliver_ended(struct fleet *fleet)
 void fleet_pump(struct fleet *fleet)
 {
     deliver_ended(fleet);
-    while (fleet->dirty != NULL) {
+    while (fleet->dirty) {
         struct fleet_host *host = fleet->dirty;
         fleet->dirty = host->next_dirty;
         host->dirty = false;
         fleet_host_attend(host);
     }
-    if (fleet->ended != NULL)
+    if (fleet->ended) {
         fleet_wake(fleet);
+    }
 }
 
 static void on_timer(void *ctx)
 {
     struct fleet_timer *timer = ctx, **at = &timer->fleet->timers;
 
-    while (*at != timer)
+    while (*at != timer) {
         at = &(*at)->next;
+    }
     *at = timer->next;
     timer->callback(timer->ctx);
     free(timer);
@@ -190,10 +196,11 @@ uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ct
 
 void fleet_timer_cancel(struct fleet *fleet, uint64_t id)
 {
-    for (struct fleet_timer **at = &fleet->timers; *at != NULL; at = &(*at)->next) {
+    for (struct fleet_timer **at = &fleet->timers; *at; at = &(*at)->next) {
         struct fleet_timer *timer = *at;
-        if (timer->id != id)
+        if (timer->id != id) {
             continue;
+        }
         *at = timer->next;
         deadline_clear(&fleet->deadlines, &timer->deadline);
         free(timer);
@@ -210,8 +217,9 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct fleet *fleet = handle->data;
 
-    if (fleet->signal_callback != NULL)
+    if (fleet->signal_callback) {
         fleet->signal_callback(fleet->signal_ctx, number);
+    }
 }
 
 void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx)
@@ -225,10 +233,11 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
             uv_signal_init(&fleet->loop, &fleet->signals[i]);
             fleet->signals[i].data = fleet;
         }
-        if (callback != NULL)
+        if (callback) {
             uv_signal_start(&fleet->signals[i], on_signal, numbers[i]);
-        else
+        } else {
             uv_signal_stop(&fleet->signals[i]);
+        }
     }
     fleet->signals_made = true;
 }
@@ -258,8 +267,9 @@ static void on_background(uv_poll_t *handle, int status, int events)
 
     (void)status; /* an error of the descriptor is its owner's to find */
     (void)events;
-    if (fleet->background == handle)
+    if (fleet->background == handle) {
         fleet->background_callback(fleet->background_ctx);
+    }
 }
 
 static void free_handle(uv_handle_t *handle)
@@ -269,12 +279,13 @@ static void free_handle(uv_handle_t *handle)
 
 int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err)
 {
-    if (fleet->background != NULL) {
+    if (fleet->background) {
         uv_close((uv_handle_t *)fleet->background, free_handle);
         fleet->background = NULL;
     }
-    if (fd < 0)
+    if (fd < 0) {
         return 0;
+    }
     uv_poll_t *handle = xcalloc(1, sizeof(*handle));
     int failed = uv_poll_init(&fleet->loop, handle, fd);
     if (failed != 0) {
@@ -292,7 +303,7 @@ int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), v
 /* Does fleet_run have to go on? */
 static bool has_work(const struct fleet *fleet)
 {
-    return !fleet->stopped && (fleet->pending > 0 || fleet->timers != NULL || fleet->awaits != NULL);
+    return !fleet->stopped && (fleet->pending > 0 || fleet->timers || fleet->awaits);
 }
 
 /* Before the loop waits: what came to its end in this turn must not wait for somebody else's event. */
@@ -300,16 +311,18 @@ static void on_prepare(uv_prepare_t *handle)
 {
     struct fleet *fleet = handle->data;
 
-    if (!has_work(fleet))
+    if (!has_work(fleet)) {
         uv_stop(&fleet->loop);
+    }
 }
 
 int fleet_run(struct fleet *fleet)
 {
     fleet->stopped = false;
     uv_prepare_start(&fleet->prepare, on_prepare);
-    while (has_work(fleet))
+    while (has_work(fleet)) {
         uv_run(&fleet->loop, UV_RUN_ONCE);
+    }
     uv_prepare_stop(&fleet->prepare);
     return fleet->stopped ? 1 : 0;
 }
@@ -325,43 +338,49 @@ static void close_loop(struct fleet *fleet)
 {
     int64_t until = clock_mono_ms() + CLOSE_MS;
 
-    while (fleet->deadlines.len > 0)
+    while (fleet->deadlines.len > 0) {
         uv_run(&fleet->loop, UV_RUN_ONCE);
+    }
     deadlines_close(&fleet->deadlines);
     deadlines_release(&fleet->deadlines);
-    while (uv_run(&fleet->loop, UV_RUN_NOWAIT) != 0 && clock_mono_ms() < until)
+    while (uv_run(&fleet->loop, UV_RUN_NOWAIT) != 0 && clock_mono_ms() < until) {
         uv_sleep(1);
-    if (uv_loop_close(&fleet->loop) == 0)
+    }
+    if (uv_loop_close(&fleet->loop) == 0) {
         free(fleet);
+    }
     /* else a killed child cannot die: its handle, and with it the loop, is left to the end of the process */
 }
 
 void fleet_free(struct fleet *fleet)
 {
-    if (fleet == NULL)
+    if (!fleet) {
         return;
+    }
     fleet_background(fleet, -1, NULL, NULL, NULL);
-    while (fleet->timers != NULL)
+    while (fleet->timers) {
         fleet_timer_cancel(fleet, fleet->timers->id);
+    }
     fleet_await_cancel_all(fleet);
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         struct fleet_host *host = fleet->hosts[i];
         fleet_host_close(host);
-        while (host->execs != NULL) {
+        while (host->execs) {
             struct fleet_exec *exec = host->execs;
             host->execs = exec->next;
             free_exec(exec);
         }
     }
-    while (fleet->ended != NULL) {
+    while (fleet->ended) {
         struct fleet_exec *exec = fleet->ended;
         fleet->ended = exec->next;
         free_exec(exec);
     }
     deadline_clear(&fleet->deadlines, &fleet->pump);
     for (size_t i = 0; i < transports_all_count; i++) {
-        if (fleet->shared != NULL && fleet->shared[i] != NULL)
+        if (fleet->shared && fleet->shared[i]) {
             transports_all[i]->end(fleet->shared[i]);
+        }
     }
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         endpoint_release(&fleet->hosts[i]->endpoint);
@@ -371,8 +390,9 @@ void fleet_free(struct fleet *fleet)
         block_hangup(SIG_BLOCK);
         uv_close((uv_handle_t *)&fleet->hangup, NULL);
     }
-    for (int i = 0; fleet->signals_made && i < FLEET_SIGNALS; i++)
+    for (int i = 0; fleet->signals_made && i < FLEET_SIGNALS; i++) {
         uv_close((uv_handle_t *)&fleet->signals[i], NULL);
+    }
     free(fleet->hosts);
     free(fleet->shared);
     uv_close((uv_handle_t *)&fleet->prepare, NULL);

@@ -9,8 +9,9 @@ void fleet_input(struct fleet *fleet, uint64_t id, const void *bytes, size_t len
 {
     struct fleet_exec *exec = fleet_find_exec(fleet, id);
 
-    if (exec == NULL)
+    if (!exec) {
         return;
+    }
     exec->job.input = bytes;
     exec->job.input_len = len;
     fleet_exec_input_changed(exec);
@@ -20,19 +21,22 @@ void fleet_input_end(struct fleet *fleet, uint64_t id)
 {
     struct fleet_exec *exec = fleet_find_exec(fleet, id);
 
-    if (exec == NULL || !exec->job.hold_input)
+    if (!exec || !exec->job.hold_input) {
         return;
+    }
     exec->job.hold_input = false;
     fleet_exec_input_changed(exec);
 }
 
 void fleet_pause_output(struct fleet *fleet, bool pause)
 {
-    if (fleet->paused == pause)
+    if (fleet->paused == pause) {
         return;
+    }
     fleet->paused = pause;
-    for (size_t i = 0; i < fleet->hosts_len; i++)
+    for (size_t i = 0; i < fleet->hosts_len; i++) {
         fleet_host_pause(fleet->hosts[i]);
+    }
 }
 
 static void on_poll_closed(uv_handle_t *handle)
@@ -44,12 +48,14 @@ static void remove_await(struct fleet_await *await)
 {
     struct fleet_await **at = &await->fleet->awaits;
 
-    while (*at != await)
+    while (*at != await) {
         at = &(*at)->next;
+    }
     *at = await->next;
     deadline_clear(&await->fleet->deadlines, &await->deadline);
-    if (await->poll != NULL)
+    if (await->poll) {
         uv_close((uv_handle_t *)await->poll, on_poll_closed);
+    }
     free(await);
 }
 
@@ -97,7 +103,7 @@ uint64_t fleet_await(struct fleet *fleet, int fd, bool write, void (*callback)(v
 
 void fleet_await_cancel(struct fleet *fleet, uint64_t id)
 {
-    for (struct fleet_await *at = fleet->awaits; at != NULL; at = at->next) {
+    for (struct fleet_await *at = fleet->awaits; at; at = at->next) {
         if (at->id == id) {
             remove_await(at);
             return;
@@ -107,7 +113,7 @@ void fleet_await_cancel(struct fleet *fleet, uint64_t id)
 
 void fleet_await_cancel_all(struct fleet *fleet)
 {
-    for (struct fleet_await *await = fleet->awaits, *next; await != NULL; await = next) {
+    for (struct fleet_await *await = fleet->awaits, *next; await; await = next) {
         next = await->next;
         remove_await(await);
     }

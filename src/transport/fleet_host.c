@@ -18,8 +18,9 @@ static void touch(struct fleet_host *host)
     if (!host->dirty) {
         host->dirty = true;
         host->next_dirty = NULL;
-        while (*at != NULL)
+        while (*at) {
             at = &(*at)->next_dirty;
+        }
         *at = host;
     }
     fleet_wake(host->fleet);
@@ -28,9 +29,10 @@ static void touch(struct fleet_host *host)
 struct fleet_exec *fleet_find_exec(struct fleet *fleet, uint64_t id)
 {
     for (size_t i = 0; i < fleet->hosts_len; i++) {
-        for (struct fleet_exec *at = fleet->hosts[i]->execs; at != NULL; at = at->next) {
-            if (at->id == id)
+        for (struct fleet_exec *at = fleet->hosts[i]->execs; at; at = at->next) {
+            if (at->id == id) {
                 return at;
+            }
         }
     }
     return NULL;
@@ -52,8 +54,9 @@ struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *en
     host->pause.ctx = host;
     host->ops = transport_find(&host->endpoint);
     for (size_t i = 0; i < transports_all_count; i++) {
-        if (transports_all[i] == host->ops)
+        if (transports_all[i] == host->ops) {
             host->shared = fleet->shared[i];
+        }
     }
     return host;
 }
@@ -62,8 +65,9 @@ void fleet_host_add_exec(struct fleet_exec *exec)
 {
     struct fleet_exec **at = &exec->host->execs;
 
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = exec;
     touch(exec->host);
 }
@@ -78,8 +82,9 @@ void fleet_exec_end_wanted(struct fleet_exec *exec)
 static void leave_link(struct fleet_exec *exec)
 {
     deadline_clear(&exec->host->fleet->deadlines, &exec->timeout);
-    if (exec->link != NULL)
+    if (exec->link) {
         exec->link->active--;
+    }
     exec->link = NULL;
 }
 
@@ -90,16 +95,19 @@ static void end_exec(struct fleet_exec *exec)
     struct fleet_exec **from = &exec->host->execs, **to = &fleet->ended;
 
     leave_link(exec);
-    while (*from != exec)
+    while (*from != exec) {
         from = &(*from)->next;
+    }
     *from = exec->next;
-    while (*to != NULL)
+    while (*to) {
         to = &(*to)->next;
+    }
     *to = exec;
     exec->next = NULL;
     exec->result.started = exec->started;
-    if (exec->began_ms != 0)
+    if (exec->began_ms != 0) {
         exec->result.elapsed_ms = (unsigned)(clock_mono_ms() - exec->began_ms);
+    }
     fleet_wake(fleet);
 }
 
@@ -122,10 +130,12 @@ static struct fleet_exec *exec_of(struct transport_job *job)
 
 static void start_clock(struct fleet_exec *exec)
 {
-    if (exec->began_ms == 0)
+    if (exec->began_ms == 0) {
         exec->began_ms = clock_mono_ms();
-    if (exec->timeout_ms != 0 && !deadline_is_set(&exec->timeout))
+    }
+    if (exec->timeout_ms != 0 && !deadline_is_set(&exec->timeout)) {
         deadline_set(&exec->host->fleet->deadlines, &exec->timeout, exec->timeout_ms);
+    }
 }
 
 /* --- what a transport tells --- */
@@ -154,20 +164,24 @@ static void on_started(void *owner, struct transport_job *job)
     struct fleet_exec *exec = exec_of(job);
 
     exec->started = true;
-    if (link->host->ops->connects_late)
+    if (link->host->ops->connects_late) {
         start_clock(exec);
-    if (exec->handler.started != NULL)
+    }
+    if (exec->handler.started) {
         exec->handler.started(exec->ctx, exec->host->index);
-    if (exec->follow) /* may free the host's slot */
+    }
+    if (exec->follow) { /* may free the host's slot */
         touch(link->host);
+    }
 }
 
 static unsigned count_started(const struct fleet_link *link)
 {
     unsigned count = 0;
 
-    for (const struct fleet_exec *exec = link->host->execs; exec != NULL; exec = exec->next)
+    for (const struct fleet_exec *exec = link->host->execs; exec; exec = exec->next) {
         count += exec->link == link && exec->started;
+    }
     return count;
 }
 
@@ -184,10 +198,12 @@ static void on_refused(void *owner, struct transport_job *job)
     bool within = exec->ordinal <= link->room && link->room != UINT_MAX;
 
     requeue(exec);
-    if (!within)
+    if (!within) {
         link->room = running > 0 ? running : 1;
-    if (!within && running > 0)
+    }
+    if (!within && running > 0) {
         return;
+    }
     if (++exec->refusals > MAX_REFUSALS) {
         error_set(&err, &kind_node_unsupported, "the ssh server opens no session for a command");
         error_hint(&err, "look at MaxSessions in its sshd_config");
@@ -203,8 +219,9 @@ static void on_data(void *owner, struct transport_job *job, int stream, const ch
     struct fleet_exec *exec = exec_of(job);
 
     (void)owner;
-    if (!exec->unwanted && exec->handler.data != NULL)
+    if (!exec->unwanted && exec->handler.data) {
         exec->handler.data(exec->ctx, exec->host->index, stream, bytes, len);
+    }
 }
 
 static void on_drained(void *owner, struct transport_job *job)
@@ -229,8 +246,9 @@ static void on_ended(void *owner, struct transport_job *job, const struct exec_r
         return;
     }
     exec->result = *result;
-    if (exec->unwanted && result->error.kind == NULL)
+    if (exec->unwanted && !result->error.kind) {
         exec->unwanted = false; /* it came to its end before it could be ended */
+    }
     end_exec(exec);
     touch(exec->host);
 }
@@ -251,8 +269,9 @@ static void drop_link(struct fleet_link *link)
 {
     struct fleet_link **at = &link->host->links;
 
-    while (*at != link)
+    while (*at != link) {
         at = &(*at)->next;
+    }
     *at = link->next;
     link->host->fleet->files_used -= fleet_host_files(link->host);
     link->host->ops->close(link->link);
@@ -261,9 +280,10 @@ static void drop_link(struct fleet_link *link)
 
 static struct fleet_exec *find_unwanted(const struct fleet_host *host)
 {
-    for (struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next) {
-        if (exec->unwanted)
+    for (struct fleet_exec *exec = host->execs; exec; exec = exec->next) {
+        if (exec->unwanted) {
             return exec;
+        }
     }
     return NULL;
 }
@@ -272,15 +292,17 @@ static struct fleet_exec *find_unwanted(const struct fleet_host *host)
  */
 static void end_unwanted(struct fleet_host *host)
 {
-    for (struct fleet_exec *exec; (exec = find_unwanted(host)) != NULL;) {
+    for (struct fleet_exec *exec; (exec = find_unwanted(host));) {
         struct error err = ERROR_INIT;
-        if (exec->link != NULL)
+        if (exec->link) {
             host->ops->cancel(exec->link->link, &exec->job);
-        if (exec->timed_out)
+        }
+        if (exec->timed_out) {
             error_set(&err, &kind_time_limit, "the command did not end within %g s",
                       exec->timeout_ms / 1000.0);
-        else
+        } else {
             error_set(&err, &kind_interrupted, "the command was cancelled");
+        }
         end_with(exec, &err);
     }
 }
@@ -289,10 +311,11 @@ static void end_queued(struct fleet_host *host, const struct error *err)
 {
     struct fleet_exec *next;
 
-    for (struct fleet_exec *exec = host->execs; exec != NULL; exec = next) {
+    for (struct fleet_exec *exec = host->execs; exec; exec = next) {
         next = exec->next;
-        if (exec->link == NULL)
+        if (!exec->link) {
             end_with(exec, err);
+        }
     }
 }
 
@@ -302,16 +325,19 @@ static void clear_broken(struct fleet_host *host)
     struct fleet_link *next;
     struct error err = ERROR_INIT;
 
-    for (struct fleet_link *link = host->links; link != NULL; link = next) {
+    for (struct fleet_link *link = host->links; link; link = next) {
         next = link->next;
-        if (link->state != LINK_BROKEN)
+        if (link->state != LINK_BROKEN) {
             continue;
-        if (!link->was_open)
+        }
+        if (!link->was_open) {
             err = link->error;
+        }
         drop_link(link);
     }
-    if (err.kind != NULL)
+    if (err.kind) {
         end_queued(host, &err);
+    }
 }
 
 /* A link that goes on may end commands: the list is looked at anew after each. */
@@ -319,13 +345,14 @@ static void pass_input(struct fleet_host *host)
 {
     struct fleet_exec *exec = host->execs;
 
-    while (exec != NULL) {
+    while (exec) {
         if (exec->drained) {
             exec->drained = false;
-            if (exec->handler.drained != NULL)
+            if (exec->handler.drained) {
                 exec->handler.drained(exec->ctx, host->index);
+            }
         }
-        if (exec->input_changed && exec->link != NULL) {
+        if (exec->input_changed && exec->link) {
             exec->input_changed = false;
             host->ops->input(exec->link->link, &exec->job);
             exec = host->execs;
@@ -338,13 +365,15 @@ static void pass_input(struct fleet_host *host)
 /* Does the host count against the fan-out: does it connect, or run something short, or want to? */
 static bool is_busy(const struct fleet_host *host)
 {
-    for (const struct fleet_link *link = host->links; link != NULL; link = link->next) {
-        if (link->state == LINK_OPENING)
+    for (const struct fleet_link *link = host->links; link; link = link->next) {
+        if (link->state == LINK_OPENING) {
             return true;
+        }
     }
-    for (const struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next) {
-        if (!exec->follow || !exec->started)
+    for (const struct fleet_exec *exec = host->execs; exec; exec = exec->next) {
+        if (!exec->follow || !exec->started) {
             return true;
+        }
     }
     return false;
 }
@@ -355,15 +384,16 @@ static void give_slot_back(struct fleet_host *host)
 
     host->has_slot = false;
     fleet->slots_used--;
-    if (fleet->waiting != NULL)
+    if (fleet->waiting) {
         touch(fleet->waiting);
+    }
 }
 
 /* A further session needs open files. Where none is left the host waits, like for a slot, until others are
  * done with theirs; when nobody else is at work nothing would come of that. */
 static bool has_files(struct fleet_host *host)
 {
-    return host->links != NULL || fleet_make_room(host->fleet, fleet_host_files(host)) ||
+    return host->links || fleet_make_room(host->fleet, fleet_host_files(host)) ||
            host->fleet->slots_used == 0;
 }
 
@@ -373,24 +403,28 @@ static bool take_slot(struct fleet_host *host)
     struct fleet *fleet = host->fleet;
     struct fleet_host **at = &fleet->waiting;
 
-    if (host->has_slot)
+    if (host->has_slot) {
         return true;
-    if (fleet->slots_used < fleet->fanout && (!host->waits_for_slot ? fleet->waiting == NULL : *at == host) &&
+    }
+    if (fleet->slots_used < fleet->fanout && (host->waits_for_slot ? *at == host : !fleet->waiting) &&
         has_files(host)) {
-        if (host->waits_for_slot)
+        if (host->waits_for_slot) {
             fleet->waiting = host->next_waiting;
+        }
         host->waits_for_slot = false;
         host->has_slot = true;
         fleet->slots_used++;
-        if (fleet->waiting != NULL && fleet->slots_used < fleet->fanout)
+        if (fleet->waiting && fleet->slots_used < fleet->fanout) {
             touch(fleet->waiting);
+        }
         return true;
     }
     if (!host->waits_for_slot) {
         host->waits_for_slot = true;
         host->next_waiting = NULL;
-        while (*at != NULL)
+        while (*at) {
             at = &(*at)->next_waiting;
+        }
         *at = host;
     }
     return false;
@@ -400,14 +434,17 @@ static void leave_queue(struct fleet_host *host)
 {
     struct fleet_host **at = &host->fleet->waiting;
 
-    if (!host->waits_for_slot)
+    if (!host->waits_for_slot) {
         return;
-    while (*at != host)
+    }
+    while (*at != host) {
         at = &(*at)->next_waiting;
+    }
     *at = host->next_waiting;
     host->waits_for_slot = false;
-    if (host->fleet->waiting != NULL)
+    if (host->fleet->waiting) {
         touch(host->fleet->waiting);
+    }
 }
 
 static void open_link(struct fleet_host *host)
@@ -419,8 +456,9 @@ static void open_link(struct fleet_host *host)
     host->fleet->files_used += files;
     link->host = host;
     link->room = UINT_MAX;
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = link;
     link->link = host->ops->open(host->shared, &host->endpoint, &events, link);
 }
@@ -431,16 +469,19 @@ static struct fleet_link *find_link(const struct fleet_host *host, bool *may_ope
     size_t count = 0;
     bool short_runs = false;
 
-    for (struct fleet_link *link = host->links; link != NULL; link = link->next) {
+    for (struct fleet_link *link = host->links; link; link = link->next) {
         count++;
-        if (link->state == LINK_OPEN && link->active < link->room)
+        if (link->state == LINK_OPEN && link->active < link->room) {
             return link;
-        if (link->state != LINK_OPEN)
+        }
+        if (link->state != LINK_OPEN) {
             short_runs = true; /* one is on its way already */
+        }
     }
-    for (const struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next) {
-        if (exec->link != NULL && !exec->follow)
+    for (const struct fleet_exec *exec = host->execs; exec; exec = exec->next) {
+        if (exec->link && !exec->follow) {
             short_runs = true; /* it will make room soon */
+        }
     }
     *may_open = count == 0 || (!short_runs && count < FLEET_LINKS);
     return NULL;
@@ -451,8 +492,9 @@ static void put_on_link(struct fleet_exec *exec, struct fleet_link *link)
     exec->link = link;
     link->active++;
     exec->ordinal = link->active;
-    if (!exec->host->ops->connects_late)
+    if (!exec->host->ops->connects_late) {
         start_clock(exec);
+    }
     exec->host->ops->run(link->link, &exec->job);
 }
 
@@ -460,26 +502,31 @@ static void start_queued(struct fleet_host *host)
 {
     struct fleet_exec *next;
 
-    if (deadline_is_set(&host->pause))
+    if (deadline_is_set(&host->pause)) {
         return;
-    for (struct fleet_exec *exec = host->execs; exec != NULL; exec = next) {
+    }
+    for (struct fleet_exec *exec = host->execs; exec; exec = next) {
         struct fleet_link *link;
         bool may_open = false;
         next = exec->next;
-        if (exec->link != NULL)
+        if (exec->link) {
             continue;
-        if (!take_slot(host))
-            return;
-        link = find_link(host, &may_open);
-        if (link != NULL) {
-            put_on_link(exec, link);
-        } else {
-            if (may_open)
-                open_link(host);
+        }
+        if (!take_slot(host)) {
             return;
         }
-        if (deadline_is_set(&host->pause))
+        link = find_link(host, &may_open);
+        if (link) {
+            put_on_link(exec, link);
+        } else {
+            if (may_open) {
+                open_link(host);
+            }
             return;
+        }
+        if (deadline_is_set(&host->pause)) {
+            return;
+        }
     }
 }
 
@@ -491,8 +538,9 @@ void fleet_host_attend(struct fleet_host *host)
     pass_input(host);
     if (!is_busy(host)) {
         leave_queue(host);
-        if (host->has_slot)
+        if (host->has_slot) {
             give_slot_back(host);
+        }
     }
 }
 
@@ -504,18 +552,20 @@ void fleet_exec_input_changed(struct fleet_exec *exec)
 
 void fleet_host_pause(struct fleet_host *host)
 {
-    for (struct fleet_link *link = host->links; link != NULL; link = link->next) {
-        if (link->state == LINK_OPEN)
+    for (struct fleet_link *link = host->links; link; link = link->next) {
+        if (link->state == LINK_OPEN) {
             host->ops->pause(link->link);
+        }
     }
 }
 
 void fleet_host_close(struct fleet_host *host)
 {
     deadline_clear(&host->fleet->deadlines, &host->pause);
-    for (struct fleet_exec *exec = host->execs; exec != NULL; exec = exec->next)
+    for (struct fleet_exec *exec = host->execs; exec; exec = exec->next) {
         leave_link(exec);
-    for (struct fleet_link *link = host->links, *next; link != NULL; link = next) {
+    }
+    for (struct fleet_link *link = host->links, *next; link; link = next) {
         next = link->next;
         drop_link(link);
     }

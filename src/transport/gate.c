@@ -24,16 +24,17 @@ static char *make_key(const char *via, const char *host, unsigned port)
 {
     struct in_addr in4;
 
-    if (inet_pton(AF_INET, host, &in4) == 1 && (ntohl(in4.s_addr) >> 24) == 127)
+    if (inet_pton(AF_INET, host, &in4) == 1 && (ntohl(in4.s_addr) >> 24) == 127) {
         host = "127.0.0.1";
-    return xasprintf("%s %u %s", host, port, via != NULL ? via : "");
+    }
+    return xasprintf("%s %u %s", host, port, via ? via : "");
 }
 
 static struct gate *find_gate(struct gates *gates, char *key)
 {
     struct gate *gate;
 
-    for (gate = gates->first; gate != NULL; gate = gate->next) {
+    for (gate = gates->first; gate; gate = gate->next) {
         if (strcmp(gate->key, key) == 0) {
             free(key);
             return gate;
@@ -59,8 +60,9 @@ bool gate_enter_by_name(struct gates *gates, const char *via, const char *host, 
         return true;
     }
     at = &turn->gate->waiting;
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = turn;
     return false;
 }
@@ -88,8 +90,9 @@ static void drop_gate(struct gates *gates, struct gate *gate)
 {
     struct gate **at = &gates->first;
 
-    while (*at != gate)
+    while (*at != gate) {
         at = &(*at)->next;
+    }
     *at = gate->next;
     free(gate->key);
     free(gate);
@@ -100,27 +103,30 @@ void gate_leave(struct gates *gates, struct gate_turn *turn)
     struct gate *gate = turn->gate;
     struct gate_turn *next;
 
-    if (gate == NULL)
+    if (!gate) {
         return;
+    }
     turn->gate = NULL;
     if (!turn->inside) {
         struct gate_turn **at = &gate->waiting;
-        while (*at != turn)
+        while (*at != turn) {
             at = &(*at)->next;
+        }
         *at = turn->next;
         return; /* those inside keep the gate */
     }
     turn->inside = false;
     next = gate->waiting;
-    if (next != NULL) {
+    if (next) {
         gate->waiting = next->next;
         next->next = NULL;
         next->inside = true;
         next->granted(next->ctx);
         return;
     }
-    if (--gate->inside == 0)
+    if (--gate->inside == 0) {
         drop_gate(gates, gate);
+    }
 }
 
 uint64_t gate_pause_ms(unsigned tries)
@@ -128,17 +134,19 @@ uint64_t gate_pause_ms(unsigned tries)
     uint64_t whole = (uint64_t)FIRST_PAUSE_MS << tries;
     unsigned chance = 0;
 
-    if (whole > LONGEST_PAUSE_MS)
+    if (whole > LONGEST_PAUSE_MS) {
         whole = LONGEST_PAUSE_MS;
+    }
     uv_random(NULL, NULL, &chance, sizeof(chance), 0, NULL);
     return whole / 2 + chance % (whole / 2 + 1);
 }
 
 uint64_t gate_pause_after(unsigned tries, const char *greeting)
 {
-    bool punished = strstr(greeting, LOGIN_WORDS_PENALTY) != NULL;
+    bool punished = strstr(greeting, LOGIN_WORDS_PENALTY);
 
-    if (tries + 1 >= (punished ? GATE_MAX_TRIES_PUNISHED : GATE_MAX_TRIES))
+    if (tries + 1 >= (punished ? GATE_MAX_TRIES_PUNISHED : GATE_MAX_TRIES)) {
         return 0;
+    }
     return gate_pause_ms(punished ? tries + PUNISHED_PAUSES : tries);
 }

@@ -34,8 +34,9 @@ struct lookup {
 static void free_lookup(struct lookup *lookup)
 {
     pthread_mutex_destroy(&lookup->mutex);
-    if (lookup->list != NULL)
+    if (lookup->list) {
         freeaddrinfo(lookup->list);
+    }
     free(lookup->host);
     free(lookup);
 }
@@ -68,12 +69,14 @@ static void *run_lookup(void *arg)
     lookup->code = code;
     lookup->list = list;
     lookup->done = true;
-    abandoned = lookup->resolver == NULL;
-    if (!abandoned)
+    abandoned = !lookup->resolver;
+    if (!abandoned) {
         uv_async_send(&lookup->resolver->async);
+    }
     pthread_mutex_unlock(&lookup->mutex);
-    if (abandoned)
+    if (abandoned) {
         free_lookup(lookup);
+    }
     return NULL;
 }
 
@@ -98,9 +101,10 @@ static bool start_thread(struct lookup *lookup)
 
 static void start_waiting(struct resolver *resolver)
 {
-    for (struct lookup *at = resolver->first; at != NULL && resolver->running < MAX_RUNNING; at = at->next) {
-        if (at->started)
+    for (struct lookup *at = resolver->first; at && resolver->running < MAX_RUNNING; at = at->next) {
+        if (at->started) {
             continue;
+        }
         at->started = true;
         resolver->running++;
         if (!start_thread(at)) {
@@ -114,7 +118,7 @@ static void start_waiting(struct resolver *resolver)
 /* Takes the first lookup that is done out of the list. */
 static struct lookup *take_done(struct resolver *resolver)
 {
-    for (struct lookup **at = &resolver->first; *at != NULL; at = &(*at)->next) {
+    for (struct lookup **at = &resolver->first; *at; at = &(*at)->next) {
         struct lookup *lookup = *at;
         bool done;
         pthread_mutex_lock(&lookup->mutex);
@@ -132,7 +136,7 @@ static void on_async(uv_async_t *async)
 {
     struct resolver *resolver = async->data;
 
-    for (struct lookup *lookup; (lookup = take_done(resolver)) != NULL;) {
+    for (struct lookup *lookup; (lookup = take_done(resolver));) {
         resolver->running--;
         if (!lookup->cancelled) {
             struct addrinfo *list = lookup->list;
@@ -165,9 +169,10 @@ static void on_closed(uv_handle_t *handle)
 
 void resolver_close(struct resolver *resolver)
 {
-    if (resolver == NULL)
+    if (!resolver) {
         return;
-    while (resolver->first != NULL) {
+    }
+    while (resolver->first) {
         struct lookup *lookup = resolver->first;
         bool ours;
         resolver->first = lookup->next;
@@ -175,8 +180,9 @@ void resolver_close(struct resolver *resolver)
         lookup->resolver = NULL;
         ours = !lookup->started || lookup->done;
         pthread_mutex_unlock(&lookup->mutex);
-        if (ours)
+        if (ours) {
             free_lookup(lookup);
+        }
     }
     uv_close((uv_handle_t *)&resolver->async, on_closed);
 }
@@ -192,8 +198,9 @@ struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigne
     lookup->ctx = ctx;
     lookup->host = xstrdup(host);
     snprintf(lookup->port, sizeof(lookup->port), "%u", port & 0xffff);
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = lookup;
     start_waiting(resolver);
     return lookup;
@@ -202,10 +209,11 @@ struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigne
 void lookup_cancel(struct lookup *lookup)
 {
     lookup->cancelled = true;
-    if (lookup->started)
+    if (lookup->started) {
         return;
+    }
     /* It never had a thread: take it out at once. */
-    for (struct lookup **at = &lookup->resolver->first; *at != NULL; at = &(*at)->next) {
+    for (struct lookup **at = &lookup->resolver->first; *at; at = &(*at)->next) {
         if (*at == lookup) {
             *at = lookup->next;
             free_lookup(lookup);

@@ -14,10 +14,12 @@ int64_t loop_clock_now(const struct loop_clock *clock)
 
     if (clock->waiting) {
         worked_from = (int64_t)uv_now(clock->before_wait.loop);
-        if (worked_from < clock->look_ms)
+        if (worked_from < clock->look_ms) {
             worked_from = clock->look_ms;
-        if (worked_from > now)
+        }
+        if (worked_from > now) {
             worked_from = now;
+        }
         waited = at_most(worked_from - clock->look_ms, LOOP_CLOCK_BEAT_MS + LOOP_CLOCK_WORK_MS);
     }
     return clock->counted_ms + waited + at_most(now - worked_from, LOOP_CLOCK_WORK_MS);

@@ -44,15 +44,19 @@ static int read_addresses(struct machine *machine, struct error *err)
 {
     struct ifaddrs *list;
 
-    if (getifaddrs(&list) != 0)
+    if (getifaddrs(&list) != 0) {
         return error_set(err, &kind_local, "network interfaces cannot be listed: %s", strerror(errno));
-    for (const struct ifaddrs *at = list; at != NULL; at = at->ifa_next) {
-        if (at->ifa_addr == NULL || (at->ifa_flags & IFF_LOOPBACK) != 0)
+    }
+    for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
+        if (!at->ifa_addr || (at->ifa_flags & IFF_LOOPBACK) != 0) {
             continue;
-        if (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6)
+        }
+        if (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6) {
             continue;
-        if (!is_loopback(at->ifa_addr))
+        }
+        if (!is_loopback(at->ifa_addr)) {
             add_address(machine, at->ifa_addr);
+        }
     }
     freeifaddrs(list);
     return 0;
@@ -64,21 +68,25 @@ int machine_read(struct machine *machine, const char *home, struct error *err)
     const struct passwd *entry;
 
     *machine = (struct machine){0};
-    if (uname(&names) != 0)
+    if (uname(&names) != 0) {
         return error_set(err, &kind_local, "this machine's name cannot be read: %s", strerror(errno));
+    }
     machine->name = xstrdup(names.nodename);
     entry = getpwuid(geteuid());
-    if (entry != NULL)
+    if (entry) {
         machine->user = xstrdup(entry->pw_name);
-    else
+    } else {
         machine->user = xasprintf("%lu", (unsigned long)geteuid());
-    if (home != NULL && home[0] == '/')
+    }
+    if (home && home[0] == '/') {
         machine->home = xstrdup(home);
-    else
-        machine->home = xstrdup(entry != NULL && entry->pw_dir[0] == '/' ? entry->pw_dir : "/");
-    machine->moved = entry != NULL && strcmp(machine->home, entry->pw_dir) != 0;
-    if (getenv("SSH_AUTH_SOCK") != NULL && getenv("SSH_AUTH_SOCK")[0] != '\0')
+    } else {
+        machine->home = xstrdup(entry && entry->pw_dir[0] == '/' ? entry->pw_dir : "/");
+    }
+    machine->moved = entry && strcmp(machine->home, entry->pw_dir) != 0;
+    if (getenv("SSH_AUTH_SOCK") && getenv("SSH_AUTH_SOCK")[0] != '\0') {
         machine->agent = xstrdup(getenv("SSH_AUTH_SOCK"));
+    }
     machine->authorities = ssh_authorities_new();
     if (read_addresses(machine, err) != 0) {
         machine_release(machine);

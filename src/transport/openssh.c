@@ -76,9 +76,9 @@ static void keep(struct str *said, const char *bytes, size_t len)
 
     while (bytes < end && said->len < SAID_BYTES) {
         const char *stop = memchr(bytes, '\r', (size_t)(end - bytes));
-        size_t part = (size_t)((stop != NULL ? stop : end) - bytes), room = SAID_BYTES - said->len;
+        size_t part = (size_t)((stop ? stop : end) - bytes), room = SAID_BYTES - said->len;
         text_add_safe(said, bytes, part < room ? part : room);
-        bytes += part + (stop != NULL ? 1 : 0);
+        bytes += part + (stop ? 1 : 0);
     }
 }
 
@@ -88,8 +88,9 @@ static void note_started(struct openssh_command *command)
 {
     const struct child_link *link = command->child.link;
 
-    if (command->started)
+    if (command->started) {
         return;
+    }
     command->started = true;
     deadline_clear(deadlines_of(command), &command->login);
     gate_leave(&shared_of(command)->gates, &command->turn);
@@ -104,18 +105,18 @@ static void take_line(struct openssh_command *command, const char *line, size_t 
     if (!text_starts(text, "debug1: ")) {
         keep(&command->said, line, len);
         keep(&command->said, "\n", 1);
-    } else if (strstr(text, "Sending command") != NULL || strstr(text, "master session id") != NULL) {
+    } else if (strstr(text, "Sending command") || strstr(text, "master session id")) {
         note_started(command);
-    } else if (text_starts(text, SERVER_KEY) && command->host_key == NULL) {
+    } else if (text_starts(text, SERVER_KEY) && !command->host_key) {
         command->host_key = xstrdup(text + strlen(SERVER_KEY));
-    } else if (strstr(text, GREETING) !=
-               NULL) { /* "debug1: kex_exchange_identification: banner line 0: TEXT" */
+    } else if (strstr(text, GREETING)) { /* "debug1: kex_exchange_identification: banner line 0: TEXT" */
         const char *number = strstr(text, GREETING) + strlen(GREETING), *colon = strstr(number, ": ");
-        if (colon != NULL && command->greeting.len < SAID_BYTES)
+        if (colon && command->greeting.len < SAID_BYTES) {
             str_addf(&command->greeting, "%s\n", colon + 2);
-    } else if (strstr(text, "rtype exit-status") != NULL) {
+        }
+    } else if (strstr(text, "rtype exit-status")) {
         command->status_came = true;
-    } else if (strstr(text, "rtype exit-signal") != NULL) {
+    } else if (strstr(text, "rtype exit-signal")) {
         command->signal_came = true;
     }
 }
@@ -131,14 +132,16 @@ static void read_log(struct openssh_command *command)
         str_add_mem(&command->log_rest, buffer, (size_t)got);
         for (size_t i = 0; i < command->log_rest.len; i++) {
             const char *data = str_text(&command->log_rest);
-            if (data[i] != '\n')
+            if (data[i] != '\n') {
                 continue;
+            }
             take_line(command, data + from, i - from - (i > from && data[i - 1] == '\r' ? 1 : 0));
             from = i + 1;
         }
         str_consume(&command->log_rest, from);
-        if (command->log_rest.len > SAID_BYTES)
+        if (command->log_rest.len > SAID_BYTES) {
             str_reset(&command->log_rest);
+        }
     }
 }
 
@@ -148,8 +151,9 @@ static void on_log(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    if (command->child.link != NULL)
+    if (command->child.link) {
         read_log(command);
+    }
 }
 
 /* --- what the command says --- */
@@ -158,8 +162,9 @@ static void hand_on(struct openssh_command *command, int stream, const char *byt
 {
     const struct child_link *link = command->child.link;
 
-    if (len > 0)
+    if (len > 0) {
         link->events->data(link->owner, command->child.job, stream, bytes, len);
+    }
 }
 
 /* How much at the end of the text may be the beginning of the mark. */
@@ -168,8 +173,9 @@ static size_t count_held(const struct str *text, const char *mark)
     size_t mark_len = strlen(mark), most = text->len < mark_len ? text->len : mark_len - 1;
 
     for (size_t len = most; len > 0; len--) {
-        if (memcmp(text->data + text->len - len, mark, len) == 0)
+        if (memcmp(text->data + text->len - len, mark, len) == 0) {
             return len;
+        }
     }
     return 0;
 }
@@ -188,10 +194,12 @@ static int read_status(const struct openssh_command *command, int *status)
     size_t at = strlen(command->mark), from = at;
 
     for (*status = 0;
-         at < command->held.len && at - from < STATUS_DIGITS && text[at] >= '0' && text[at] <= '9'; at++)
+         at < command->held.len && at - from < STATUS_DIGITS && text[at] >= '0' && text[at] <= '9'; at++) {
         *status = 10 * *status + (text[at] - '0');
-    if (at == command->held.len)
+    }
+    if (at == command->held.len) {
         return 0;
+    }
     return text[at] == '\n' && at > from && *status <= 255 ? (int)at + 1 : -1;
 }
 
@@ -204,11 +212,12 @@ static void take_stderr(struct openssh_command *command, const char *bytes, size
     str_add_mem(held, bytes, len);
     while (!command->ended) {
         const char *found = memmem(str_text(held), held->len, command->mark, mark_len);
-        release_held(command, found != NULL ? (size_t)(found - held->data)
-                                            : held->len - count_held(held, command->mark));
-        int line = found != NULL ? read_status(command, &command->status) : 0;
-        if (line == 0)
+        release_held(command,
+                     found ? (size_t)(found - held->data) : held->len - count_held(held, command->mark));
+        int line = found ? read_status(command, &command->status) : 0;
+        if (line == 0) {
             return;
+        }
         if (line < 0) {
             release_held(command, mark_len);
             continue;
@@ -225,12 +234,13 @@ static void openssh_data(struct child *child, int stream, const char *bytes, siz
     struct openssh_command *command = command_of(child);
 
     read_log(command);
-    if (stream == 1)
+    if (stream == 1) {
         hand_on(command, 1, bytes, len);
-    else if (command->started)
+    } else if (command->started) {
         take_stderr(command, bytes, len);
-    else
+    } else {
         keep(&command->aside, bytes, len);
+    }
 }
 
 /* --- the end --- */
@@ -245,8 +255,9 @@ static void enter(struct openssh_command *command)
     const struct endpoint *endpoint = command->child.link->endpoint;
 
     if (gate_enter_by_name(&shared_of(command)->gates, NULL, endpoint->hostname, endpoint->port,
-                           &command->turn))
+                           &command->turn)) {
         start(command);
+    }
 }
 
 static void on_again(void *ctx)
@@ -306,8 +317,9 @@ static void openssh_leaving(struct child *child)
     deadline_clear(deadlines_of(command), &command->login);
     deadline_clear(deadlines_of(command), &command->again);
     gate_leave(&shared_of(command)->gates, &command->turn);
-    if (!command->log_open)
+    if (!command->log_open) {
         return;
+    }
     command->log_open = false;
     uv_poll_stop(&command->log);
     uv_close((uv_handle_t *)&command->log, child_on_closed);
@@ -341,8 +353,9 @@ static void on_login(void *ctx)
     AUTO_FREE char *text = NULL;
 
     read_log(command);
-    if (command->started)
+    if (command->started) {
         return;
+    }
     text = xasprintf("ssh: no login within %g s", ms / 1000.0);
     child_fail(&command->child, &kind_timed_out, text,
                "is the host up and reachable from here; --connect-timeout gives it more time");
@@ -355,8 +368,9 @@ static int open_log(struct openssh_command *command)
 {
     int ends[2], failed;
 
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         return -errno;
+    }
     failed = uv_poll_init(command->child.link->shared->setup.loop, &command->log, ends[0]);
     if (failed != 0) {
         close(ends[0]);

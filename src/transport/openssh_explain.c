@@ -60,8 +60,9 @@ static const struct meaning meanings_behind[] = {
 static const struct meaning *find_meaning(const char *said, const struct meaning *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strstr(said, from[i].text) != NULL)
+        if (strstr(said, from[i].text)) {
             return &from[i];
+        }
     }
     return NULL;
 }
@@ -69,31 +70,32 @@ static const struct meaning *find_meaning(const char *said, const struct meaning
 /* Lines of a server that drops a connection it has no room for. */
 static bool is_dropped(const char *said)
 {
-    return strstr(said, "kex_exchange_identification: ") != NULL ||
-           strstr(said, "ssh_exchange_identification: ") != NULL;
+    return strstr(said, "kex_exchange_identification: ") || strstr(said, "ssh_exchange_identification: ");
 }
 
 bool openssh_is_early(const struct openssh_command *command)
 {
     const char *said = str_text(&command->said), *aside = str_text(&command->aside);
 
-    return is_dropped(said) && find_meaning(said, meanings, ARRAY_LEN(meanings)) == NULL &&
-           find_meaning(aside, meanings, ARRAY_LEN(meanings)) == NULL;
+    return is_dropped(said) && !find_meaning(said, meanings, ARRAY_LEN(meanings)) &&
+           !find_meaning(aside, meanings, ARRAY_LEN(meanings));
 }
 
 /* The line that holds the text; the last one that says anything when text is NULL. Caller frees. */
 static char *pick_line(const char *said, const char *text)
 {
-    const char *start = said, *at = text != NULL ? strstr(said, text) : NULL;
+    const char *start = said, *at = text ? strstr(said, text) : NULL;
 
-    if (at != NULL) {
-        for (const char *p = said; p < at; p++)
+    if (at) {
+        for (const char *p = said; p < at; p++) {
             start = *p == '\n' ? p + 1 : start;
+        }
         return xstrndup(start, strcspn(start, "\r\n"));
     }
     for (const char *p = said; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
-        if (strcspn(p, "\r\n") > 0)
+        if (strcspn(p, "\r\n") > 0) {
             start = p;
+        }
     }
     return xstrndup(start, strcspn(start, "\r\n"));
 }
@@ -102,17 +104,19 @@ static char *pick_line(const char *said, const char *text)
 static void add_place(const char *said, struct error *err)
 {
     const char *at = strstr(said, "Offending ");
-    const char *in = at != NULL ? strstr(at, " key in ") : NULL;
+    const char *in = at ? strstr(at, " key in ") : NULL;
     AUTO_FREE char *file = NULL;
     char *colon;
 
-    if (in == NULL)
+    if (!in) {
         return;
+    }
     in += strlen(" key in ");
     file = xstrndup(in, strcspn(in, "\r\n"));
     colon = strrchr(file, ':');
-    if (colon == NULL)
+    if (!colon) {
         return;
+    }
     *colon = '\0';
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
@@ -121,10 +125,11 @@ static void add_place(const char *said, struct error *err)
 static void set_changed(const char *said, struct error *err)
 {
     const char *at = strstr(said, "The fingerprint for the ");
-    const char *hash = at != NULL ? strstr(at, "SHA256:") : NULL;
+    const char *hash = at ? strstr(at, "SHA256:") : NULL;
 
-    if (hash == NULL)
+    if (!hash) {
         return;
+    }
     at += strlen("The fingerprint for the ");
     error_set(err, &kind_hostkey_changed, "the host key has changed: it shows %.*s %.*s",
               (int)strcspn(at, " \r\n"), at, (int)strcspn(hash, ".\r\n"), hash);
@@ -137,13 +142,16 @@ static void set_meaning(const char *said, const struct meaning *meaning, const c
     AUTO_FREE char *line = pick_line(said, meaning->text);
 
     error_set(err, meaning->kind, "%s%s", text_starts(line, "ssh: ") ? "" : "ssh: ", line);
-    if (meaning->kind == &kind_hostkey_unknown && host_key != NULL)
+    if (meaning->kind == &kind_hostkey_unknown && host_key) {
         error_set(err, &kind_hostkey_unknown, "the host key is not known: %s", host_key);
-    if (meaning->kind == &kind_hostkey_changed)
+    }
+    if (meaning->kind == &kind_hostkey_changed) {
         set_changed(said, err);
+    }
     error_hint(err, "%s", meaning->hint);
-    if (meaning->kind == &kind_hostkey_changed || meaning->kind == &kind_hostkey_unknown)
+    if (meaning->kind == &kind_hostkey_changed || meaning->kind == &kind_hostkey_unknown) {
         add_place(said, err);
+    }
 }
 
 static void set_dropped(const struct openssh_command *command, struct error *err)
@@ -168,21 +176,24 @@ static bool explain_aside(const struct openssh_command *command, struct error *e
         &kind_name_not_resolved, &kind_refused, &kind_timed_out, &kind_unreachable, &kind_connection_lost};
     const struct endpoint *jump = command->child.link->endpoint->jump;
     const char *aside = str_text(&command->aside);
-    bool behind = strstr(aside, "open failed") != NULL;
+    bool behind = strstr(aside, "open failed");
     const struct meaning *meaning = behind ? find_meaning(aside, meanings_behind, ARRAY_LEN(meanings_behind))
                                            : find_meaning(aside, meanings, ARRAY_LEN(meanings));
 
-    if (meaning != NULL)
+    if (meaning) {
         set_meaning(aside, meaning, NULL, err);
-    else if (jump != NULL && is_dropped(aside))
+    } else if (jump && is_dropped(aside)) {
         set_dropped(command, err);
-    else
+    } else {
         return false;
-    if (jump == NULL || behind)
+    }
+    if (!jump || behind) {
         return true;
+    }
     for (size_t i = 0; i < ARRAY_LEN(out_of_reach); i++) {
-        if (err->kind == out_of_reach[i])
+        if (err->kind == out_of_reach[i]) {
             err->kind = &kind_jump_unreachable;
+        }
     }
     error_prefix(err, "jump host '%s'", jump->name);
     return true;
@@ -194,12 +205,13 @@ static void explain_end(const struct openssh_command *command, struct error *err
     const struct meaning *meaning = find_meaning(said, meanings, ARRAY_LEN(meanings));
     AUTO_FREE char *last = NULL;
 
-    if (meaning != NULL) {
+    if (meaning) {
         set_meaning(said, meaning, command->host_key, err);
         return;
     }
-    if (explain_aside(command, err))
+    if (explain_aside(command, err)) {
         return;
+    }
     if (is_dropped(said)) {
         set_dropped(command, err);
         return;
@@ -212,12 +224,15 @@ static void explain_end(const struct openssh_command *command, struct error *err
 void openssh_explain(const struct openssh_command *command, struct error *err)
 {
     explain_end(command, err);
-    if (err->kind != &kind_hostkey_changed && err->kind != &kind_hostkey_unknown) /* texts of our own */
+    if (err->kind != &kind_hostkey_changed && err->kind != &kind_hostkey_unknown) { /* texts of our own */
         openssh_drop_name(command->child.link->endpoint, err);
-    if (err->kind == &kind_connection_lost && command->greeting.len > 0)
+    }
+    if (err->kind == &kind_connection_lost && command->greeting.len > 0) {
         login_words_explain(err, "the server says", str_text(&command->greeting), command->greeting.len);
-    else if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) && command->said.len > 0)
+    } else if ((err->kind == &kind_auth_failed || err->kind == &kind_connection_lost) &&
+               command->said.len > 0) {
         login_words_explain(err, "the server says", str_text(&command->aside), command->aside.len);
+    }
 }
 
 void openssh_explain_loss(const struct openssh_command *command, struct error *err)

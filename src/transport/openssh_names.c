@@ -25,16 +25,18 @@ static bool is_own_word(const char *word)
     static const char *const words[] = {"host", "hostname", "server", "port", "key", "connect"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcasecmp(word, words[i]) == 0)
+        if (strcasecmp(word, words[i]) == 0) {
             return true;
+        }
     }
     return false;
 }
 
 static bool is_name(const struct endpoint *endpoint, const char *word)
 {
-    if (is_own_word(word))
+    if (is_own_word(word)) {
         return false;
+    }
     return strcasecmp(word, endpoint->name) == 0 || strcasecmp(word, endpoint->hostname) == 0 ||
            is_address(word);
 }
@@ -43,11 +45,11 @@ static bool is_name(const struct endpoint *endpoint, const char *word)
 static bool names_host(const struct endpoint *endpoint, const char *word, size_t len, size_t *user_len)
 {
     AUTO_FREE char *text = xstrndup(word, len);
-    char *at = strrchr(text, '@'), *name = at != NULL ? at + 1 : text;
+    char *at = strrchr(text, '@'), *name = at ? at + 1 : text;
     char *close = name[0] == '[' ? strchr(name, ']') : NULL;
 
-    *user_len = at != NULL ? (size_t)(at - text) : 0;
-    if (close != NULL) {
+    *user_len = at ? (size_t)(at - text) : 0;
+    if (close) {
         *close = '\0';
         name++;
     }
@@ -72,8 +74,9 @@ static void add_stand_in(struct str *out, const char *word, size_t user_len)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(before); i++) {
-        if (ends_with_word(out, before[i]))
+        if (ends_with_word(out, before[i])) {
             str_add(out, " the host");
+        }
     }
 }
 
@@ -83,16 +86,18 @@ void openssh_drop_name(const struct endpoint *endpoint, struct error *err)
 
     for (const char *at = err->text; *at != '\0';) {
         size_t whole = strcspn(at, " "), len = whole, user_len = 0;
-        while (len > 0 && strchr(":,.", at[len - 1]) != NULL)
+        while (len > 0 && strchr(":,.", at[len - 1])) {
             len--;
+        }
         if (len == 0 || !names_host(endpoint, at, len, &user_len)) {
             str_addf(&out, "%s%.*s", out.len > 0 ? " " : "", (int)whole, at);
         } else {
             size_t before = out.len;
             add_stand_in(&out, at, user_len);
             /* its colon belongs to the word before it, unless that has one */
-            if (out.len > before || (out.len > 0 && str_text(&out)[out.len - 1] != ':'))
+            if (out.len > before || (out.len > 0 && str_text(&out)[out.len - 1] != ':')) {
                 str_add_mem(&out, at + len, whole - len);
+            }
         }
         at += whole;
         at += strspn(at, " ");

@@ -21,10 +21,12 @@ void openssh_make_mark(char mark[OPENSSH_MARK_LEN + 1])
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32: no bias in a byte's low bits */
     unsigned char random[OPENSSH_MARK_LEN];
 
-    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
         abort(); /* cannot happen below 256 bytes once the kernel's pool is set up */
-    for (size_t i = 0; i < OPENSSH_MARK_LEN; i++)
+    }
+    for (size_t i = 0; i < OPENSSH_MARK_LEN; i++) {
         mark[i] = letters[random[i] % (sizeof(letters) - 1)];
+    }
     mark[0] = '\n';
     mark[1] = mark[2] = '@';
     mark[OPENSSH_MARK_LEN - 1] = ' ';
@@ -33,8 +35,7 @@ void openssh_make_mark(char mark[OPENSSH_MARK_LEN + 1])
 
 static bool is_plain(char c, const char *more)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           strchr(more, c) != NULL;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr(more, c);
 }
 
 /* Text that every shell reads alike within single quotes, for printf's %b. */
@@ -43,10 +44,11 @@ static void add_encoded(struct str *out, const char *text)
     static const char plain[] = " _-+=:,./@%";
 
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        if (is_plain((char)*at, plain))
+        if (is_plain((char)*at, plain)) {
             str_add_char(out, (char)*at);
-        else
+        } else {
             str_addf(out, "\\0%03o", *at);
+        }
     }
 }
 
@@ -59,8 +61,9 @@ static char *wrap(const char *command, const char *mark)
     str_addf(&out, "exec /bin/sh -c '%s' sh '", wrapper);
     add_encoded(&out, command);
     str_addf(&out, "' '%s'", mark + 1); /* its line break is the wrapper's */
-    if (out.len <= ARGUMENT_BYTES)
+    if (out.len <= ARGUMENT_BYTES) {
         return str_detach(&out);
+    }
     str_release(&out);
     return xstrdup(command);
 }
@@ -88,8 +91,9 @@ static void add_proxy_word(struct str *out, const char *word)
     static const char plain[] = "_-+=:,./@%";
 
     str_add_char(out, ' ');
-    for (const char *at = word; *at != '\0'; at++)
+    for (const char *at = word; *at != '\0'; at++) {
         str_addf(out, "%s%c%s", is_plain(*at, plain) ? "" : "\\", *at, *at == '%' ? "%" : "");
+    }
 }
 
 static void add_way(struct strlist *words, const struct transport_setup *setup,
@@ -103,8 +107,9 @@ static void add_jump(struct strlist *words, const struct transport_setup *setup,
 
     add_way(&own, setup, jump);
     str_add(&command, "ssh");
-    for (size_t i = 0; i < own.len; i++)
+    for (size_t i = 0; i < own.len; i++) {
         add_proxy_word(&command, own.items[i]);
+    }
     str_add(&command, " -W \\[%h\\]:%p --");
     add_proxy_word(&command, jump->name);
     add_option(words, "ProxyCommand=%s", str_text(&command));
@@ -121,8 +126,9 @@ static void add_way(struct strlist *words, const struct transport_setup *setup,
     add_option(words, "ConnectTimeout=%u", to_seconds(transport_connect_ms(setup, endpoint)));
     add_option(words, "ServerAliveInterval=%u", to_seconds(transport_keepalive_ms(setup, endpoint)));
     add_option(words, "ServerAliveCountMax=%u", transport_max_silent(endpoint));
-    if (endpoint->jump != NULL)
+    if (endpoint->jump) {
         add_jump(words, setup, endpoint->jump);
+    }
     strlist_copy(words, &endpoint->openssh_args);
 }
 
@@ -146,8 +152,9 @@ void openssh_make_words(const struct endpoint *endpoint, const struct transport_
     strlist_add(words, "-T");
     strlist_add(words, "-E");
     strlist_addf(words, "/proc/%ld/fd/%d", (long)getpid(), log);
-    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         add_option(words, "%s", fixed[i]);
+    }
     add_way(words, setup, endpoint);
     strlist_add(words, "--");
     strlist_add(words, endpoint->name);
@@ -162,8 +169,9 @@ void openssh_make_environment(struct strlist *variables)
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const char *value = getenv(names[i]);
-        if (value != NULL)
+        if (value) {
             strlist_addf(variables, "%s=%s", names[i], value);
+        }
     }
     strlist_add(variables, "LC_ALL=C"); /* its messages are read */
 }

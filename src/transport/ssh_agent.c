@@ -29,8 +29,9 @@ struct agent_question {
 
 static void free_question(struct agent_question *question)
 {
-    if (question->fd >= 0)
+    if (question->fd >= 0) {
         close(question->fd);
+    }
     str_release(&question->out);
     str_release(&question->in);
     free(question->path);
@@ -56,8 +57,9 @@ static void end_question(struct agent_question *question)
 
 void agent_drop(struct agent_question *question)
 {
-    if (question != NULL)
+    if (question) {
         end_question(question);
+    }
 }
 
 static void tell(struct agent_question *question, const struct str *answer, const struct error *err)
@@ -96,8 +98,9 @@ static bool on_writable(struct agent_question *question)
 {
     ssize_t n = send(question->fd, str_text(&question->out), question->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
+    }
     if (n < 0) {
         tell_trouble(question, "is away");
         return false;
@@ -111,22 +114,25 @@ static bool on_readable(struct agent_question *question)
     char buffer[4096];
     ssize_t n = recv(question->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
+    }
     if (n <= 0) {
         tell_trouble(question, "has closed the connection");
         return false;
     }
     str_add_mem(&question->in, buffer, (size_t)n);
-    if (question->in.len < 4)
+    if (question->in.len < 4) {
         return true;
+    }
     size_t wanted = ssh_wire_uint32(str_text(&question->in));
     if (wanted == 0 || wanted > MAX_ANSWER) {
         tell_trouble(question, "does not speak the agent's protocol");
         return false;
     }
-    if (question->in.len < wanted + 4)
+    if (question->in.len < wanted + 4) {
         return true;
+    }
     str_consume(&question->in, 4);
     str_truncate(&question->in, wanted);
     tell(question, &question->in, NULL);
@@ -139,13 +145,16 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    if (question->answer == NULL)
+    if (!question->answer) {
         return;
+    }
     bool lives = question->out.len == 0 || on_writable(question);
-    if (lives && question->out.len == 0)
+    if (lives && question->out.len == 0) {
         lives = on_readable(question);
-    if (lives)
+    }
+    if (lives) {
         uv_poll_start(&question->poll, question->out.len > 0 ? UV_WRITABLE : UV_READABLE, on_ready);
+    }
 }
 
 /* Why the socket cannot be used is told by the loop, as every other end. */
@@ -172,8 +181,9 @@ static bool connect_agent(uv_loop_t *loop, struct agent_question *question)
         close(question->fd);
         question->fd = -1;
     }
-    if (question->fd < 0 || strlen(question->path) >= sizeof(address.sun_path))
+    if (question->fd < 0 || strlen(question->path) >= sizeof(address.sun_path)) {
         return false;
+    }
     memcpy(address.sun_path, question->path, strlen(question->path) + 1);
     return connect(question->fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 }
@@ -199,8 +209,9 @@ struct agent_question *agent_ask(uv_loop_t *loop, struct deadlines *deadlines, c
     connected = connect_agent(loop, question);
     question->deadline.fire = connected ? on_deadline : on_away;
     deadline_set(deadlines, &question->deadline, connected ? timeout_ms : 0);
-    if (connected)
+    if (connected) {
         uv_poll_start(&question->poll, UV_WRITABLE, on_ready);
+    }
     return question;
 }
 
@@ -211,10 +222,12 @@ static char *encode_base64(const char *bytes, size_t len)
 
     for (size_t i = 0; i < len; i += 3) {
         uint32_t group = 0;
-        for (size_t j = i; j < i + 3; j++)
+        for (size_t j = i; j < i + 3; j++) {
             group = group << 8 | (j < len ? (unsigned char)bytes[j] : 0U);
-        for (size_t j = 0; j < 4; j++)
+        }
+        for (size_t j = 0; j < 4; j++) {
             str_add_char(&out, i + j <= len ? letters[group >> (18 - 6 * j) & 63] : '=');
+        }
     }
     return str_detach(&out);
 }
@@ -224,11 +237,13 @@ static bool take_string(const struct str *answer, size_t *at, const char **bytes
 {
     const char *p = str_text(answer) + *at;
 
-    if (answer->len - *at < 4)
+    if (answer->len - *at < 4) {
         return false;
+    }
     *len = ssh_wire_uint32(p);
-    if (answer->len - *at - 4 < *len)
+    if (answer->len - *at - 4 < *len) {
         return false;
+    }
     *bytes = p + 4;
     *at += 4 + *len;
     return true;
@@ -254,8 +269,9 @@ int agent_list_parse(const char *path, const struct str *answer, struct agent_li
     const char *head = str_text(answer);
     size_t at = 5, count;
 
-    if (answer->len < 5 || head[0] != SSH_AGENT_LISTED)
+    if (answer->len < 5 || head[0] != SSH_AGENT_LISTED) {
         return error_set(err, &kind_auth_failed, "ssh agent '%s' does not list its keys", path);
+    }
     count = ssh_wire_uint32(head + 1);
     for (size_t i = 0; i < count && i < MAX_KEYS; i++) {
         const char *blob = NULL, *comment = NULL;

@@ -58,21 +58,23 @@ struct ssh_agents *ssh_agents_new(void)
 
 void ssh_agents_free(struct ssh_agents *agents)
 {
-    for (size_t i = 0; agents != NULL && i < agents->len; i++) {
+    for (size_t i = 0; agents && i < agents->len; i++) {
         agent_list_release(&agents->items[i]->list);
         free(agents->items[i]->path);
         free(agents->items[i]);
     }
-    if (agents != NULL)
+    if (agents) {
         free(agents->items);
+    }
     free(agents);
 }
 
 static const struct agent_list *find_list(const struct ssh_agents *agents, const char *path)
 {
     for (size_t i = 0; i < agents->len; i++) {
-        if (strcmp(agents->items[i]->path, path) == 0)
+        if (strcmp(agents->items[i]->path, path) == 0) {
             return &agents->items[i]->list;
+        }
     }
     return NULL;
 }
@@ -83,7 +85,7 @@ static const struct agent_list *keep_list(struct ssh_agents *agents, const char 
     const struct agent_list *kept = find_list(agents, path);
     struct listed *listed;
 
-    if (kept != NULL) { /* another host has asked at the same time */
+    if (kept) { /* another host has asked at the same time */
         agent_list_release(list);
         return kept;
     }
@@ -102,9 +104,9 @@ static bool is_used_up(const struct ssh_connection *connection, const struct age
 {
     for (size_t i = 0; i < connection->offers_len; i++) {
         const struct ssh_identity *identity = connection->offers[i];
-        if (identity->key != NULL && identity->public_base64 != NULL &&
-            strcmp(identity->public_base64, key->base64) == 0)
+        if (identity->key && identity->public_base64 && strcmp(identity->public_base64, key->base64) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -114,17 +116,18 @@ static bool is_named(const struct ssh_connection *connection, const struct agent
 {
     for (size_t i = 0; i < connection->offers_len; i++) {
         const struct ssh_identity *identity = connection->offers[i];
-        if (identity->key == NULL && identity->public_base64 != NULL &&
-            strcmp(identity->public_base64, key->base64) == 0)
+        if (!identity->key && identity->public_base64 && strcmp(identity->public_base64, key->base64) == 0) {
             return true;
+        }
     }
     return false;
 }
 
 static void add_uint32(struct str *out, size_t value)
 {
-    for (int shift = 24; shift >= 0; shift -= 8)
+    for (int shift = 24; shift >= 0; shift -= 8) {
         str_add_char(out, (char)(value >> shift & 255));
+    }
 }
 
 static void add_string(struct str *out, const char *bytes, size_t len)
@@ -141,8 +144,9 @@ static void choose_keys(struct ssh_agent_login *login)
     for (int named = 1; named >= (connection->link->endpoint->identities_only ? 1 : 0); named--) {
         for (size_t i = 0; i < login->list->len; i++) {
             const struct agent_key *key = &login->list->keys[i];
-            if (is_used_up(connection, key) || is_named(connection, key) != (named == 1))
+            if (is_used_up(connection, key) || is_named(connection, key) != (named == 1)) {
                 continue;
+            }
             login->keys =
                 xgrow(login->keys, login->keys_len, &login->keys_cap, sizeof(const struct agent_key *));
             login->keys[login->keys_len++] = key;
@@ -155,9 +159,10 @@ static void add_tried(struct ssh_agent_login *login, size_t count)
 {
     struct ssh_connection *connection = login->connection;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         str_addf(&connection->tried, "%s'%s' of the agent", connection->tried.len > 0 ? ", " : "",
                  login->keys[login->next++]->comment);
+    }
     connection->offered += count;
 }
 
@@ -167,8 +172,9 @@ static void pass_over_refused(struct ssh_agent_login *login)
     struct ssh_connection *connection = login->connection;
     AUTO_FREE char *names = NULL;
 
-    while (login->keys[login->next] != login->refused)
+    while (login->keys[login->next] != login->refused) {
         add_tried(login, 1);
+    }
     login->next++;
     login->with_libssh = 0;
     strlist_add(&login->refusals, login->refused->comment);
@@ -182,10 +188,12 @@ static void pass_over_refused(struct ssh_agent_login *login)
 
 static void free_login(struct ssh_agent_login *login)
 {
-    if (!login->closed || !login->poll_closed || login->running)
+    if (!login->closed || !login->poll_closed || login->running) {
         return;
-    if (login->pair[0] >= 0)
+    }
+    if (login->pair[0] >= 0) {
         close(login->pair[0]);
+    }
     strlist_release(&login->refusals);
     free(login->keys);
     str_release(&login->in);
@@ -197,8 +205,9 @@ static void send_to_libssh(struct ssh_agent_login *login, const char *bytes, siz
     AUTO_STR struct str message = STR_INIT;
 
     add_string(&message, bytes, len);
-    if (send(login->pair[0], str_text(&message), message.len, MSG_NOSIGNAL) != (ssize_t)message.len)
+    if (send(login->pair[0], str_text(&message), message.len, MSG_NOSIGNAL) != (ssize_t)message.len) {
         shutdown(login->pair[0], SHUT_RDWR); /* libssh does not take what it asked for */
+    }
 }
 
 static void on_signed(void *ctx, const struct str *answer, const struct error *err)
@@ -207,14 +216,15 @@ static void on_signed(void *ctx, const struct str *answer, const struct error *e
     struct ssh_agent_login *login = ctx;
 
     login->question = NULL;
-    if (answer == NULL)
+    if (!answer) {
         login->connection->agent_trouble = *err;
-    if (answer != NULL && str_text(answer)[0] == failure[0]) {
+    }
+    if (answer && str_text(answer)[0] == failure[0]) {
         login->refused = login->signing;
         error_set(&login->connection->agent_trouble, &kind_auth_failed, "ssh agent '%s' refuses to sign",
                   login->connection->link->endpoint->agent);
     }
-    send_to_libssh(login, answer != NULL ? str_text(answer) : failure, answer != NULL ? answer->len : 1);
+    send_to_libssh(login, answer ? str_text(answer) : failure, answer ? answer->len : 1);
 }
 
 /* Which of the keys libssh has a request is about; NULL: none of them. */
@@ -223,8 +233,9 @@ static const struct agent_key *find_key(const struct ssh_agent_login *login, con
     for (size_t i = login->next; i < login->next + login->with_libssh; i++) {
         AUTO_STR struct str blob = STR_INIT;
         add_string(&blob, login->keys[i]->blob, login->keys[i]->blob_len);
-        if (len > blob.len && memcmp(request + 1, str_text(&blob), blob.len) == 0)
+        if (len > blob.len && memcmp(request + 1, str_text(&blob), blob.len) == 0) {
             return login->keys[i];
+        }
     }
     return NULL;
 }
@@ -237,9 +248,10 @@ static void serve(struct ssh_agent_login *login)
     while (login->in.len >= 5) {
         const char *at = str_text(&login->in);
         size_t len = ssh_wire_uint32(at);
-        if (login->in.len < len + 4)
+        if (login->in.len < len + 4) {
             return;
-        if (at[4] == SSH_AGENT_SIGN && login->question == NULL) {
+        }
+        if (at[4] == SSH_AGENT_SIGN && !login->question) {
             login->signing = find_key(login, at + 4, len);
             login->question = agent_ask(
                 link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, at + 4, len,
@@ -257,12 +269,14 @@ static void on_pair_ready(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    if (login->closed)
+    if (login->closed) {
         return;
+    }
     n = recv(login->pair[0], buffer, sizeof(buffer), MSG_DONTWAIT);
     if (n <= 0) {
-        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             uv_poll_stop(poll);
+        }
         return;
     }
     str_add_mem(&login->in, buffer, (size_t)n);
@@ -314,8 +328,9 @@ static bool offer(struct ssh_agent_login *login)
         add_string(&keys, login->keys[i]->blob, login->keys[i]->blob_len);
         add_string(&keys, login->keys[i]->comment, strlen(login->keys[i]->comment));
     }
-    if (login->with_libssh == 0 || (login->pair[0] < 0 && !make_pair(login)))
+    if (login->with_libssh == 0 || (login->pair[0] < 0 && !make_pair(login))) {
         return false;
+    }
     str_add_char(&message, SSH_AGENT_LISTED);
     add_uint32(&message, login->with_libssh);
     str_add_mem(&message, str_text(&keys), keys.len);
@@ -334,10 +349,11 @@ static void on_listed(void *ctx, const struct str *answer, const struct error *e
 
     login->question = NULL;
     login->state = AGENT_LISTED;
-    if (answer == NULL)
+    if (!answer) {
         connection->agent_trouble = *err;
-    else if (agent_list_parse(path, answer, &list, &connection->agent_trouble) == 0)
+    } else if (agent_list_parse(path, answer, &list, &connection->agent_trouble) == 0) {
         login->list = keep_list(connection->link->shared->agents, path, &list);
+    }
     ssh_connection_step(connection);
 }
 
@@ -352,11 +368,12 @@ static struct ssh_agent_login *start(struct ssh_connection *connection)
     login->pair[0] = login->pair[1] = -1;
     login->poll_closed = true;
     login->list = find_list(link->shared->agents, link->endpoint->agent);
-    login->state = login->list != NULL ? AGENT_LISTED : AGENT_LISTING;
-    if (login->list == NULL)
+    login->state = login->list ? AGENT_LISTED : AGENT_LISTING;
+    if (!login->list) {
         login->question =
             agent_ask(link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, request,
                       sizeof(request), limit < LIST_MS ? limit : LIST_MS, on_listed, login);
+    }
     return login;
 }
 
@@ -375,8 +392,9 @@ static void after_work(uv_work_t *request, int status)
     (void)status;
     login->running = false;
     login->answered = true;
-    if (login->closed)
+    if (login->closed) {
         free_login(login);
+    }
     ssh_connection_take_back(connection);
 }
 
@@ -385,8 +403,9 @@ static bool call_libssh(struct ssh_agent_login *login, int *answer)
 {
     struct ssh_connection *connection = login->connection;
 
-    if (login->running)
+    if (login->running) {
         return false;
+    }
     if (login->answered) {
         login->answered = false;
         *answer = login->answer;
@@ -401,31 +420,36 @@ static bool call_libssh(struct ssh_agent_login *login, int *answer)
 
 bool ssh_agent_is_awaited(const struct ssh_connection *connection)
 {
-    return connection->agent != NULL && connection->agent->question != NULL;
+    return connection->agent && connection->agent->question;
 }
 
 int ssh_agent_authenticate(struct ssh_connection *connection, int *answer)
 {
     struct ssh_agent_login *login = connection->agent;
 
-    if (login == NULL)
+    if (!login) {
         login = connection->agent = start(connection);
-    if (login->state == AGENT_LISTING)
+    }
+    if (login->state == AGENT_LISTING) {
         return 0;
-    if (login->state == AGENT_LISTED && login->list != NULL)
+    }
+    if (login->state == AGENT_LISTED && login->list) {
         choose_keys(login);
+    }
     login->state = AGENT_OFFERING;
     while (login->with_libssh > 0 || offer(login)) {
-        if (!call_libssh(login, answer))
+        if (!call_libssh(login, answer)) {
             return 0;
-        if (*answer != SSH_AUTH_ERROR || login->refused == NULL) {
+        }
+        if (*answer != SSH_AUTH_ERROR || !login->refused) {
             add_tried(login, login->with_libssh);
             connection->withheld += login->keys_len - login->next;
             return 1;
         }
         pass_over_refused(login);
-        if (!ssh_connection_is_alive(connection))
+        if (!ssh_connection_is_alive(connection)) {
             return 1;
+        }
     }
     connection->withheld += login->keys_len - login->next;
     return -1;
@@ -435,20 +459,23 @@ void ssh_agent_close(struct ssh_connection *connection)
 {
     struct ssh_agent_login *login = connection->agent;
 
-    if (login == NULL)
+    if (!login) {
         return;
+    }
     login->closed = true;
     connection->agent = NULL;
     agent_drop(login->question);
     login->question = NULL;
-    if (login->pair[0] >= 0)
+    if (login->pair[0] >= 0) {
         shutdown(login->pair[0], SHUT_RDWR);
+    }
     if (login->pair[1] >= 0 && !login->running) { /* it would be open as long as the session */
         ssh_set_agent_socket(connection->session, SSH_INVALID_SOCKET);
         close(login->pair[1]);
     }
-    if (login->poll_closed)
+    if (login->poll_closed) {
         free_login(login);
-    else
+    } else {
         uv_close((uv_handle_t *)&login->poll, on_pair_closed);
+    }
 }

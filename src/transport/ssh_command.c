@@ -45,8 +45,9 @@ static void wait_for_quiet(struct ssh_command *command)
 {
     int64_t left = command->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(command));
 
-    if (left > TRANSPORT_QUIET_MS)
+    if (left > TRANSPORT_QUIET_MS) {
         left = TRANSPORT_QUIET_MS;
+    }
     deadline_set(deadlines_of(command), &command->quiet, left > 0 ? (uint64_t)left : 0);
 }
 
@@ -57,12 +58,14 @@ static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_
 
     (void)session;
     (void)channel;
-    if (command->job != NULL)
+    if (command->job) {
         events_of(command)->data(command->connection->link->owner, command->job, is_stderr ? 2 : 1, data,
                                  len);
+    }
     command->heard = true;
-    if (command->asked && !command->asking)
+    if (command->asked && !command->asking) {
         wait_for_quiet(command);
+    }
     return (int)len;
 }
 
@@ -117,13 +120,15 @@ static void discard(struct ssh_command *command, bool close_channel)
 {
     struct ssh_command **at = &command->connection->commands;
 
-    while (*at != command)
+    while (*at != command) {
         at = &(*at)->next;
+    }
     *at = command->next;
     deadline_clear(deadlines_of(command), &command->quiet);
     ssh_remove_channel_callbacks(command->channel, &command->callbacks);
-    if (close_channel)
+    if (close_channel) {
         ssh_channel_free(command->channel); /* says "close" first when that has not been said */
+    }
     free(command);
 }
 
@@ -131,7 +136,7 @@ static void finish(struct ssh_command *command, bool close_channel)
 {
     struct transport_job *job = command->job;
 
-    if (job != NULL) {
+    if (job) {
         job->running = NULL;
         events_of(command)->ended(command->connection->link->owner, job, &command->result);
     }
@@ -183,23 +188,27 @@ static bool step_asking(struct ssh_command *command)
     bool first = !command->asked;
 
     if (ssh_channel_request_env(command->channel, "MTLAUNCH_END", "1") == SSH_AGAIN ||
-        !ssh_connection_is_alive(command->connection))
+        !ssh_connection_is_alive(command->connection)) {
         return false;
+    }
     command->asking = false;
     command->asked = true;
     if (!command->heard ||
-        (!first && deadlines_now(deadlines_of(command)) - command->ended_ms >= TRANSPORT_DRAIN_MS))
+        (!first && deadlines_now(deadlines_of(command)) - command->ended_ms >= TRANSPORT_DRAIN_MS)) {
         return true;
-    if (first)
+    }
+    if (first) {
         command->ended_ms = deadlines_now(deadlines_of(command));
+    }
     wait_for_quiet(command);
     return false;
 }
 
 static void kill_channel(struct ssh_command *command)
 {
-    if (!command->ended && !command->remote_closed)
+    if (!command->ended && !command->remote_closed) {
         ssh_channel_request_send_signal(command->channel, "KILL");
+    }
     command->connection->killed_ms = clock_mono_ms();
     discard(command, true);
 }
@@ -210,15 +219,16 @@ static bool step_opening(struct ssh_command *command)
     struct transport_job *job = command->job;
     int answer = ssh_channel_open_session(command->channel);
 
-    if (answer == SSH_AGAIN || !ssh_connection_is_alive(command->connection))
+    if (answer == SSH_AGAIN || !ssh_connection_is_alive(command->connection)) {
         return false;
+    }
     ssh_link_leave_gate(command->connection->link);
-    if (answer == SSH_OK && job != NULL) {
+    if (answer == SSH_OK && job) {
         command->state = COMMAND_REQUESTING;
         events_of(command)->started(command->connection->link->owner, job);
         return true;
     }
-    if (job != NULL) {
+    if (job) {
         job->running = NULL;
         events_of(command)->refused(command->connection->link->owner, job);
     }
@@ -236,19 +246,24 @@ static void send_input(struct ssh_command *command)
         uint32_t window = ssh_channel_window_size(command->channel);
         int written;
 
-        if (window == 0 || (ssh_get_poll_flags(session) & SSH_WRITE_PENDING) != 0)
+        if (window == 0 || (ssh_get_poll_flags(session) & SSH_WRITE_PENDING) != 0) {
             return;
-        if (piece > PIECE_BYTES)
+        }
+        if (piece > PIECE_BYTES) {
             piece = PIECE_BYTES;
-        if (piece > window)
+        }
+        if (piece > window) {
             piece = window;
+        }
         written = ssh_channel_write(command->channel, job->input + command->sent, (uint32_t)piece);
-        if (written == 0)
+        if (written == 0) {
             return;
-        if (written < 0)
+        }
+        if (written < 0) {
             command->input_ended = true; /* the other side reads no more: its status tells the rest */
-        else
+        } else {
             command->sent += (size_t)written;
+        }
     }
     if (job->hold_input && !command->drained) {
         command->drained = true;
@@ -263,18 +278,19 @@ static void send_input(struct ssh_command *command)
 static bool step_requesting(struct ssh_command *command)
 {
     /* A cancelled job's command was sent by the first call; libssh reads the argument only then. */
-    int answer =
-        ssh_channel_request_exec(command->channel, command->job != NULL ? command->job->command : "true");
+    int answer = ssh_channel_request_exec(command->channel, command->job ? command->job->command : "true");
 
-    if (!ssh_connection_is_alive(command->connection))
-        return false;
-    if (answer == SSH_AGAIN) {
-        /* A server takes requests and data in order: the input need not wait for the answer. */
-        if (command->job != NULL)
-            send_input(command);
+    if (!ssh_connection_is_alive(command->connection)) {
         return false;
     }
-    if (command->job == NULL) {
+    if (answer == SSH_AGAIN) {
+        /* A server takes requests and data in order: the input need not wait for the answer. */
+        if (command->job) {
+            send_input(command);
+        }
+        return false;
+    }
+    if (!command->job) {
         command->state = COMMAND_RUNNING;
         kill_channel(command);
         return false;
@@ -284,8 +300,9 @@ static bool step_requesting(struct ssh_command *command)
         return false;
     }
     command->state = COMMAND_RUNNING;
-    if (!command->ended)
+    if (!command->ended) {
         deadline_clear(deadlines_of(command), &command->quiet);
+    }
     return true;
 }
 
@@ -293,8 +310,9 @@ static void step_running(struct ssh_command *command)
 {
     if (command->ended) {
         bool nothing_left = command->asking && step_asking(command); /* which may read more */
-        if (nothing_left || command->remote_eof || command->remote_closed)
+        if (nothing_left || command->remote_eof || command->remote_closed) {
             finish(command, true);
+        }
         return;
     }
     if (command->remote_closed) {
@@ -307,10 +325,12 @@ static void step_running(struct ssh_command *command)
 
 static void step(struct ssh_command *command)
 {
-    if (command->state == COMMAND_OPENING && !step_opening(command))
+    if (command->state == COMMAND_OPENING && !step_opening(command)) {
         return;
-    if (command->state == COMMAND_REQUESTING && !step_requesting(command))
+    }
+    if (command->state == COMMAND_REQUESTING && !step_requesting(command)) {
         return;
+    }
     step_running(command);
 }
 
@@ -318,10 +338,11 @@ void ssh_command_step_all(struct ssh_connection *connection)
 {
     struct ssh_command *next;
 
-    for (struct ssh_command *at = connection->commands; at != NULL; at = next) {
+    for (struct ssh_command *at = connection->commands; at; at = next) {
         next = at->next; /* a step removes none but its own */
-        if (!ssh_connection_is_alive(connection))
+        if (!ssh_connection_is_alive(connection)) {
             return;
+        }
         step(at);
     }
 }
@@ -347,11 +368,13 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
     command->quiet.fire = on_quiet;
     command->quiet.ctx = command;
     command->channel = ssh_channel_new(connection->session);
-    if (command->channel == NULL)
+    if (!command->channel) {
         abort(); /* out of memory */
+    }
     init_callbacks(command);
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = command;
     job->running = command;
     deadline_set(connection->deadlines, &command->quiet,
@@ -363,8 +386,9 @@ void ssh_command_input(struct transport_job *job)
 {
     struct ssh_command *command = job->running;
 
-    if (command == NULL)
+    if (!command) {
         return;
+    }
     command->drained = false;
     ssh_connection_step(command->connection);
 }
@@ -374,19 +398,21 @@ void ssh_command_cancel(struct transport_job *job)
     struct ssh_command *command = job->running;
     struct ssh_connection *connection;
 
-    if (command == NULL)
+    if (!command) {
         return;
+    }
     connection = command->connection;
     job->running = NULL;
     command->job = NULL;
-    if (command->state == COMMAND_RUNNING)
+    if (command->state == COMMAND_RUNNING) {
         kill_channel(command);
+    }
     ssh_connection_step(connection);
 }
 
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err)
 {
-    while (connection->commands != NULL) {
+    while (connection->commands) {
         struct ssh_command *command = connection->commands;
         if (!command->ended) {
             command->result.error = *err;
@@ -400,14 +426,16 @@ void ssh_command_drop_all(struct ssh_connection *connection)
 {
     struct ssh_command *next;
 
-    for (struct ssh_command *command = connection->commands; command != NULL; command = next) {
+    for (struct ssh_command *command = connection->commands; command; command = next) {
         next = command->next;
-        if (command->job != NULL)
+        if (command->job) {
             command->job->running = NULL;
+        }
         command->job = NULL;
-        if (command->state == COMMAND_RUNNING && ssh_connection_is_alive(connection))
+        if (command->state == COMMAND_RUNNING && ssh_connection_is_alive(connection)) {
             kill_channel(command);
-        else
+        } else {
             discard(command, false);
+        }
     }
 }

@@ -73,12 +73,14 @@ static int include_files(struct reader *reader, const struct strlist *words, siz
         int failed = 0;
 
         if (glob(pattern, 0, NULL, &found) == 0) {
-            for (size_t f = 0; f < found.gl_pathc && failed == 0; f++)
+            for (size_t f = 0; f < found.gl_pathc && failed == 0; f++) {
                 failed = read_file(reader, found.gl_pathv[f], block, depth + 1, err);
+            }
         }
         globfree(&found);
-        if (failed != 0)
+        if (failed != 0) {
             return -1;
+        }
     }
     return 0;
 }
@@ -89,20 +91,23 @@ static void warn_unknown(struct reader *reader, const char *keyword, const struc
 
     text_lower(lower);
     if (strlist_has(&reader->unknown, lower) ||
-        ssh_pattern_list_matches(lower, reader->ignored.items, reader->ignored.len))
+        ssh_pattern_list_matches(lower, reader->ignored.items, reader->ignored.len)) {
         return;
+    }
     strlist_add(&reader->unknown, lower);
-    if (reader->warnings != NULL)
+    if (reader->warnings) {
         strlist_addf(reader->warnings, "%s:%u: unknown keyword '%s', ignored", line->file, line->number,
                      keyword);
+    }
 }
 
 static void note_unjudged(struct reader *reader, const struct ssh_block *block, const struct line *line)
 {
     for (size_t i = 0; i < block->len; i++) {
-        if (block->criteria[i].subject == SSH_SUBJECT_OPENSSH && reader->notes != NULL)
+        if (block->criteria[i].subject == SSH_SUBJECT_OPENSSH && reader->notes) {
             strlist_addf(reader->notes, "%s:%u: '%s' is not judged here", line->file, line->number,
                          block->criteria[i].keyword);
+        }
     }
 }
 
@@ -121,8 +126,9 @@ static int begin_block(struct reader *reader, const struct strlist *words, bool 
         return failed;
     }
     struct ssh_criterion *criterion = ssh_block_add(block, SSH_SUBJECT_HOST);
-    for (size_t i = 1; i < words->len; i++)
+    for (size_t i = 1; i < words->len; i++) {
         strlist_add(&criterion->patterns, words->items[i]);
+    }
     return 0;
 }
 
@@ -131,16 +137,19 @@ static int read_keyword(struct reader *reader, const struct ssh_keyword *keyword
 {
     struct ssh_directive *directive;
 
-    if (keyword->max_args != 0 && words->len - 1 > keyword->max_args)
+    if (keyword->max_args != 0 && words->len - 1 > keyword->max_args) {
         return error_set(err, &kind_ssh_config, "'%s' takes one argument, %zu are given", words->items[0],
                          words->len - 1);
+    }
     directive = add_directive(reader->config, keyword, line->block, line->file, line->number);
     directive->rest = xstrdup(line->rest);
-    for (size_t i = 1; i < words->len; i++)
+    for (size_t i = 1; i < words->len; i++) {
         strlist_add(&directive->args, words->items[i]);
-    if (strcmp(keyword->name, "IgnoreUnknown") == 0)
+    }
+    if (strcmp(keyword->name, "IgnoreUnknown") == 0) {
         ssh_pattern_split(words->items[1], true, &reader->ignored);
-    return keyword->check != NULL ? keyword->check(&directive->args, err) : 0;
+    }
+    return keyword->check ? keyword->check(&directive->args, err) : 0;
 }
 
 static int read_words(struct reader *reader, const struct strlist *words, struct line *line,
@@ -151,16 +160,19 @@ static int read_words(struct reader *reader, const struct strlist *words, struct
     bool is_host = strcasecmp(name, "Host") == 0, is_match = strcasecmp(name, "Match") == 0;
     bool is_include = strcasecmp(name, "Include") == 0;
 
-    if (keyword == NULL && !is_host && !is_match && !is_include) {
+    if (!keyword && !is_host && !is_match && !is_include) {
         warn_unknown(reader, name, line);
         return 0;
     }
-    if (words->len < 2 || words->items[1][0] == '\0')
+    if (words->len < 2 || words->items[1][0] == '\0') {
         return error_set(err, &kind_ssh_config, "'%s' has no argument", name);
-    if (is_include)
+    }
+    if (is_include) {
         return include_files(reader, words, line->block, line->depth, err);
-    if (is_host || is_match)
+    }
+    if (is_host || is_match) {
         return begin_block(reader, words, is_match, line, err);
+    }
     return read_keyword(reader, keyword, words, line, err);
 }
 
@@ -169,9 +181,10 @@ static int read_line(struct reader *reader, const char *text, struct line *line,
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
 
     if (ssh_config_split(text, &words, &line->rest, err) == 0 &&
-        (words.len == 0 || read_words(reader, &words, line, err) == 0))
+        (words.len == 0 || read_words(reader, &words, line, err) == 0)) {
         return 0;
-    if (err != NULL && err->line == 0) { /* an included file has named its own line already */
+    }
+    if (err && err->line == 0) { /* an included file has named its own line already */
         error_at(err, line->file, line->number, 0);
         error_source(err, text, strlen(text));
     }
@@ -184,18 +197,20 @@ static int read_lines(struct reader *reader, const struct str *text, const char 
     struct line line = {.file = file, .parent = parent, .block = parent, .depth = depth};
     const char *at = str_text(text), *end = at + text->len;
 
-    if (memchr(at, '\0', text->len) != NULL) {
+    if (memchr(at, '\0', text->len)) {
         error_set(err, &kind_ssh_config, "the file holds a NUL byte");
         return error_at(err, file, 0, 0);
     }
     for (line.number = 1; at < end; line.number++) {
         size_t len = strcspn(at, "\n");
         size_t kept = len;
-        while (kept > 0 && strchr(" \t\r\f", at[kept - 1]) != NULL)
+        while (kept > 0 && strchr(" \t\r\f", at[kept - 1])) {
             kept--;
+        }
         AUTO_FREE char *copy = xstrndup(at, kept);
-        if (read_line(reader, copy, &line, err) != 0)
+        if (read_line(reader, copy, &line, err) != 0) {
             return -1;
+        }
         at += len + (at[len] == '\n' ? 1 : 0);
     }
     return 0;
@@ -209,14 +224,17 @@ static int read_file(struct reader *reader, const char *path, size_t parent, uns
     struct stat st;
     const char *file;
 
-    if (depth > MAX_DEPTH)
+    if (depth > MAX_DEPTH) {
         return error_set(err, &kind_ssh_config, "Include is nested more than %d deep", MAX_DEPTH);
+    }
     int problem = stat(path, &st) != 0 ? errno : 0;
-    if (problem == 0 && !S_ISREG(st.st_mode))
+    if (problem == 0 && !S_ISREG(st.st_mode)) {
         problem = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    }
     if (problem != 0) {
-        if (depth > 0) /* as OpenSSH: an included name that cannot be read is passed over */
+        if (depth > 0) { /* as OpenSSH: an included name that cannot be read is passed over */
             return 0;
+        }
         return error_set(err, &kind_ssh_config, "ssh configuration '%s' cannot be read: %s", path,
                          strerror(problem));
     }
@@ -228,8 +246,9 @@ static int read_file(struct reader *reader, const char *path, size_t parent, uns
         return error_hint(err, "chmod go-w %s", path);
     }
     if (file_read(path, MAX_FILE_BYTES, &text, &trouble) != 0) {
-        if (depth > 0 && errno == EACCES)
+        if (depth > 0 && errno == EACCES) {
             return 0;
+        }
         return error_set(err, &kind_ssh_config, "%s", trouble.text);
     }
     strlist_add(&reader->config->files, path);
@@ -244,12 +263,14 @@ static int read_default_files(struct reader *reader, struct error *err)
 
     reader->folder = folder;
     reader->check_mode = true;
-    if (access(path, F_OK) == 0 && read_file(reader, path, SSH_NO_BLOCK, 0, err) != 0)
+    if (access(path, F_OK) == 0 && read_file(reader, path, SSH_NO_BLOCK, 0, err) != 0) {
         return -1;
+    }
     reader->folder = SYSTEM_FOLDER;
     reader->check_mode = false;
-    if (access(SYSTEM_CONFIG, R_OK) == 0)
+    if (access(SYSTEM_CONFIG, R_OK) == 0) {
         return read_file(reader, SYSTEM_CONFIG, SSH_NO_BLOCK, 0, err);
+    }
     return 0;
 }
 
@@ -260,7 +281,7 @@ struct ssh_config *ssh_config_load(const char *path, const char *home, struct st
         .config = xcalloc(1, sizeof(struct ssh_config)), .home = home, .warnings = warnings, .notes = notes};
     int failed;
 
-    if (path == NULL) {
+    if (!path) {
         failed = read_default_files(&reader, err);
     } else if (strcmp(path, "none") == 0) {
         failed = 0;
@@ -281,10 +302,12 @@ struct ssh_config *ssh_config_load(const char *path, const char *home, struct st
 
 void ssh_config_free(struct ssh_config *config)
 {
-    if (config == NULL)
+    if (!config) {
         return;
-    for (size_t i = 0; i < config->blocks_len; i++)
+    }
+    for (size_t i = 0; i < config->blocks_len; i++) {
         ssh_block_release(&config->blocks[i]);
+    }
     for (size_t i = 0; i < config->directives_len; i++) {
         strlist_release(&config->directives[i].args);
         free(config->directives[i].rest);

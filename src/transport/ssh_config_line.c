@@ -14,19 +14,22 @@ static int next_word(const char **at, struct str *word)
     const char *p = *at;
     char quote = '\0';
 
-    while (*p == ' ' || *p == '\t')
+    while (*p == ' ' || *p == '\t') {
         p++;
-    if (*p == '\0' || *p == '#')
+    }
+    if (*p == '\0' || *p == '#') {
         return 0;
+    }
     for (; *p != '\0' && (quote != '\0' || (*p != ' ' && *p != '\t')); p++) {
-        if (*p == '\\' && (p[1] == '"' || p[1] == '\'' || p[1] == '\\' || (quote == '\0' && p[1] == ' ')))
+        if (*p == '\\' && (p[1] == '"' || p[1] == '\'' || p[1] == '\\' || (quote == '\0' && p[1] == ' '))) {
             str_add_char(word, *++p);
-        else if (quote == '\0' && (*p == '"' || *p == '\''))
+        } else if (quote == '\0' && (*p == '"' || *p == '\'')) {
             quote = *p;
-        else if (quote != '\0' && *p == quote)
+        } else if (quote != '\0' && *p == quote) {
             quote = '\0';
-        else
+        } else {
             str_add_char(word, *p);
+        }
     }
     *at = p;
     return quote == '\0' ? 1 : -1;
@@ -39,23 +42,27 @@ int ssh_config_split(const char *line, struct strlist *words, const char **rest,
     size_t len;
 
     *rest = "";
-    if (at[0] == '\0' || at[0] == '#')
+    if (at[0] == '\0' || at[0] == '#') {
         return 0;
+    }
     at += quoted ? 1 : 0;
     len = quoted ? strcspn(at, "\"") : strcspn(at, " \t=\"");
     strlist_add_mem(words, at, len);
     at += len + (quoted && at[len] == '"' ? 1 : 0);
     at += strspn(at, " \t");
-    if (*at == '=' && !quoted) /* as OpenSSH: behind quotes it belongs to the value */
+    if (*at == '=' && !quoted) { /* as OpenSSH: behind quotes it belongs to the value */
         at++;
+    }
     *rest = at + strspn(at, " \t");
     for (;;) {
         AUTO_STR struct str word = STR_INIT;
         int got = next_word(&at, &word);
-        if (got < 0)
+        if (got < 0) {
             return error_set(err, &kind_ssh_config, "a quote is not closed");
-        if (got == 0)
+        }
+        if (got == 0) {
             return 0;
+        }
         strlist_add(words, str_text(&word));
     }
 }

@@ -38,11 +38,12 @@ static bool matches_lower(const char *text, const struct strlist *patterns)
 /* The HostName so far, its %h and %% replaced; in the second walk it stands. */
 static char *expand_hostname(const struct lookup_state *state)
 {
-    const char *text = state->values->hostname != NULL ? state->values->hostname : "%h";
+    const char *text = state->values->hostname ? state->values->hostname : "%h";
     struct str out = STR_INIT;
 
-    if (state->final_pass)
+    if (state->final_pass) {
         return xstrdup(text);
+    }
     for (; *text != '\0'; text++) {
         if (text[0] == '%' && text[1] == 'h') {
             str_add(&out, state->query->name);
@@ -58,11 +59,12 @@ static char *expand_hostname(const struct lookup_state *state)
 /* Only %h and %% may stand in the HostName of a host. */
 static int check_hostname(const struct ssh_config_values *values, struct error *err)
 {
-    const char *text = values->hostname != NULL ? values->hostname : "";
+    const char *text = values->hostname ? values->hostname : "";
 
-    for (const char *at = strchr(text, '%'); at != NULL; at = strchr(at + 2, '%')) {
-        if (at[1] == 'h' || at[1] == '%')
+    for (const char *at = strchr(text, '%'); at; at = strchr(at + 2, '%')) {
+        if (at[1] == 'h' || at[1] == '%') {
             continue;
+        }
         error_set(err, &kind_ssh_config, "host name '%s' holds a token other than %%h and %%%%", text);
         return error_at(err, values->hostname_place.file, values->hostname_place.line, 0);
     }
@@ -83,11 +85,12 @@ static char *canonical_hostname(char *host, int family)
         strcasecmp(host, printed) != 0) {
         free(host);
         host = xstrdup(printed);
-    } else if (strpbrk(host, ":%") == NULL) {
+    } else if (!strpbrk(host, ":%")) {
         text_lower(host);
     }
-    if (found != NULL)
+    if (found) {
         freeaddrinfo(found);
+    }
     return host;
 }
 
@@ -101,7 +104,7 @@ static bool matches_hostname(const struct lookup_state *state, const struct strl
 static bool judge_criterion(const struct lookup_state *state, const struct ssh_criterion *criterion)
 {
     const struct strlist *patterns = &criterion->patterns;
-    const char *user = state->values->user != NULL ? state->values->user : state->query->local_user;
+    const char *user = state->values->user ? state->values->user : state->query->local_user;
 
     switch (criterion->subject) {
     case SSH_SUBJECT_ALL:
@@ -115,9 +118,9 @@ static bool judge_criterion(const struct lookup_state *state, const struct ssh_c
     case SSH_SUBJECT_ORIGINAL:
         return matches_lower(state->query->name, patterns);
     case SSH_SUBJECT_USER:
-        return user != NULL && ssh_pattern_list_matches(user, patterns->items, patterns->len);
+        return user && ssh_pattern_list_matches(user, patterns->items, patterns->len);
     case SSH_SUBJECT_LOCAL_USER:
-        return state->query->local_user != NULL &&
+        return state->query->local_user &&
                ssh_pattern_list_matches(state->query->local_user, patterns->items, patterns->len);
     case SSH_SUBJECT_OPENSSH:
         break;
@@ -128,8 +131,9 @@ static bool judge_criterion(const struct lookup_state *state, const struct ssh_c
 static void note_openssh(const struct lookup_state *state, const char *keyword,
                          const struct ssh_directive *begin)
 {
-    if (state->values->openssh_only != NULL)
+    if (state->values->openssh_only) {
         return;
+    }
     state->values->openssh_only = keyword;
     state->values->openssh_place = (struct ssh_config_place){begin->file, begin->line};
 }
@@ -140,29 +144,33 @@ static bool judge_block(const struct lookup_state *state, const struct ssh_direc
     const struct ssh_block *block = &state->config->blocks[begin->block];
     const char *unjudged = NULL;
 
-    if (block->parent != SSH_NO_BLOCK && !state->holds[block->parent])
+    if (block->parent != SSH_NO_BLOCK && !state->holds[block->parent]) {
         return false;
+    }
     for (size_t i = 0; i < block->len; i++) {
         const struct ssh_criterion *criterion = &block->criteria[i];
-        if (criterion->subject == SSH_SUBJECT_OPENSSH)
+        if (criterion->subject == SSH_SUBJECT_OPENSSH) {
             unjudged = criterion->keyword;
-        else if (judge_criterion(state, criterion) == criterion->negated)
+        } else if (judge_criterion(state, criterion) == criterion->negated) {
             return false;
+        }
     }
-    if (unjudged != NULL)
+    if (unjudged) {
         note_openssh(state, unjudged, begin);
-    return unjudged == NULL;
+    }
+    return !unjudged;
 }
 
 static void walk(struct lookup_state *state)
 {
     for (size_t i = 0; i < state->config->directives_len; i++) {
         const struct ssh_directive *directive = &state->config->directives[i];
-        if (directive->keyword == NULL)
+        if (!directive->keyword) {
             state->holds[directive->block] = judge_block(state, directive);
-        else if (directive->keyword->apply != NULL &&
-                 (directive->block == SSH_NO_BLOCK || state->holds[directive->block]))
+        } else if (directive->keyword->apply &&
+                   (directive->block == SSH_NO_BLOCK || state->holds[directive->block])) {
             directive->keyword->apply(state->values, directive);
+        }
     }
 }
 
@@ -170,25 +178,28 @@ static void walk(struct lookup_state *state)
 static void finish(struct lookup_state *state)
 {
     struct ssh_config_values *values = state->values;
-    bool given = values->hostname != NULL;
+    bool given = values->hostname;
     char *hostname = canonical_hostname(expand_hostname(state), values->address_family);
 
     free(values->hostname);
     values->hostname = hostname;
     state->host = hostname;
     state->final_pass = true;
-    if (state->config->wants_final)
+    if (state->config->wants_final) {
         walk(state);
-    if (given || strcasecmp(hostname, state->query->name) != 0)
+    }
+    if (given || strcasecmp(hostname, state->query->name) != 0) {
         return;
+    }
     free(values->hostname);
     values->hostname = NULL;
 }
 
 static void drop_none(char **text)
 {
-    if (*text == NULL || strcasecmp(*text, "none") != 0)
+    if (!*text || strcasecmp(*text, "none") != 0) {
         return;
+    }
     free(*text);
     *text = NULL;
 }
@@ -204,24 +215,27 @@ int ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_q
                                       .alive_count_max = -1,
                                       .address_family = -1,
                                       .user = xstrdup(query->user)};
-    if (config != NULL) {
+    if (config) {
         state.holds = xcalloc(config->blocks_len + 1, sizeof(*state.holds));
         walk(&state);
         failed = check_hostname(out, err);
-        if (failed == 0)
+        if (failed == 0) {
             finish(&state);
+        }
         free(state.holds);
     }
     if (failed != 0) {
         ssh_config_values_release(out);
         return -1;
     }
-    if (out->address_family < 0)
+    if (out->address_family < 0) {
         out->address_family = AF_UNSPEC;
+    }
     drop_none(&out->proxy_jump);
     drop_none(&out->proxy_command);
-    if (out->host_key_alias != NULL)
+    if (out->host_key_alias) {
         text_lower(out->host_key_alias);
+    }
     return 0;
 }
 

@@ -48,8 +48,9 @@ static int start_connect(struct ssh_link *link, const struct addrinfo *address, 
         error_set(err, &kind_local, "no more files can be opened: %s", strerror(errno));
         return error_hint(err, "raise the limit (ulimit -n), or use fewer hosts at once");
     }
-    if (fd < 0)
+    if (fd < 0) {
         return set_connect_error(link, errno, err);
+    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout, sizeof(user_timeout));
     if (connect(fd, address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
@@ -82,8 +83,9 @@ static void on_poll_closed(uv_handle_t *poll)
 /* To be called before anyone else can have the descriptor's number: see the header. */
 static void drop_poll(struct ssh_connection *connection)
 {
-    if (connection->poll != NULL)
+    if (connection->poll) {
         uv_close((uv_handle_t *)connection->poll, on_poll_closed);
+    }
     connection->poll = NULL;
 }
 
@@ -132,20 +134,22 @@ void ssh_connection_peek(struct ssh_connection *connection)
     int fd = connection->fd >= 0 ? connection->fd : ssh_get_fd(connection->session);
     ssize_t got;
 
-    if (connection->stage != SSH_STAGE_HANDSHAKE || fd < 0 ||
-        ssh_get_serverbanner(connection->session) != NULL)
+    if (connection->stage != SSH_STAGE_HANDSHAKE || fd < 0 || ssh_get_serverbanner(connection->session)) {
         return;
+    }
     got = recv(fd, connection->greeting, sizeof(connection->greeting) - 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got > 0)
+    if (got > 0) {
         connection->greeting[got] = '\0';
+    }
 }
 
 void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err)
 {
     char *banner = ssh_get_issue_banner(connection->session);
 
-    if (banner != NULL)
+    if (banner) {
         login_words_explain(err, "the server says", banner, strlen(banner));
+    }
     ssh_string_free_char(banner);
 }
 
@@ -157,8 +161,9 @@ bool ssh_connection_is_alive(const struct ssh_connection *connection)
 
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure, const struct error *err)
 {
-    if (connection->failed)
+    if (connection->failed) {
         return;
+    }
     connection->failed = true;
     drop_poll(connection);
     deadline_clear(connection->deadlines, &connection->keepalive);
@@ -190,10 +195,12 @@ void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
 
-    if (connection->failed || connection->poll == NULL)
+    if (connection->failed || !connection->poll) {
         return;
-    if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0)
+    }
+    if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0) {
         events |= UV_WRITABLE;
+    }
     uv_poll_start(connection->poll, is_paused(connection) ? 0 : events, on_ready);
 }
 
@@ -203,16 +210,18 @@ static void finish_connect(struct ssh_connection *connection)
     int code = 0;
     socklen_t len = sizeof(code);
 
-    if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &code, &len) != 0)
+    if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &code, &len) != 0) {
         code = errno;
+    }
     if (code != 0) {
         set_connect_error(connection->link, code, &err);
         ssh_connection_fail(connection, SSH_FAILURE_ADDRESS, &err);
         return;
     }
     deadline_clear(connection->link->shared->setup.deadlines, &connection->link->part);
-    if (ssh_login_start(connection) < 0)
+    if (ssh_login_start(connection) < 0) {
         return;
+    }
     connection->stage = SSH_STAGE_HANDSHAKE;
     ssh_connection_step(connection);
 }
@@ -239,10 +248,12 @@ static void step_open(struct ssh_connection *connection)
     do {
         before = connection->bytes.in_bytes;
         ssh_command_step_all(connection);
-        if (!connection->failed)
+        if (!connection->failed) {
             ssh_forward_step_all(connection);
-        if (connection->failed)
+        }
+        if (connection->failed) {
             return;
+        }
         if (!ssh_connection_is_alive(connection)) {
             fail_lost(connection);
             return;
@@ -252,18 +263,23 @@ static void step_open(struct ssh_connection *connection)
 
 void ssh_connection_step(struct ssh_connection *connection)
 {
-    if (connection->failed)
+    if (connection->failed) {
         return;
+    }
     if (connection->stage == SSH_STAGE_CLOSING) {
         go_on_closing(connection);
         return;
     }
-    if (connection->stage == SSH_STAGE_HANDSHAKE && ssh_login_handshake(connection) > 0)
+    if (connection->stage == SSH_STAGE_HANDSHAKE && ssh_login_handshake(connection) > 0) {
         connection->stage = SSH_STAGE_LOGIN;
-    if (!connection->failed && connection->stage == SSH_STAGE_LOGIN && ssh_login_authenticate(connection) > 0)
+    }
+    if (!connection->failed && connection->stage == SSH_STAGE_LOGIN &&
+        ssh_login_authenticate(connection) > 0) {
         enter_open(connection);
-    if (!connection->failed && connection->stage == SSH_STAGE_OPEN)
+    }
+    if (!connection->failed && connection->stage == SSH_STAGE_OPEN) {
         step_open(connection);
+    }
     ssh_connection_watch(connection);
 }
 
@@ -271,13 +287,14 @@ static void release(struct ssh_connection *connection);
 
 static void go_on_closing(struct ssh_connection *connection)
 {
-    bool carried = connection->forwards != NULL;
+    bool carried = connection->forwards;
 
     ssh_forward_step_all(connection);
-    if (ssh_connection_is_alive(connection) && (!carried || connection->forwards != NULL))
+    if (ssh_connection_is_alive(connection) && (!carried || connection->forwards)) {
         ssh_connection_watch(connection);
-    else
+    } else {
         release(connection);
+    }
 }
 
 /* libuv turns POLLERR into a status and stops the handle: the step finds out what it was. */
@@ -287,19 +304,22 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    if (connection->failed)
+    if (connection->failed) {
         return;
+    }
     if (connection->stage == SSH_STAGE_CONNECT) {
         finish_connect(connection);
         return;
     }
     ssh_connection_peek(connection);
-    if (connection->event != NULL)
+    if (connection->event) {
         ssh_event_dopoll(connection->event, 0);
-    if (connection->stage == SSH_STAGE_CLOSING)
+    }
+    if (connection->stage == SSH_STAGE_CLOSING) {
         go_on_closing(connection);
-    else
+    } else {
         ssh_connection_step(connection);
+    }
 }
 
 /* A stopped sshd is never seen by TCP, a cut cable not while nothing is sent: only silence after a question
@@ -333,13 +353,14 @@ static void on_keepalive(void *ctx)
 
 static void free_connection(struct ssh_connection *connection)
 {
-    if (connection->event != NULL) {
+    if (connection->event) {
         ssh_event_remove_session(connection->event, connection->session);
         ssh_event_free(connection->event);
     }
     ssh_free(connection->session);
-    if (connection->fd >= 0)
+    if (connection->fd >= 0) {
         close(connection->fd);
+    }
     str_release(&connection->tried);
     free(connection->offers);
     free(connection);
@@ -358,8 +379,9 @@ static void release(struct ssh_connection *connection)
     ssh_agent_close(connection);
     drop_poll(connection);
     connection->released = true;
-    if (connection->lent)
+    if (connection->lent) {
         return;
+    }
     uv_idle_init(connection->loop, &connection->end);
     connection->end.data = connection;
     uv_close((uv_handle_t *)&connection->end, on_ended);
@@ -381,12 +403,14 @@ void ssh_connection_take_back(struct ssh_connection *connection)
         free_connection(connection);
         return;
     }
-    if (fd >= 0)
+    if (fd >= 0) {
         fcntl(fd, F_SETFL, O_NONBLOCK);
-    if (fd >= 0 && make_poll(connection, fd, &err) != 0)
+    }
+    if (fd >= 0 && make_poll(connection, fd, &err) != 0) {
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
-    else
+    } else {
         ssh_connection_step(connection);
+    }
 }
 
 void ssh_connection_close(struct ssh_connection *connection)
@@ -394,7 +418,7 @@ void ssh_connection_close(struct ssh_connection *connection)
     ssh_command_drop_all(connection);
     ssh_forward_orphan_all(connection);
     connection->link = NULL;
-    if (connection->forwards != NULL && ssh_connection_is_alive(connection)) {
+    if (connection->forwards && ssh_connection_is_alive(connection)) {
         connection->stage = SSH_STAGE_CLOSING;
         deadline_set(connection->deadlines, &connection->keepalive, CARRY_MS);
         ssh_connection_watch(connection);

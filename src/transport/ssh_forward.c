@@ -69,16 +69,20 @@ static void discard(struct ssh_forward *forward, bool alive)
 {
     struct ssh_forward **at = &forward->connection->forwards;
 
-    while (*at != forward)
+    while (*at != forward) {
         at = &(*at)->next;
+    }
     *at = forward->next;
-    if (forward->passage != NULL)
+    if (forward->passage) {
         forward->passage->forward = NULL;
-    if (forward->session != NULL)
+    }
+    if (forward->session) {
         ssh_jump_on_end(forward->session);
+    }
     ssh_remove_channel_callbacks(forward->channel, &forward->callbacks);
-    if (alive)
+    if (alive) {
         ssh_channel_free(forward->channel);
+    }
     if (forward->fd < 0) {
         str_release(&forward->pending);
         free(forward->host);
@@ -95,8 +99,9 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     struct ssh_forward *forward = poll->data;
 
     forward->waits_for = status < 0 ? 0 : forward->waits_for; /* libuv has stopped the handle */
-    if (status < 0 || (events & UV_READABLE) != 0)
+    if (status < 0 || (events & UV_READABLE) != 0) {
         forward->fd_readable = true;
+    }
     ssh_connection_step(forward->connection);
 }
 
@@ -116,8 +121,9 @@ static const struct error_kind *classify(const char *reason)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strstr(reason, kinds[i].text) != NULL)
+        if (strstr(reason, kinds[i].text)) {
             return kinds[i].kind;
+        }
     }
     return &kind_unreachable;
 }
@@ -133,13 +139,13 @@ static void fail_open(struct ssh_forward *forward)
 
     ssh_connection_reason(forward->connection, &text);
     code = strstr(str_text(&text), "error (");
-    reason = code != NULL && strchr(code, ')') != NULL ? strchr(code, ')') + 1 : str_text(&text);
+    reason = code && strchr(code, ')') ? strchr(code, ')') + 1 : str_text(&text);
     reason += strspn(reason, " ");
     forward->passage = NULL;
     forward->session = NULL;
-    if (passage != NULL) {
+    if (passage) {
         passage->forward = NULL;
-        if (session != NULL && (code == NULL || code[strlen("error (")] != '2')) {
+        if (session && (!code || code[strlen("error (")] != '2')) {
             ssh_jump_on_refusal(session, passage, reason);
         } else {
             const struct error_kind *kind = classify(reason);
@@ -151,8 +157,9 @@ static void fail_open(struct ssh_forward *forward)
             passage->failed(passage->ctx, &err);
         }
     }
-    if (session != NULL)
+    if (session) {
         ssh_jump_on_end(session);
+    }
     discard(forward, true);
 }
 
@@ -160,8 +167,9 @@ static int make_pair(struct ssh_forward *forward)
 {
     int ends[2], failed;
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
         return -1;
+    }
     failed = uv_poll_init(forward->connection->loop, &forward->poll, ends[0]);
     if (failed != 0) {
         close(ends[0]);
@@ -179,13 +187,13 @@ static bool enter_open(struct ssh_forward *forward)
 {
     struct ssh_passage *passage = forward->passage;
     struct error err = ERROR_INIT;
-    int theirs = passage != NULL ? make_pair(forward) : -1;
+    int theirs = passage ? make_pair(forward) : -1;
 
     if (theirs >= 0) {
         passage->opened(passage->ctx, theirs);
         return true;
     }
-    if (passage != NULL) {
+    if (passage) {
         error_set_errno(&err, &kind_local, errno, "no more files can be opened");
         error_hint(&err, "raise the limit (ulimit -n), or use fewer hosts at once");
         forward->passage = NULL;
@@ -203,12 +211,15 @@ static bool step_opening(struct ssh_forward *forward)
     int answer =
         ssh_channel_open_forward(forward->channel, forward->host, (int)forward->port, "127.0.0.1", 0);
 
-    if (answer == SSH_AGAIN || !ssh_connection_is_alive(connection))
+    if (answer == SSH_AGAIN || !ssh_connection_is_alive(connection)) {
         return false;
-    if (connection->link != NULL)
+    }
+    if (connection->link) {
         ssh_link_leave_gate(connection->link);
-    if (answer == SSH_OK)
+    }
+    if (answer == SSH_OK) {
         return enter_open(forward);
+    }
     fail_open(forward);
     return false;
 }
@@ -221,10 +232,12 @@ static bool flush(struct ssh_forward *forward)
     while (forward->pending.len > 0) {
         ssize_t sent =
             send(forward->fd, forward->pending.data, forward->pending.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
+        if (sent < 0 && errno == EINTR) {
             continue;
-        if (sent < 0)
+        }
+        if (sent < 0) {
             return false;
+        }
         str_consume(&forward->pending, (size_t)sent);
     }
     return true;
@@ -237,14 +250,16 @@ static bool pass_in(struct ssh_forward *forward)
 
     while (flush(forward) && forward->channel_readable) {
         int got = ssh_channel_read_nonblocking(forward->channel, buffer, sizeof(buffer), 0);
-        if (!ssh_connection_is_alive(forward->connection))
+        if (!ssh_connection_is_alive(forward->connection)) {
             return true;
+        }
         if (got > 0) {
             str_add_mem(&forward->pending, buffer, (size_t)got);
             continue;
         }
-        if (got < 0 || forward->channel_ended)
+        if (got < 0 || forward->channel_ended) {
             return false;
+        }
         forward->channel_readable = false;
     }
     return true;
@@ -265,16 +280,19 @@ static bool pass_out(struct ssh_forward *forward)
         uint32_t window = ssh_channel_window_size(forward->channel);
         ssize_t got =
             recv(forward->fd, buffer, window < sizeof(buffer) ? window : sizeof(buffer), MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
+        }
         if (got < 0 && errno == EAGAIN) {
             forward->fd_readable = false;
             return true;
         }
-        if (got <= 0)
+        if (got <= 0) {
             return false;
-        if (ssh_channel_write(forward->channel, buffer, (uint32_t)got) < 0)
+        }
+        if (ssh_channel_write(forward->channel, buffer, (uint32_t)got) < 0) {
             return !ssh_connection_is_alive(forward->connection);
+        }
     }
     return true;
 }
@@ -283,19 +301,22 @@ static void wait_for_socket(struct ssh_forward *forward)
 {
     int events = (forward->fd_readable ? 0 : UV_READABLE) | (forward->pending.len > 0 ? UV_WRITABLE : 0);
 
-    if (events == forward->waits_for)
+    if (events == forward->waits_for) {
         return;
+    }
     forward->waits_for = events;
     uv_poll_start(&forward->poll, events, on_poll);
 }
 
 static void step(struct ssh_forward *forward)
 {
-    if (forward->fd < 0 && !step_opening(forward))
+    if (forward->fd < 0 && !step_opening(forward)) {
         return;
+    }
     if (!pass_in(forward) || !pass_out(forward)) {
-        if (ssh_connection_is_alive(forward->connection))
+        if (ssh_connection_is_alive(forward->connection)) {
             discard(forward, true);
+        }
         return;
     }
     wait_for_socket(forward);
@@ -305,10 +326,11 @@ void ssh_forward_step_all(struct ssh_connection *connection)
 {
     struct ssh_forward *next;
 
-    for (struct ssh_forward *at = connection->forwards; at != NULL; at = next) {
+    for (struct ssh_forward *at = connection->forwards; at; at = next) {
         next = at->next; /* a step removes none but its own */
-        if (!ssh_connection_is_alive(connection))
+        if (!ssh_connection_is_alive(connection)) {
             return;
+        }
         step(at);
     }
 }
@@ -328,16 +350,18 @@ void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session
     forward->fd = -1;
     passage->forward = forward;
     forward->channel = ssh_channel_new(connection->session);
-    if (forward->channel == NULL)
+    if (!forward->channel) {
         abort(); /* out of memory */
+    }
     forward->callbacks.userdata = forward;
     forward->callbacks.channel_data_function = on_data;
     forward->callbacks.channel_eof_function = on_end;
     forward->callbacks.channel_close_function = on_end;
     ssh_callbacks_init(&forward->callbacks);
     ssh_set_channel_callbacks(forward->channel, &forward->callbacks);
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = forward;
 }
 
@@ -350,16 +374,18 @@ void ssh_forward_lose_all(struct ssh_connection *connection, const struct error 
 {
     struct ssh_forward *next;
 
-    for (struct ssh_forward *forward = connection->forwards; forward != NULL; forward = next) {
+    for (struct ssh_forward *forward = connection->forwards; forward; forward = next) {
         struct ssh_passage *passage = forward->passage;
         struct error told = *err;
-        if (forward->session != NULL)
+        if (forward->session) {
             ssh_jump_explain_loss(forward->session, &told);
+        }
         next = forward->next;
         forward->passage = NULL;
         discard(forward, false);
-        if (passage == NULL)
+        if (!passage) {
             continue;
+        }
         passage->forward = NULL;
         passage->failed(passage->ctx, &told);
     }
@@ -369,7 +395,7 @@ void ssh_forward_drop_all(struct ssh_connection *connection)
 {
     struct ssh_forward *next;
 
-    for (struct ssh_forward *at = connection->forwards; at != NULL; at = next) {
+    for (struct ssh_forward *at = connection->forwards; at; at = next) {
         next = at->next;
         discard(at, ssh_connection_is_alive(connection));
     }
@@ -377,9 +403,10 @@ void ssh_forward_drop_all(struct ssh_connection *connection)
 
 void ssh_forward_orphan_all(struct ssh_connection *connection)
 {
-    for (struct ssh_forward *at = connection->forwards; at != NULL; at = at->next) {
-        if (at->passage != NULL)
+    for (struct ssh_forward *at = connection->forwards; at; at = at->next) {
+        if (at->passage) {
             at->passage->forward = NULL;
+        }
         at->passage = NULL;
         at->session = NULL;
     }

@@ -31,22 +31,25 @@ struct ssh_jump {
 
 static void wake(struct ssh_jump *jump)
 {
-    if (!deadline_is_set(&jump->turn))
+    if (!deadline_is_set(&jump->turn)) {
         deadline_set(jump->shared->setup.deadlines, &jump->turn, 0);
+    }
 }
 
 /* Each item with its length before it: no two lists make the same text. */
 static void add_key_list(struct str *out, const struct strlist *list)
 {
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         str_addf(out, "%zu:%s", strlen(list->items[i]), list->items[i]);
+    }
     str_add_char(out, ';');
 }
 
 static void add_key_text(struct str *out, const char *text)
 {
-    if (text != NULL)
+    if (text) {
         str_addf(out, "%zu:%s", strlen(text), text);
+    }
     str_add_char(out, ';');
 }
 
@@ -54,7 +57,7 @@ char *ssh_jump_key(const struct endpoint *jump)
 {
     struct str out = STR_INIT;
 
-    for (; jump != NULL; jump = jump->jump) {
+    for (; jump; jump = jump->jump) {
         str_addf(&out, "%s@%s:%u ", jump->user, jump->hostname, jump->port);
         add_key_text(&out, jump->key_name);
         add_key_list(&out, &jump->known_hosts);
@@ -95,8 +98,9 @@ static void open_session(struct ssh_jump *jump)
 
     session->jump = jump;
     session->room = MAX_FORWARDS;
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = session;
     session->link = ssh_link_open(jump->shared, &jump->endpoint, &events, session, true);
 }
@@ -105,8 +109,9 @@ static void drop_session(struct ssh_jump_session *session)
 {
     struct ssh_jump_session **at = &session->jump->sessions;
 
-    while (*at != session)
+    while (*at != session) {
         at = &(*at)->next;
+    }
     *at = session->next;
     ssh_link_close(session->link);
     free(session);
@@ -116,8 +121,9 @@ static void append(struct ssh_jump *jump, struct ssh_passage *passage)
 {
     struct ssh_passage **at = &jump->waiting;
 
-    while (*at != NULL)
+    while (*at) {
         at = &(*at)->next;
+    }
     *at = passage;
     passage->next = NULL;
     passage->jump = jump;
@@ -127,8 +133,9 @@ static void take_out(struct ssh_passage *passage)
 {
     struct ssh_passage **at = &passage->jump->waiting;
 
-    while (*at != passage)
+    while (*at != passage) {
         at = &(*at)->next;
+    }
     *at = passage->next;
     passage->next = NULL;
     passage->jump = NULL;
@@ -142,15 +149,16 @@ static void explain(const struct ssh_jump *jump, const struct error *from, struc
 
     *to = *from;
     for (size_t i = 0; i < ARRAY_LEN(out_of_reach); i++) {
-        if (from->kind == out_of_reach[i])
+        if (from->kind == out_of_reach[i]) {
             to->kind = &kind_jump_unreachable;
+        }
     }
     error_prefix(to, "jump host '%s'", jump->endpoint.name);
 }
 
 static void fail_waiting(struct ssh_jump *jump, const struct error *err)
 {
-    while (jump->waiting != NULL) {
+    while (jump->waiting) {
         struct ssh_passage *passage = jump->waiting;
         take_out(passage);
         passage->failed(passage->ctx, err);
@@ -164,43 +172,48 @@ static void clear_broken(struct ssh_jump *jump)
     struct error err = ERROR_INIT;
     bool other = false;
 
-    for (struct ssh_jump_session *session = jump->sessions; session != NULL; session = next) {
+    for (struct ssh_jump_session *session = jump->sessions; session; session = next) {
         next = session->next;
         if (session->state != SESSION_BROKEN) {
             other = true;
             continue;
         }
-        if (!session->was_open)
+        if (!session->was_open) {
             explain(jump, &session->error, &err);
+        }
         drop_session(session);
     }
-    if (err.kind != NULL && !other)
+    if (err.kind && !other) {
         fail_waiting(jump, &err);
+    }
 }
 
 /* An open one with room; *coming: one is on its way. */
 static struct ssh_jump_session *find_room(struct ssh_jump *jump, bool *coming, unsigned *count)
 {
-    for (struct ssh_jump_session *at = jump->sessions; at != NULL; at = at->next) {
+    for (struct ssh_jump_session *at = jump->sessions; at; at = at->next) {
         (*count)++;
-        if (at->state == SESSION_OPEN && at->forwards < at->room)
+        if (at->state == SESSION_OPEN && at->forwards < at->room) {
             return at;
-        if (at->state == SESSION_OPENING)
+        }
+        if (at->state == SESSION_OPENING) {
             *coming = true;
+        }
     }
     return NULL;
 }
 
 static void start_waiting(struct ssh_jump *jump)
 {
-    while (jump->waiting != NULL) {
+    while (jump->waiting) {
         bool coming = false;
         unsigned count = 0;
         struct ssh_jump_session *session = find_room(jump, &coming, &count);
         struct ssh_passage *passage = jump->waiting;
-        if (session == NULL) {
-            if (!coming && count < MAX_SESSIONS)
+        if (!session) {
+            if (!coming && count < MAX_SESSIONS) {
                 open_session(jump);
+            }
             return; /* else until one has ended */
         }
         take_out(passage);
@@ -216,9 +229,10 @@ static void on_turn(void *ctx)
 
     clear_broken(jump);
     start_waiting(jump);
-    for (struct ssh_jump_session *at = jump->sessions; at != NULL; at = at->next) {
-        if (at->state == SESSION_OPEN)
+    for (struct ssh_jump_session *at = jump->sessions; at; at = at->next) {
+        if (at->state == SESSION_OPEN) {
             ssh_connection_step(at->link->connection);
+        }
     }
 }
 
@@ -229,9 +243,10 @@ static struct ssh_jump *find_jump(struct ssh_shared *shared, const struct endpoi
     AUTO_FREE char *key = ssh_jump_key(endpoint);
     struct ssh_jump *jump;
 
-    for (jump = shared->jumps.first; jump != NULL; jump = jump->next) {
-        if (strcmp(jump->key, key) == 0)
+    for (jump = shared->jumps.first; jump; jump = jump->next) {
+        if (strcmp(jump->key, key) == 0) {
             return jump;
+        }
     }
     jump = xcalloc(1, sizeof(*jump));
     jump->shared = shared;
@@ -255,10 +270,12 @@ void ssh_passage_start(struct ssh_shared *shared, const struct endpoint *endpoin
 
 void ssh_passage_stop(struct ssh_passage *passage)
 {
-    if (passage->jump != NULL)
+    if (passage->jump) {
         take_out(passage);
-    if (passage->forward != NULL)
+    }
+    if (passage->forward) {
         ssh_forward_leave(passage->forward);
+    }
     passage->forward = NULL;
 }
 
@@ -282,8 +299,9 @@ void ssh_jump_on_refusal(struct ssh_jump_session *session, struct ssh_passage *p
 void ssh_jump_on_end(struct ssh_jump_session *session)
 {
     session->forwards--;
-    if (session->jump->waiting != NULL)
+    if (session->jump->waiting) {
         wake(session->jump);
+    }
 }
 
 void ssh_jump_explain_loss(const struct ssh_jump_session *session, struct error *err)
@@ -295,16 +313,16 @@ void ssh_jumps_close(struct ssh_shared *shared)
 {
     struct ssh_jump *next;
 
-    for (struct ssh_jump *jump = shared->jumps.first; jump != NULL; jump = next) {
+    for (struct ssh_jump *jump = shared->jumps.first; jump; jump = next) {
         struct ssh_jump_session *next_session;
         next = jump->next;
         deadline_clear(shared->setup.deadlines, &jump->turn);
-        for (struct ssh_jump_session *session = jump->sessions; session != NULL; session = next_session) {
+        for (struct ssh_jump_session *session = jump->sessions; session; session = next_session) {
             next_session = session->next;
             drop_session(session);
         }
     }
-    for (struct ssh_jump *jump = shared->jumps.first; jump != NULL; jump = next) {
+    for (struct ssh_jump *jump = shared->jumps.first; jump; jump = next) {
         next = jump->next;
         deadline_clear(shared->setup.deadlines, &jump->turn); /* a session may have set it at its end */
         endpoint_release(&jump->endpoint);

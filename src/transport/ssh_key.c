@@ -25,8 +25,9 @@ struct ssh_keys *ssh_keys_new(void)
 
 void ssh_keys_free(struct ssh_keys *keys)
 {
-    if (keys == NULL)
+    if (!keys) {
         return;
+    }
     for (size_t i = 0; i < keys->len; i++) {
         struct ssh_identity *identity = keys->entries[i];
         ssh_key_free(identity->key);
@@ -61,11 +62,13 @@ static int check_file(const char *path, bool has_public, struct error *err)
                   "of the key '%s' only the public half is there, and no agent has the other", path);
         return error_hint(err, "give the private key to the ssh agent: ssh-add");
     }
-    if (stat(path, &st) != 0)
+    if (stat(path, &st) != 0) {
         return error_set(err, &kind_identity_missing, "private key '%s' cannot be read: %s", path,
                          strerror(errno));
-    if (!S_ISREG(st.st_mode))
+    }
+    if (!S_ISREG(st.st_mode)) {
         return error_set(err, &kind_key_unusable, "private key '%s' is no file", path);
+    }
     if (st.st_uid == geteuid() && (st.st_mode & 077) != 0) {
         error_set(err, &kind_key_mode, "private key '%s' is open to others: mode %04o, allowed is 0600", path,
                   (unsigned)(st.st_mode & 07777));
@@ -82,12 +85,14 @@ static char *read_public(const char *path)
     const char *at;
     size_t len;
 
-    if (file_read(path, MAX_PUBLIC_BYTES, &text, NULL) != 0)
+    if (file_read(path, MAX_PUBLIC_BYTES, &text, NULL) != 0) {
         return NULL;
+    }
     at = str_text(&text);
     if (strncmp(at, "ssh-", 4) != 0 && strncmp(at, "ecdsa-", 6) != 0 && strncmp(at, "sk-", 3) != 0 &&
-        strncmp(at, "rsa-", 4) != 0)
+        strncmp(at, "rsa-", 4) != 0) {
         return NULL;
+    }
     at += strcspn(at, " \t\r\n");
     at += strspn(at, " \t");
     len = strcspn(at, " \t\r\n");
@@ -111,8 +116,9 @@ static char *read_public_half(const char *path)
 
 static void set_encrypted(struct ssh_identity *identity)
 {
-    if (identity->public_base64 == NULL)
+    if (!identity->public_base64) {
         identity->public_base64 = read_public_half(identity->path);
+    }
     error_set(&identity->trouble, &kind_key_encrypted, "private key '%s' is encrypted", identity->path);
     error_hint(&identity->trouble,
                "give it to the ssh agent (ssh-add %s), or name a key without a passphrase (ssh.identity, or"
@@ -131,8 +137,9 @@ static void set_unusable(struct ssh_identity *identity)
 static bool take_public_half(struct ssh_identity *identity)
 {
     identity->public_base64 = read_public(identity->path);
-    if (identity->public_base64 == NULL)
+    if (!identity->public_base64) {
         return false;
+    }
     error_set(&identity->trouble, &kind_key_unusable,
               "'%s' is a public key, and no agent has the private one", identity->path);
     error_hint(&identity->trouble, "give the private key to the ssh agent: ssh-add");
@@ -145,18 +152,21 @@ static void import_key(struct ssh_identity *identity)
     bool asked = false;
     char *exported = NULL;
 
-    if (access(identity->path, F_OK) == 0 && take_public_half(identity))
+    if (access(identity->path, F_OK) == 0 && take_public_half(identity)) {
         return;
+    }
     identity->public_base64 = read_public(public_path);
-    if (check_file(identity->path, identity->public_base64 != NULL, &identity->trouble) != 0)
+    if (check_file(identity->path, identity->public_base64, &identity->trouble) != 0) {
         return;
+    }
     if (ssh_pki_import_privkey_file(identity->path, NULL, note_passphrase, &asked, &identity->key) !=
         SSH_OK) {
         identity->key = NULL;
-        if (asked)
+        if (asked) {
             set_encrypted(identity);
-        else
+        } else {
             set_unusable(identity);
+        }
     } else if (ssh_pki_export_pubkey_base64(identity->key, &exported) == SSH_OK) {
         free(identity->public_base64); /* the .pub file may be another key's */
         identity->public_base64 = xstrdup(exported);
@@ -169,11 +179,12 @@ static void decode_base64(const char *text, struct str *out)
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned group = 0, bits = 0;
 
-    for (const char *found; *text != '\0' && (found = strchr(letters, *text)) != NULL; text++) {
+    for (const char *found; *text != '\0' && (found = strchr(letters, *text)); text++) {
         group = (group << 6 | (unsigned)(found - letters)) & 0xffff;
         bits += 6;
-        if (bits < 8)
+        if (bits < 8) {
             continue;
+        }
         bits -= 8;
         str_add_char(out, (char)(group >> bits & 255));
     }
@@ -184,8 +195,9 @@ static size_t skip_string(const struct str *blob, size_t at)
 {
     size_t len;
 
-    if (blob->len - at < 4)
+    if (blob->len - at < 4) {
         return blob->len;
+    }
     len = ssh_wire_uint32(str_text(blob) + at);
     return blob->len - at - 4 < len ? blob->len : at + 4 + len;
 }
@@ -199,8 +211,9 @@ static bool certifies(const char *certificate_base64, const char *key_base64)
     AUTO_STR struct str certificate = STR_INIT, key = STR_INIT;
     size_t in_certificate, in_key;
 
-    if (certificate_base64 == NULL || key_base64 == NULL)
+    if (!certificate_base64 || !key_base64) {
         return false;
+    }
     decode_base64(certificate_base64, &certificate);
     decode_base64(key_base64, &key);
     in_certificate = skip_string(&certificate, skip_string(&certificate, 0));
@@ -216,8 +229,9 @@ static void import_certificate(struct ssh_identity *identity)
     ssh_key certificate = NULL;
 
     identity->public_base64 = read_public(identity->certificate);
-    if (identity->key == NULL)
+    if (!identity->key) {
         return;
+    }
     if (certifies(identity->public_base64, key_base64) &&
         ssh_pki_import_cert_file(identity->certificate, &certificate) == SSH_OK &&
         ssh_pki_copy_cert_to_privkey(certificate, identity->key) == SSH_OK) {
@@ -234,9 +248,10 @@ static void import_certificate(struct ssh_identity *identity)
 
 static bool is_same(const struct ssh_identity *identity, const char *path, const char *certificate)
 {
-    if (strcmp(identity->path, path) != 0 || (identity->certificate == NULL) != (certificate == NULL))
+    if (strcmp(identity->path, path) != 0 || (!identity->certificate) != (!certificate)) {
         return false;
-    return certificate == NULL || strcmp(identity->certificate, certificate) == 0;
+    }
+    return !certificate || strcmp(identity->certificate, certificate) == 0;
 }
 
 const struct ssh_identity *ssh_keys_get(struct ssh_keys *keys, const char *path, const char *certificate)
@@ -244,15 +259,17 @@ const struct ssh_identity *ssh_keys_get(struct ssh_keys *keys, const char *path,
     struct ssh_identity *identity;
 
     for (size_t i = 0; i < keys->len; i++) {
-        if (is_same(keys->entries[i], path, certificate))
+        if (is_same(keys->entries[i], path, certificate)) {
             return keys->entries[i];
+        }
     }
     identity = xcalloc(1, sizeof(*identity));
     identity->path = xstrdup(path);
     identity->certificate = xstrdup(certificate);
     import_key(identity);
-    if (certificate != NULL)
+    if (certificate) {
         import_certificate(identity);
+    }
     keys->entries = xgrow(keys->entries, keys->len, &keys->cap, sizeof(*keys->entries));
     keys->entries[keys->len++] = identity;
     return identity;

@@ -20,24 +20,27 @@ unsigned ssh_port_read(const char *text)
     long port = strtol(text, &end, 10);
     const struct servent *service;
 
-    if (end != text && *end == '\0' && port >= 0 && port <= 65535)
+    if (end != text && *end == '\0' && port >= 0 && port <= 65535) {
         return (unsigned)port;
+    }
     service = getservbyname(text, "tcp");
-    return service != NULL ? ntohs((uint16_t)service->s_port) : 0;
+    return service ? ntohs((uint16_t)service->s_port) : 0;
 }
 
 static int check_port(const struct strlist *args, struct error *err)
 {
-    if (ssh_port_read(args->items[0]) != 0)
+    if (ssh_port_read(args->items[0]) != 0) {
         return 0;
+    }
     return error_set(err, &kind_ssh_config, "port '%s' is not a number from 1 to 65535 nor a service's name",
                      args->items[0]);
 }
 
 static void set_first(char **slot, const char *value)
 {
-    if (*slot == NULL)
+    if (!*slot) {
         *slot = xstrdup(value);
+    }
 }
 
 static struct ssh_config_place place_of(const struct ssh_directive *directive)
@@ -49,16 +52,18 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
 static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive,
                              const char *reason)
 {
-    if (values->openssh_only != NULL)
+    if (values->openssh_only) {
         return;
+    }
     values->openssh_only = reason;
     values->openssh_place = place_of(directive);
 }
 
 static void apply_hostname(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->hostname != NULL)
+    if (values->hostname) {
         return;
+    }
     values->hostname = xstrdup(directive->args.items[0]);
     values->hostname_place = place_of(directive);
 }
@@ -70,8 +75,9 @@ static void apply_user(struct ssh_config_values *values, const struct ssh_direct
 
 static void apply_port(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->port == 0)
+    if (values->port == 0) {
         values->port = ssh_port_read(directive->args.items[0]);
+    }
 }
 
 static void apply_host_key_alias(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -83,10 +89,12 @@ static void apply_host_key_alias(struct ssh_config_values *values, const struct 
 static int check_files(const struct strlist *args, struct error *err)
 {
     for (size_t i = 0; i < args->len; i++) {
-        if (args->items[i][0] == '\0')
+        if (args->items[i][0] == '\0') {
             return error_set(err, &kind_ssh_config, "a file's name is empty");
-        if (strcasecmp(args->items[i], "none") == 0 && args->len > 1)
+        }
+        if (strcasecmp(args->items[i], "none") == 0 && args->len > 1) {
             return error_set(err, &kind_ssh_config, "'none' stands beside other files");
+        }
     }
     return 0;
 }
@@ -95,10 +103,11 @@ static int check_files(const struct strlist *args, struct error *err)
 static bool has_hash(const struct ssh_directive *directive)
 {
     for (size_t i = 0; i < directive->args.len; i++) {
-        for (const char *at = strchr(directive->args.items[i], '%'); at != NULL && at[1] != '\0';
+        for (const char *at = strchr(directive->args.items[i], '%'); at && at[1] != '\0';
              at = strchr(at + 2, '%')) {
-            if (at[1] == 'C')
+            if (at[1] == 'C') {
                 return true;
+            }
         }
     }
     return false;
@@ -106,33 +115,40 @@ static bool has_hash(const struct ssh_directive *directive)
 
 static void apply_identity_file(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (has_hash(directive))
+    if (has_hash(directive)) {
         leave_to_openssh(values, directive, "%C in IdentityFile");
-    if (!strlist_has(&values->identity_files, directive->args.items[0]))
+    }
+    if (!strlist_has(&values->identity_files, directive->args.items[0])) {
         strlist_add(&values->identity_files, directive->args.items[0]);
+    }
 }
 
 static void apply_user_known_hosts(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->user_known_hosts.len > 0)
+    if (values->user_known_hosts.len > 0) {
         return;
+    }
     strlist_copy(&values->user_known_hosts, &directive->args);
-    if (has_hash(directive))
+    if (has_hash(directive)) {
         leave_to_openssh(values, directive, "%C in UserKnownHostsFile");
+    }
 }
 
 static void apply_global_known_hosts(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->global_known_hosts.len == 0)
+    if (values->global_known_hosts.len == 0) {
         strlist_copy(&values->global_known_hosts, &directive->args);
+    }
 }
 
 static void apply_certificate_file(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (has_hash(directive))
+    if (has_hash(directive)) {
         leave_to_openssh(values, directive, "%C in CertificateFile");
-    if (!strlist_has(&values->certificate_files, directive->args.items[0]))
+    }
+    if (!strlist_has(&values->certificate_files, directive->args.items[0])) {
         strlist_add(&values->certificate_files, directive->args.items[0]);
+    }
 }
 
 static void apply_identity_agent(struct ssh_config_values *values, const struct ssh_directive *directive)
@@ -159,8 +175,9 @@ static const struct word families[] = {{"any", AF_UNSPEC}, {"inet", AF_INET}, {"
 static int find_word(const struct word *words, size_t len, const char *text)
 {
     for (size_t i = 0; i < len; i++) {
-        if (strcasecmp(words[i].text, text) == 0)
+        if (strcasecmp(words[i].text, text) == 0) {
             return words[i].value;
+        }
     }
     return -1;
 }
@@ -169,10 +186,12 @@ static int check_word(const struct word *words, size_t len, const char *text, st
 {
     AUTO_STR struct str allowed = STR_INIT;
 
-    if (find_word(words, len, text) >= 0)
+    if (find_word(words, len, text) >= 0) {
         return 0;
-    for (size_t i = 0; i < len; i++)
+    }
+    for (size_t i = 0; i < len; i++) {
         str_addf(&allowed, "%s%s", i > 0 ? ", " : "", words[i].text);
+    }
     return error_set(err, &kind_ssh_config, "value '%s' is not one of: %s", text, str_text(&allowed));
 }
 
@@ -198,27 +217,31 @@ static enum ssh_config_flag read_flag(const struct ssh_directive *directive)
 
 static void apply_identities_only(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->identities_only == SSH_CONFIG_ABSENT)
+    if (values->identities_only == SSH_CONFIG_ABSENT) {
         values->identities_only = read_flag(directive);
+    }
 }
 
 static void apply_gssapi(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->gssapi == SSH_CONFIG_ABSENT)
+    if (values->gssapi == SSH_CONFIG_ABSENT) {
         values->gssapi = read_flag(directive);
+    }
 }
 
 static void apply_strict(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->strict == SSH_STRICT_ABSENT)
+    if (values->strict == SSH_STRICT_ABSENT) {
         values->strict =
             (enum ssh_config_strict)find_word(stricts, ARRAY_LEN(stricts), directive->args.items[0]);
+    }
 }
 
 static void apply_family(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->address_family < 0)
+    if (values->address_family < 0) {
         values->address_family = find_word(families, ARRAY_LEN(families), directive->args.items[0]);
+    }
 }
 
 /* --- numbers and times --- */
@@ -238,11 +261,13 @@ static int read_time(const char *text)
         char *end;
         long number = strtol(text, &end, 10);
         size_t unit = 0;
-        while (unit < ARRAY_LEN(units) && tolower((unsigned char)*end) != units[unit].letter)
+        while (unit < ARRAY_LEN(units) && tolower((unsigned char)*end) != units[unit].letter) {
             unit++;
+        }
         if (end == text || unit == ARRAY_LEN(units) || number < 0 ||
-            number > (MAX_SECONDS - total) / units[unit].seconds)
+            number > (MAX_SECONDS - total) / units[unit].seconds) {
             return -1;
+        }
         total += number * units[unit].seconds;
         text = end + (*end != '\0');
     } while (*text != '\0');
@@ -251,8 +276,9 @@ static int read_time(const char *text)
 
 static int check_time(const struct strlist *args, struct error *err)
 {
-    if (strcmp(args->items[0], "none") == 0 || read_time(args->items[0]) >= 0)
+    if (strcmp(args->items[0], "none") == 0 || read_time(args->items[0]) >= 0) {
         return 0;
+    }
     return error_set(err, &kind_ssh_config,
                      "time '%s' is not none or a time as 30, 90s, 2m, 1h30m, up to %ds", args->items[0],
                      MAX_SECONDS);
@@ -263,28 +289,32 @@ static int check_count(const struct strlist *args, struct error *err)
     char *end;
     long count = strtol(args->items[0], &end, 10);
 
-    if (end != args->items[0] && *end == '\0' && count >= 0 && count <= INT_MAX)
+    if (end != args->items[0] && *end == '\0' && count >= 0 && count <= INT_MAX) {
         return 0;
+    }
     return error_set(err, &kind_ssh_config, "number '%s' is not a number from 0 to %d", args->items[0],
                      INT_MAX);
 }
 
 static void apply_connect_timeout(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->connect_timeout_s < 0)
+    if (values->connect_timeout_s < 0) {
         values->connect_timeout_s = read_time(directive->args.items[0]);
+    }
 }
 
 static void apply_alive_interval(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->alive_interval_s < 0)
+    if (values->alive_interval_s < 0) {
         values->alive_interval_s = read_time(directive->args.items[0]);
+    }
 }
 
 static void apply_alive_count(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->alive_count_max < 0)
+    if (values->alive_count_max < 0) {
         values->alive_count_max = (int)strtol(directive->args.items[0], NULL, 10);
+    }
 }
 
 /* --- proxies --- */
@@ -297,21 +327,26 @@ static bool is_hop(const char *text, size_t len)
     char *host = is_uri ? hop + 6 : hop;
     char *at = strrchr(host, '@'), *slash = strchr(host, '/'), *colon;
 
-    if (at == host || (slash != NULL && (!is_uri || slash[1] != '\0')))
+    if (at == host || (slash && (!is_uri || slash[1] != '\0'))) {
         return false;
-    if (slash != NULL)
+    }
+    if (slash) {
         *slash = '\0';
-    host = at != NULL ? at + 1 : host;
+    }
+    host = at ? at + 1 : host;
     colon = host[0] == '[' ? strchr(host, ']') : strchr(host, ':');
     if (host[0] == '[') {
-        if (colon == NULL)
+        if (!colon) {
             return false;
+        }
         colon++;
     }
-    if (host[0] != '[' && colon != NULL && strchr(colon + 1, ':') != NULL) /* a bare IPv6 address */
+    if (host[0] != '[' && colon && strchr(colon + 1, ':')) { /* a bare IPv6 address */
         return true;
-    if (colon == NULL || *colon == '\0')
+    }
+    if (!colon || *colon == '\0') {
         return host[0] != '\0';
+    }
     return colon > host && *colon == ':' && (colon[1] == '\0' || ssh_port_read(colon + 1) != 0);
 }
 
@@ -319,15 +354,18 @@ static int check_jump(const struct strlist *args, struct error *err)
 {
     const char *all = args->items[0] + strspn(args->items[0], "=");
 
-    if (strcasecmp(all, "none") == 0)
+    if (strcasecmp(all, "none") == 0) {
         return 0;
+    }
     for (const char *at = all;; at++) {
         size_t len = strcspn(at, ",#");
-        if (!is_hop(at, len))
+        if (!is_hop(at, len)) {
             return error_set(err, &kind_ssh_config, "jump '%s' is not written as [user@]host[:port],…", all);
+        }
         at += len;
-        if (*at != ',')
+        if (*at != ',') {
             return 0;
+        }
     }
 }
 
@@ -340,17 +378,18 @@ static const char *text_of(const struct ssh_directive *directive)
 /* The first of ProxyJump and ProxyCommand decides; a "ProxyJump none" keeps off later jumps alone. */
 static void apply_proxy_jump(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->proxy_jump != NULL || values->proxy_command != NULL)
+    if (values->proxy_jump || values->proxy_command) {
         return;
+    }
     values->proxy_jump = xstrndup(text_of(directive), strcspn(text_of(directive), "# \t"));
     values->proxy_place = place_of(directive);
 }
 
 static void apply_proxy_command(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (values->proxy_command != NULL ||
-        (values->proxy_jump != NULL && strcasecmp(values->proxy_jump, "none") != 0))
+    if (values->proxy_command || (values->proxy_jump && strcasecmp(values->proxy_jump, "none") != 0)) {
         return;
+    }
     values->proxy_command = xstrdup(text_of(directive));
     values->proxy_place = place_of(directive);
 }
@@ -366,8 +405,9 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
     static const char *const off[] = {"no", "none", "false"};
 
     for (size_t i = 0; i < ARRAY_LEN(off); i++) {
-        if (strcasecmp(directive->args.items[0], off[i]) == 0)
+        if (strcasecmp(directive->args.items[0], off[i]) == 0) {
             return;
+        }
     }
     leave_to_openssh(values, directive, directive->keyword->name);
 }
@@ -375,8 +415,9 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
 /* A list of algorithms is libssh's own matter, but one that adds to OpenSSH's: an old server needs those. */
 static void apply_algorithms(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
-    if (directive->args.items[0][0] == '+')
+    if (directive->args.items[0][0] == '+') {
         leave_to_openssh(values, directive, directive->keyword->name);
+    }
 }
 
 static const struct ssh_keyword keywords[] = {
@@ -513,8 +554,9 @@ static const struct ssh_keyword keywords[] = {
 const struct ssh_keyword *ssh_keyword_find(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
-        if (strcasecmp(keywords[i].name, name) == 0)
+        if (strcasecmp(keywords[i].name, name) == 0) {
             return &keywords[i];
+        }
     }
     return NULL;
 }

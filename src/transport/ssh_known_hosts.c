@@ -14,7 +14,6 @@
 #include "transport/ssh_pattern_internal.h"
 
 #define SSH_PORT 22
-#define LOCK_MS  5000
 
 struct known_line {
     bool revoked;
@@ -57,8 +56,9 @@ struct known_hosts *known_hosts_new(void)
 
 void known_hosts_free(struct known_hosts *known)
 {
-    if (known == NULL)
+    if (!known) {
         return;
+    }
     for (size_t f = 0; f < known->len; f++) {
         struct known_file *file = known->files[f];
         for (size_t i = 0; i < file->len; i++) {
@@ -82,11 +82,13 @@ static char *take_word(const char **at, const char *end)
 {
     const char *start = *at;
 
-    while (start < end && (*start == ' ' || *start == '\t'))
+    while (start < end && (*start == ' ' || *start == '\t')) {
         start++;
+    }
     *at = start;
-    while (*at < end && **at != ' ' && **at != '\t')
+    while (*at < end && **at != ' ' && **at != '\t') {
         (*at)++;
+    }
     return *at > start ? xstrndup(start, (size_t)(*at - start)) : NULL;
 }
 
@@ -98,9 +100,9 @@ static void split_names(struct known_line *line, char *field)
         return;
     }
     text_lower(field);
-    for (char *save = NULL, *name = strtok_r(field, ",", &save); name != NULL;
-         name = strtok_r(NULL, ",", &save))
+    for (char *save = NULL, *name = strtok_r(field, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
         strlist_add(&line->names, name);
+    }
 }
 
 /* "[@marker] names type blob [comment]"; anything else is passed over, as ssh does. */
@@ -110,18 +112,20 @@ static void parse_line(struct known_file *file, const char *at, size_t len, unsi
     AUTO_FREE char *first = take_word(&at, end);
     struct known_line line = {.line = number};
 
-    if (first == NULL || first[0] == '#')
+    if (!first || first[0] == '#') {
         return;
+    }
     if (first[0] == '@') {
-        if (strcmp(first, "@revoked") != 0)
+        if (strcmp(first, "@revoked") != 0) {
             return;
+        }
         line.revoked = true;
         free(first);
         first = take_word(&at, end);
     }
     line.type = take_word(&at, end);
     line.blob = take_word(&at, end);
-    if (first == NULL || line.type == NULL || line.blob == NULL) {
+    if (!first || !line.type || !line.blob) {
         free(line.type);
         free(line.blob);
         return;
@@ -137,15 +141,17 @@ static int read_file(struct known_file *file, struct error *err)
     AUTO_STR struct str text = STR_INIT;
     const char *at, *end;
 
-    if (access(file->path, F_OK) != 0)
+    if (access(file->path, F_OK) != 0) {
         return 0;
-    if (file_read(file->path, KNOWN_HOSTS_MAX_BYTES, &text, err) != 0)
+    }
+    if (file_read(file->path, KNOWN_HOSTS_MAX_BYTES, &text, err) != 0) {
         return error_prefix(err, "known hosts");
+    }
     at = str_text(&text);
     end = at + text.len;
     for (unsigned number = 1; at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t len = (size_t)((stop != NULL ? stop : end) - at);
+        size_t len = (size_t)((stop ? stop : end) - at);
         parse_line(file, at, len > 0 && at[len - 1] == '\r' ? len - 1 : len, number);
         at += len + 1;
     }
@@ -157,8 +163,9 @@ static uint64_t hash_text(const char *text)
 {
     uint64_t hash = 14695981039346656037u;
 
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; text++) {
         hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    }
     return hash;
 }
 
@@ -166,8 +173,9 @@ static int compare_marks(const void *a, const void *b)
 {
     const struct known_mark *left = a, *right = b;
 
-    if (left->hash != right->hash)
+    if (left->hash != right->hash) {
         return left->hash < right->hash ? -1 : 1;
+    }
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
@@ -178,10 +186,11 @@ static size_t find_mark(const struct known_mark *marks, size_t len, uint64_t has
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (marks[middle].hash < hash)
+        if (marks[middle].hash < hash) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -191,8 +200,9 @@ static void mark_names(struct known_file *file, size_t at)
     const struct known_line *line = &file->lines[at];
     bool pattern = false;
 
-    for (size_t i = 0; i < line->names.len; i++)
-        pattern |= strpbrk(line->names.items[i], "*?!") != NULL;
+    for (size_t i = 0; i < line->names.len; i++) {
+        pattern = pattern || strpbrk(line->names.items[i], "*?!");
+    }
     if (pattern) {
         file->patterns =
             xgrow(file->patterns, file->patterns_len, &file->patterns_cap, sizeof(*file->patterns));
@@ -217,13 +227,14 @@ static void make_index(struct known_file *file)
             mark_names(file, i);
             continue;
         }
-        file->several_types |= file->hashed_type != NULL && strcmp(file->hashed_type, line->type) != 0;
+        file->several_types |= file->hashed_type && strcmp(file->hashed_type, line->type) != 0;
         file->hashed_type = line->type;
     }
     file->by_key_len = file->len;
     qsort(file->by_key, file->by_key_len, sizeof(*file->by_key), compare_marks);
-    if (file->by_name_len > 0)
+    if (file->by_name_len > 0) {
         qsort(file->by_name, file->by_name_len, sizeof(*file->by_name), compare_marks);
+    }
 }
 
 static struct known_file *get_file(struct known_hosts *known, const char *path, struct error *err)
@@ -231,8 +242,9 @@ static struct known_file *get_file(struct known_hosts *known, const char *path, 
     struct known_file *file;
 
     for (size_t i = 0; i < known->len; i++) {
-        if (strcmp(known->files[i]->path, path) == 0)
+        if (strcmp(known->files[i]->path, path) == 0) {
             return known->files[i];
+        }
     }
     file = xcalloc(1, sizeof(*file));
     file->path = xstrdup(path);
@@ -260,8 +272,9 @@ static bool matches_hash(const char *name, const char *hash)
 
 static bool line_names(const struct known_line *line, const char *name)
 {
-    if (line->hashed)
+    if (line->hashed) {
         return matches_hash(name, line->names.items[0]);
+    }
     return ssh_pattern_list_matches(name, line->names.items, line->names.len);
 }
 
@@ -275,11 +288,12 @@ struct known_name known_name_of(const struct endpoint *endpoint)
 
 void known_name_forms(const struct known_name *name, struct strlist *forms)
 {
-    AUTO_FREE char *host = xstrdup(name->alias != NULL ? name->alias : name->hostname);
+    AUTO_FREE char *host = xstrdup(name->alias ? name->alias : name->hostname);
 
     text_lower(host);
-    if (name->alias == NULL && name->port != SSH_PORT)
+    if (!name->alias && name->port != SSH_PORT) {
         strlist_addf(forms, "[%s]:%u", host, name->port);
+    }
     strlist_add(forms, host);
 }
 
@@ -303,11 +317,11 @@ static void judge_line(struct verdict *verdict, const char *path, const struct k
     } else if (same) {
         verdict->known = true;
     } else if (strcmp(line->type, key->type) == 0) {
-        verdict->other_key = verdict->other_key != NULL ? verdict->other_key : line;
-        verdict->other_key_file = verdict->other_key_file != NULL ? verdict->other_key_file : path;
+        verdict->other_key = verdict->other_key ? verdict->other_key : line;
+        verdict->other_key_file = verdict->other_key_file ? verdict->other_key_file : path;
     } else {
-        verdict->other_type = verdict->other_type != NULL ? verdict->other_type : line;
-        verdict->other_type_file = verdict->other_type_file != NULL ? verdict->other_type_file : path;
+        verdict->other_type = verdict->other_type ? verdict->other_type : line;
+        verdict->other_type_file = verdict->other_type_file ? verdict->other_type_file : path;
     }
 }
 
@@ -319,20 +333,24 @@ static int judge_by_key(struct known_hosts *known, const struct known_name *name
 
     for (size_t f = 0; f < name->files->len; f++) {
         const struct known_file *file = get_file(known, name->files->items[f], err);
-        if (file == NULL)
+        if (!file) {
             return -1;
+        }
         for (size_t i = find_mark(file->by_key, file->by_key_len, hash);
              i < file->by_key_len && file->by_key[i].hash == hash; i++) {
             const struct known_line *line = &file->lines[file->by_key[i].line];
-            if (verdict->known && !file->revokes) /* of cloned machines thousands of lines have one key */
+            if (verdict->known && !file->revokes) { /* of cloned machines thousands of lines have one key */
                 break;
-            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form))
+            }
+            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form)) {
                 judge_line(verdict, file->path, line, key);
+            }
         }
         for (size_t i = file->by_key_len; i < file->len; i++) { /* added since */
             const struct known_line *line = &file->lines[i];
-            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form))
+            if (strcmp(line->blob, key->blob) == 0 && line_names(line, form)) {
                 judge_line(verdict, file->path, line, key);
+            }
         }
     }
     return 0;
@@ -343,11 +361,13 @@ static int judge(struct known_hosts *known, const struct known_name *name, const
 {
     for (size_t f = 0; f < name->files->len; f++) {
         const struct known_file *file = get_file(known, name->files->items[f], err);
-        if (file == NULL)
+        if (!file) {
             return -1;
+        }
         for (size_t i = 0; i < file->len; i++) {
-            if (line_names(&file->lines[i], form))
+            if (line_names(&file->lines[i], form)) {
                 judge_line(verdict, file->path, &file->lines[i], key);
+            }
         }
     }
     return 0;
@@ -361,7 +381,7 @@ static int report_unknown(const struct known_name *name, const struct known_key 
 
     error_set(err, &kind_hostkey_unknown, "the host key is not known: %s %s is in none of: %s", key->type,
               key->fingerprint, files);
-    if (verdict->other_type != NULL) {
+    if (verdict->other_type) {
         error_set(err, &kind_hostkey_unknown, "the host key is not known: it shows %s %s, known is %s",
                   key->type, key->fingerprint, verdict->other_type->type);
         error_at(err, verdict->other_type_file, verdict->other_type->line, 0);
@@ -399,31 +419,39 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
 
     known_name_forms(name, &forms);
     if (judge_by_key(known, name, forms.items[0], key, &own, err) != 0 ||
-        (forms.len > 1 && judge_by_key(known, name, forms.items[1], key, &bare, err) != 0))
+        (forms.len > 1 && judge_by_key(known, name, forms.items[1], key, &bare, err) != 0)) {
         return -1;
-    if (own.revoked != NULL || bare.revoked != NULL)
-        return report_revoked(key, own.revoked != NULL ? &own : &bare, err);
-    if (own.known)
+    }
+    if (own.revoked || bare.revoked) {
+        return report_revoked(key, own.revoked ? &own : &bare, err);
+    }
+    if (own.known) {
         return 0;
-    if (judge(known, name, forms.items[0], key, &own, err) != 0)
+    }
+    if (judge(known, name, forms.items[0], key, &own, err) != 0) {
         return -1;
-    if (own.other_key != NULL)
+    }
+    if (own.other_key) {
         return report_changed(key, &own, forms.items[0], err);
-    if (bare.known && own.other_type == NULL)
+    }
+    if (bare.known && !own.other_type) {
         return 0;
+    }
     return report_unknown(name, key, &own, err);
 }
 
 static void add_type(const struct known_line *line, const char *form, struct strlist *types)
 {
-    if (!line->revoked && line_names(line, form) && !strlist_has(types, line->type))
+    if (!line->revoked && line_names(line, form) && !strlist_has(types, line->type)) {
         strlist_add(types, line->type);
+    }
 }
 
 static void add_types_exactly(const struct known_file *file, const char *form, struct strlist *types)
 {
-    for (size_t i = 0; i < file->len; i++)
+    for (size_t i = 0; i < file->len; i++) {
         add_type(&file->lines[i], form, types);
+    }
 }
 
 static void add_types(const struct known_file *file, const char *form, struct strlist *types)
@@ -431,12 +459,15 @@ static void add_types(const struct known_file *file, const char *form, struct st
     uint64_t hash = hash_text(form);
 
     for (size_t i = find_mark(file->by_name, file->by_name_len, hash);
-         i < file->by_name_len && file->by_name[i].hash == hash; i++)
+         i < file->by_name_len && file->by_name[i].hash == hash; i++) {
         add_type(&file->lines[file->by_name[i].line], form, types);
-    for (size_t i = 0; i < file->patterns_len; i++)
+    }
+    for (size_t i = 0; i < file->patterns_len; i++) {
         add_type(&file->lines[file->patterns[i]], form, types);
-    for (size_t i = file->by_key_len; i < file->len; i++)
+    }
+    for (size_t i = file->by_key_len; i < file->len; i++) {
         add_type(&file->lines[i], form, types);
+    }
 }
 
 int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,
@@ -448,120 +479,23 @@ int known_hosts_types(struct known_hosts *known, const struct known_name *name, 
     for (size_t form = 0; form < forms.len && types->len == 0; form++) {
         for (size_t f = 0; f < name->files->len; f++) {
             const struct known_file *file = get_file(known, name->files->items[f], err);
-            if (file == NULL)
+            if (!file) {
                 return -1;
-            if (exactly)
+            }
+            if (exactly) {
                 add_types_exactly(file, forms.items[form], types);
-            else
+            } else {
                 add_types(file, forms.items[form], types);
+            }
         }
     }
     for (size_t f = 0; f < name->files->len && types->len == 0 && !exactly; f++) {
         const struct known_file *file = get_file(known, name->files->items[f], err);
-        if (file != NULL && file->hashed_type != NULL && !file->several_types)
+        if (file && file->hashed_type && !file->several_types) {
             strlist_add(types, file->hashed_type);
+        }
     }
     return 0;
-}
-
-/* text: a line with its end; in the file it may end otherwise, or go on with a comment. */
-static bool has_line(const struct str *file, const char *text)
-{
-    size_t len = strcspn(text, "\n");
-
-    for (const char *at = str_text(file); at != NULL; at = strchr(at, '\n')) {
-        at += *at == '\n';
-        if (strncmp(at, text, len) == 0 && strchr(" \t\r\n", at[len]) != NULL) /* or the file's end */
-            return true;
-    }
-    return false;
-}
-
-/* Nothing can be written there, now or later; what else goes wrong is trouble. */
-static bool is_unwritable(int code)
-{
-    return code == EROFS || code == EACCES || code == EPERM || code == ENOENT;
-}
-
-bool known_hosts_keeps(const char *path)
-{
-    AUTO_FREE char *folder = path_folder(path);
-    AUTO_FREE char *own = path_expand_home("~/.ssh", getenv("HOME"));
-    struct stat st;
-
-    if (stat(path, &st) == 0)
-        return S_ISREG(st.st_mode) && access(path, W_OK) == 0;
-    if (errno != ENOENT)
-        return false;
-    return file_exists(folder) ? access(folder, W_OK | X_OK) == 0 : strcmp(folder, own) == 0;
-}
-
-/* Of missing folders only the caller's ~/.ssh is made, as ssh does. */
-static int make_folder(const char *path, struct error *err)
-{
-    AUTO_FREE char *folder = path_folder(path);
-    AUTO_FREE char *own = path_expand_home("~/.ssh", getenv("HOME"));
-
-    if (file_exists(folder))
-        return 0;
-    if (strcmp(folder, own) == 0 && mkdir(folder, 0700) == 0)
-        return 0;
-    if (errno == EEXIST) /* by another process, since */
-        return 0;
-    return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
-}
-
-/* Unless it stands there by now. */
-static int append_line(const char *path, const char *text, bool *added, struct error *err)
-{
-    AUTO_STR struct str old = STR_INIT, line = STR_INIT;
-
-    if (file_exists(path) && file_read(path, KNOWN_HOSTS_MAX_BYTES, &old, err) != 0)
-        return -1;
-    if (has_line(&old, text))
-        return 0;
-    if (old.len > 0 && str_text(&old)[old.len - 1] != '\n')
-        str_add_char(&line, '\n');
-    str_add(&line, text);
-    if (added != NULL)
-        *added = true;
-    return file_append_sync(path, str_text(&line), line.len, 0600, err);
-}
-
-/* "name type key", as ssh writes it. Other processes add keys too, so there is a lock, but where the folder
- * takes no file for it. */
-int known_hosts_append(const char *path, const char *text, bool *added, struct error *err)
-{
-    AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);
-    struct error trouble = ERROR_INIT;
-    struct stat st;
-    int lock, failed, code;
-
-    if (added != NULL)
-        *added = false;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* /dev/null */
-        return 0;
-    if (make_folder(path, err) != 0)
-        return -1;
-    lock = file_lock(lock_path, LOCK_MS, &trouble);
-    code = errno;
-    if (lock == -2)
-        return error_set(err, &kind_local, "'%s' is locked by another process for more than %d s", path,
-                         LOCK_MS / 1000);
-    if (lock < 0 && is_unwritable(code) && access(path, W_OK) == 0)
-        return append_line(path, text, added, err);
-    if (lock < 0) {
-        if (err != NULL)
-            *err = trouble;
-        errno = code;
-        return -1;
-    }
-    failed = append_line(path, text, added, err);
-    code = errno;
-    unlink(lock_path);
-    close(lock);
-    errno = code;
-    return failed;
 }
 
 char *known_hosts_line(const struct known_name *name, const struct known_key *key)
@@ -579,11 +513,13 @@ int known_hosts_add(struct known_hosts *known, const struct known_name *name, co
     struct known_file *file = get_file(known, path, err);
     struct error trouble = ERROR_INIT;
 
-    if (file == NULL)
+    if (!file) {
         return -1;
-    if (known_hosts_append(path, text, NULL, &trouble) != 0 && !is_unwritable(errno)) {
-        if (err != NULL)
+    }
+    if (known_hosts_append(path, text, NULL, &trouble) != 0 && !known_hosts_is_unwritable(errno)) {
+        if (err) {
             *err = trouble;
+        }
         return error_prefix(err, "known hosts");
     }
     parse_line(file, text, strlen(text) - 1, 0);

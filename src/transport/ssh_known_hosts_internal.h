@@ -73,6 +73,8 @@ char *known_hosts_line(const struct known_name *name, const struct known_key *ke
 /* Add such a line to a file, as known_hosts_add does; what cannot be written is an error here. errno is kept.
  * added (may be NULL): false when the line stood there already, or the file is no regular one. */
 int known_hosts_append(const char *path, const char *text, bool *added, struct error *err);
+/* Does this errno say that the caller may not write there, or that there is no such place? */
+bool known_hosts_is_unwritable(int code);
 /* Would a key that is added to this file be found there by the next command? Not in /dev/null, nor where the
  * caller may not write. */
 bool known_hosts_keeps(const char *path);

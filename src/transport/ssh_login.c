@@ -33,12 +33,14 @@ static int set_hostkey_order(struct ssh_connection *connection, struct error *er
     AUTO_FREE char *joined = NULL;
 
     if (known_hosts_types(connection->link->shared->known, &name, connection->link->exact_types, &types,
-                          err) != 0)
+                          err) != 0) {
         return -1;
+    }
     for (int known = 1; known >= 0; known--) {
         for (size_t i = 0; i < ARRAY_LEN(hostkey_algorithms); i++) {
-            if (is_known_algorithm(&types, hostkey_algorithms[i]) == (known == 1))
+            if (is_known_algorithm(&types, hostkey_algorithms[i]) == (known == 1)) {
                 strlist_add(&order, hostkey_algorithms[i]);
+            }
         }
     }
     joined = strlist_join(&order, ",");
@@ -53,8 +55,9 @@ int ssh_login_start(struct ssh_connection *connection)
     bool no = false;
 
     connection->session = ssh_new();
-    if (connection->session == NULL)
+    if (!connection->session) {
         abort(); /* out of memory */
+    }
     ssh_options_set(connection->session, SSH_OPTIONS_PROCESS_CONFIG, &no);
     /* With a descriptor given the name serves nothing; known hosts are ours, libssh must not read them again.
      */
@@ -80,8 +83,9 @@ static size_t len_of_algorithms(const char *list)
 
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
         const char *mark = strstr(list, marks[i]);
-        if (mark != NULL && (size_t)(mark - list) < len)
+        if (mark && (size_t)(mark - list) < len) {
             len = (size_t)(mark - list);
+        }
     }
     return len;
 }
@@ -97,12 +101,13 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
                    {"mac", "MAC", "MACs"}};
     static const char begin[] = "no match for method ", list[] = "server [";
     const char *method = strstr(reason, begin);
-    const char *theirs = method != NULL ? strstr(method, list) : NULL;
-    size_t len = theirs != NULL ? len_of_algorithms(theirs + strlen(list)) : 0;
+    const char *theirs = method ? strstr(method, list) : NULL;
+    size_t len = theirs ? len_of_algorithms(theirs + strlen(list)) : 0;
 
-    for (size_t i = 0; theirs != NULL && i < ARRAY_LEN(methods); i++) {
-        if (!text_starts(method + strlen(begin), methods[i].method))
+    for (size_t i = 0; theirs && i < ARRAY_LEN(methods); i++) {
+        if (!text_starts(method + strlen(begin), methods[i].method)) {
             continue;
+        }
         error_set(err, &kind_connection_lost,
                   "%s: the built-in client and the server have no %s in common; the server has %.*s%s", where,
                   methods[i].words, len < 120 ? (int)len : 120, theirs + strlen(list),
@@ -139,9 +144,10 @@ static void fail_handshake(struct ssh_connection *connection)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(dropped); i++) {
-        if (strstr(str_text(&reason), dropped[i]) == NULL && reason.len > 0 &&
-            strstr(connection->greeting, LOGIN_WORDS_PENALTY) == NULL)
+        if (!strstr(str_text(&reason), dropped[i]) && reason.len > 0 &&
+            !strstr(connection->greeting, LOGIN_WORDS_PENALTY)) {
             continue;
+        }
         error_set(&err, &kind_connection_lost, "%s closes the connection before the login", str_text(&where));
         ssh_connection_fail(connection, SSH_FAILURE_EARLY, &err);
         return;
@@ -174,23 +180,26 @@ static int judge_key(struct ssh_connection *connection, const struct known_name 
     struct known_hosts *known = link->shared->known;
     bool other_type;
 
-    if (known_hosts_check(known, name, key, err) == 0)
+    if (known_hosts_check(known, name, key, err) == 0) {
         return 0;
+    }
     other_type = err->line > 0;
-    if (err->kind != &kind_hostkey_unknown)
+    if (err->kind != &kind_hostkey_unknown) {
         return -1;
+    }
     if (other_type && !link->exact_types) {
         link->exact_types = true;
         return 1;
     }
-    if (link->endpoint->offers != NULL && link->endpoint->trust_file != NULL)
+    if (link->endpoint->offers && link->endpoint->trust_file) {
         known_hosts_offer(link->endpoint->offers, link->endpoint->name, name, key,
                           link->endpoint->trust_file);
-    if (other_type || !link->endpoint->accept_new)
+    }
+    if (other_type || !link->endpoint->accept_new) {
         return -1;
-    return link->endpoint->trust_file != NULL
-               ? known_hosts_add(known, name, key, link->endpoint->trust_file, err)
-               : 0;
+    }
+    return link->endpoint->trust_file ? known_hosts_add(known, name, key, link->endpoint->trust_file, err)
+                                      : 0;
 }
 
 static int check_hostkey(struct ssh_connection *connection)
@@ -210,7 +219,7 @@ static int check_hostkey(struct ssh_connection *connection)
         fingerprint = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, hash_len);
         shown.type = ssh_key_type_to_char(ssh_key_type(key));
         shown.blob = blob;
-        shown.fingerprint = fingerprint != NULL ? fingerprint : "";
+        shown.fingerprint = fingerprint ? fingerprint : "";
         failed = judge_key(connection, &name, &shown, &err);
     } else {
         error_set(&err, &kind_connection_lost, "the server's host key cannot be read");
@@ -219,8 +228,9 @@ static int check_hostkey(struct ssh_connection *connection)
     ssh_string_free_char(fingerprint);
     ssh_string_free_char(blob);
     ssh_key_free(key);
-    if (failed != 0)
+    if (failed != 0) {
         ssh_connection_fail(connection, failed > 0 ? SSH_FAILURE_EARLY : SSH_FAILURE_FINAL, &err);
+    }
     return failed;
 }
 
@@ -232,24 +242,26 @@ int ssh_login_handshake(struct ssh_connection *connection)
     answer = ssh_connect(connection->session);
     fd = ssh_get_fd(connection->session);
     connection->fd = -1; /* libssh's from the first call on */
-    if (fd >= 0)
+    if (fd >= 0) {
         fcntl(fd, F_SETFL, O_NONBLOCK);
+    }
     if (answer == SSH_ERROR || fd < 0) {
         fail_handshake(connection);
         return -1;
     }
-    if (connection->event == NULL) {
+    if (!connection->event) {
         connection->event = ssh_event_new();
-        if (connection->event == NULL ||
-            ssh_event_add_session(connection->event, connection->session) != SSH_OK)
+        if (!connection->event || ssh_event_add_session(connection->event, connection->session) != SSH_OK) {
             abort(); /* out of memory */
+        }
     }
     if (answer == SSH_AGAIN && connection->bytes.in_bytes > HANDSHAKE_BYTES) {
         fail_flooded(connection);
         return -1;
     }
-    if (answer == SSH_AGAIN)
+    if (answer == SSH_AGAIN) {
         return 0;
+    }
     return check_hostkey(connection) == 0 ? 1 : -1;
 }
 
@@ -257,8 +269,9 @@ static int fail_with(struct ssh_connection *connection, const struct error *err)
 {
     struct error told = *err;
 
-    if (told.kind == &kind_auth_failed || told.kind == &kind_connection_lost)
+    if (told.kind == &kind_auth_failed || told.kind == &kind_connection_lost) {
         ssh_connection_add_banner(connection, &told);
+    }
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &told);
     return -1;
 }
@@ -269,19 +282,21 @@ static int fail_without_keys(struct ssh_connection *connection)
     const struct endpoint *endpoint = connection->link->endpoint;
     struct error err = ERROR_INIT;
 
-    if (connection->key_trouble.kind != NULL && connection->agent_trouble.kind != NULL) {
+    if (connection->key_trouble.kind && connection->agent_trouble.kind) {
         err = connection->key_trouble;
         error_set(&err, connection->key_trouble.kind, "%s; %s", connection->key_trouble.text,
                   connection->agent_trouble.text);
         error_hint(&err, "%s", connection->key_trouble.hint);
         return fail_with(connection, &err);
     }
-    if (connection->key_trouble.kind != NULL)
+    if (connection->key_trouble.kind) {
         return fail_with(connection, &connection->key_trouble);
-    if (connection->agent_trouble.kind != NULL)
+    }
+    if (connection->agent_trouble.kind) {
         return fail_with(connection, &connection->agent_trouble);
+    }
     error_set(&err, &kind_auth_failed, "login as '%s' is not possible: no private key was found%s",
-              endpoint->user, endpoint->agent != NULL ? ", and the ssh agent holds none" : "");
+              endpoint->user, endpoint->agent ? ", and the ssh agent holds none" : "");
     error_hint(&err,
                endpoint->gssapi
                    ? "make one with ssh-keygen and name it (ssh.identity), or use ssh itself, which may"
@@ -304,8 +319,9 @@ static bool refuses_keys(const struct ssh_connection *connection, struct str *me
 
     str_reset(methods);
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if ((taken & names[i].method) != 0)
+        if ((taken & names[i].method) != 0) {
             str_addf(methods, "%s%s", methods->len > 0 ? ", " : "", names[i].name);
+        }
     }
     return methods->len > 0 && (taken & SSH_AUTH_METHOD_PUBLICKEY) == 0;
 }
@@ -328,16 +344,21 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
     AUTO_STR struct str more = STR_INIT, methods = STR_INIT;
     struct error err = ERROR_INIT;
 
-    if (refuses_keys(connection, &methods))
+    if (refuses_keys(connection, &methods)) {
         return fail_keyless(connection, str_text(&methods));
-    if (connection->offered == 0 && !cut)
+    }
+    if (connection->offered == 0 && !cut) {
         return fail_without_keys(connection);
-    if (connection->withheld > 0)
+    }
+    if (connection->withheld > 0) {
         str_addf(&more, "; %zu more were not offered", connection->withheld);
-    if (connection->key_trouble.kind != NULL)
+    }
+    if (connection->key_trouble.kind) {
         str_addf(&more, "; %s", connection->key_trouble.text);
-    if (connection->agent_trouble.kind != NULL)
+    }
+    if (connection->agent_trouble.kind) {
         str_addf(&more, "; %s", connection->agent_trouble.text);
+    }
     if (cut || connection->withheld > 0) {
         error_set(&err, &kind_auth_failed,
                   "login as '%s' is refused; tried %s; a server takes %d keys, or as its MaxAuthTries says%s",
@@ -349,7 +370,7 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
     error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s%s", endpoint->user,
               str_text(&connection->tried), str_text(&more));
     const struct error *trouble =
-        connection->key_trouble.kind != NULL ? &connection->key_trouble : &connection->agent_trouble;
+        connection->key_trouble.kind ? &connection->key_trouble : &connection->agent_trouble;
     error_hint(&err,
                "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there%s%s%s",
                endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "",
@@ -360,7 +381,7 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
 static void add_tried(struct ssh_connection *connection, const struct ssh_identity *identity)
 {
     str_addf(&connection->tried, "%s'%s'", connection->tried.len > 0 ? ", " : "",
-             identity->certificate != NULL ? identity->certificate : identity->path);
+             identity->certificate ? identity->certificate : identity->path);
     connection->offered++;
 }
 
@@ -371,20 +392,23 @@ static int fail_login(struct ssh_connection *connection)
 
     ssh_connection_reason(connection, &reason);
     /* MaxAuthTries is the last one's answer. The server's words may be lost behind its hanging up. */
-    if (strstr(str_text(&reason), "authentication failures") != NULL ||
+    if (strstr(str_text(&reason), "authentication failures") ||
         (connection->tried.len > 0 && !ssh_connection_is_alive(connection))) {
-        if (connection->identity < connection->offers_len)
+        if (connection->identity < connection->offers_len) {
             add_tried(connection, connection->offers[connection->identity]);
+        }
         return fail_refused(connection, true);
     }
-    if (connection->agent_trouble.kind != NULL && ssh_connection_is_alive(connection))
+    if (connection->agent_trouble.kind && ssh_connection_is_alive(connection)) {
         return fail_with(connection, &connection->agent_trouble);
-    if (connection->tried.len > 0)
+    }
+    if (connection->tried.len > 0) {
         error_set(&err, &kind_auth_failed, "login as '%s' is refused; tried %s: %s",
                   connection->link->endpoint->user, str_text(&connection->tried), str_text(&reason));
-    else
+    } else {
         error_set(&err, &kind_connection_lost, "connection lost during the login: %s",
                   reason.len > 0 ? str_text(&reason) : "closed by the host");
+    }
     return fail_with(connection, &err);
 }
 
@@ -415,10 +439,12 @@ static void list_offers(struct ssh_connection *connection)
     for (size_t i = 0; i < endpoint->identities.len; i++) {
         const char *path = endpoint->identities.items[i];
         AUTO_FREE char *beside = xasprintf("%s-cert.pub", path);
-        if (access(beside, F_OK) == 0)
+        if (access(beside, F_OK) == 0) {
             add_offer(connection, path, beside);
-        for (size_t c = 0; c < endpoint->certificates.len; c++)
+        }
+        for (size_t c = 0; c < endpoint->certificates.len; c++) {
             add_offer(connection, path, endpoint->certificates.items[c]);
+        }
         add_offer(connection, path, NULL);
     }
 }
@@ -429,12 +455,14 @@ static const struct ssh_identity *current_offer(struct ssh_connection *connectio
 {
     for (; connection->identity < connection->offers_len; connection->identity++) {
         const struct ssh_identity *identity = connection->offers[connection->identity];
-        if (identity->key != NULL && connection->offered < SSH_MAX_OFFERS)
+        if (identity->key && connection->offered < SSH_MAX_OFFERS) {
             return identity;
-        if (identity->key != NULL)
+        }
+        if (identity->key) {
             connection->withheld++;
-        else if (connection->key_trouble.kind == NULL && identity->certificate == NULL)
+        } else if (!connection->key_trouble.kind && !identity->certificate) {
             connection->key_trouble = identity->trouble;
+        }
     }
     return NULL;
 }
@@ -443,16 +471,18 @@ static const struct ssh_identity *current_offer(struct ssh_connection *connectio
 static int authenticate_by_agent(struct ssh_connection *connection)
 {
     int answer = SSH_AUTH_ERROR;
-    bool full = connection->agent == NULL && connection->offered >= SSH_MAX_OFFERS;
-    int done =
-        connection->link->endpoint->agent == NULL || full ? -1 : ssh_agent_authenticate(connection, &answer);
+    bool full = !connection->agent && connection->offered >= SSH_MAX_OFFERS;
+    int done = !connection->link->endpoint->agent || full ? -1 : ssh_agent_authenticate(connection, &answer);
 
-    if (done == 0) /* a server that goes away meanwhile has closed what must not be watched */
+    if (done == 0) { /* a server that goes away meanwhile has closed what must not be watched */
         return connection->lent || ssh_connection_is_alive(connection) ? 0 : fail_login(connection);
-    if (done < 0 && connection->agent_trouble.kind == &kind_local)
+    }
+    if (done < 0 && connection->agent_trouble.kind == &kind_local) {
         return fail_with(connection, &connection->agent_trouble);
-    if (done < 0)
+    }
+    if (done < 0) {
         return fail_refused(connection, false);
+    }
     switch (answer) {
     case SSH_AUTH_SUCCESS:
         return 1;
@@ -469,25 +499,32 @@ int ssh_login_authenticate(struct ssh_connection *connection)
 {
     AUTO_STR struct str methods = STR_INIT;
 
-    if (connection->offers == NULL)
+    if (!connection->offers) {
         list_offers(connection);
+    }
     for (;;) {
         const struct ssh_identity *identity = current_offer(connection);
         int answer;
 
-        if (identity == NULL)
+        if (!identity) {
             return authenticate_by_agent(connection);
+        }
         answer = ssh_userauth_publickey(connection->session, NULL, identity->key);
-        if (answer == SSH_AUTH_SUCCESS)
+        if (answer == SSH_AUTH_SUCCESS) {
             return 1;
-        if (answer == SSH_AUTH_PARTIAL)
+        }
+        if (answer == SSH_AUTH_PARTIAL) {
             return fail_partial(connection);
-        if (answer == SSH_AUTH_AGAIN && ssh_connection_is_alive(connection))
+        }
+        if (answer == SSH_AUTH_AGAIN && ssh_connection_is_alive(connection)) {
             return 0;
-        if (answer != SSH_AUTH_DENIED)
+        }
+        if (answer != SSH_AUTH_DENIED) {
             return fail_login(connection);
-        if (refuses_keys(connection, &methods)) /* so the next one is none for it either */
+        }
+        if (refuses_keys(connection, &methods)) { /* so the next one is none for it either */
             return fail_keyless(connection, str_text(&methods));
+        }
         add_tried(connection, identity);
         connection->identity++;
     }

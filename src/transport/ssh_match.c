@@ -38,8 +38,9 @@ struct ssh_criterion *ssh_block_add(struct ssh_block *block, enum ssh_subject su
 
 void ssh_block_release(struct ssh_block *block)
 {
-    for (size_t i = 0; i < block->len; i++)
+    for (size_t i = 0; i < block->len; i++) {
         strlist_release(&block->criteria[i].patterns);
+    }
     free(block->criteria);
 }
 
@@ -49,18 +50,22 @@ static bool next_word(const char **at, struct str *word)
     const char *p = *at + strspn(*at, " \t");
 
     str_reset(word);
-    if (*p == '\0' || *p == '#')
+    if (*p == '\0' || *p == '#') {
         return false;
-    while (*p != '\0' && strchr(" \t=\"", *p) == NULL)
+    }
+    while (*p != '\0' && !strchr(" \t=\"", *p)) {
         str_add_char(word, *p++);
+    }
     if (*p == '"') {
-        for (p++; *p != '\0' && *p != '"'; p++)
+        for (p++; *p != '\0' && *p != '"'; p++) {
             str_add_char(word, *p);
+        }
         p += *p == '"';
     }
     p += strspn(p, " \t");
-    if (*p == '=')
+    if (*p == '=') {
         p++;
+    }
     *at = p;
     return true;
 }
@@ -69,8 +74,9 @@ static int add_all(struct ssh_block *block, bool negated, size_t others, const c
 {
     AUTO_STR struct str word = STR_INIT;
 
-    if (others > 1 || next_word(&at, &word))
+    if (others > 1 || next_word(&at, &word)) {
         return error_set(err, &kind_ssh_config, "'all' cannot be combined with other criteria of 'Match'");
+    }
     ssh_block_add(block, SSH_SUBJECT_ALL)->negated = negated;
     return 0;
 }
@@ -78,8 +84,9 @@ static int add_all(struct ssh_block *block, bool negated, size_t others, const c
 static int find_attribute(const char *name, size_t *found, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(attributes); i++) {
-        if (strcasecmp(attributes[i].name, name) != 0)
+        if (strcasecmp(attributes[i].name, name) != 0) {
             continue;
+        }
         *found = i;
         return 0;
     }
@@ -100,21 +107,27 @@ int ssh_match_parse(const char *rest, struct ssh_block *block, bool *wants_final
         bool negated = name[0] == '!';
         struct ssh_criterion *criterion;
         name += negated ? 1 : 0;
-        if (strcasecmp(name, "all") == 0)
+        if (strcasecmp(name, "all") == 0) {
             return add_all(block, negated, block->len, rest, err);
-        if (find_attribute(name, &which, err) != 0)
+        }
+        if (find_attribute(name, &which, err) != 0) {
             return -1;
-        if (!attributes[which].alone && !next_word(&rest, &argument))
+        }
+        if (!attributes[which].alone && !next_word(&rest, &argument)) {
             return error_set(err, &kind_ssh_config, "'Match %s' has no argument", attributes[which].name);
+        }
         criterion = ssh_block_add(block, attributes[which].subject);
         criterion->negated = negated;
         criterion->keyword = attributes[which].keyword;
-        if (!attributes[which].alone)
+        if (!attributes[which].alone) {
             ssh_pattern_split(str_text(&argument), false, &criterion->patterns);
-        if (strcasecmp(name, "final") == 0)
+        }
+        if (strcasecmp(name, "final") == 0) {
             *wants_final = true;
+        }
     }
-    if (block->len == 0)
+    if (block->len == 0) {
         return error_set(err, &kind_ssh_config, "'Match' has no argument");
+    }
     return 0;
 }

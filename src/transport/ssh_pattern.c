@@ -15,15 +15,16 @@ bool ssh_pattern_matches(const char *text, const char *pattern)
         } else if (*pattern == '?' || *pattern == *text) {
             pattern++;
             text++;
-        } else if (star != NULL) {
+        } else if (star) {
             pattern = star + 1;
             text = ++resume;
         } else {
             return false;
         }
     }
-    while (*pattern == '*')
+    while (*pattern == '*') {
         pattern++;
+    }
     return *pattern == '\0';
 }
 
@@ -33,10 +34,12 @@ bool ssh_pattern_list_matches(const char *text, char *const *patterns, size_t co
 
     for (size_t i = 0; i < count; i++) {
         bool negated = patterns[i][0] == '!';
-        if (!ssh_pattern_matches(text, patterns[i] + (negated ? 1 : 0)))
+        if (!ssh_pattern_matches(text, patterns[i] + (negated ? 1 : 0))) {
             continue;
-        if (negated)
+        }
+        if (negated) {
             return false;
+        }
         found = true;
     }
     return found;
@@ -48,11 +51,13 @@ void ssh_pattern_split(const char *text, bool lower, struct strlist *patterns)
         size_t len = strcspn(at, ",");
         if (len > 0) {
             strlist_add_mem(patterns, at, len);
-            if (lower)
+            if (lower) {
                 text_lower(patterns->items[patterns->len - 1]);
+            }
         }
         at += len;
-        if (*at == '\0')
+        if (*at == '\0') {
             return;
+        }
     }
 }

@@ -13,8 +13,9 @@ const size_t transports_all_count = ARRAY_LEN(transports_all);
 const struct transport_ops *transport_find(const struct endpoint *endpoint)
 {
     for (size_t i = 0; i + 1 < transports_all_count; i++) {
-        if (transports_all[i]->serves(endpoint))
+        if (transports_all[i]->serves(endpoint)) {
             return transports_all[i];
+        }
     }
     return transports_all[transports_all_count - 1];
 }
@@ -57,8 +58,9 @@ static const struct {
 const char *transport_signal_name(int number)
 {
     for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
-        if (signals[i].number == number)
+        if (signals[i].number == number) {
             return signals[i].name;
+        }
     }
     return NULL;
 }
@@ -66,8 +68,9 @@ const char *transport_signal_name(int number)
 int transport_signal_number(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
-        if (strcmp(signals[i].name, name) == 0)
+        if (strcmp(signals[i].name, name) == 0) {
             return signals[i].number;
+        }
     }
     return 0;
 }

@@ -35,8 +35,9 @@ void hostkey_offer_release(struct hostkey_offer *offer)
 
 void hostkey_offers_release(struct hostkey_offers *offers)
 {
-    for (size_t i = 0; i < offers->len; i++)
+    for (size_t i = 0; i < offers->len; i++) {
         hostkey_offer_release(&offers->items[i]);
+    }
     free(offers->items);
     *offers = (struct hostkey_offers){0};
 }
@@ -58,24 +59,26 @@ static bool is_known(struct trust_survey *survey, const struct endpoint *endpoin
     const struct known_name name = known_name_of(endpoint);
     AUTO_STRLIST struct strlist types = STRLIST_INIT;
 
-    if (survey->known == NULL)
+    if (!survey->known) {
         survey->known = known_hosts_new();
+    }
     return known_hosts_types(survey->known, &name, true, &types, NULL) == 0 && types.len > 0;
 }
 
 void trust_survey_add(struct trust_survey *survey, const struct endpoint *endpoint)
 {
-    for (; endpoint != NULL && !endpoint->local; endpoint = endpoint->jump) {
+    for (; endpoint && !endpoint->local; endpoint = endpoint->jump) {
         const char *file = endpoint->trust_file;
-        if (!endpoint->accept_new || (file != NULL && known_hosts_keeps(file)) ||
-            strlist_has(&survey->names, endpoint->name) || is_known(survey, endpoint))
+        if (!endpoint->accept_new || (file && known_hosts_keeps(file)) ||
+            strlist_has(&survey->names, endpoint->name) || is_known(survey, endpoint)) {
             continue;
+        }
         strlist_add(&survey->names, endpoint->name);
-        if (survey->why == NULL)
-            survey->why =
-                xasprintf("%s takes any key%s%s%s", endpoint->accept_by_spec ? "the spec" : "ssh_config",
-                          file != NULL ? ", and '" : ", and no file", file != NULL ? file : "",
-                          file != NULL ? "' keeps none" : " keeps it");
+        if (!survey->why) {
+            survey->why = xasprintf(
+                "%s takes any key%s%s%s", endpoint->accept_by_spec ? "the spec" : "ssh_config",
+                file ? ", and '" : ", and no file", file ? file : "", file ? "' keeps none" : " keeps it");
+        }
     }
 }
 
@@ -83,8 +86,9 @@ char *trust_survey_warning(const struct trust_survey *survey)
 {
     AUTO_STR struct str names = STR_INIT;
 
-    if (survey->names.len == 0)
+    if (survey->names.len == 0) {
         return NULL;
+    }
     hostlist_fold_names(survey->names.items, survey->names.len, &names);
     return xasprintf("host keys are not verified for %s: %s", str_text(&names), survey->why);
 }

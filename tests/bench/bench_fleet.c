@@ -27,10 +27,12 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct round *round = ctx;
 
     (void)host;
-    if (result->error.kind == NULL && result->exit_status == 0)
+    if (result->error.kind == NULL && result->exit_status == 0) {
         return;
-    if (round->failed++ == 0)
+    }
+    if (round->failed++ == 0) {
         round->first = result->error;
+    }
 }
 
 static double cpu_ms(void)
@@ -50,11 +52,13 @@ static unsigned long memory_kib(const char *name)
     unsigned long value = 0;
 
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, name, strlen(name)) == 0)
+        if (strncmp(line, name, strlen(name)) == 0) {
             value = strtoul(line + strlen(name) + 1, NULL, 10);
+        }
     }
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return value;
 }
 
@@ -84,15 +88,17 @@ static int run_round(struct fleet *fleet, size_t count, const char *command)
     int64_t begin = clock_mono_ms();
     double before = cpu_ms();
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         fleet_exec(fleet, i, &request, &handler, &round);
+    }
     fleet_run(fleet);
     printf("{\"wall_s\": %.3f, \"cpu_ms\": %.3f, \"failed\": %zu, \"rss_kib\": %lu, \"peak_kib\": %lu}\n",
            (double)(clock_mono_ms() - begin) / 1000.0, (cpu_ms() - before) / (double)count, round.failed,
            memory_kib("VmRSS"), memory_kib("VmHWM"));
     fflush(stdout);
-    if (round.failed > 0)
+    if (round.failed > 0) {
         fprintf(stderr, "bench_fleet: %zu failed: %s\n", round.failed, round.first.text);
+    }
     return round.failed > 0 ? 1 : 0;
 }
 
@@ -114,8 +120,9 @@ int main(int argc, char **argv)
     }
     count = strtoul(argv[1], NULL, 10);
     add_hosts(fleet, count, argv);
-    for (unsigned long i = strtoul(argv[6], NULL, 10); i > 0; i--)
+    for (unsigned long i = strtoul(argv[6], NULL, 10); i > 0; i--) {
         result |= run_round(fleet, count, argc > 7 ? argv[7] : "true");
+    }
     fleet_free(fleet);
     return result;
 }

@@ -13,32 +13,38 @@
 
 static void print_list(const char *keyword, const struct strlist *values)
 {
-    for (size_t i = 0; i < values->len; i++)
+    for (size_t i = 0; i < values->len; i++) {
         printf("%s %s\n", keyword, values->items[i]);
+    }
 }
 
 static void print_line(const char *keyword, const struct strlist *values)
 {
-    if (values->len > 0)
+    if (values->len > 0) {
         printf("%s", keyword);
-    for (size_t i = 0; i < values->len; i++)
+    }
+    for (size_t i = 0; i < values->len; i++) {
         printf(" %s", values->items[i]);
-    if (values->len > 0)
+    }
+    if (values->len > 0) {
         printf("\n");
+    }
 }
 
 static void print_name(const struct ssh_config_values *values, const char *name)
 {
     printf("hostname ");
-    for (const char *p = values->hostname != NULL ? values->hostname : name; *p != '\0'; p++)
+    for (const char *p = values->hostname != NULL ? values->hostname : name; *p != '\0'; p++) {
         putchar(values->hostname != NULL || strchr(name, ':') != NULL ? *p : tolower((unsigned char)*p));
+    }
     printf("\n");
 }
 
 static void print_text(const char *keyword, const char *value)
 {
-    if (value != NULL)
+    if (value != NULL) {
         printf("%s %s\n", keyword, value);
+    }
 }
 
 static void print_values(const struct ssh_config_values *values, const char *name, const char *local_user)
@@ -56,10 +62,11 @@ static void print_values(const struct ssh_config_values *values, const char *nam
     printf("stricthostkeychecking %s\n", stricts[values->strict]);
     print_line("userknownhostsfile", &values->user_known_hosts);
     print_line("globalknownhostsfile", &values->global_known_hosts);
-    if (values->connect_timeout_s < 0)
+    if (values->connect_timeout_s < 0) {
         printf("connecttimeout none\n");
-    else
+    } else {
         printf("connecttimeout %d\n", values->connect_timeout_s);
+    }
     printf("serveraliveinterval %d\n", values->alive_interval_s < 0 ? 0 : values->alive_interval_s);
     printf("serveralivecountmax %d\n", values->alive_count_max < 0 ? 3 : values->alive_count_max);
     printf("addressfamily %s\n", values->address_family == AF_INET    ? "inet"
@@ -78,8 +85,9 @@ int main(int argc, char **argv)
     struct error err = ERROR_INIT;
     struct passwd *caller = getpwuid(getuid());
 
-    if (argc < 4 || caller == NULL)
+    if (argc < 4 || caller == NULL) {
         return 64;
+    }
     config = ssh_config_load(argv[1], argv[2], NULL, NULL, &err);
     if (config == NULL) {
         printf("error %u\n", err.line);

@@ -79,8 +79,9 @@ static void test_encrypted(void **state)
     end_agent(pid);
     endpoint_release(&endpoint);
     endpoint_release(&other);
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         outcome_release(&outcomes[i]);
+    }
 }
 
 /* A public key file as the identity: the agent has the other half. */
@@ -121,12 +122,13 @@ static void test_certificates(void **state)
     make_key(world, "ed25519", "signed", "");
     make_key(world, "rsa", "signed2", "");
     make_key(world, "ed25519", "signed3", "");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         run_shell("ssh-keygen -q -s %s/authority -I test -n %s %s/signed%s.pub 2>/dev/null", world->dir,
                   world->user, world->dir,
                   i == 0   ? ""
                   : i == 1 ? "2"
                            : "3");
+    }
     run_shell("mv %s/signed2-cert.pub %s/elsewhere.pub", world->dir, world->dir);
     run_shell("printf 'cert-authority ' >>%s/authorized_keys; cat %s/authority.pub >>%s/authorized_keys",
               world->dir, world->dir, world->dir);
@@ -145,8 +147,9 @@ static void test_certificates(void **state)
     endpoint_release(&beside);
     endpoint_release(&named);
     endpoint_release(&held);
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         outcome_release(&outcomes[i]);
+    }
 }
 
 /* A stopped agent: its host fails in time and says why; another one beside it is not held up. */
@@ -189,8 +192,9 @@ enum manner {
 
 static void write_all(int fd, const void *bytes, size_t len)
 {
-    if (write(fd, bytes, len) != (ssize_t)len)
+    if (write(fd, bytes, len) != (ssize_t)len) {
         _exit(1);
+    }
 }
 
 /* A list with the one key of that .pub file's second word, decoded by the shell. */
@@ -214,8 +218,9 @@ static void serve_badly(int fd, enum manner manner, const char *dir)
     char request[8192];
     int peer = accept(fd, NULL, NULL);
 
-    if (read(peer, request, sizeof(request)) <= 0)
+    if (read(peer, request, sizeof(request)) <= 0) {
         _exit(1);
+    }
     switch (manner) {
     case AGENT_CLOSES:
         break;
@@ -233,10 +238,12 @@ static void serve_badly(int fd, enum manner manner, const char *dir)
         write_list(peer, dir);
         close(peer);
         peer = accept(fd, NULL, NULL);
-        if (read(peer, request, sizeof(request)) <= 0)
+        if (read(peer, request, sizeof(request)) <= 0) {
             _exit(1);
-        if (manner == AGENT_LIST_THEN_SILENT)
+        }
+        if (manner == AGENT_LIST_THEN_SILENT) {
             pause();
+        }
         write_all(peer, "\0\0\0\1\5", 5);
         break;
     }
@@ -256,8 +263,9 @@ static pid_t start_bad_agent(const struct world *world, enum manner manner)
     assert_int_equal(listen(fd, 8), 0);
     pid = fork();
     assert_true(pid >= 0);
-    if (pid == 0)
+    if (pid == 0) {
         serve_badly(fd, manner, world->dir);
+    }
     close(fd);
     return pid;
 }
@@ -288,8 +296,9 @@ static void test_bad_agents(void **state)
         fleet_run(fleet);
         fleet_free(fleet);
         assert_failed(&outcome, cases[i].kind);
-        if (strstr(outcome.result.error.text, cases[i].text) == NULL)
+        if (strstr(outcome.result.error.text, cases[i].text) == NULL) {
             print_error("case %zu: %s\n", i, outcome.result.error.text);
+        }
         assert_non_null(strstr(outcome.result.error.text, cases[i].text));
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);

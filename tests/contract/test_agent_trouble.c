@@ -51,8 +51,9 @@ static void test_refused_keys(void **state)
     assert_ended(&outcomes[2], 0);
     end_agent(pid);
     endpoint_release(&endpoint);
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         outcome_release(&outcomes[i]);
+    }
 }
 
 /* The hosts one after the other, all sessions staying, with that many files to open. */
@@ -66,8 +67,9 @@ static void ask_within(const struct endpoint *endpoint, size_t hosts, rlim_t fil
     close(lowest);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = (struct rlimit){.rlim_cur = (rlim_t)lowest + files, .rlim_max = before.rlim_max};
-    for (size_t i = 0; i < hosts; i++)
+    for (size_t i = 0; i < hosts; i++) {
         outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, endpoint), &request);
+    }
     setrlimit(RLIMIT_NOFILE, &few);
     fleet_run(fleet);
     setrlimit(RLIMIT_NOFILE, &before);
@@ -89,8 +91,9 @@ static void test_no_more_files(void **state)
         struct outcome outcome = {0};
         ask_within(&endpoint, 1, files, &outcome);
         outcome_release(&outcome);
-        if (outcome.result.error.kind == NULL)
+        if (outcome.result.error.kind == NULL) {
             break;
+        }
         assert_failed(&outcome, &kind_local);
         by_agent += strstr(outcome.result.error.text, "the ssh agent cannot be asked: ") != NULL;
     }
@@ -198,8 +201,9 @@ static void test_lost_beside_good(void **state)
     }
     here.port = fakes[2].port;
     good = make_endpoint(&here, "127.0.0.1", false);
-    for (size_t i = 0; i < GOOD_HOSTS; i++)
+    for (size_t i = 0; i < GOOD_HOSTS; i++) {
         fleet_add_host(crowd.fleet, &good);
+    }
     crowd.ticker = fleet_exec(crowd.fleet, fleet_add_host(crowd.fleet, &local), &ticks, &handler, &crowd);
     fleet_run(crowd.fleet);
     fleet_free(crowd.fleet);
@@ -211,8 +215,9 @@ static void test_lost_beside_good(void **state)
         assert_ended(&crowd.good[i], 0);
         outcome_release(&crowd.good[i]);
     }
-    for (size_t i = 0; i < ARRAY_LEN(fakes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fakes); i++) {
         fake_stop(&fakes[i]);
+    }
     end_agent(pid);
     endpoint_release(&local);
     endpoint_release(&good);

@@ -28,14 +28,16 @@ static void ask_all(const struct world *world, rlim_t soft, rlim_t hard, bool ho
     }
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         outcome_ask(&outcomes[i], fleet, i % HOSTS, &request);
-        if (i + 1 == HOSTS)
+        if (i + 1 == HOSTS) {
             fleet_run(fleet);
+        }
     }
     fleet_run(fleet);
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         well += outcomes[i].result.error.kind == NULL && outcomes[i].result.exit_status == 0;
-        if (outcomes[i].result.error.kind != NULL)
+        if (outcomes[i].result.error.kind != NULL) {
             fprintf(answer, "%s; ", outcomes[i].result.error.text);
+        }
     }
     fleet_free(fleet);
     fprintf(answer, "%d well, limit %s\n", well,
@@ -61,8 +63,9 @@ static void check(void **state, rlim_t soft, rlim_t hard, bool hold, const char 
     rewind(answer);
     (void)!fread(text, 1, sizeof(text) - 1, answer);
     fclose(answer);
-    if (strstr(text, expected) == NULL)
+    if (strstr(text, expected) == NULL) {
         fail_msg("'%s' is not in '%s'", expected, text);
+    }
 }
 
 static void test_limit_is_raised(void **state)

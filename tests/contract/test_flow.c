@@ -110,16 +110,18 @@ static void pause_started(void *ctx, size_t host)
     struct pausing *pausing = ctx;
 
     (void)host;
-    if (pausing->at_start)
+    if (pausing->at_start) {
         pause_now(pausing);
+    }
 }
 
 static void pause_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
 {
     struct pausing *pausing = ctx;
 
-    if (!pausing->at_start && pausing->outcome.out.len == 0)
+    if (!pausing->at_start && pausing->outcome.out.len == 0) {
         pause_now(pausing);
+    }
     outcome_data(&pausing->outcome, host, stream, bytes, len);
 }
 

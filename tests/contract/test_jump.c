@@ -70,8 +70,9 @@ static void check_all(const struct endpoint *endpoint, const struct error_kind *
     for (int i = 0; i < 3; i++) {
         assert_failed(&outcomes[i], kind);
         assert_false(outcomes[i].result.started);
-        if (strstr(outcomes[i].result.error.text, text) == NULL)
+        if (strstr(outcomes[i].result.error.text, text) == NULL) {
             print_error("text: %s\n", outcomes[i].result.error.text);
+        }
         assert_non_null(strstr(outcomes[i].result.error.text, text));
         assert_string_equal(outcomes[i].result.error.text, outcomes[0].result.error.text);
         outcome_release(&outcomes[i]);
@@ -118,8 +119,9 @@ static void test_jump_trust_is_not_shared(void **state)
         struct outcome outcomes[2] = {{0}};
         for (int i = 0; i < 2; i++) {
             struct endpoint endpoint = make_target(pair);
-            if (i == first)
+            if (i == first) {
                 endpoint.jump->key_name = xstrdup("another-name");
+            }
             outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
             fleet_run(fleet);
             endpoint_release(&endpoint);

@@ -64,10 +64,12 @@ static void stop_for_a_while(struct world *world, bool openssh)
         }
         _exit(0);
     }
-    if (openssh)
+    if (openssh) {
         endpoint_use_openssh(&endpoint);
-    for (size_t i = 0; i < hosts; i++)
+    }
+    for (size_t i = 0; i < hosts; i++) {
         outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+    }
     fleet_run(fleet);
     waitpid(child, NULL, 0);
     for (size_t i = 0; i < hosts; i++) {
@@ -143,10 +145,12 @@ static void test_many_hashed_lines(void **state)
     fleet_run(fleet);
     fleet_free(fleet);
     assert_failed(&outcomes[0], &kind_hostkey_unknown);
-    for (size_t i = 1; i < HASHED_HOSTS; i++)
+    for (size_t i = 1; i < HASHED_HOSTS; i++) {
         assert_ended(&outcomes[i], 0);
-    for (size_t i = 0; i < HASHED_HOSTS; i++)
+    }
+    for (size_t i = 0; i < HASHED_HOSTS; i++) {
         outcome_release(&outcomes[i]);
+    }
 }
 
 int main(void)

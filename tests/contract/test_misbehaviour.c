@@ -47,8 +47,9 @@ static void check(size_t index, const struct outcome *outcome)
         return;
     }
     assert_failed(outcome, cases[index].kind);
-    if (strstr(outcome->result.error.text, cases[index].text) == NULL)
+    if (strstr(outcome->result.error.text, cases[index].text) == NULL) {
         fail_msg("case %zu: '%s'", index, outcome->result.error.text);
+    }
     assert_int_equal(outcome->result.started, cases[index].started);
 }
 
@@ -66,18 +67,22 @@ static void test_each_fails_alone(void **state)
         servers[i] = fake_start(world, cases[i].manner);
         ask_true(fleet, world, servers[i].port, &outcomes[i]);
     }
-    for (size_t i = 0; i < GOOD_HOSTS; i++)
+    for (size_t i = 0; i < GOOD_HOSTS; i++) {
         ask_true(fleet, world, world->port, &good[i]);
+    }
     begin = clock_mono_ms();
     fleet_run(fleet);
     assert_true(clock_mono_ms() - begin < 2 * CONNECT_MS);
     fleet_free(fleet);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         fake_stop(&servers[i]);
-    for (size_t i = 0; i < GOOD_HOSTS; i++)
+    }
+    for (size_t i = 0; i < GOOD_HOSTS; i++) {
         assert_ended(&good[i], 0);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check(i, &outcomes[i]);
+    }
 }
 
 /* A signal that this system does not know is no success. */
@@ -138,8 +143,9 @@ static void test_no_answer(void **state)
     assert_failed(&outcome, &kind_timed_out);
     assert_non_null(strstr(outcome.result.error.text, "no answer within 0.5 s"));
     fleet_free(fleet);
-    for (size_t i = 0; i < ARRAY_LEN(fillers); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fillers); i++) {
         close(fillers[i]);
+    }
     close(fd);
     endpoint_release(&endpoint);
     outcome_release(&outcome);
@@ -154,13 +160,15 @@ static void test_many_on_a_silent_one(void **state)
     struct outcome outcomes[20] = {0};
     int64_t begin = clock_mono_ms(), took;
 
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         ask_true(fleet, world, server.port, &outcomes[i]);
+    }
     fleet_run(fleet);
     took = clock_mono_ms() - begin;
     assert_in_range(took, 2900, 6000); /* eight at a time, a second each */
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         assert_failed(&outcomes[i], &kind_timed_out);
+    }
     fleet_free(fleet);
     fake_stop(&server);
 }
@@ -173,11 +181,13 @@ static void test_dropped_beyond_a_few(void **state)
     struct outcome outcomes[16] = {0};
 
     world_serve(world, "MaxStartups 3:100:3\n");
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         ask_true(fleet, world, world->port, &outcomes[i]);
+    }
     fleet_run(fleet);
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         assert_ended(&outcomes[i], 0);
+    }
     fleet_free(fleet);
 }
 
@@ -199,13 +209,15 @@ static void test_turned_away(void **state)
         struct outcome outcome = {0};
         const int64_t began = clock_mono_ms();
         endpoint.port = server.port;
-        if (openssh)
+        if (openssh) {
             endpoint_use_openssh(&endpoint);
+        }
         run_command(&endpoint, "true", &outcome);
         fake_stop(&server);
         assert_failed(&outcome, &kind_connection_lost);
-        if (strstr(outcome.result.error.text, away[i / 2].words) == NULL)
+        if (strstr(outcome.result.error.text, away[i / 2].words) == NULL) {
             print_error("text: %s\n", outcome.result.error.text);
+        }
         assert_non_null(strstr(outcome.result.error.text, away[i / 2].words));
         assert_non_null(strstr(outcome.result.error.text, "before the login"));
         assert_non_null(strstr(outcome.result.error.hint, away[i / 2].hint));

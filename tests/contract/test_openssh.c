@@ -34,8 +34,9 @@ static struct endpoint resolve(const struct trio *trio, const char *client, cons
     write_file(path, text);
     config = ssh_config_load(path, trio->world.dir, NULL, NULL, &err);
     assert_non_null(config);
-    if (endpoint_resolve(&host, &options, &trio->machine, config, &endpoint, NULL, &err) != 0)
+    if (endpoint_resolve(&host, &options, &trio->machine, config, &endpoint, NULL, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     ssh_config_free(config);
     return endpoint;
 }
@@ -52,14 +53,17 @@ static void check_alike(const struct trio *trio, const char *lines, const struct
 
         assert_int_equal(endpoint.openssh, i == 1);
         run_command(&endpoint, "true", &outcome);
-        if (outcome.result.error.kind != kind)
+        if (outcome.result.error.kind != kind) {
             print_error("%s, with\n%s\n", clients[i], lines);
+        }
         assert_failed(&outcome, kind);
         assert_false(outcome.result.started);
-        if (i == 1 && text != NULL && strstr(outcome.result.error.text, text) == NULL)
+        if (i == 1 && text != NULL && strstr(outcome.result.error.text, text) == NULL) {
             fail_msg("'%s' is not in '%s'", text, outcome.result.error.text);
-        if (kind != &kind_name_not_resolved)
+        }
+        if (kind != &kind_name_not_resolved) {
             assert_true(outcome.result.error.hint[0] != '\0');
+        }
         outcome_release(&outcome);
         endpoint_release(&endpoint);
     }
@@ -145,8 +149,9 @@ static void test_errors(void **state)
                   trio->closed.port, trio->closed.dir, trio->closed.dir);
     int64_t began = clock_mono_ms();
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check_alike(trio, cases[i].lines, cases[i].kind, cases[i].text);
+    }
     check_alike(trio, closed, &kind_jump_unreachable, "prohibited");
     assert_true(clock_mono_ms() - began < PATIENCE_MS); /* none of them is tried again and again */
 }
@@ -235,8 +240,9 @@ static void check_words(const struct trio *trio, const char *lines, const char *
     assert_int_equal(file_read(file, 1 << 20, &words, &err), 0);
     for (size_t i = 0; i < 4; i++) {
         AUTO_FREE char *line = xasprintf("\n-o\n%s\n", wanted[i]);
-        if (strstr(str_text(&words), line) == NULL)
+        if (strstr(str_text(&words), line) == NULL) {
             fail_msg("%s is not in: %s", wanted[i], str_text(&words));
+        }
     }
     outcome_release(&outcome);
     endpoint_release(&endpoint);

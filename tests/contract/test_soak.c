@@ -32,8 +32,9 @@ static size_t count_files(void)
     size_t count = 0;
 
     assert_non_null(folder);
-    while (readdir(folder) != NULL)
+    while (readdir(folder) != NULL) {
         count++;
+    }
     closedir(folder);
     return count;
 }
@@ -43,10 +44,12 @@ static unsigned long resident_kib(void)
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
 
-    if (file != NULL && fscanf(file, "%*u %lu", &pages) != 1)
+    if (file != NULL && fscanf(file, "%*u %lu", &pages) != 1) {
         pages = 0;
-    if (file != NULL)
+    }
+    if (file != NULL) {
         fclose(file);
+    }
     return pages * (unsigned long)sysconf(_SC_PAGESIZE) / 1024;
 }
 
@@ -59,8 +62,9 @@ static void on_cut(void *ctx)
 {
     struct outcome *outcome = ctx;
 
-    if (outcome->ends == 0)
+    if (outcome->ends == 0) {
         fleet_cancel(outcome->fleet, outcome->id);
+    }
 }
 
 static void on_done(void *ctx, size_t host, const struct exec_result *result)
@@ -85,8 +89,9 @@ static void run_round(const struct world *world, const struct fake_server *fakes
         local[i] = pick(seed, 12) == 0;
         struct endpoint endpoint = make_endpoint(world, "127.0.0.1", local[i]);
         unsigned which = pick(seed, 2 * ARRAY_LEN(manners));
-        if (which < ARRAY_LEN(manners))
+        if (which < ARRAY_LEN(manners)) {
             endpoint.port = fakes[which].port;
+        }
         fleet_add_host(fleet, &endpoint);
         endpoint_release(&endpoint);
     }
@@ -98,21 +103,24 @@ static void run_round(const struct world *world, const struct fake_server *fakes
             .timeout_ms = 300 + pick(seed, 2000)};
         outcomes[i].fleet = fleet;
         outcomes[i].id = fleet_exec(fleet, i % HOSTS, &request, &handler, &outcomes[i]);
-        if (pick(seed, 6) == 0)
+        if (pick(seed, 6) == 0) {
             fleet_timer(fleet, pick(seed, 800), on_cut, &outcomes[i]);
+        }
     }
     bool runs = pick(seed, 8) > 0;
-    if (runs)
+    if (runs) {
         fleet_run(fleet);
-    else
+    } else {
         fleet_timer(fleet, 0, on_cut, &outcomes[0]); /* freed with all of it under way */
+    }
     for (size_t i = 0; runs && i < ARRAY_LEN(outcomes); i++) {
         assert_int_equal(outcomes[i].ends, 1);
         assert_false(outcomes[i].dirty_after_end);
     }
     fleet_free(fleet);
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
         outcome_release(&outcomes[i]);
+    }
 }
 
 struct soak {
@@ -137,8 +145,9 @@ static void test_soak(void **state)
     unsigned long settled = 0, rounds = 0;
     size_t files;
 
-    for (size_t i = 0; i < ARRAY_LEN(manners); i++)
+    for (size_t i = 0; i < ARRAY_LEN(manners); i++) {
         fakes[i] = fake_start(&subject->world, manners[i]);
+    }
     print_message("soak: %ld s, seed %u\n", soak.seconds, soak.seed);
     run_round(&subject->world, fakes, &soak.seed); /* libuv opens two for good */
     files = count_files();
@@ -147,15 +156,18 @@ static void test_soak(void **state)
         run_round(&subject->world, fakes, &soak.seed);
         alarm(0);
         assert_int_equal(count_files(), files);
-        if (++rounds == SETTLED)
+        if (++rounds == SETTLED) {
             settled = resident_kib();
+        }
     }
     print_message("soak: %lu rounds, %lu commands, %zu files, %lu KiB after %d rounds, %lu KiB at the end\n",
                   rounds, rounds * 2 * HOSTS, files, settled, SETTLED, resident_kib());
-    for (size_t i = 0; i < ARRAY_LEN(manners); i++)
+    for (size_t i = 0; i < ARRAY_LEN(manners); i++) {
         fake_stop(&fakes[i]);
-    if (settled != 0)
+    }
+    if (settled != 0) {
         assert_true(resident_kib() < settled + LEAK_KIB);
+    }
 }
 
 int main(void)

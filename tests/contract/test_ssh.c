@@ -44,8 +44,9 @@ static size_t count_connections(const struct world *world, const char *address)
     size_t count = 0;
 
     assert_int_equal(file_read(path, 1 << 20, &said, NULL), 0);
-    for (const char *at = str_text(&said); (at = strstr(at, text)) != NULL; at++)
+    for (const char *at = str_text(&said); (at = strstr(at, text)) != NULL; at++) {
         count++;
+    }
     return count;
 }
 
@@ -70,13 +71,15 @@ static void test_refused_once(void **state)
             endpoint.trust_file = xasprintf("%s/fresh%u", world->dir, i);
             endpoint.accept_new = true;
         }
-        if (i / 2 == 1)
+        if (i / 2 == 1) {
             endpoint_use_openssh(&endpoint);
+        }
         run_command(&endpoint, "true", &outcome);
         assert_failed(&outcome, &kind_auth_failed);
         assert_int_equal(count_connections(world, address), i + 1);
-        if (i % 2 == 1)
+        if (i % 2 == 1) {
             run_shell("test $(grep -c . %s/fresh%u) -ge 1", world->dir, i);
+        }
         outcome_release(&outcome);
         endpoint_release(&endpoint);
     }
@@ -286,8 +289,9 @@ static void test_session_is_reused(void **state)
         assert_ended(&outcomes[i], 0);
         assert_string_equal(str_text(&outcomes[i].out), str_text(&outcomes[0].out));
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         outcome_release(&outcomes[i]);
+    }
     fleet_free(fleet);
     endpoint_release(&endpoint);
 }
@@ -445,8 +449,9 @@ static void test_max_sessions_one(void **state)
     host = fleet_add_host(fleet, &endpoint);
     /* The follower holds the only session for ever, unless another connection lets the last one through. */
     outcome_ask(&outcomes[0], fleet, host, &follow);
-    for (int i = 1; i < 6; i++)
+    for (int i = 1; i < 6; i++) {
         outcome_ask(&outcomes[i], fleet, host, &request);
+    }
     request.command = writes;
     outcome_ask(&outcomes[6], fleet, host, &request);
     fleet_run(fleet);
@@ -515,8 +520,9 @@ static void test_refused_with_a_banner(void **state)
     for (int openssh = 0; openssh <= 1; openssh++) {
         struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
         struct outcome outcome = {0};
-        if (openssh == 1)
+        if (openssh == 1) {
             endpoint_use_openssh(&endpoint);
+        }
         run_command(&endpoint, "true", &outcome);
         assert_failed(&outcome, &kind_auth_failed);
         assert_non_null(strstr(outcome.result.error.text, "the server says: 'Your account has expired; "));

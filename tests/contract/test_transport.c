@@ -91,8 +91,9 @@ static void test_echo(void **state)
         struct outcome outcome = {0};
         AUTO_FREE char *bytes = xcalloc(1, sizes[i]);
         struct exec_request request = {.command = "cat", .input = bytes, .input_len = sizes[i]};
-        for (size_t b = 0; b < sizes[i]; b++)
+        for (size_t b = 0; b < sizes[i]; b++) {
             bytes[b] = (char)(b * 7 + b / 256);
+        }
         run_request(&subject->endpoint, &request, &outcome);
         assert_ended(&outcome, 0);
         assert_int_equal(outcome.out.len, sizes[i]);
@@ -273,8 +274,9 @@ static void test_several_at_once(void **state)
     struct outcome outcomes[2] = {{0}};
 
     run_shell("rm -f %s/fifo && mkfifo %s/fifo", subject->world.dir, subject->world.dir);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         outcome_ask(&outcomes[i], fleet, host, &requests[i]);
+    }
     fleet_run(fleet);
     assert_ended(&outcomes[0], 0);
     assert_ended(&outcomes[1], 0);
@@ -316,8 +318,9 @@ static void test_fanout(void **state)
     struct exec_request request = {.command = command};
     struct outcome outcomes[4] = {{0}};
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &subject->endpoint), &request);
+    }
     fleet_run(fleet);
     for (int i = 0; i < 4; i++) {
         assert_ended(&outcomes[i], 0);
@@ -341,8 +344,9 @@ static void chain_done(void *ctx, size_t host, const struct exec_result *result)
     struct exec_request request = {.command = "echo dropped"};
 
     chain->ended += result->error.kind == NULL && result->exit_status == 0;
-    if (chain->left-- > 0)
+    if (chain->left-- > 0) {
         fleet_exec(chain->fleet, host, &request, &chain_handler, chain);
+    }
 }
 
 static void test_chain(void **state)
@@ -421,8 +425,9 @@ static size_t count_files(void)
 {
     size_t count = 0;
 
-    for (int fd = 0; fd < 1024; fd++)
+    for (int fd = 0; fd < 1024; fd++) {
         count += fcntl(fd, F_GETFD) >= 0;
+    }
     return count;
 }
 
@@ -433,8 +438,9 @@ static void test_no_file_is_left(void **state)
 
     for (int turn = 0; turn < 3; turn++) {
         struct outcome outcome = {0};
-        if (turn == 1)
+        if (turn == 1) {
             before = count_files(); /* what the libraries keep is open now */
+        }
         run_command(&subject->endpoint, "ls -l /proc/self/fd | grep -c -- '->'", &outcome);
         assert_ended(&outcome, 0);
         outcome_release(&outcome);

@@ -97,8 +97,9 @@ static bool tail_body(const char *bytes, size_t len, size_t piece, struct str *o
         ok = node_tail_feed(&tail, bytes + at, len - at < piece ? len - at : piece, &body, &body_len, &err) ==
              0;
         CHECK(ok == (err.kind == NULL));
-        if (ok && body_len > 0)
+        if (ok && body_len > 0) {
             str_add_mem(out, body, body_len);
+        }
     }
     CHECK(!ok || tail.body_len == out->len);
     CHECK(!tail.header || !ok || tail.missing || tail.offset <= tail.size);
@@ -114,8 +115,9 @@ static void check_tail(const char *bytes, size_t len, size_t piece)
     AUTO_STR struct str pieces = STR_INIT;
 
     /* noise before the header is bounded by what has come at that moment: short inputs only */
-    if (len > 60000)
+    if (len > 60000) {
         return;
+    }
     bool ok = tail_body(bytes, len, len > 0 ? len : 1, &whole);
     CHECK(tail_body(bytes, len, piece, &pieces) == ok);
     CHECK(!ok || (whole.len == pieces.len && memcmp(str_text(&whole), str_text(&pieces), whole.len) == 0));
@@ -123,8 +125,9 @@ static void check_tail(const char *bytes, size_t len, size_t piece)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     const char *bytes = (const char *)data + 1;
     size_t len = size - 1;
 

@@ -44,8 +44,9 @@ static void run(const struct str *in, struct pieces *pieces, struct outcome *out
         take_piece(&stream, in->data + at, len, out);
     }
     out->begun = stream.begun;
-    if (!stream.begun)
+    if (!stream.begun) {
         CHECK(node_exec_error(&stream, 1, &out->err) == -1 && out->err.kind != NULL);
+    }
     node_exec_stream_release(&stream);
 }
 
@@ -55,8 +56,9 @@ static size_t own_begins(const struct str *in)
     static const char mark[] = "\n@@" NONCE " runs\n";
     const size_t len = sizeof(mark) - 1;
 
-    if (in->len >= len - 1 && memcmp(in->data, mark + 1, len - 1) == 0)
+    if (in->len >= len - 1 && memcmp(in->data, mark + 1, len - 1) == 0) {
         return len - 1;
+    }
     const char *found = memmem(str_text(in), in->len, mark, len);
     return found != NULL ? (size_t)(found - in->data) + len : SIZE_MAX;
 }
@@ -66,8 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_STR struct str in = STR_INIT;
     struct outcome whole, pieced;
 
-    if (!stream_make(data, size, &in))
+    if (!stream_make(data, size, &in)) {
         return 0;
+    }
     struct pieces pieces = pieces_begin(data[0], in.len);
     run(&in, NULL, &whole);
     run(&in, &pieces, &pieced);

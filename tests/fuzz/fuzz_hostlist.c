@@ -42,16 +42,18 @@ static void check_error(const struct error *err, enum hostlist_form form)
     CHECK(err->text[0] != '\0' && err->hint[0] != '\0');
     CHECK((err->file[0] != '\0') == (form == HOSTLIST_LINES));
     CHECK((err->line == 0) == (form == HOSTLIST_COMMAS || err->column == 0));
-    for (const char *at = err->text; *at; at++)
+    for (const char *at = err->text; *at; at++) {
         CHECK((unsigned char)*at >= 0x20 || *at == '\t');
+    }
 }
 
 /* Users that a list could not spell in front of '@' are left out of this check. */
 static bool has_plain_users(const struct hostlist *list)
 {
     for (size_t i = 0; i < list->len; i++) {
-        if (list->items[i].user && strpbrk(list->items[i].user, ",[]\"'^#"))
+        if (list->items[i].user && strpbrk(list->items[i].user, ",[]\"'^#")) {
             return false;
+        }
     }
     return true;
 }
@@ -67,13 +69,15 @@ static void check_fold(const struct hostlist *list)
     hostlist_labels(list, &labels);
     CHECK(labels.len == list->len);
     hostlist_fold(list, &folded);
-    if (!has_plain_users(list))
+    if (!has_plain_users(list)) {
         return;
+    }
     CHECK(hostlist_parse(&again, folded.data, folded.len, HOSTLIST_COMMAS, "fold", 0, &warnings, NULL) == 0);
     CHECK(warnings.len == 0);
     CHECK(again.len == list->len);
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         CHECK(strcmp(again.items[i].name, list->items[i].name) == 0);
+    }
     hostlist_fold(&again, &twice);
     CHECK(strcmp(folded.data, twice.data) == 0);
     hostlist_release(&again);
@@ -92,8 +96,9 @@ static void check_exclude(struct hostlist *list)
         return;
     }
     CHECK(list->len > 0 && list->len < before);
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         CHECK(strcmp(list->items[i].name, name) != 0);
+    }
 }
 
 static void check_list(struct hostlist *list)
@@ -101,8 +106,9 @@ static void check_list(struct hostlist *list)
     CHECK(list->len >= 1 && list->len <= HOSTLIST_MAX);
     for (size_t i = 0; i < list->len; i++) {
         check_host(&list->items[i]);
-        for (size_t j = 0; list->len <= PAIRS_MAX && j < i; j++)
+        for (size_t j = 0; list->len <= PAIRS_MAX && j < i; j++) {
             CHECK(!host_is_same(&list->items[i], &list->items[j]));
+        }
     }
     check_fold(list);
     check_exclude(list);
@@ -115,10 +121,11 @@ static void check_form(const char *text, size_t len, enum hostlist_form form)
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
     bool lines = form == HOSTLIST_LINES;
 
-    if (hostlist_parse(&list, text, len, form, lines ? "hosts" : "--hosts", lines, &warnings, &err) == 0)
+    if (hostlist_parse(&list, text, len, form, lines ? "hosts" : "--hosts", lines, &warnings, &err) == 0) {
         check_list(&list);
-    else
+    } else {
         check_error(&err, form);
+    }
     CHECK(err.kind == NULL || list.len == 0);
     CHECK(warnings.len <= 21);
     hostlist_release(&list);
@@ -133,8 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_form(text, size, HOSTLIST_LINES);
     check_form(text, size, HOSTLIST_COMMAS);
     CHECK(hostlist_parse(&list, "g[1-4]", 6, HOSTLIST_COMMAS, "x", 0, NULL, NULL) == 0);
-    if (hostlist_exclude(&list, expression, "--exclude", NULL, NULL) != 0)
+    if (hostlist_exclude(&list, expression, "--exclude", NULL, NULL) != 0) {
         CHECK(list.len == 4);
+    }
     CHECK(list.len >= 1);
     hostlist_release(&list);
     return 0;

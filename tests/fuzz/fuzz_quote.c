@@ -29,8 +29,9 @@ static const char *read_word(const char *line, bool bare, struct str *word)
     while (*line != '\0' && *line != ' ') {
         if (*line == '\'') {
             const char *end = strchr(line + 1, '\'');
-            if (end == NULL)
+            if (end == NULL) {
                 return NULL;
+            }
             str_add_mem(word, line + 1, (size_t)(end - line - 1));
             line = end + 1;
         } else if (line[0] == '\\' && line[1] == '\'') {
@@ -73,8 +74,9 @@ static void check_argv(const char *text)
     for (;;) {
         size_t len = strcspn(text, "\n");
         strlist_add_mem(&argv, text, len);
-        if (text[len] == '\0')
+        if (text[len] == '\0') {
             break;
+        }
         text += len + 1;
     }
     quote_argv_pretty(&line, argv.items, argv.len);
@@ -98,12 +100,14 @@ static size_t character_at(const unsigned char *p, size_t len, uint32_t *value)
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t need = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
 
-    if (need == 0 || need > len)
+    if (need == 0 || need > len) {
         return 0;
+    }
     *value = need == 1 ? p[0] : p[0] & (0xFFU >> (need + 1));
     for (size_t i = 1; i < need; i++) {
-        if (p[i] >> 6 != 2)
+        if (p[i] >> 6 != 2) {
             return 0;
+        }
         *value = *value << 6 | (p[i] & 0x3FU);
     }
     bool valid = *value >= least[need] && *value <= 0x10FFFF && (*value < 0xD800 || *value > 0xDFFF);
@@ -118,12 +122,15 @@ static bool is_clean(const char *bytes, size_t len, bool safe)
     for (size_t i = 0, step; i < len; i += step) {
         uint32_t value = 0;
         step = character_at(p + i, len - i, &value);
-        if (step == 0)
+        if (step == 0) {
             return false;
-        if (safe && value != '\n' && value != '\t' && (value < 0x20 || (value >= 0x7F && value < 0xA0)))
+        }
+        if (safe && value != '\n' && value != '\t' && (value < 0x20 || (value >= 0x7F && value < 0xA0))) {
             return false;
-        if (safe && ((value >= 0x2028 && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069)))
+        }
+        if (safe && ((value >= 0x2028 && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069))) {
             return false;
+        }
     }
     return true;
 }

@@ -23,8 +23,9 @@ static bool take_piece(struct node_tail *tail, const char *from, size_t len, str
     int result = node_tail_feed(tail, piece, len, &body, &body_len, &out->err);
     CHECK((result < 0) == (out->err.kind != NULL));
     CHECK(result < 0 || body_len == 0 || body + body_len == piece + len);
-    if (result == 0)
+    if (result == 0) {
         str_add_mem(&out->body, body, body_len);
+    }
     return result == 0;
 }
 
@@ -42,8 +43,9 @@ static void run(const struct str *in, struct pieces *pieces, struct outcome *out
     CHECK(!goes_on || tail.body_len == out->body.len);
     CHECK(!goes_on || !tail.header || tail.missing || (tail.log != NULL && tail.offset <= tail.size));
     out->header = tail.header;
-    if (goes_on)
+    if (goes_on) {
         node_tail_end(&tail, false, &out->end);
+    }
     node_tail_release(&tail);
 }
 
@@ -52,8 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_STR struct str in = STR_INIT;
     struct outcome whole, pieced;
 
-    if (!stream_make(data, size, &in))
+    if (!stream_make(data, size, &in)) {
         return 0;
+    }
     struct pieces pieces = pieces_begin(data[0], in.len);
     run(&in, NULL, &whole);
     run(&in, &pieces, &pieced);

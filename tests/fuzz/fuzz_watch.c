@@ -30,17 +30,19 @@ static bool take_piece(struct node_watch *watch, const char *from, size_t len, s
 
     memcpy(piece, from, len);
     while ((result = node_watch_take(watch, &bytes, &len, &seen, &is_beat, &err)) == 1) {
-        if (is_beat)
+        if (is_beat) {
             str_addf(out, "beat=%" PRIu64 "\n", seen.log_size);
-        else
+        } else {
             write_observation(out, &seen);
+        }
         node_observation_release(&seen);
     }
     CHECK((result < 0) == (err.kind != NULL));
     CHECK(result < 0 || len == 0);
     CHECK(watch->reader.line.len <= 256 << 10 && watch->fields.bytes <= 256 << 10);
-    if (result < 0)
+    if (result < 0) {
         str_addf(out, "%s: %s\n", err.kind->name, err.text);
+    }
     return result == 0;
 }
 
@@ -61,8 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO_STR struct str in = STR_INIT, whole = STR_INIT, pieced = STR_INIT;
 
-    if (!stream_make(data, size, &in))
+    if (!stream_make(data, size, &in)) {
         return 0;
+    }
     struct pieces pieces = pieces_begin(data[0], in.len);
     run(&in, NULL, &whole);
     run(&in, &pieces, &pieced);

@@ -31,10 +31,12 @@ static void run_input(const char *path)
     }
     /* A copy of exactly that size, so that a sanitizer sees a read behind its end. */
     AUTO_FREE uint8_t *bytes = malloc(input.len > 0 ? input.len : 1);
-    if (bytes == NULL)
+    if (bytes == NULL) {
         abort();
-    if (input.len > 0)
+    }
+    if (input.len > 0) {
         memcpy(bytes, input.data, input.len);
+    }
     LLVMFuzzerTestOneInput(bytes, input.len);
 }
 
@@ -48,8 +50,9 @@ static void replay_file(const char *path, struct count *count)
         exit(0);
     }
     if (pid > 0) {
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
             continue;
+        }
     }
     if (status == 0) {
         count->passed++;
@@ -66,12 +69,14 @@ static void replay_folder(const char *folder, struct count *count)
 
     for (int i = 0; i < found; i++) {
         AUTO_FREE char *path = path_join(folder, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.')
+        if (entries[i]->d_name[0] != '.') {
             replay_file(path, count);
+        }
         free(entries[i]);
     }
-    if (found >= 0)
+    if (found >= 0) {
         free(entries);
+    }
 }
 
 int main(int argc, char **argv)
@@ -80,13 +85,15 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         struct stat info;
-        if (stat(argv[i], &info) == 0 && S_ISDIR(info.st_mode))
+        if (stat(argv[i], &info) == 0 && S_ISDIR(info.st_mode)) {
             replay_folder(argv[i], &count);
-        else
+        } else {
             replay_file(argv[i], &count);
+        }
     }
-    if (count.passed + count.failed == 0)
+    if (count.passed + count.failed == 0) {
         fprintf(stderr, "no inputs: name files, or folders that hold some\n");
+    }
     printf("%s: %u passed, %u failed\n", argv[0], count.passed, count.failed);
     return count.failed > 0 || count.passed == 0;
 }

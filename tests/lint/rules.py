@@ -183,6 +183,14 @@ def rule_guard(path, _code, raw):
             yield 1, "a header begins with a comment that says what it is for"
 
 
+def rule_pointers(path, code, _raw):
+    """A pointer is its own truth value; outside conditions too, so that there is one way to write it."""
+    if path.endswith(".c"):
+        for number, line in enumerate(code, 1):
+            if re.search(r"[!=]=\s*NULL\b|\bNULL\s*[!=]=", line):
+                yield number, "a pointer is compared by itself: 'if (p)', 'if (!p)'"
+
+
 RULES = {name[5:]: rule for name, rule in list(globals().items()) if name.startswith("rule_")}
 
 

@@ -34,6 +34,8 @@ BAD_AND_GOOD = [
     ("columns", "src/run/x.c", "int " + "x" * 130 + "(void);\n", "int x(void);\n"),
     ("unfinished", "src/run/x.c", "/* TODO: more */\n", "/* all done */\n"),
     ("unfinished", "src/run/x.c", "#if 0\n", "#if 1\n"),
+    ("pointers", "src/run/x.c", "    if (p == NULL) {\n", "    if (!p) {\n"),
+    ("pointers", "src/run/x.c", "    return p != NULL;\n", "    return p;\n"),
     ("guard", "include/base/x.h", "/* x */\n#ifndef X_H\n", GUARD),
     ("guard", "include/base/x.h", GUARD.split("\n", 1)[1], GUARD),
 ]

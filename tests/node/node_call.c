@@ -45,106 +45,108 @@ static void set_var(struct env *env, const char *text)
 
 static bool take_job(struct wishes *w, const char *key, const char *value)
 {
-    if (strcmp(key, "workdir") == 0)
+    if (strcmp(key, "workdir") == 0) {
         w->job.workdir = value;
-    else if (strcmp(key, "shell") == 0)
+    } else if (strcmp(key, "shell") == 0) {
         w->job.shell = value;
-    else if (strcmp(key, "mode") == 0)
+    } else if (strcmp(key, "mode") == 0) {
         w->job.env_mode = strcmp(value, "keep") == 0    ? NODE_ENV_KEEP
                           : strcmp(value, "clean") == 0 ? NODE_ENV_CLEAN
                                                         : NODE_ENV_LOGIN;
-    else if (strcmp(key, "setup") == 0)
+    } else if (strcmp(key, "setup") == 0) {
         strlist_add(&w->setup, value);
-    else if (strcmp(key, "arg") == 0)
+    } else if (strcmp(key, "arg") == 0) {
         strlist_add(&w->argv, value);
-    else if (strcmp(key, "home_word") == 0)
+    } else if (strcmp(key, "home_word") == 0) {
         w->home_words[w->job.home_words_len++ % ARRAY_LEN(w->home_words)] = number(value);
-    else if (strcmp(key, "unset") == 0)
+    } else if (strcmp(key, "unset") == 0) {
         strlist_add(&w->unset, value);
-    else if (strcmp(key, "default") == 0)
+    } else if (strcmp(key, "default") == 0) {
         set_var(&w->defaults, value);
-    else if (strcmp(key, "env") == 0)
+    } else if (strcmp(key, "env") == 0) {
         set_var(&w->env, value);
-    else if (strcmp(key, "computed") == 0)
+    } else if (strcmp(key, "computed") == 0) {
         set_var(&w->computed, value);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
 static bool take_probe(struct wishes *w, const char *key, const char *value)
 {
-    if (strcmp(key, "program") == 0)
+    if (strcmp(key, "program") == 0) {
         w->probe.program = value;
-    else if (strcmp(key, "command") == 0)
+    } else if (strcmp(key, "command") == 0) {
         w->probe.command = value;
-    else if (strcmp(key, "interpreter") == 0)
+    } else if (strcmp(key, "interpreter") == 0) {
         w->probe.interpreter = value;
-    else if (strcmp(key, "module") == 0)
+    } else if (strcmp(key, "module") == 0) {
         w->probe.module = value;
-    else if (strcmp(key, "look_exec") == 0)
+    } else if (strcmp(key, "look_exec") == 0) {
         w->probe.look_exec = value;
-    else if (strcmp(key, "look_shell") == 0)
+    } else if (strcmp(key, "look_shell") == 0) {
         w->probe.look_shell = value;
-    else if (strcmp(key, "look_read") == 0)
+    } else if (strcmp(key, "look_read") == 0) {
         w->probe.look_read = value;
-    else if (strcmp(key, "look_job") == 0)
+    } else if (strcmp(key, "look_job") == 0) {
         w->probe.job = true;
-    else if (strcmp(key, "look_gpus") == 0)
+    } else if (strcmp(key, "look_gpus") == 0) {
         w->probe.gpus = true;
-    else if (strcmp(key, "look_port") == 0)
+    } else if (strcmp(key, "look_port") == 0) {
         w->probe.port = true;
-    else if (strcmp(key, "master_addr") == 0)
+    } else if (strcmp(key, "master_addr") == 0) {
         w->probe.master_addr = value;
-    else if (strcmp(key, "is_master") == 0)
+    } else if (strcmp(key, "is_master") == 0) {
         w->probe.is_master = true;
-    else if (strcmp(key, "setup_timeout") == 0)
+    } else if (strcmp(key, "setup_timeout") == 0) {
         w->probe.setup_timeout_s = number(value);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
 static void take_other(struct wishes *w, const char *key, const char *value)
 {
-    if (strcmp(key, "run") == 0)
+    if (strcmp(key, "run") == 0) {
         w->target.run = value;
-    else if (strcmp(key, "run_id") == 0)
+    } else if (strcmp(key, "run_id") == 0) {
         w->target.run_id = value;
-    else if (strcmp(key, "rank") == 0)
+    } else if (strcmp(key, "rank") == 0) {
         w->target.rank = (unsigned)number(value);
-    else if (strcmp(key, "attempt") == 0)
+    } else if (strcmp(key, "attempt") == 0) {
         w->target.attempt = (unsigned)number(value);
-    else if (strcmp(key, "artifacts") == 0)
+    } else if (strcmp(key, "artifacts") == 0) {
         w->target.artifacts = value;
-    else if (strcmp(key, "nonce") == 0)
+    } else if (strcmp(key, "nonce") == 0) {
         w->nonce = value;
-    else if (strcmp(key, "master_port") == 0)
+    } else if (strcmp(key, "master_port") == 0) {
         w->probe.master_port = w->start.master_port = (unsigned)number(value);
-    else if (strcmp(key, "timeout") == 0)
+    } else if (strcmp(key, "timeout") == 0) {
         w->start.start_timeout_s = number(value);
-    else if (strcmp(key, "signal") == 0)
+    } else if (strcmp(key, "signal") == 0) {
         w->stop.signal = value;
-    else if (strcmp(key, "grace") == 0)
+    } else if (strcmp(key, "grace") == 0) {
         w->stop.grace_s = number(value);
-    else if (strcmp(key, "only_attempt") == 0)
+    } else if (strcmp(key, "only_attempt") == 0) {
         w->stop.only_attempt = true;
-    else if (strcmp(key, "leftovers") == 0)
+    } else if (strcmp(key, "leftovers") == 0) {
         w->leftovers = true;
-    else if (strcmp(key, "logs") == 0)
+    } else if (strcmp(key, "logs") == 0) {
         w->logs = true;
-    else if (strcmp(key, "tail_attempt") == 0)
+    } else if (strcmp(key, "tail_attempt") == 0) {
         w->tail.attempt = (unsigned)number(value);
-    else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0) {
+    } else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0) {
         w->tail.from = key[0] == 'l' ? NODE_TAIL_LINES : NODE_TAIL_OFFSET;
         w->tail.count = number(value);
-    } else if (strcmp(key, "follow") == 0)
+    } else if (strcmp(key, "follow") == 0) {
         w->tail.follow = true;
-    else if (strcmp(key, "beat") == 0)
+    } else if (strcmp(key, "beat") == 0) {
         w->watch.beat_s = (unsigned)number(value);
-    else if (strcmp(key, "patience") == 0)
+    } else if (strcmp(key, "patience") == 0) {
         w->watch.patience_s = (unsigned)number(value);
-    else {
+    } else {
         fprintf(stderr, "unknown '%s'\n", key);
         exit(2);
     }
@@ -162,8 +164,9 @@ static int build(const char *verb, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
         AUTO_FREE char *key = xstrndup(argv[i], (size_t)(equals - argv[i]));
-        if (!take_job(&w, key, equals + 1) && !take_probe(&w, key, equals + 1))
+        if (!take_job(&w, key, equals + 1) && !take_probe(&w, key, equals + 1)) {
             take_other(&w, key, equals + 1);
+        }
     }
     w.job.setup = &w.setup;
     w.job.argv = &w.argv;
@@ -172,23 +175,24 @@ static int build(const char *verb, int argc, char **argv)
     w.job.defaults = &w.defaults;
     w.job.env = &w.env;
     w.job.computed = &w.computed;
-    if (strcmp(verb, "probe") == 0)
+    if (strcmp(verb, "probe") == 0) {
         node_request_probe(&w.target, &w.job, &w.probe, w.nonce, &call);
-    else if (strcmp(verb, "start") == 0)
+    } else if (strcmp(verb, "start") == 0) {
         node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
-    else if (strcmp(verb, "observe") == 0)
+    } else if (strcmp(verb, "observe") == 0) {
         node_request_observe(&w.target, &(struct node_observe_wish){.leftovers = w.leftovers}, w.nonce,
                              &call);
-    else if (strcmp(verb, "watch") == 0)
+    } else if (strcmp(verb, "watch") == 0) {
         node_request_watch(&w.target, &w.watch, w.nonce, &call);
-    else if (strcmp(verb, "stop") == 0)
+    } else if (strcmp(verb, "stop") == 0) {
         node_request_stop(&w.target, &w.stop, w.nonce, &call);
-    else if (strcmp(verb, "signal") == 0)
+    } else if (strcmp(verb, "signal") == 0) {
         node_request_signal(&w.target, w.stop.signal, w.nonce, &call);
-    else if (strcmp(verb, "tail") == 0)
+    } else if (strcmp(verb, "tail") == 0) {
         node_request_tail(&w.target, &w.tail, w.nonce, &call);
-    else
+    } else {
         node_request_remove(&w.target, w.logs, w.nonce, &call);
+    }
     fwrite(call.input.data, 1, call.input.len, stdout);
     node_call_release(&call);
     strlist_release(&w.setup);
@@ -216,11 +220,13 @@ static json_t *text(const char *value)
 {
     AUTO_STR struct str out = STR_INIT;
 
-    if (value == NULL)
+    if (value == NULL) {
         return json_null();
+    }
     json_t *exact = json_string(value);
-    if (exact != NULL)
+    if (exact != NULL) {
         return exact;
+    }
     for (; *value != '\0'; value++) {
         unsigned char c = (unsigned char)*value;
         if (c < 0x80) {
@@ -237,10 +243,11 @@ static json_t *processes(const struct node_processes *list)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
         json_array_append_new(array, json_pack("{s:I, s:s%, s:o}", "pid", (json_int_t)list->items[i].pid,
                                                "state", &list->items[i].state, (size_t)1, "command",
                                                text(list->items[i].command)));
+    }
     return json_pack("{s:I, s:o}", "total", (json_int_t)list->total, "items", array);
 }
 
@@ -278,9 +285,10 @@ static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, str
                            text(p.port_command), "interface", text(p.interface), "live", processes(&p.live),
                            "foreign", foreign(&p.foreign), "python", p.has_python, "perl", p.has_perl));
         json_t *others = json_array();
-        for (size_t i = 0; i < p.others.len; i++)
+        for (size_t i = 0; i < p.others.len; i++) {
             json_array_append_new(
                 others, json_pack("[o, o]", text(p.others.items[i].run_id), text(p.others.items[i].user)));
+        }
         json_object_set_new(out, "others", others);
     }
     node_probe_release(&p);
@@ -294,12 +302,13 @@ static json_t *parse_start(const char *bytes, size_t len, const char *nonce, str
     struct node_start s;
     json_t *out = NULL;
 
-    if (node_answer_start(bytes, len, nonce, &s, err) == 0)
+    if (node_answer_start(bytes, len, nonce, &s, err) == 0) {
         out = json_pack("{s:s, s:I, s:o, s:o, s:b, s:i, s:i, s:o, s:o, s:o, s:I, s:o}", "stage",
                         stages[s.stage], "pid", (json_int_t)s.pid, "log", text(s.log), "host", text(s.host),
                         "ended", s.ended, "setup_line", (int)s.setup_line, "status", s.status, "signal",
                         text(s.signal), "output", text(s.output), "problem", text(s.problem), "started",
                         (json_int_t)s.started_s, "foreign", foreign(&s.foreign));
+    }
     node_start_release(&s);
     return out;
 }
@@ -335,15 +344,17 @@ static json_t *parse_stop(const char *bytes, size_t len, const char *nonce, stru
     struct node_stop s;
     json_t *out = NULL;
 
-    if (node_answer_stop(bytes, len, nonce, &s, err) == 0)
+    if (node_answer_stop(bytes, len, nonce, &s, err) == 0) {
         out = json_pack("{s:b, s:I, s:I, s:o, s:o, s:i, s:o}", "was_alive", s.was_alive, "signalled",
                         (json_int_t)s.signalled, "killed", (json_int_t)s.killed, "leftovers",
                         processes(&s.leftovers), "survivors", processes(&s.survivors), "status", s.status,
                         "signal", text(s.signal));
+    }
     if (out != NULL) {
         json_t *inner = json_array();
-        for (size_t i = 0; i < s.inner.len; i++)
+        for (size_t i = 0; i < s.inner.len; i++) {
             json_array_append_new(inner, json_string(s.inner.items[i]));
+        }
         json_object_update_new(out, json_pack("{s:o, s:o}", "unproven", text(s.unproven), "inner", inner));
     }
     node_stop_release(&s);
@@ -357,9 +368,10 @@ static json_t *parse_signal(const char *bytes, size_t len, const char *nonce, st
     struct node_signal s;
     json_t *out = NULL;
 
-    if (node_answer_signal(bytes, len, nonce, &s, err) == 0)
+    if (node_answer_signal(bytes, len, nonce, &s, err) == 0) {
         out = json_pack("{s:b, s:s, s:I, s:o}", "delivered", s.delivered, "life", lives[s.life], "pid",
                         (json_int_t)s.pid, "problem", text(s.problem));
+    }
     node_signal_release(&s);
     return out;
 }
@@ -369,8 +381,9 @@ static json_t *parse_remove(const char *bytes, size_t len, const char *nonce, st
     struct node_removal r;
     json_t *out = NULL;
 
-    if (node_answer_remove(bytes, len, nonce, &r, err) == 0)
+    if (node_answer_remove(bytes, len, nonce, &r, err) == 0) {
         out = json_pack("{s:b, s:o}", "removed", r.removed, "live", processes(&r.live));
+    }
     node_removal_release(&r);
     return out;
 }
@@ -407,25 +420,29 @@ static int parse(const char *verb, const char *nonce)
     char piece[65536];
     json_t *out = NULL;
 
-    for (ssize_t got; (got = read(0, piece, sizeof(piece))) > 0;)
+    for (ssize_t got; (got = read(0, piece, sizeof(piece))) > 0;) {
         str_add_mem(&in, piece, (size_t)got);
-    if (strcmp(verb, "tail") == 0)
+    }
+    if (strcmp(verb, "tail") == 0) {
         return parse_tail(&in, nonce);
-    if (strcmp(verb, "probe") == 0)
+    }
+    if (strcmp(verb, "probe") == 0) {
         out = parse_probe(str_text(&in), in.len, nonce, &err);
-    else if (strcmp(verb, "start") == 0)
+    } else if (strcmp(verb, "start") == 0) {
         out = parse_start(str_text(&in), in.len, nonce, &err);
-    else if (strcmp(verb, "observe") == 0)
+    } else if (strcmp(verb, "observe") == 0) {
         out = parse_observe(str_text(&in), in.len, nonce, &err);
-    else if (strcmp(verb, "stop") == 0)
+    } else if (strcmp(verb, "stop") == 0) {
         out = parse_stop(str_text(&in), in.len, nonce, &err);
-    else if (strcmp(verb, "signal") == 0)
+    } else if (strcmp(verb, "signal") == 0) {
         out = parse_signal(str_text(&in), in.len, nonce, &err);
-    else
+    } else {
         out = parse_remove(str_text(&in), in.len, nonce, &err);
-    if (out == NULL)
+    }
+    if (out == NULL) {
         out = json_pack("{s:s, s:o, s:o}", "error", err.kind->name, "text", text(err.text), "hint",
                         text(err.hint));
+    }
     json_dumpf(out, stdout, JSON_COMPACT);
     json_decref(out);
     return 0;
@@ -433,11 +450,14 @@ static int parse(const char *verb, const char *nonce)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 3 && strcmp(argv[1], "build") == 0)
+    if (argc >= 3 && strcmp(argv[1], "build") == 0) {
         return build(argv[2], argc - 3, argv + 3);
-    if (argc == 3 && strcmp(argv[1], "command") == 0)
+    }
+    if (argc == 3 && strcmp(argv[1], "command") == 0) {
         return print_command(argv[2]);
-    if (argc == 4 && strcmp(argv[1], "parse") == 0)
+    }
+    if (argc == 4 && strcmp(argv[1], "parse") == 0) {
         return parse(argv[2], argv[3]);
+    }
     return 2;
 }

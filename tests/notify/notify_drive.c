@@ -46,18 +46,21 @@ static void on_tick(void *ctx)
 {
     struct drive *drive = ctx;
     int64_t now = clock_mono_ms();
-    if (now - drive->last_tick_ms > drive->gap_ms)
+    if (now - drive->last_tick_ms > drive->gap_ms) {
         drive->gap_ms = now - drive->last_tick_ms;
+    }
     drive->last_tick_ms = now;
-    if (now < drive->until_ms && !(drive->run_until_delivered && notifier_waiting(drive->notifier) == 0))
+    if (now < drive->until_ms && !(drive->run_until_delivered && notifier_waiting(drive->notifier) == 0)) {
         fleet_timer(drive->fleet, TICK_MS, on_tick, drive);
+    }
 }
 
 static unsigned find_name(const char *name, const char *const *names, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0)
+        if (strcmp(name, names[i]) == 0) {
             return i;
+        }
     }
     fprintf(stderr, "notify_drive: unknown word '%s'\n", name);
     exit(2);
@@ -78,13 +81,16 @@ static int read_words(struct words *words, int argc, char **argv)
     };
     int at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
-        if (strcmp(argv[at], "--secret") == 0)
+        if (strcmp(argv[at], "--secret") == 0) {
             strlist_add(&words->secrets, argv[at + 1]);
-        if (strcmp(argv[at], "--line") == 0)
+        }
+        if (strcmp(argv[at], "--line") == 0) {
             strlist_add(&words->lines, argv[at + 1]);
+        }
         for (size_t i = 0; i < ARRAY_LEN(options); i++) {
-            if (strcmp(argv[at], options[i].name) == 0)
+            if (strcmp(argv[at], options[i].name) == 0) {
                 *options[i].value = argv[at + 1];
+            }
         }
     }
     return at;

@@ -18,8 +18,9 @@ static void test_memory_is_zeroed_and_never_null(void **state)
     AUTO_FREE void *none = xcalloc(0, 8);
     AUTO_FREE void *nothing = xrealloc(NULL, 8, 0);
 
-    for (size_t i = 0; i < 300; i++)
+    for (size_t i = 0; i < 300; i++) {
         assert_int_equal(bytes[i], 0);
+    }
     assert_non_null(none);
     assert_non_null(nothing);
 }
@@ -53,8 +54,9 @@ static void test_grow_keeps_items(void **state)
         moves += cap != before;
         items[i] = i;
     }
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         assert_int_equal(items[i], i);
+    }
     assert_true(moves < 12);
     free(items);
 }

@@ -53,8 +53,9 @@ static void test_spans(void **state)
     };
     char buffer[CLOCK_TEXT_SIZE];
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_string_equal(clock_format_span(rows[i].seconds, buffer), rows[i].want);
+    }
 }
 
 static void test_clocks_run(void **state)

@@ -98,8 +98,9 @@ static void test_cut_is_at_a_character(void **state)
     for (size_t shift = 0; shift < 4; shift++) {
         str_reset(&text);
         str_add_mem(&text, "aaaa", shift);
-        for (size_t i = 0; i < 400; i++)
+        for (size_t i = 0; i < 400; i++) {
             str_add(&text, "\xE4\xBD\xA0"); /* three bytes */
+        }
         error_set(&err, &kind_usage, "%s", str_text(&text));
         size_t len = strlen(err.text);
         assert_true(len >= sizeof err.text - 4);

@@ -16,8 +16,9 @@ static size_t count_entries(const char *folder)
     DIR *entries = opendir(folder);
 
     assert_non_null(entries);
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         count += entry->d_name[0] != '.';
+    }
     closedir(entries);
     return count;
 }
@@ -67,8 +68,9 @@ static void test_large_file(void **state)
     AUTO_STR struct str got = STR_INIT;
     struct error err = ERROR_INIT;
 
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 20000; i++) {
         str_addf(&bytes, "line %d\n", i);
+    }
     assert_int_equal(file_write_atomic(path, bytes.data, bytes.len, 0600, &err), 0);
     assert_int_equal(file_read(path, bytes.len, &got, &err), 0);
     assert_int_equal(got.len, bytes.len);
@@ -236,8 +238,9 @@ static struct holder start_holder(const char *path)
     if (holder.pid == 0) {
         close(to[1]);
         int fd = file_lock(path, 0, NULL);
-        if (fd < 0 || write(from[1], "l", 1) != 1 || read(to[0], &byte, 1) < 0)
+        if (fd < 0 || write(from[1], "l", 1) != 1 || read(to[0], &byte, 1) < 0) {
             _exit(1);
+        }
         _exit(0);
     }
     close(to[0]);
@@ -326,11 +329,13 @@ static void test_lock_file_removed_by_its_holder(void **state)
     if (pid == 0) {
         struct stat here, there;
         close(held); /* so that what is open from now on is the child's own */
-        if (write(ready[1], "c", 1) != 1)
+        if (write(ready[1], "c", 1) != 1) {
             _exit(2);
+        }
         int fd = file_lock(path, LIMIT_MS, NULL);
-        if (fd < 0 || fstat(fd, &here) != 0 || stat(path, &there) != 0 || here.st_ino != there.st_ino)
+        if (fd < 0 || fstat(fd, &here) != 0 || stat(path, &there) != 0 || here.st_ino != there.st_ino) {
             _exit(1);
+        }
         _exit(0);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -401,8 +406,9 @@ static void test_paths(void **state)
     AUTO_FREE char *kept = path_expand_home("~/x", NULL);
     assert_string_equal(kept, "~/x");
     const struct passwd *caller = getpwuid(getuid());
-    if (caller == NULL)
+    if (caller == NULL) {
         return;
+    }
     AUTO_FREE char *named = xasprintf("~%s/k/x.key", caller->pw_name);
     AUTO_FREE char *got = path_expand_home(named, "/home/u");
     AUTO_FREE char *wanted = path_join(caller->pw_dir, "k/x.key");

@@ -17,12 +17,14 @@ static int begin_capture(void **state)
     int ends[2];
 
     *state = capture;
-    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) {
         return -1;
+    }
     capture->real = dup(STDERR_FILENO);
     capture->from = ends[0];
-    if (capture->real < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+    if (capture->real < 0 || dup2(ends[1], STDERR_FILENO) < 0) {
         return -1;
+    }
     close(ends[1]);
     msg_set_level(MSG_NORMAL);
     return 0;
@@ -45,8 +47,9 @@ static const char *next_write(struct capture *capture)
 {
     ssize_t got = recv(capture->from, capture->line, sizeof capture->line - 1, MSG_DONTWAIT);
 
-    if (got < 0)
+    if (got < 0) {
         return NULL;
+    }
     capture->line[got] = '\0';
     return capture->line;
 }
@@ -137,8 +140,9 @@ static void test_a_line_cannot_be_forged(void **state)
 
 static void clear_line(void)
 {
-    if (write(STDERR_FILENO, "<clear>", 7) != 7)
+    if (write(STDERR_FILENO, "<clear>", 7) != 7) {
         abort();
+    }
 }
 
 static void test_before_is_called_once_and_only_when_shown(void **state)
@@ -180,8 +184,9 @@ static int fill_stderr(void)
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
     close(ends[1]);
-    while (write(STDERR_FILENO, block, sizeof block) > 0)
+    while (write(STDERR_FILENO, block, sizeof block) > 0) {
         continue;
+    }
     assert_int_equal(errno, EAGAIN);
     return ends[0];
 }

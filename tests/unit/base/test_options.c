@@ -104,8 +104,9 @@ static struct parsed parse(char *const words[MAX_WORDS])
     struct parsed parsed = {.saw_rest = true};
     int count = 0;
 
-    while (count < MAX_WORDS && words[count] != NULL)
+    while (count < MAX_WORDS && words[count] != NULL) {
         count++;
+    }
     struct options_words left = {.operands = &parsed.operands, .rest = &parsed.rest};
     parsed.result = options_parse(groups, count, words, &parsed.values, &left, &parsed.err);
     parsed.saw_rest = left.saw_rest;
@@ -267,13 +268,15 @@ static void test_refusals(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         AUTO_STRLIST struct strlist words = STRLIST_INIT;
-        for (size_t w = 0; w < 3 && refusals[i].words[w] != NULL; w++)
+        for (size_t w = 0; w < 3 && refusals[i].words[w] != NULL; w++) {
             strlist_add(&words, refusals[i].words[w]);
+        }
         char *given[MAX_WORDS] = {NULL};
         memcpy(given, words.items, words.len * sizeof *given);
         AUTO_PARSED struct parsed p = parse(given);
-        if (p.result != -1)
+        if (p.result != -1) {
             fail_msg("'%s' was taken", given[0]);
+        }
         assert_string_equal(p.err.text, refusals[i].text);
         assert_string_equal(p.err.hint, refusals[i].hint);
         assert_true(error_is(&p.err, &kind_usage));
@@ -334,10 +337,12 @@ static void test_help_fits_the_width(void **state)
         for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
             *end = '\0';
             /* Option names are never broken; texts are, between their words. */
-            if (text_columns(line) > columns && strstr(line, "--") == NULL)
+            if (text_columns(line) > columns && strstr(line, "--") == NULL) {
                 fail_msg("at %zu columns: '%s'", columns, line);
-            if (end > line)
+            }
+            if (end > line) {
                 assert_int_not_equal(end[-1], ' ');
+            }
         }
     }
 }

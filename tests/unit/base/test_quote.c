@@ -23,10 +23,11 @@ static void run_shell(const struct shell *shell, const char *script, struct str 
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
-        if (shell->second == NULL)
+        if (shell->second == NULL) {
             execl(shell->path, shell->path, shell->first, script, (char *)NULL);
-        else
+        } else {
             execl(shell->path, shell->path, shell->first, shell->second, script, (char *)NULL);
+        }
         _exit(127);
     }
     close(ends[1]);
@@ -44,11 +45,13 @@ static void check_in_all_shells(const char *script, const char *want)
 
     for (size_t i = 0; i < ARRAY_LEN(shells); i++) {
         AUTO_STR struct str got = STR_INIT;
-        if (access(shells[i].path, X_OK) != 0)
+        if (access(shells[i].path, X_OK) != 0) {
             continue;
+        }
         run_shell(&shells[i], script, &got);
-        if (strcmp(str_text(&got), want) != 0)
+        if (strcmp(str_text(&got), want) != 0) {
             fail_msg("%s did not give back what was quoted", shells[i].path);
+        }
         tried++;
     }
     assert_true(tried > 0);

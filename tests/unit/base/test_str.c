@@ -58,8 +58,9 @@ static void test_many_bytes(void **state)
     (void)state;
     AUTO_STR struct str s = STR_INIT;
 
-    for (int i = 0; i < 100000; i++)
+    for (int i = 0; i < 100000; i++) {
         str_add_char(&s, (char)('a' + i % 26));
+    }
     assert_int_equal(s.len, 100000);
     assert_int_equal(s.data[99999], 'a' + 99999 % 26);
     assert_int_equal(s.data[100000], '\0');

@@ -49,8 +49,9 @@ static void test_copy_is_deep_and_may_be_of_itself(void **state)
     AUTO_STRLIST struct strlist list = STRLIST_INIT;
     AUTO_STRLIST struct strlist other = STRLIST_INIT;
 
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7; i++) {
         strlist_addf(&list, "%d", i);
+    }
     strlist_copy(&other, &list);
     assert_int_equal(other.len, 7);
     assert_ptr_not_equal(other.items[0], list.items[0]);

@@ -16,8 +16,9 @@ static int open_terminal(void **state)
     *state = terminal;
     unsetenv("COLUMNS");
     terminal->master = posix_openpt(O_RDWR | O_NOCTTY);
-    if (terminal->master < 0 || grantpt(terminal->master) != 0 || unlockpt(terminal->master) != 0)
+    if (terminal->master < 0 || grantpt(terminal->master) != 0 || unlockpt(terminal->master) != 0) {
         return -1;
+    }
     terminal->fd = open(ptsname(terminal->master), O_RDWR | O_NOCTTY);
     return terminal->fd < 0 ? -1 : 0;
 }

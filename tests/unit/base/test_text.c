@@ -56,8 +56,9 @@ static void test_whole_numbers(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint64_t value = 4711;
         bool ok = text_to_uint(rows[i].text, rows[i].min, rows[i].max, &value);
-        if (ok != rows[i].ok || value != (ok ? rows[i].value : 4711))
+        if (ok != rows[i].ok || value != (ok ? rows[i].value : 4711)) {
             fail_msg("'%s' gave %d, %llu", rows[i].text, ok, (unsigned long long)value);
+        }
     }
 }
 
@@ -72,8 +73,9 @@ static void check_units(const struct unit_row *rows, size_t count, bool (*conver
     for (size_t i = 0; i < count; i++) {
         uint64_t value = 4711;
         bool ok = convert(rows[i].text, &value);
-        if (ok != rows[i].ok || value != (ok ? rows[i].value : 4711))
+        if (ok != rows[i].ok || value != (ok ? rows[i].value : 4711)) {
             fail_msg("'%s' gave %d, %llu", rows[i].text, ok, (unsigned long long)value);
+        }
     }
 }
 
@@ -172,8 +174,9 @@ static void test_nearest(void **state)
         const char *nearest = text_nearest(rows[i].word, names, ARRAY_LEN(names));
         bool same = nearest == NULL || rows[i].nearest == NULL ? nearest == rows[i].nearest
                                                                : strcmp(nearest, rows[i].nearest) == 0;
-        if (!same)
+        if (!same) {
             fail_msg("'%s' gave '%s'", rows[i].word, nearest == NULL ? "(none)" : nearest);
+        }
     }
     assert_null(text_nearest("start", names, 0));
 }

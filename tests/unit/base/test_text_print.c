@@ -69,8 +69,9 @@ static size_t encode(uint32_t c, char out[4])
         return 1;
     }
     size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = len; i-- > 1; c >>= 6)
+    for (size_t i = len; i-- > 1; c >>= 6) {
         out[i] = (char)(0x80 | (c & 0x3F));
+    }
     out[0] = (char)((0xF00U >> len & 0xF0) | c);
     return len;
 }
@@ -89,13 +90,15 @@ static void test_every_character(void **state)
 
         str_reset(&out);
         text_add_utf8(&out, bytes, len);
-        if ((out.len == len && memcmp(out.data, bytes, len) == 0) != valid)
+        if ((out.len == len && memcmp(out.data, bytes, len) == 0) != valid) {
             fail_msg("U+%04X was %s", (unsigned)c, valid ? "changed" : "kept");
+        }
         str_reset(&out);
         text_add_safe(&out, bytes, len);
         if (control && c != '\n' && c != '\t') {
-            if (strcmp(out.data, "?") != 0)
+            if (strcmp(out.data, "?") != 0) {
                 fail_msg("control U+%04X passed", (unsigned)c);
+            }
         } else if ((out.len == len && memcmp(out.data, bytes, len) == 0) != valid) {
             fail_msg("U+%04X was %s", (unsigned)c, valid ? "changed" : "kept");
         }

@@ -16,8 +16,9 @@ static char *complete(const char *line)
         size_t len = strcspn(at, " ");
         strlist_add_mem(&words, at, len);
         at += len;
-        if (*at == '\0')
+        if (*at == '\0') {
             break;
+        }
     }
     strlist_add(&names.runs, "night");
     strlist_add(&names.runs, "noon");
@@ -57,8 +58,9 @@ static void test_commands(void **state)
     (void)state;
     assert_completes("star", "start");
     assert_completes("zzz", "");
-    for (size_t i = 0; i < commands_count; i++)
+    for (size_t i = 0; i < commands_count; i++) {
         assert_int_equal(offers("", commands[i]->name), commands[i]->run != NULL);
+    }
 }
 
 static void test_every_option_of_every_command(void **state)

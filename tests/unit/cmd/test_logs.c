@@ -30,8 +30,9 @@ static void save_run(const struct stage *stage, unsigned nproc)
     run.attempts_len = run.attempts_cap = 1;
     run.attempts[0].number = 1;
     assert_int_equal(run_store_open(&store, NULL, stage->folder, &err), 0);
-    if (run_store_save(&store, &run, &err) != 0)
+    if (run_store_save(&store, &run, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     run_store_release(&store);
     run_release(&run);
 }

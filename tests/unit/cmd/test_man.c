@@ -8,8 +8,9 @@
 static bool has_exit(int code)
 {
     for (size_t i = 0; i < exit_meanings_count; i++) {
-        if (exit_meanings[i].code == code)
+        if (exit_meanings[i].code == code) {
             return true;
+        }
     }
     return false;
 }
@@ -17,10 +18,12 @@ static bool has_exit(int code)
 static void test_every_exit_code_is_explained(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < kinds_all_count; i++)
+    for (size_t i = 0; i < kinds_all_count; i++) {
         assert_true(has_exit(kinds_all[i]->exit_code));
-    for (size_t i = 1; i < exit_meanings_count; i++)
+    }
+    for (size_t i = 1; i < exit_meanings_count; i++) {
         assert_true(exit_meanings[i - 1].code < exit_meanings[i].code);
+    }
 }
 
 static void test_no_exit_code_is_made_up(void **state)
@@ -28,8 +31,9 @@ static void test_no_exit_code_is_made_up(void **state)
     (void)state;
     for (size_t i = 0; i < exit_meanings_count; i++) {
         bool known = exit_meanings[i].code == 0;
-        for (size_t k = 0; k < kinds_all_count; k++)
+        for (size_t k = 0; k < kinds_all_count; k++) {
             known = known || kinds_all[k]->exit_code == exit_meanings[i].code;
+        }
         assert_true(known);
     }
 }
@@ -49,11 +53,13 @@ static void test_page_has_commands_and_options(void **state)
                 const struct option *option = &groups[g]->options[o];
                 AUTO_STR struct str name = STR_INIT;
                 str_add(&name, "\\fB\\-\\-");
-                for (const char *at = option->name; *at; at++)
+                for (const char *at = option->name; *at; at++) {
                     str_addf(&name, "%s%c", *at == '-' ? "\\" : "", *at);
+                }
                 str_add(&name, "\\fR");
-                if (option->type != OPTION_UNBUILT)
+                if (option->type != OPTION_UNBUILT) {
                     assert_non_null(strstr(page.data, str_text(&name)));
+                }
             }
         }
     }

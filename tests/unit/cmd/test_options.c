@@ -20,8 +20,9 @@ static int parse(struct parsed *parsed, const char *name, const char *line, stru
     AUTO_FREE char *copy = xstrdup(line);
     char *rest = NULL;
     *parsed = (struct parsed){0};
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         strlist_add(&parsed->words, word);
+    }
     return cmd_parse(&parsed->call, command_find(name, NULL), (int)parsed->words.len, parsed->words.items,
                      err);
 }
@@ -45,8 +46,9 @@ static void test_values_land(void **state)
     if (parse(&parsed, "start",
               "job.yaml r1 -H g[1-2] --set a.b=1 --set=c=2 -eX=1 --nodes 2 --timeout 2m --wait -qv --json "
               "--connect-timeout=3 --master-port 29501 -- --lr 1e-5",
-              &err) != 0)
+              &err) != 0) {
         fail_msg("%s", err.text);
+    }
     assert_string_equal(parsed.call.operands.items[0], "job.yaml");
     assert_string_equal(parsed.call.operands.items[1], "r1");
     assert_string_equal(parsed.call.options.hosts, "g[1-2]");
@@ -110,10 +112,12 @@ static void test_a_command_begins_at_the_first_word(void **state)
         struct parsed parsed;
         struct error err = ERROR_INIT;
         AUTO_STR struct str rest = STR_INIT;
-        if (parse(&parsed, "exec", rows[i].line, &err) != 0)
+        if (parse(&parsed, "exec", rows[i].line, &err) != 0) {
             fail_msg("%s: %s", rows[i].line, err.text);
-        for (size_t w = 0; w < parsed.call.rest.len; w++)
+        }
+        for (size_t w = 0; w < parsed.call.rest.len; w++) {
             str_addf(&rest, "%s%s", w ? " " : "", parsed.call.rest.items[w]);
+        }
         assert_string_equal(str_text(&rest), rows[i].rest);
         assert_int_equal(parsed.call.options.json, rows[i].json);
         assert_false(parsed.call.options.help);

@@ -16,8 +16,9 @@ static int set_up(void **state)
     struct error err = ERROR_INIT;
     stage_begin(&fixture->stage);
     fixture->call.style = REPORT_STYLE_PLAIN;
-    if (session_open(&fixture->session, &fixture->call, STDOUT_FILENO, &err) != 0)
+    if (session_open(&fixture->session, &fixture->call, STDOUT_FILENO, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     run_init(&fixture->run);
     fixture->run.name = xstrdup("r1");
     fixture->run.state = RUN_STOPPING;
@@ -46,12 +47,14 @@ static void assert_answer(struct fixture *fixture, const struct run_stop_result 
     assert_true(fixture->call.answered);
     AUTO_FREE char *text = stage_text(&fixture->stage, 1);
     assert_contains(text, "\"run\":\"r1\"");
-    if (error_shown)
+    if (error_shown) {
         assert_contains(text, "\"message\":\"it went wrong\"");
-    else
+    } else {
         assert_lacks(text, "\"error\"");
-    if (stop)
+    }
+    if (stop) {
         assert_contains(text, "\"survivors\":[]");
+    }
     assert_int_equal(ftruncate(fixture->stage.caught[1], 0), 0);
     lseek(fixture->stage.caught[1], 0, SEEK_SET);
 }

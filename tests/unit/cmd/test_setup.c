@@ -40,8 +40,9 @@ static void test_job_and_hosts(void **state)
     struct error err = ERROR_INIT;
     fixture->call.options.nodes = (struct option_uint){true, 2};
     setenv("ZERO_STAGE", "1", 1);
-    if (load(fixture, &err) != 0 || setup_endpoints(&fixture->setup, &err) != 0)
+    if (load(fixture, &err) != 0 || setup_endpoints(&fixture->setup, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     unsetenv("ZERO_STAGE");
     assert_int_equal(fixture->setup.hosts.len, 2);
     assert_int_equal(fixture->setup.job.zero_stage, 1);
@@ -82,8 +83,9 @@ static void test_a_host_that_cannot_be_reached(void **state)
     stage_file(&fixture->stage, "config", "Host g2 login\n  ProxyJump login\n");
     AUTO_FREE char *set = xasprintf("ssh.config=%s", config);
     strlist_add(&fixture->call.options.set, set);
-    if (load(fixture, &err) != 0)
+    if (load(fixture, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     assert_int_equal(setup_endpoints(&fixture->setup, &err), -1);
     assert_ptr_equal(err.kind, &kind_ssh_config);
     assert_contains(err.text, "jump 'login' leads to itself");

@@ -10,8 +10,9 @@ static void load(struct job *job, const struct str *text)
     static const char *const nothing[] = {NULL};
     const struct job_request request = {.home = "/home/u", .environ_ = nothing};
     struct error err = ERROR_INIT;
-    if (jobfile_parse_text(job, "train.yaml", str_text(text), text->len, &request, NULL, NULL, &err) != 0)
+    if (jobfile_parse_text(job, "train.yaml", str_text(text), text->len, &request, NULL, NULL, &err) != 0) {
         fail_msg("%s:%u: %s\n%s", err.file, err.line, err.text, str_text(text));
+    }
 }
 
 /* The '#' of every line taken away that has no blank behind it, or more than one. */

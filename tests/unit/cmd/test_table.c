@@ -30,8 +30,9 @@ static void test_rows_are_complete(void **state)
         assert_non_null(command->summary);
         assert_false(text_ends(command->summary, "."));
         assert_non_null(command->usage[0]);
-        for (size_t line = 0; command->usage[line]; line++)
+        for (size_t line = 0; command->usage[line]; line++) {
             assert_true(text_starts(command->usage[line], command->name));
+        }
         assert_true(command->min_operands <= command->max_operands);
         assert_true(command->min_operands == 0 || command->operands);
     }
@@ -58,8 +59,9 @@ static void test_help_lists_every_option(void **state)
     for (size_t i = 0; i < commands_count; i++) {
         const struct option_group *groups[CMD_GROUPS_MAX];
         AUTO_STR struct str help = STR_INIT;
-        if (!commands[i]->run)
+        if (!commands[i]->run) {
             continue;
+        }
         help_command(commands[i], 80, &help);
         command_groups(commands[i], groups);
         for (size_t g = 0; groups[g]; g++) {
@@ -67,8 +69,9 @@ static void test_help_lists_every_option(void **state)
                 const struct option *option = &groups[g]->options[o];
                 AUTO_FREE char *name = xasprintf("--%s", option->name);
                 assert_non_null(option->help);
-                if (option->type != OPTION_UNBUILT)
+                if (option->type != OPTION_UNBUILT) {
                     assert_non_null(strstr(str_text(&help), name));
+                }
             }
         }
     }
@@ -82,8 +85,9 @@ static void test_help_fits_the_width(void **state)
         help_command(commands[i], 80, &help);
         char *rest = NULL;
         for (char *line = strtok_r(help.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-            if (!strstr(line, " mtlaunch ")) /* a usage line is one line, to be copied */
+            if (!strstr(line, " mtlaunch ")) { /* a usage line is one line, to be copied */
                 assert_true(text_columns(line) <= 80);
+            }
         }
     }
 }
@@ -143,8 +147,9 @@ static void test_topics_are_there_and_fit(void **state)
         assert_true(text.len > 400);
         char *rest = NULL;
         for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-            if (strcmp(expected[i], "exit-codes") != 0 && text_columns(line) > 88)
+            if (strcmp(expected[i], "exit-codes") != 0 && text_columns(line) > 88) {
                 fail_msg("%s", line);
+            }
         }
     }
     assert_false(help_topic("start", NULL));

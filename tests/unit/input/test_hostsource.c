@@ -34,8 +34,9 @@ static int make_files(void **state)
     struct files *files = xcalloc(1, sizeof *files);
 
     files->folder = xstrdup("/tmp/mtlaunch-hostsource-XXXXXX");
-    if (!mkdtemp(files->folder))
+    if (!mkdtemp(files->folder)) {
         return -1;
+    }
     files->one = write_file(files->folder, "one", "f1\n");
     files->two = write_file(files->folder, "two", "f2\n");
     *state = files;
@@ -68,8 +69,9 @@ static char *find(const struct hostsource_request *request, bool *alone, struct 
         assert_null(list.items);
         return NULL;
     }
-    for (size_t i = 0; i < list.len; i++)
+    for (size_t i = 0; i < list.len; i++) {
         str_addf(&names, "%s%s", i ? "," : "", list.items[i].name);
+    }
     str_addf(&names, " from %s", list.source);
     hostlist_release(&list);
     return str_detach(&names);
@@ -81,8 +83,9 @@ static void check_found(const struct hostsource_request *request, const char *ex
     struct error err = ERROR_INIT;
     AUTO_FREE char *names = find(request, &alone, &err);
 
-    if (!names)
+    if (!names) {
         fail_msg("'%s' refused: %s", expected, err.text);
+    }
     assert_string_equal(names, expected);
     assert_false(alone);
 }
@@ -93,14 +96,17 @@ static void check_refused(const struct hostsource_request *request, const struct
     struct error err = ERROR_INIT;
     AUTO_FREE char *names = find(request, NULL, &err);
 
-    if (names)
+    if (names) {
         fail_msg("'%s' accepted: %s", text, names);
+    }
     assert_ptr_equal(err.kind, kind);
     assert_int_equal(err.kind->exit_code, 2);
-    if (!strstr(err.text, text))
+    if (!strstr(err.text, text)) {
         fail_msg("'%s' lacks '%s'", err.text, text);
-    if (!strstr(err.hint, hint))
+    }
+    if (!strstr(err.hint, hint)) {
         fail_msg("hint '%s' lacks '%s'", err.hint, hint);
+    }
 }
 
 /* All sources given at once; one after the other taken away from the front. */

@@ -84,8 +84,9 @@ static void test_errors_have_a_place_and_no_token(void **state)
         AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
         assert_int_equal(got.result, -1);
         assert_string_equal(got.err.text, cases[i].text);
-        if (cases[i].hint)
+        if (cases[i].hint) {
             assert_string_equal(got.err.hint, cases[i].hint);
+        }
         assert_int_equal(got.err.line, cases[i].line);
         assert_int_equal(got.err.column, cases[i].column);
         assert_int_equal(got.err.kind->exit_code, 2);
@@ -99,8 +100,9 @@ static void test_too_many(void **state)
     (void)state;
     AUTO_STR struct str spec = STR_INIT;
     str_add(&spec, "program: x\nnotify:\n");
-    for (int i = 0; i <= NOTIFY_TARGETS_MAX; i++)
+    for (int i = 0; i <= NOTIFY_TARGETS_MAX; i++) {
         str_add(&spec, "  - {url: \"https://h/\"}\n");
+    }
     AUTO_OUTCOME struct outcome got = read_spec(str_text(&spec), NULL);
     assert_string_equal(got.err.text, "'notify' has 17 entries, at most 16");
 }

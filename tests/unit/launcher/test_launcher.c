@@ -76,15 +76,17 @@ static void test_find_option(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_FREE char *text = xstrdup(cases[i].words);
         struct strlist words = STRLIST_INIT;
-        for (char *rest = text, *word; (word = strsep(&rest, " "));)
+        for (char *rest = text, *word; (word = strsep(&rest, " "));) {
             strlist_add(&words, word);
+        }
         const char *value = "unset";
         assert_int_equal(launcher_find_option(&words, "size", &value), cases[i].found);
         assert_int_equal(launcher_find_option(&words, "size", NULL), cases[i].found);
-        if (cases[i].value)
+        if (cases[i].value) {
             assert_string_equal(value, cases[i].value);
-        else
+        } else {
             assert_null(value);
+        }
         strlist_release(&words);
     }
 }
@@ -122,8 +124,9 @@ static void test_map_args(void **state)
     struct strlist words = STRLIST_INIT;
     launcher_map_args(&args, &words);
     assert_int_equal(words.len, ARRAY_LEN(wanted));
-    for (size_t i = 0; i < words.len; i++)
+    for (size_t i = 0; i < words.len; i++) {
         assert_string_equal(words.items[i], wanted[i]);
+    }
     strlist_release(&words);
     job_args_release(&args);
 }

@@ -48,9 +48,11 @@ static void set_args(struct fixture *f, const char *words)
     strlist_release(&f->warnings);
     launch_whole_release(&f->whole);
     f->err = ERROR_INIT;
-    for (char *rest = text, *word; (word = strsep(&rest, " "));)
-        if (*word)
+    for (char *rest = text, *word; (word = strsep(&rest, " "));) {
+        if (*word) {
             strlist_add(&f->args, word);
+        }
+    }
 }
 
 static int prepare(struct fixture *f, const char *words)
@@ -62,8 +64,9 @@ static int prepare(struct fixture *f, const char *words)
 static void added(struct fixture *f, unsigned stage, const char *words, const char *wanted)
 {
     f->job.zero_stage = stage;
-    if (prepare(f, words))
+    if (prepare(f, words)) {
         fail_msg("%s", f->err.text);
+    }
     AUTO_FREE char *line = strlist_join(&f->whole.args, " ");
     assert_string_equal(line, wanted);
 }
@@ -80,8 +83,9 @@ static void refused(struct fixture *f, const char *words, const char *text, cons
 static void warned(struct fixture *f, const char *wanted)
 {
     assert_int_equal(f->warnings.len, wanted ? 1 : 0);
-    if (wanted)
+    if (wanted) {
         assert_string_equal(f->warnings.items[0], wanted);
+    }
 }
 
 /* --- zero_stage --- */
@@ -195,8 +199,9 @@ static void test_contradictions(void **state)
 static void assert_batch(struct fixture *f, const char *words, unsigned micro, unsigned global,
                          unsigned data_parallel, unsigned accumulation)
 {
-    if (prepare(f, words))
+    if (prepare(f, words)) {
         fail_msg("%s: %s", words, f->err.text);
+    }
     assert_true(f->whole.has_batch);
     assert_int_equal(f->whole.batch.micro, micro);
     assert_int_equal(f->whole.batch.global, global);
@@ -310,11 +315,13 @@ static void test_underscores(void **state)
 
 static const char *connections(struct fixture *f, const char *words)
 {
-    if (prepare(f, words))
+    if (prepare(f, words)) {
         fail_msg("%s", f->err.text);
+    }
     const struct env_var *var = env_get(&f->whole.defaults, "CUDA_DEVICE_MAX_CONNECTIONS");
-    if (var)
+    if (var) {
         assert_string_equal(var->source, "launcher megatron (tensor or context parallel)");
+    }
     return var ? var->value : NULL;
 }
 
@@ -342,8 +349,9 @@ static int check_env(struct fixture *f, const char *words, const char *value)
     env_set(&env, "CUDA_DEVICE_MAX_CONNECTIONS", value, "spec");
     const struct launch_input in = {.job = &f->job, .args = &f->args};
     int rc = 0;
-    for (int node = 0; rc == 0 && node < 2; node++)
+    for (int node = 0; rc == 0 && node < 2; node++) {
         rc = launcher_find("megatron", NULL)->check_env(&in, &env, &f->warnings, &f->err);
+    }
     env_release(&env);
     return rc;
 }

@@ -119,8 +119,9 @@ static void printed(struct fixture *f)
     close(fds[1]);
     AUTO_STR struct str out = STR_INIT;
     char buffer[4096];
-    for (ssize_t n; (n = read(fds[0], buffer, sizeof buffer)) > 0;)
+    for (ssize_t n; (n = read(fds[0], buffer, sizeof buffer)) > 0;) {
         str_add_mem(&out, buffer, (size_t)n);
+    }
     close(fds[0]);
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -141,8 +142,9 @@ static void test_nasty_args_arrive(void **state)
         ";",   "&",    "|",  "~",     "#", "\t", " ",    "\xc3\xa9\xe6\x97\xa5", "$HOME", "\\n", "%s",
         "--",  "a'b'c"};
     strlist_add(&f->program, "printf '%s\\0'");
-    for (size_t i = 0; i < ARRAY_LEN(nasty); i++)
+    for (size_t i = 0; i < ARRAY_LEN(nasty); i++) {
         strlist_add(&f->args, nasty[i]);
+    }
     printed(f);
 }
 

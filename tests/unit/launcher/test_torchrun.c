@@ -129,10 +129,12 @@ static void test_c10d_host(void **state)
 
 static const char *program_words(struct fixture *f)
 {
-    for (size_t i = 0; i < f->argv.len; i++)
-        if (strncmp(f->argv.items[i], "--master_port", 13) == 0)
+    for (size_t i = 0; i < f->argv.len; i++) {
+        if (strncmp(f->argv.items[i], "--master_port", 13) == 0) {
             return strlist_join(&(struct strlist){.items = f->argv.items + i + 1, .len = f->argv.len - i - 1},
                                 "|");
+        }
+    }
     return NULL;
 }
 

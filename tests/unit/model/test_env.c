@@ -56,10 +56,12 @@ static void test_names(void **state)
     (void)state;
     static const char *const good[] = {"A", "_", "_a9", "NCCL_DEBUG", "z"};
     static const char *const bad[] = {"", "9A", "A-B", "A B", "A=", "Ä", "A.B", "BASH_FUNC_x%%"};
-    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         assert_true(env_name_valid(good[i]));
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         assert_false(env_name_valid(bad[i]));
+    }
 }
 
 static void refused(const char *name, const char *text, const char *hint)
@@ -68,8 +70,9 @@ static void refused(const char *name, const char *text, const char *hint)
     assert_int_equal(env_check_settable(name, "1", &err), -1);
     assert_true(error_is(&err, &kind_usage));
     assert_string_equal(err.text, text);
-    if (!strstr(err.hint, hint))
+    if (!strstr(err.hint, hint)) {
         fail_msg("hint for %s is '%s'", name, err.hint);
+    }
 }
 
 static void test_computed_names_are_refused(void **state)

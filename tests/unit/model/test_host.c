@@ -74,10 +74,12 @@ static void test_loopback_names(void **state)
                                          "::ffff:10.0.0.1"};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(loopback); i++)
+    for (size_t i = 0; i < ARRAY_LEN(loopback); i++) {
         assert_true(host_name_is_loopback(loopback[i]));
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         assert_false(host_name_is_loopback(others[i]));
+    }
 }
 
 static void test_join_port(void **state)

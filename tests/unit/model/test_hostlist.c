@@ -21,8 +21,9 @@ static void test_order_is_the_lists(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check_accept(&cases[i], HOSTLIST_LINES);
+    }
 }
 
 struct repeat_case {
@@ -66,8 +67,9 @@ static void test_identical_entries_are_dropped(void **state)
         assert_string_equal(got, one->hosts);
         assert_int_equal(warnings.len, one->second ? 2 : 1);
         assert_string_equal(warnings.items[0], one->warning);
-        if (one->second)
+        if (one->second) {
             assert_string_equal(warnings.items[1], one->second);
+        }
         hostlist_release(&list);
     }
 }
@@ -79,8 +81,9 @@ static void test_warnings_are_bounded(void **state)
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
     (void)state;
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         str_add(&text, "a\n");
+    }
     assert_int_equal(parse_lines(&list, text.data, &warnings, NULL), 0);
     assert_int_equal(list.len, 1);
     assert_int_equal(warnings.len, 21);
@@ -116,10 +119,12 @@ static void test_different_second_entry_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         check_reject(&lines[i], HOSTLIST_LINES);
-    for (size_t i = 0; i < ARRAY_LEN(commas); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(commas); i++) {
         check_reject(&commas[i], HOSTLIST_COMMAS);
+    }
 }
 
 /* Only user, name and port make the same host: no shared label or address merges two. */
@@ -134,8 +139,9 @@ static void test_different_hosts_stay(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check_accept(&cases[i], HOSTLIST_LINES);
+    }
 }
 
 static void test_removals(void **state)
@@ -161,10 +167,12 @@ static void test_removals(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         check_accept(&lines[i], HOSTLIST_LINES);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         check_reject(&bad[i], HOSTLIST_LINES);
+    }
 }
 
 static void test_empty_is_refused(void **state)
@@ -272,8 +280,9 @@ static void test_too_many_hosts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check_reject(&cases[i], HOSTLIST_LINES);
+    }
 }
 
 static void test_most_hosts(void **state)
@@ -303,8 +312,9 @@ static void test_work_is_bounded(void **state)
     AUTO_STR struct str text = STR_INIT;
 
     (void)state;
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         str_add(&text, "g[1-65536]\n");
+    }
     assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
     assert_string_equal(err.text, "more than 1048576 names before duplicates are dropped");
     assert_int_equal(err.line, 17);
@@ -319,8 +329,9 @@ static void test_memory_is_bounded(void **state)
 
     (void)state;
     str_add(&text, "g[1-65536] env.X=");
-    for (int i = 0; i < 8192; i++)
+    for (int i = 0; i < 8192; i++) {
         str_add_char(&text, 'v');
+    }
     assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
     assert_string_equal(err.text, "the settings of all hosts take more than 268435456 bytes");
     assert_non_null(strstr(err.hint, "env:"));
@@ -371,8 +382,9 @@ static void test_long_lines(void **state)
     AUTO_STR struct str text = STR_INIT;
 
     (void)state;
-    for (int i = 0; i < 200000; i++)
+    for (int i = 0; i < 200000; i++) {
         str_add_char(&text, 'x');
+    }
     assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
     assert_non_null(strstr(err.text, "has 200000 characters, at most 255 are allowed"));
     assert_true(strlen(err.text) < 300);
@@ -390,8 +402,9 @@ static void test_clipped_at_a_character(void **state)
         struct error err = ERROR_INIT;
         AUTO_STR struct str text = STR_INIT;
         str_add(&text, shift ? "a x" : "a ");
-        for (int i = 0; i < 100; i++)
+        for (int i = 0; i < 100; i++) {
             str_add(&text, "é");
+        }
         assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
         assert_non_null(strstr(err.text, "é...' is no key=value"));
     }
@@ -406,8 +419,9 @@ static void test_error_far_along(void **state)
 
     (void)state;
     str_add(&text, "a env.X=");
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 5000; i++) {
         str_add_char(&text, 'v');
+    }
     str_add(&text, " lots=8");
     assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
     assert_int_equal(err.column, 5010);

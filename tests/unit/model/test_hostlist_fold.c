@@ -79,8 +79,9 @@ static char *random_name(void)
     size_t prefix = (size_t)rand() % ARRAY_LEN(prefixes);
     unsigned number = (unsigned)rand() % 13;
 
-    if (prefix == 4)
+    if (prefix == 4) {
         return xasprintf("10.0.0.%u", number);
+    }
     return xasprintf("%s%0*u%s", prefixes[prefix], rand() % 4, number,
                      suffixes[(size_t)rand() % ARRAY_LEN(suffixes)]);
 }
@@ -97,12 +98,14 @@ static void test_fold_then_parse_is_the_same(void **state)
         int count = 1 + rand() % 24;
         for (int i = 0; i < count; i++) {
             AUTO_FREE char *name = random_name();
-            if (!strlist_has(&names, name))
+            if (!strlist_has(&names, name)) {
                 strlist_add(&names, name);
+            }
         }
         hostlist_fold_names(names.items, names.len, &folded);
-        if (hostlist_parse(&list, folded.data, folded.len, HOSTLIST_COMMAS, "x", 0, NULL, NULL) != 0)
+        if (hostlist_parse(&list, folded.data, folded.len, HOSTLIST_COMMAS, "x", 0, NULL, NULL) != 0) {
             fail_msg("'%s' cannot be read back", folded.data);
+        }
         AUTO_FREE char *got = hostlist_write(&list);
         AUTO_FREE char *expected = strlist_join(&names, "|");
         assert_string_equal(got, expected);

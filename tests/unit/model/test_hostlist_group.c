@@ -29,8 +29,9 @@ static int read_file(const struct hostlist_groups *groups, const char *name, cha
 {
     (void)groups;
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        if (strcmp(files[i].name, name) != 0)
+        if (strcmp(files[i].name, name) != 0) {
             continue;
+        }
         *path = xasprintf("hosts/%s.txt", name);
         str_add(text, files[i].text);
         return 0;
@@ -83,8 +84,9 @@ static void test_groups(void **state)
             assert_int_equal(result, -1);
             continue;
         }
-        if (result != 0)
+        if (result != 0) {
             fail_msg("refused '%s': %s", cases[i].text, err.text);
+        }
         AUTO_FREE char *got = hostlist_write(&list);
         AUTO_FREE char *text = strlist_join(&said, "\n");
         assert_string_equal(got, cases[i].hosts);
@@ -129,12 +131,14 @@ static void test_wrong_groups(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
-        if (parse(&list, cases[i].text, HOSTLIST_LINES, NULL, &err) == 0)
+        if (parse(&list, cases[i].text, HOSTLIST_LINES, NULL, &err) == 0) {
             fail_msg("accepted '%s'", cases[i].text);
+        }
         assert_string_equal(err.text, cases[i].message);
         assert_string_equal(err.file, cases[i].file);
-        if (err.line != cases[i].line || err.column != cases[i].column || !strstr(err.hint, cases[i].hint))
+        if (err.line != cases[i].line || err.column != cases[i].column || !strstr(err.hint, cases[i].hint)) {
             fail_msg("'%s': %u:%u: %s", cases[i].text, err.line, err.column, err.hint);
+        }
         assert_ptr_equal(err.kind, &kind_host_list);
         assert_int_equal(list.len, 0);
     }
@@ -202,10 +206,12 @@ static void test_commas_in_values(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         check_accept(&lines[i], HOSTLIST_LINES);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         check_reject(&bad[i], HOSTLIST_LINES);
+    }
 }
 
 int main(void)

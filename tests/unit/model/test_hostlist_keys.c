@@ -83,10 +83,12 @@ static const struct reject_case bad_keys[] = {
 static void test_keys(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         check_accept(&keys[i], HOSTLIST_LINES);
-    for (size_t i = 0; i < ARRAY_LEN(bad_keys); i++)
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad_keys); i++) {
         check_reject(&bad_keys[i], HOSTLIST_LINES);
+    }
 }
 
 static void test_many_gpus(void **state)
@@ -132,8 +134,9 @@ static void test_env_value_too_long(void **state)
 
     (void)state;
     str_add(&text, "a env.X=");
-    for (size_t i = 0; i < ENV_VALUE_MAX; i++)
+    for (size_t i = 0; i < ENV_VALUE_MAX; i++) {
         str_add_char(&text, 'v');
+    }
     assert_int_equal(hostlist_parse(&list, text.data, text.len, HOSTLIST_LINES, "hosts", 1, NULL, &err), -1);
     assert_ptr_equal(err.kind, &kind_host_list);
     assert_non_null(strstr(err.text, "131"));

@@ -19,8 +19,9 @@ static void test_names_are_unique_words(void **state)
         const char *name = kinds_all[i]->name;
         assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz-"), strlen(name));
         assert_true(strlen(name) > 0);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(name, kinds_all[j]->name);
+        }
     }
 }
 
@@ -31,15 +32,17 @@ static void test_codes_are_those_of_the_table(void **state)
     (void)state;
     for (size_t i = 0; i < kinds_all_count; i++) {
         size_t c = 0;
-        while (c < ARRAY_LEN(codes) && codes[c] != kinds_all[i]->exit_code)
+        while (c < ARRAY_LEN(codes) && codes[c] != kinds_all[i]->exit_code) {
             c++;
+        }
         assert_true(c < ARRAY_LEN(codes));
     }
     /* every code of the table has a kind */
     for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
         size_t i = 0;
-        while (i < kinds_all_count && kinds_all[i]->exit_code != codes[c])
+        while (i < kinds_all_count && kinds_all[i]->exit_code != codes[c]) {
             i++;
+        }
         assert_true(i < kinds_all_count);
     }
 }

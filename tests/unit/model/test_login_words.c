@@ -77,10 +77,12 @@ static void test_last_lines_of_other_texts(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_STR struct str shown = STR_INIT;
         assert_null(login_words_pick(cases[i].said, strlen(cases[i].said), &shown));
-        for (size_t at = 0; at < shown.len; at++)
+        for (size_t at = 0; at < shown.len; at++) {
             assert_true((unsigned char)shown.data[at] >= ' ');
-        if (strchr(cases[i].said, '\033') == NULL)
+        }
+        if (strchr(cases[i].said, '\033') == NULL) {
             assert_string_equal(str_text(&shown), cases[i].shown);
+        }
     }
 }
 

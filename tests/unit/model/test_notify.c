@@ -33,8 +33,9 @@ static void test_urls_that_may_be_called(void **state)
         "https://[2001:db8::1]:443/hook",
         "https://10.0.0.1/a%20b",
     };
-    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         assert_int_equal(notify_url_check(good[i], false, NULL), 0);
+    }
     assert_int_equal(notify_url_check("http://h/x", true, NULL), 0);
 }
 
@@ -55,16 +56,19 @@ static void test_urls_that_may_not(void **state)
                                         "https://h:65536/",  "https://h:/",       "https://h:4x/",
                                         "https://-h/",       "https://[]/",       "https://[fe80::1%25eth0]/",
                                         "https://a*b/"};
-    for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
         assert_non_null(strstr(refused(hosts[i], false), "names no host and port that can be"));
+    }
     static const char *const odd[] = {"https://h/a b",      "https://h\\@evil/S3CRET", "https://h/\tS3CRET",
                                       "https://h/\xc3\xa9", "https://h/\x7f",          "https://h/{x}"};
-    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         assert_non_null(strstr(refused(odd[i], false), "holds a character that may not stand in one"));
+    }
     AUTO_STR struct str url = STR_INIT;
     str_add(&url, "https://h/");
-    while (url.len <= NOTIFY_URL_LENGTH_MAX)
+    while (url.len <= NOTIFY_URL_LENGTH_MAX) {
         str_add_char(&url, 'x');
+    }
     assert_string_equal(refused(str_text(&url), false), "the URL has 2049 bytes, at most 2048");
 }
 
@@ -90,8 +94,9 @@ static void test_a_new_target_has_the_defaults(void **state)
 {
     (void)state;
     struct notify_targets targets = {0};
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         notify_targets_add(&targets, "https://h/");
+    }
     const struct notify_target *target = &targets.items[19];
     assert_int_equal(target->on,
                      NOTIFY_BIT(NOTIFY_FAILED) | NOTIFY_BIT(NOTIFY_FINISHED) | NOTIFY_BIT(NOTIFY_STALLED));
@@ -104,10 +109,12 @@ static void test_a_new_target_has_the_defaults(void **state)
 static void test_every_word_is_there(void **state)
 {
     (void)state;
-    for (int i = 0; i < NOTIFY_EVENTS; i++)
+    for (int i = 0; i < NOTIFY_EVENTS; i++) {
         assert_non_null(notify_event_names[i]);
-    for (int i = 0; i < NOTIFY_FORMATS; i++)
+    }
+    for (int i = 0; i < NOTIFY_FORMATS; i++) {
         assert_non_null(notify_format_names[i]);
+    }
 }
 
 int main(void)

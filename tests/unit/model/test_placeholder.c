@@ -51,8 +51,9 @@ static void refused(const char *text, const char *wanted, const char *hint)
     assert_int_equal(placeholder_fill(&values, text, &out, NULL, &err), -1);
     assert_true(error_is(&err, &kind_plan));
     assert_string_equal(err.text, wanted);
-    if (!strstr(err.hint, hint))
+    if (!strstr(err.hint, hint)) {
         fail_msg("hint is '%s'", err.hint);
+    }
     str_release(&out);
 }
 
@@ -91,8 +92,9 @@ static void test_nothing_else_is_expanded(void **state)
                                         "\xc3\xa9\xe6\x97\xa5",
                                         "}}",
                                         "${"};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         filled(texts[i], texts[i], false);
+    }
 }
 
 static void test_literal(void **state)

@@ -45,12 +45,16 @@ static void test_loopback(void **state)
                                          "",
                                          "127.0.0.1.example.org",
                                          "::ffff:10.0.0.1"};
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (!topology_addr_is_loopback(own[i]))
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        if (!topology_addr_is_loopback(own[i])) {
             fail_msg("'%s' is a loopback address", own[i]);
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (topology_addr_is_loopback(others[i]))
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (topology_addr_is_loopback(others[i])) {
             fail_msg("'%s' is no loopback address", others[i]);
+        }
+    }
 }
 
 static void chosen(const char *wanted, const struct topology_node *nodes, size_t count, const char *master)

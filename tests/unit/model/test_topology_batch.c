@@ -32,8 +32,9 @@ static void test_world(void **state)
         {{1, 1, 1, 32, 1}, 32, 32},        {{2, 2, 1, 8, 1}, 32, 8},  {{1024, 64, 16, 1, 1024}, 1u << 20, 1},
         {{1, 3, 1, 1, 1}, 3 * 1024, 1024},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_int_equal(topology_split_world(&cases[i].split, cases[i].world, NULL), cases[i].data_parallel);
+    }
 }
 
 static void test_world_refused(void **state)
@@ -115,8 +116,9 @@ static void test_nearest_sizes_are_right(void **state)
         for (unsigned global = 1; global < 200; global++) {
             struct error err = ERROR_INIT;
             unsigned below = 0, above = 0;
-            if (global % unit == 0)
+            if (global % unit == 0) {
                 continue;
+            }
             assert_int_equal(topology_split_batch(global, 1, unit, &err), 0);
             int found = sscanf(err.hint, "use a global batch size of %u or %u", &below, &above);
             assert_int_equal(found, global > unit ? 2 : 1);

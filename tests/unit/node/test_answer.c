@@ -124,8 +124,9 @@ static void test_other_runs(void **state)
     }
     AUTO_STR struct str many = STR_INIT;
     str_add(&many, PROBED);
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
         str_addf(&many, FRAME "other=r-%08x%%20lab\n", (unsigned)i);
+    }
     str_add(&many, END);
     assert_int_equal(node_answer_probe(str_text(&many), many.len, N, &probe, &err), 0);
     assert_int_equal(probe.others.len, 64);
@@ -398,8 +399,9 @@ static void test_lists_and_frames_are_bounded(void **state)
     struct node_stop stop;
     struct error err = ERROR_INIT;
 
-    for (int i = 1; i <= 500; i++)
+    for (int i = 1; i <= 500; i++) {
         str_addf(&text, FRAME "survivor=%d S x\n", i);
+    }
     str_add(&text, FRAME "survivor_total=500\n" FRAME "scan=ok\n" END);
     assert_int_equal(node_answer_stop(str_text(&text), text.len, N, &stop, &err), 0);
     assert_int_equal(stop.survivors.len, 64);
@@ -407,8 +409,9 @@ static void test_lists_and_frames_are_bounded(void **state)
     node_stop_release(&stop);
 
     str_reset(&text);
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 5000; i++) {
         str_add(&text, FRAME "a=\n");
+    }
     observe(str_text(&text), &err);
     assert_string_equal(err.text, "the node's answer holds more than 4096 frames");
 }

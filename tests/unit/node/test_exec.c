@@ -23,8 +23,9 @@ static void build(struct node_call *call, bool input, unsigned long limit_s, con
         .command = &command, .input = input, .limit_s = limit_s, .mark = "mark"};
 
     strlist_add(&command, first);
-    if (second != NULL)
+    if (second != NULL) {
         strlist_add(&command, second);
+    }
     node_request_exec(&wish, NONCE, call);
 }
 
@@ -90,8 +91,9 @@ static void test_much_noise_is_not_kept(void **state)
     AUTO_STR struct str noise = STR_INIT, own = STR_INIT;
 
     (void)state;
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 5000; i++) {
         str_add(&noise, "noise of a start-up file\n");
+    }
     feed(&stream, noise.data, noise.len, 30000, &own);
     assert_true(stream.reader.last.len <= 2 * NODE_READER_LAST_MAX);
     assert_int_equal(own.len, 0);
@@ -109,14 +111,17 @@ static void test_a_mark_that_scrolls_away(void **state)
 
     (void)state;
     str_add(&first, "\n@@" NONCE " xxxx\n");
-    while (first.len < 300)
+    while (first.len < 300) {
         str_add_char(&first, 'A');
-    while (second.len < 30000)
+    }
+    while (second.len < 30000) {
         str_add(&second, second.len == 36 ? "runs\n" : "B");
+    }
     feed(&stream, first.data, first.len, first.len, &own);
     feed(&stream, second.data, second.len, second.len, &own);
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 400; i++) {
         feed(&stream, ".", 1, 1, &own);
+    }
     assert_false(stream.begun);
     assert_int_equal(own.len, 0);
     feed(&stream, BEGIN "x", sizeof(BEGIN "x") - 1, 5, &own);
@@ -132,8 +137,9 @@ static void test_a_drip_is_linear(void **state)
     AUTO_STR struct str own = STR_INIT;
 
     (void)state;
-    for (int i = 0; i < 4 << 20; i++)
+    for (int i = 0; i < 4 << 20; i++) {
         feed(&stream, i % 100 == 0 ? "\n" : "@", 1, 1, &own);
+    }
     assert_true(stream.reader.last.cap <= (size_t)8 * NODE_READER_LAST_MAX);
     assert_true(stream.reader.line.cap <= 1024);
     node_exec_stream_release(&stream);

@@ -47,8 +47,9 @@ static void check_runs_detached(const struct node_call *call)
 
 static void check_has(const struct node_call *call, const char *text)
 {
-    if (strstr(str_text(&call->input), text) == NULL)
+    if (strstr(str_text(&call->input), text) == NULL) {
         fail_msg("lacks %s", text);
+    }
 }
 
 static void test_a_stop(void **state)

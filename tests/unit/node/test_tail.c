@@ -134,8 +134,9 @@ static void test_endless_noise(void **state)
 
     memset(noise, 'x', sizeof(noise) - 1);
     node_tail_init(&tail, N);
-    for (int i = 0; i < 70 && result == 0; i++)
+    for (int i = 0; i < 70 && result == 0; i++) {
         result = feed(&tail, noise, &err);
+    }
     assert_int_equal(result, -1);
     assert_string_equal(err.text, "the node printed more than 65536 bytes before its answer");
     node_tail_release(&tail);

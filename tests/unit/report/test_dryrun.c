@@ -24,8 +24,9 @@ static int set_up(void **state)
     assert_int_equal(hostlist_parse(&fixture->hosts, "g[1-2]", 6, HOSTLIST_COMMAS, "--hosts", 0, NULL, &err),
                      0);
     const struct plan_input input = {.job = &fixture->job, .hosts = &fixture->hosts, .run = "r1"};
-    if (plan_make(&fixture->plan, &input, &err) != 0)
+    if (plan_make(&fixture->plan, &input, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     *state = fixture;
     return 0;
 }
@@ -45,8 +46,9 @@ static json_t *variable(json_t *node, const char *name)
     json_t *env = json_object_get(node, "env");
     for (size_t i = 0; i < json_array_size(env); i++) {
         json_t *entry = json_array_get(env, i);
-        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
+        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0) {
             return entry;
+        }
     }
     fail_msg("no variable %s", name);
     return NULL;
@@ -126,8 +128,9 @@ static void test_a_large_plan_is_folded(void **state)
     assert_int_equal(hostlist_parse(&hosts, list, strlen(list), HOSTLIST_COMMAS, "--hosts", 0, NULL, &err),
                      0);
     const struct plan_input input = {.job = &job, .hosts = &hosts, .run = "r1"};
-    if (plan_make(&plan, &input, &err) != 0)
+    if (plan_make(&plan, &input, &err) != 0) {
         fail_msg("%s", err.text);
+    }
     report_plan_text(&plan, &style, &out);
     assert_contains(str_text(&out), "\nnode 0: g0001");
     assert_contains(str_text(&out), "\nnode 15: g0016");

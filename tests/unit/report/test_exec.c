@@ -24,8 +24,9 @@ struct fixture {
 static void begin(struct fixture *fixture, enum report_exec_mode mode, int hosts)
 {
     *fixture = (struct fixture){.style = REPORT_STYLE_PLAIN};
-    for (int i = 1; i <= hosts; i++)
+    for (int i = 1; i <= hosts; i++) {
         strlist_addf(&fixture->labels, "g%04d", i);
+    }
     report_exec_init(&fixture->report, mode, &fixture->style, &fixture->labels, &fixture->failures, true);
 }
 
@@ -76,8 +77,9 @@ static void test_gather(void **state)
     say(&fixture, 4, 2, "trouble\n");
     /* The order of the ends does not show. */
     for (size_t i = 6; i-- > 0;) {
-        if (i != 5)
+        if (i != 5) {
             finish(&fixture, i, 0, "");
+        }
     }
     lose(&fixture, 5, &kind_connection_lost);
     report_exec_gathered(&fixture.report, 1, &out);
@@ -212,10 +214,11 @@ static void test_failures_come_before_statuses(void **state)
         struct error err = ERROR_INIT;
         begin(&fixture, REPORT_EXEC_GATHER, 3);
         for (size_t host = 0; host < 2; host++) {
-            if (cases[i].kinds[host] != NULL)
+            if (cases[i].kinds[host] != NULL) {
                 lose(&fixture, host, cases[i].kinds[host]);
-            else
+            } else {
                 finish(&fixture, host, 0, "");
+            }
         }
         finish(&fixture, 2, 9, "");
         assert_int_equal(report_exec_finish(&fixture.report, false, &err), cases[i].code);

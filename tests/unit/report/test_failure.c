@@ -79,8 +79,9 @@ static void test_nothing_reaches_the_terminal_raw(void **state)
     error_hint(&err, "h\ri\nj");
     strlist_add(&hosts, "n\0331");
     failure_text(&err, &hosts, false, &out);
-    for (size_t i = 0; i < out.len; i++)
+    for (size_t i = 0; i < out.len; i++) {
         assert_true(out.data[i] == '\n' || (unsigned char)out.data[i] >= ' ');
+    }
     assert_lacks(str_text(&out), "\x7f");
     assert_contains(str_text(&out), "a?[2Jb\n    c?\n"); /* lines of a log are quoted below */
     assert_contains(str_text(&out), "hint: h?i j\n");
@@ -116,8 +117,9 @@ static void test_hosts_are_folded(void **state)
     AUTO_STR struct str out = STR_INIT;
     error_set(&err, &kind_refused, "connection refused");
     const char *const hosts[] = {"g0033", "g0034", "g0035", "g0036", "g0034"};
-    for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
         failures_add(&failures, hosts[i], &err);
+    }
     assert_int_equal(failures.len, 1);
     assert_int_equal(failures.items[0].hosts.len, 4);
     failure_text(&failures.items[0].error, &failures.items[0].hosts, false, &out);
@@ -180,8 +182,9 @@ static void test_json_with_odd_bytes(void **state)
     error_set(&err, &kind_job_file, "a\033\xff\x7f\xc2\x9b\"é");
     error_at(&err, "f", 7, 9);
     failure_json(&err, NULL, &out);
-    for (size_t i = 0; i + 1 < out.len; i++)
+    for (size_t i = 0; i + 1 < out.len; i++) {
         assert_true((unsigned char)out.data[i] >= ' ' && out.data[i] != 0x7f);
+    }
     assert_lacks(str_text(&out), "\xc2\x9b");
     json_t *answer = answer_object(&out);
     json_t *error = json_object_get(answer, "error");

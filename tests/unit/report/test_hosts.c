@@ -15,8 +15,9 @@ static int set_up(void **state)
     assert_int_equal(
         hostlist_parse(&fixture->list, entries, strlen(entries), HOSTLIST_COMMAS, "--hosts", 0, NULL, &err),
         0);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         fixture->list.items[i].env.items[0].secret = true;
+    }
     fixture->hosts[0] = (struct report_host){
         .host = &fixture->list.items[0], .hostname = "g1", .user = "me", .port = 22, .local = true};
     fixture->hosts[1] = (struct report_host){

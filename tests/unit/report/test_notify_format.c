@@ -83,8 +83,9 @@ static void test_unknown_is_null(void **state)
     json_t *body = body_of(NOTIFY_JSON, &event, NULL);
     static const char *const keys[] = {"time",    "run",  "job",    "run_id",
                                        "attempt", "head", "reason", "exit_status"};
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         assert_true(json_is_null(json_object_get(body, keys[i])));
+    }
     assert_int_equal(json_array_size(json_object_get(body, "hosts")), 0);
     assert_string_equal(text_of(body, "text"), "run '?' is lost");
     json_decref(body);
@@ -125,8 +126,9 @@ static void test_any_bytes_make_valid_json(void **state)
     (void)state;
     char all[256];
     AUTO_STRLIST struct strlist lines = STRLIST_INIT;
-    for (int i = 1; i < 256; i++)
+    for (int i = 1; i < 256; i++) {
         all[i - 1] = (char)i;
+    }
     all[255] = '\0';
     strlist_add(&lines, all);
     strlist_add(&lines, "\xe2\x82");                     /* a cut character */
@@ -178,8 +180,9 @@ static void test_a_cut_never_leaves_a_part_of_a_secret(void **state)
     (void)state;
     AUTO_STR struct str line = STR_INIT;
     AUTO_STRLIST struct strlist secrets = STRLIST_INIT, lines = STRLIST_INIT;
-    while (line.len < NOTICE_LINE_MAX - 4)
+    while (line.len < NOTICE_LINE_MAX - 4) {
         str_add_char(&line, 'x');
+    }
     str_add(&line, "hunter22");
     strlist_add(&secrets, "hunter22");
     strlist_add(&lines, str_text(&line));
@@ -193,12 +196,15 @@ static void test_everything_is_bounded(void **state)
     (void)state;
     AUTO_STR struct str huge = STR_INIT;
     AUTO_STRLIST struct strlist lines = STRLIST_INIT, hosts = STRLIST_INIT;
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < 50000; i++) {
         str_add(&huge, "\xe2\x82\xac");
-    for (int i = 0; i < 100; i++)
+    }
+    for (int i = 0; i < 100; i++) {
         strlist_addf(&lines, "%d %s", i, str_text(&huge));
-    for (int i = 0; i < 2000; i++)
+    }
+    for (int i = 0; i < 2000; i++) {
         strlist_addf(&hosts, "h%c%d", 'a' + i % 7, i);
+    }
     const struct notify_event event = {
         .kind = NOTIFY_FAILED, .run = "r", .reason = str_text(&huge), .lines = &lines, .hosts = &hosts};
     json_t *body = body_of(NOTIFY_JSON, &event, NULL);

@@ -26,8 +26,9 @@ static void test_statuses(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_STR struct str why = STR_INIT;
         assert_int_equal(judge(cases[i].status, 0, 1, 0, &why).what, cases[i].what);
-        if (cases[i].what != NOTIFY_DELIVERED)
+        if (cases[i].what != NOTIFY_DELIVERED) {
             assert_contains(str_text(&why), "answered with status ");
+        }
     }
 }
 

@@ -15,8 +15,9 @@ static void *drain(void *fd)
     size_t *total = xcalloc(1, sizeof(*total));
     char buffer[4096];
     ssize_t got;
-    while ((got = read(*(int *)fd, buffer, sizeof buffer)) > 0)
+    while ((got = read(*(int *)fd, buffer, sizeof buffer)) > 0) {
         *total += (size_t)got;
+    }
     return total;
 }
 
@@ -59,8 +60,9 @@ static void test_a_full_disk(void **state)
     (void)state;
     struct error err = ERROR_INIT;
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         skip();
+    }
     assert_int_equal(output_write(fd, "x", 1, &err), -1);
     assert_ptr_equal(err.kind, &kind_local);
     assert_string_equal(err.text, "cannot write the output: no space left on device");

@@ -109,10 +109,11 @@ static void assert_exit_status(struct run *run, enum run_state run_state, int ex
     run->state = run_state;
     json_t *status = status_object(&view);
     json_t *value = json_object_get(status, "exit_status");
-    if (expected < 0)
+    if (expected < 0) {
         assert_true(json_is_null(value));
-    else
+    } else {
         assert_int_equal(json_integer_value(value), expected);
+    }
     json_decref(status);
 }
 
@@ -254,8 +255,9 @@ static void test_equal_nodes_of_a_large_run_are_one_line(void **state)
     style.full = true;
     str_reset(&out);
     report_run_text(&view, &style, &out);
-    for (size_t i = 0; i < run->nodes_len; i++)
+    for (size_t i = 0; i < run->nodes_len; i++) {
         assert_contains(str_text(&out), run->nodes[i].label);
+    }
 }
 
 static void test_sixteen_nodes_are_not_folded(void **state)
@@ -328,10 +330,11 @@ static void assert_exit_text(int status, const char *signal, const char *expecte
     AUTO_FREE char *name = xstrdup(signal);
     struct run_node node = {.exit_status = status, .signal = name};
     AUTO_FREE char *text = report_exit_text(&node);
-    if (expected)
+    if (expected) {
         assert_string_equal(text, expected);
-    else
+    } else {
         assert_null(text);
+    }
 }
 
 static void test_exit_statuses_in_words(void **state)

@@ -47,8 +47,9 @@ static void assert_fits(const struct table *table, size_t width)
 {
     AUTO_STR struct str out = STR_INIT;
     table_render(table, width, false, &out);
-    for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n"))
+    for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
         assert_true(text_columns(line) <= width);
+    }
 }
 
 static void test_no_line_is_wider_than_the_terminal(void **state)
@@ -61,8 +62,9 @@ static void test_no_line_is_wider_than_the_terminal(void **state)
     table_render(&table, 60, false, &out);
     assert_contains(str_text(&out), "a-long-host-name.example.org"); /* the flexible column gives first */
     assert_contains(str_text(&out), "…\n");
-    for (size_t width = 7; width < 90; width++)
+    for (size_t width = 7; width < 90; width++) {
         assert_fits(&table, width);
+    }
     table_release(&table);
 }
 
@@ -114,8 +116,9 @@ static void test_long_names_stay_different(void **state)
             table_add(&table, "running", TONE_PLAIN);
         }
         table_render(&table, width, false, &out);
-        if (width == 55)
+        if (width == 55) {
             assert_contains(str_text(&out), "\ngpu-training-cluster-east-rack-0017-node-0001…  running\n");
+        }
         for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
             assert_true(text_columns(line) <= width);
             assert_false(strlist_has(&seen, line));

@@ -132,8 +132,9 @@ static void test_output_that_fails_is_told_once(void **state)
     const struct run_observer *observer = &fixture->watch.observer;
     int calls = 0;
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    if (full < 0)
+    if (full < 0) {
         skip();
+    }
     fixture->watch.log_fd = full;
     fixture->watch.output_failed = count_call;
     fixture->watch.output_ctx = &calls;

@@ -200,8 +200,9 @@ static void test_sizes(void **state)
                  "argument 12 of the command is 131072 bytes long; at most 131071 can be handed over");
     f->job.args.items[0].values.items[0][131071] = '\0';
     assert_int_equal(strlen(planned(f)->nodes[0].argv.items[12]), 131071);
-    for (size_t i = 0; i < 16; i++)
+    for (size_t i = 0; i < 16; i++) {
         add_arg(f, f->job.args.items[0].values.items[0]);
+    }
     plan_release(&f->plan);
     assert_int_equal(plan_make(&f->plan, &f->in, &f->err), -1);
     assert_non_null(strstr(f->err.text, "bytes; at most 2097152 can be handed over"));
@@ -214,8 +215,9 @@ static void test_sizes(void **state)
     /* A value may grow past the limit when its placeholders are filled. */
     set_text(&f->job.name, "a-job-with-a-name-that-is-much-longer-than-its-placeholder-and-then-some-more");
     memset(big, 'x', 131000);
-    for (size_t i = 0; i < 10; i++)
+    for (size_t i = 0; i < 10; i++) {
         memcpy(big + 9 * i, "${{job}} ", 9);
+    }
     env_set(&f->job.env, "BIG", big, "spec");
     plan_refused(f, &kind_plan,
                  "'BIG' with its value is 131694 bytes long; at most 131071 can be handed over");

@@ -203,8 +203,9 @@ static void test_nodes_have_equal_environments(void **state)
     for (size_t i = 0; i < first.len; i++) {
         bool differs = strcmp(first.items[i].value, second.items[i].value) != 0;
         bool may = false;
-        for (size_t k = 0; k < ARRAY_LEN(per_node); k++)
+        for (size_t k = 0; k < ARRAY_LEN(per_node); k++) {
             may = may || strcmp(first.items[i].name, per_node[k]) == 0;
+        }
         assert_string_equal(first.items[i].name, second.items[i].name);
         assert_int_equal(differs, may);
     }

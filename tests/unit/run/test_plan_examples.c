@@ -12,27 +12,32 @@ static void golden(struct fixture *f, const char *name, const char *spec, const 
 {
     struct strlist chosen = STRLIST_INIT, warnings = STRLIST_INIT;
     AUTO_FREE char *words = xstrdup(profiles);
-    for (char *rest = words, *word; (word = strsep(&rest, " "));)
-        if (*word)
+    for (char *rest = words, *word; (word = strsep(&rest, " "));) {
+        if (*word) {
             strlist_add(&chosen, word);
+        }
+    }
     AUTO_FREE char *file = xasprintf("examples/%s", spec);
     const struct job_request request = {.job = file, .profiles = &chosen, .home = "/home/yi"};
     job_release(&f->job);
     hostlist_release(&f->hosts);
     const struct hostlist_context context = {.warnings = &warnings};
     if (jobfile_load(&f->job, &request, NULL, &warnings, &f->err) ||
-        hostfile_read(&f->hosts, f->job.hostfile, &context, &f->err))
+        hostfile_read(&f->hosts, f->job.hostfile, &context, &f->err)) {
         fail_msg("%s: %s", f->err.file, f->err.text);
+    }
     assert_int_equal(warnings.len, 0);
     strlist_release(&chosen);
-    for (; nodes && f->hosts.len > nodes; f->hosts.len--)
+    for (; nodes && f->hosts.len > nodes; f->hosts.len--) {
         host_release(&f->hosts.items[f->hosts.len - 1]);
+    }
 
     AUTO_FREE char *path = xasprintf("tests/data/plans/example-%s.txt", name);
     AUTO_STR struct str got = STR_INIT, wanted = STR_INIT;
     add_plan_text(planned(f), &got);
-    if (getenv("MTLAUNCH_UPDATE_GOLDEN"))
+    if (getenv("MTLAUNCH_UPDATE_GOLDEN")) {
         assert_int_equal(file_write_atomic(path, got.data, got.len, 0644, NULL), 0);
+    }
     assert_int_equal(file_read(path, 1 << 20, &wanted, &f->err), 0);
     assert_string_equal(str_text(&got), str_text(&wanted));
 }

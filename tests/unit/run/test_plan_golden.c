@@ -10,8 +10,9 @@ static void golden(struct fixture *f, const char *name)
     AUTO_FREE char *path = xasprintf("tests/data/plans/%s.txt", name);
     AUTO_STR struct str got = STR_INIT, wanted = STR_INIT;
     add_plan_text(planned(f), &got);
-    if (getenv("MTLAUNCH_UPDATE_GOLDEN"))
+    if (getenv("MTLAUNCH_UPDATE_GOLDEN")) {
         assert_int_equal(file_write_atomic(path, got.data, got.len, 0644, NULL), 0);
+    }
     assert_int_equal(file_read(path, 1 << 20, &wanted, &f->err), 0);
     assert_string_equal(str_text(&got), str_text(&wanted));
 }

@@ -32,27 +32,32 @@ static void make_up(struct fixture *f, unsigned *seed)
 {
     AUTO_STR struct str list = STR_INIT;
     unsigned count = 1 + next(seed, 4);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         str_addf(&list, "%s port=%u%s\n", pick(seed, names, ARRAY_LEN(names)), 2200 + i,
                  pick(seed, host_keys, ARRAY_LEN(host_keys)));
+    }
     set_hosts(f, str_text(&list));
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         f->host_facts[i] = (struct plan_host){.local = next(seed, 4) == 0,
                                               .hostname = pick(seed, hostnames, ARRAY_LEN(hostnames))};
+    }
     set_text(&f->job.master_addr, pick(seed, addrs, ARRAY_LEN(addrs)));
     set_text(&f->job.launcher, next(seed, 2) ? "torchrun" : "script");
     f->job.rendezvous = next(seed, 2) ? RENDEZVOUS_STATIC : RENDEZVOUS_C10D;
     f->job.nproc_per_node = next(seed, 3);
     set_facts(f, next(seed, 40), next(seed, 3), next(seed, 2) ? "eth0" : NULL);
-    if (next(seed, 2))
+    if (next(seed, 2)) {
         f->in.facts = NULL;
+    }
 }
 
 static bool all_loopback(const struct plan *plan)
 {
-    for (unsigned i = 0; i < plan->nnodes; i++)
-        if (!topology_addr_is_loopback(plan->nodes[i].addr))
+    for (unsigned i = 0; i < plan->nnodes; i++) {
+        if (!topology_addr_is_loopback(plan->nodes[i].addr)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -64,16 +69,20 @@ static void check_plan(const struct plan *plan, unsigned case_number)
         world += plan->nodes[i].nproc;
         known = known && plan->nodes[i].nproc;
         const struct env_var *master = env_get(&plan->nodes[i].computed, "MASTER_ADDR");
-        if (plan->nodes[i].rank != i || strcmp(master->value, plan->master_addr) != 0)
+        if (plan->nodes[i].rank != i || strcmp(master->value, plan->master_addr) != 0) {
             fail_msg("case %u: node %u has rank %u, master %s", case_number, i, plan->nodes[i].rank,
                      master->value);
+        }
     }
-    if (plan->world_size != (known ? world : 0))
+    if (plan->world_size != (known ? world : 0)) {
         fail_msg("case %u: world %u is not %u", case_number, plan->world_size, world);
-    if (plan->master_addr[0] == '\0' || strchr(plan->master_addr, '['))
+    }
+    if (plan->master_addr[0] == '\0' || strchr(plan->master_addr, '[')) {
         fail_msg("case %u: master '%s'", case_number, plan->master_addr);
-    if (plan->nnodes > 1 && topology_addr_is_loopback(plan->master_addr) && !all_loopback(plan))
+    }
+    if (plan->nnodes > 1 && topology_addr_is_loopback(plan->master_addr) && !all_loopback(plan)) {
         fail_msg("case %u: %u nodes and master '%s'", case_number, plan->nnodes, plan->master_addr);
+    }
 }
 
 static void test_properties(void **state)
@@ -87,8 +96,9 @@ static void test_properties(void **state)
         struct plan plan, again;
         if (plan_make(&plan, &f->in, &f->err)) {
             refused++;
-            if (!f->err.kind || !f->err.text[0] || !f->err.hint[0])
+            if (!f->err.kind || !f->err.text[0] || !f->err.hint[0]) {
                 fail_msg("case %u: error without kind, text or hint: %s", i, f->err.text);
+            }
             continue;
         }
         made++;

@@ -90,8 +90,9 @@ static struct endpoint resolve(struct host host, const struct ssh_options *optio
     struct endpoint endpoint;
     struct error err = ERROR_INIT;
 
-    if (endpoint_resolve(&host, options, machine, config, &endpoint, NULL, &err) != 0)
+    if (endpoint_resolve(&host, options, machine, config, &endpoint, NULL, &err) != 0) {
         print_error("%s\n", err.text);
+    }
     assert_null(err.kind);
     return endpoint;
 }
@@ -134,8 +135,9 @@ static void test_what_is_local(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct endpoint endpoint =
             resolve(entry(cases[i].name, cases[i].user, cases[i].port), NULL, *state, NULL);
-        if (endpoint.local != cases[i].local)
+        if (endpoint.local != cases[i].local) {
             print_error("case %zu: %s\n", i, cases[i].name);
+        }
         assert_int_equal(endpoint.local, cases[i].local);
         assert_int_equal(endpoint.why_local != NULL, cases[i].local);
         endpoint_release(&endpoint);
@@ -350,10 +352,12 @@ static char *route_of(const struct endpoint *endpoint)
 {
     struct str out = STR_INIT;
 
-    if (endpoint->openssh && (endpoint->jump == NULL || endpoint->jump->openssh))
+    if (endpoint->openssh && (endpoint->jump == NULL || endpoint->jump->openssh)) {
         str_add(&out, "ssh ");
-    for (const struct endpoint *at = endpoint->jump; at != NULL; at = at->jump)
+    }
+    for (const struct endpoint *at = endpoint->jump; at != NULL; at = at->jump) {
         str_addf(&out, "%s@%s:%u ", at->user, at->hostname, at->port);
+    }
     return str_detach(&out);
 }
 
@@ -405,8 +409,9 @@ static void test_routes(void **state)
         endpoint_copy(&copy, &endpoint);
         endpoint_release(&endpoint);
         route = route_of(&copy);
-        if (strcmp(route, cases[i].route) != 0)
+        if (strcmp(route, cases[i].route) != 0) {
             print_error("case %zu, %s\n", i, cases[i].name);
+        }
         assert_string_equal(route, cases[i].route);
         endpoint_release(&copy);
     }
@@ -441,8 +446,9 @@ static void test_routes_refused(void **state)
         struct error err = ERROR_INIT;
         assert_int_equal(endpoint_resolve(&host, &options, *state, config, &endpoint, NULL, &err), -1);
         assert_true(error_is(&err, &kind_ssh_config));
-        if (strstr(err.text, cases[i].text) == NULL)
+        if (strstr(err.text, cases[i].text) == NULL) {
             print_error("case %zu: %s\n", i, err.text);
+        }
         assert_non_null(strstr(err.text, cases[i].text));
         assert_int_equal(err.line, cases[i].line);
         assert_true(err.hint[0] != '\0');
@@ -550,10 +556,11 @@ static void test_needs_of_kerberos(void **state)
         assert_int_equal(endpoint.openssh, ticket == 1);
         endpoint_release(&endpoint);
     }
-    if (kept != NULL)
+    if (kept != NULL) {
         setenv("KRB5CCNAME", kept, 1);
-    else
+    } else {
         unsetenv("KRB5CCNAME");
+    }
     ssh_config_free(config);
 }
 

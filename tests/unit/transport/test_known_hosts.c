@@ -87,8 +87,9 @@ static void assert_known(const struct place *place, const char *host, unsigned p
     struct error err;
 
     if (check(place, (struct known_name){.hostname = host, .port = port}, "ssh-ed25519", "AAAAgood", &err) !=
-        0)
+        0) {
         print_error("%s:%u: %s\n", host, port, err.text);
+    }
     assert_null(err.kind);
 }
 
@@ -328,14 +329,17 @@ static void test_adding_at_once(void **state)
             AUTO_FREE char *own = xasprintf("h%d-%d ssh-ed25519 AAAA%d\n", c, i, c);
             AUTO_FREE char *shared = xasprintf("all%d ssh-ed25519 AAAA\n", i);
             if (known_hosts_append(place->path, own, NULL, NULL) != 0 ||
-                known_hosts_append(place->path, shared, NULL, NULL) != 0)
+                known_hosts_append(place->path, shared, NULL, NULL) != 0) {
                 _exit(1);
+            }
         }
-        if (children[c] == 0)
+        if (children[c] == 0) {
             _exit(0);
+        }
     }
-    for (int c = 0; c < CHILDREN; c++)
+    for (int c = 0; c < CHILDREN; c++) {
         ends |= end_of(children[c]);
+    }
     assert_int_equal(ends, 0);
     assert_int_equal(file_read(place->path, 100000, &text, NULL), 0);
     for (const char *at = str_text(&text); *at != '\0'; at = strchr(at, '\n') + 1, lines++) {
@@ -397,8 +401,9 @@ static void test_adding_in_a_read_only_folder(void **state)
     child = fork();
     if (child == 0) {
         struct error err = ERROR_INIT;
-        if (getuid() == 0 && setuid(65534) != 0)
+        if (getuid() == 0 && setuid(65534) != 0) {
             _exit(2);
+        }
         _exit(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, &err) == -1 &&
                       error_is(&err, &kind_local) && strstr(err.text, place->path) != NULL &&
                       strstr(err.text, "permission denied") != NULL
@@ -442,8 +447,9 @@ static void test_taking_unwritten(void **state)
     assert_int_equal(chmod(place->dir, 0555), 0);
     child = fork();
     if (child == 0) {
-        if (getuid() == 0 && setuid(65534) != 0)
+        if (getuid() == 0 && setuid(65534) != 0) {
             _exit(2);
+        }
         _exit(is_taken(other) && is_taken(missing) && is_taken(place->path) ? 0 : 1);
     }
     assert_int_equal(end_of(child), 0);
@@ -464,8 +470,9 @@ static void test_adding_for_the_first_time(void **state)
     if (child == 0) {
         const struct rlimit none = {0, 0};
         setenv("HOME", place->dir, 1);
-        if (!is_taken(path))
+        if (!is_taken(path)) {
             _exit(1);
+        }
         signal(SIGXFSZ, SIG_IGN);
         _exit(setrlimit(RLIMIT_FSIZE, &none) == 0 && !is_taken(place->path) ? 0 : 2);
     }
@@ -527,10 +534,11 @@ static void test_authorities(void **state)
                        "@cert-authority\n@cert-authorityx h ssh-rsa BBBB\n@revoked plain ssh-rsa CCCC");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_FREE char *found = find_authority(place, cases[i].alias, cases[i].hostname, cases[i].port);
-        if (cases[i].line == 0)
+        if (cases[i].line == 0) {
             assert_null(found);
-        else
+        } else {
             assert_string_equal(found, cases[i].line == 2 ? second : third);
+        }
     }
     unlink(place->path);
     assert_null(find_authority(place, NULL, "g1.example", 22));

@@ -113,14 +113,17 @@ static void test_many(void **state)
         unsigned place = i * 77 % MANY;
         set_mark(&marks[i], &all, &log, (char)('a' + place / 20), place / 20 * 5);
     }
-    for (unsigned i = 0; i < MANY; i += 2)
+    for (unsigned i = 0; i < MANY; i += 2) {
         deadline_clear(&all, &marks[i].deadline);
+    }
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(log.len, MANY / 2);
-    for (size_t i = 1; i < log.len; i++)
+    for (size_t i = 1; i < log.len; i++) {
         assert_true(log.data[i - 1] <= log.data[i]);
-    for (unsigned i = 1; i < MANY; i += 2)
+    }
+    for (unsigned i = 1; i < MANY; i += 2) {
         assert_false(marks[i].early);
+    }
     end_loop(&loop, &all);
     free(marks);
 }
@@ -186,8 +189,9 @@ static void test_between_runs(void **state)
     uv_run(&loop, UV_RUN_NOWAIT);
     usleep(AWAY_MS * 1000);
     back = clock_mono_ms();
-    while (limit.fired_ms == 0)
+    while (limit.fired_ms == 0) {
         uv_run(&loop, UV_RUN_ONCE);
+    }
     assert_true(limit.fired_ms >= back + LIMIT_MS - 2 * LOOP_CLOCK_WORK_MS);
     end_loop(&loop, &all);
 }
@@ -244,8 +248,9 @@ static void test_chatter(void **state)
     deadlines_init(&all, &loop);
     deadline_set(&all, &chatter.deadline, 0);
     deadline_set(&all, &limit.deadline, LIMIT_MS);
-    while (limit.fired_ms == 0)
+    while (limit.fired_ms == 0) {
         uv_run(&loop, UV_RUN_ONCE);
+    }
     assert_in_range(limit.fired_ms - began, LIMIT_MS - 1, 4 * LIMIT_MS);
     end_loop(&loop, &all);
 }
@@ -281,8 +286,9 @@ static void test_turns(void **state)
     bool granted[GATE_WIDTH + 3] = {false}, ignored = false;
 
     (void)state;
-    for (int i = 0; i < GATE_WIDTH + 3; i++)
+    for (int i = 0; i < GATE_WIDTH + 3; i++) {
         assert_int_equal(enter(&gates, "10.0.0.1", 22, &turns[i], &granted[i]), i < GATE_WIDTH);
+    }
     assert_true(enter(&gates, "10.0.0.1", 2222, &other, &ignored));
     gate_leave(&gates, &turns[GATE_WIDTH]); /* from the queue */
     gate_leave(&gates, &turns[0]);
@@ -293,8 +299,9 @@ static void test_turns(void **state)
     assert_false(granted[GATE_WIDTH + 2]);
     gate_leave(&gates, &turns[1]);
     assert_true(granted[GATE_WIDTH + 2]);
-    for (int i = 2; i < GATE_WIDTH + 3; i++)
+    for (int i = 2; i < GATE_WIDTH + 3; i++) {
         gate_leave(&gates, &turns[i]);
+    }
     gate_leave(&gates, &other);
     assert_null(gates.first);
     gate_leave(&gates, &loopback);
@@ -312,8 +319,9 @@ static void test_turns_of_loopback(void **state)
         AUTO_FREE char *text = xasprintf("127.0.%d.1", i);
         assert_int_equal(enter(&gates, text, 22, &turns[i], &granted), i < GATE_WIDTH);
     }
-    for (int i = GATE_WIDTH; i >= 0; i--)
+    for (int i = GATE_WIDTH; i >= 0; i--) {
         gate_leave(&gates, &turns[i]);
+    }
     assert_null(gates.first);
 }
 
@@ -332,8 +340,9 @@ static void on_answer(void *ctx, int code, struct addrinfo *list)
     answer->count++;
     answer->code = code;
     answer->has_list = list != NULL;
-    if (list != NULL)
+    if (list != NULL) {
         freeaddrinfo(list);
+    }
 }
 
 static void test_lookups(void **state)
@@ -347,12 +356,14 @@ static void test_lookups(void **state)
     uv_loop_init(&loop);
     resolver = resolver_new(&loop, &err);
     assert_non_null(resolver);
-    for (int i = 0; i < 40; i++) /* more than run at once */
+    for (int i = 0; i < 40; i++) { /* more than run at once */
         lookup_start(resolver, "localhost", 22, on_answer, &good[i]);
+    }
     lookup_cancel(lookup_start(resolver, "localhost", 22, on_answer, &cancelled));
     for (int i = 0; i < 40; i++) {
-        while (good[i].count == 0)
+        while (good[i].count == 0) {
             uv_run(&loop, UV_RUN_ONCE);
+        }
         assert_int_equal(good[i].code, 0);
         assert_true(good[i].has_list);
     }
@@ -377,8 +388,9 @@ static void test_numeric(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct addrinfo *list = lookup_numeric(cases[i].text, 2222);
         assert_int_equal(list != NULL, cases[i].numeric);
-        if (list != NULL)
+        if (list != NULL) {
             freeaddrinfo(list);
+        }
     }
 }
 
@@ -416,8 +428,9 @@ static void test_signal_names(void **state)
     assert_int_equal(transport_signal_number("SIGTERM"), 0);
     for (int number = 1; number < 32; number++) {
         const char *name = transport_signal_name(number);
-        if (number == SIGSTKFLT)
+        if (number == SIGSTKFLT) {
             continue; /* sent by nobody */
+        }
         assert_non_null(name);
         assert_int_equal(transport_signal_number(name), number);
     }
@@ -438,9 +451,10 @@ static void test_table(void **state)
     assert_ptr_equal(transport_find(&here), &transport_local);
     assert_ptr_equal(transport_find(&there), &transport_ssh);
     assert_ptr_equal(transport_find(&apart), &transport_openssh);
-    for (size_t i = 0; i < transports_all_count; i++)
+    for (size_t i = 0; i < transports_all_count; i++) {
         assert_true(transports_all[i]->serves(&here) || transports_all[i]->serves(&there) ||
                     transports_all[i]->serves(&apart));
+    }
 }
 
 int main(void)

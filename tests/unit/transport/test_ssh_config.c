@@ -65,8 +65,9 @@ static struct ssh_config *load(const struct place *place, const char *text)
 
     write_in(place, "config", text);
     config = ssh_config_load(place->config, place->home, NULL, NULL, &err);
-    if (config == NULL)
+    if (config == NULL) {
         print_error("%s\n", err.text);
+    }
     assert_non_null(config);
     return config;
 }
@@ -84,14 +85,16 @@ static void assert_lookup(const struct ssh_config *config, const char *name, con
     struct ssh_config_values values;
 
     look_up(config, name, &values);
-    if (hostname == NULL)
+    if (hostname == NULL) {
         assert_null(values.hostname);
-    else
+    } else {
         assert_string_equal(values.hostname, hostname);
-    if (user == NULL)
+    }
+    if (user == NULL) {
         assert_null(values.user);
-    else
+    } else {
         assert_string_equal(values.user, user);
+    }
     assert_int_equal(values.port, port);
     ssh_config_values_release(&values);
 }
@@ -397,8 +400,9 @@ static void test_malformed_lines(void **state)
         write_in(place, "config", cases[i].text);
         assert_null(ssh_config_load(place->config, place->home, NULL, NULL, &err));
         assert_true(error_is(&err, &kind_ssh_config));
-        if (strstr(err.text, cases[i].wanted) == NULL)
+        if (strstr(err.text, cases[i].wanted) == NULL) {
             print_error("case %zu: %s\n", i, err.text);
+        }
         assert_non_null(strstr(err.text, cases[i].wanted));
         assert_string_equal(err.file, place->config);
         assert_int_equal(err.line, cases[i].line);
