@@ -29,13 +29,13 @@ HARDEN   := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover
 LDHARDEN := -fsanitize=$(SANITIZE)
 endif
 
-LAYERS := base model input launcher node transport run report cmd
+LAYERS := base model input launcher node reach transport run report cmd
 
 MT_CPPFLAGS := -D_GNU_SOURCE -DMTLAUNCH_VERSION='"$(VERSION)"' -Iinclude -Isrc $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP
 MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
 
-SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c))
+SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c src/$(layer)/*/*.c))
 MAINS    := src/cmd/main.c src/cmd/man_main.c
 LIB_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(MAINS),$(SOURCES))) $(BUILD)/node/script_text.o \
                $(BUILD)/cmd/completion_text.o
@@ -185,7 +185,7 @@ coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
 	@mkdir -p $(BUILD)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage \
 	    unit fuzz-replay >$(BUILD)/coverage.log 2>&1 || { tail -30 $(BUILD)/coverage.log; exit 1; }
-	@$(PYTHON) tests/coverage.py $(BUILD)/coverage base model input launcher node
+	@$(PYTHON) tests/coverage.py $(BUILD)/coverage base model input launcher node reach
 
 demo: ## four SSH nodes, a real torchrun all-reduce, stop, nothing left; KEEP=1 leaves the nodes up to play with
 	@sh tests/deps.sh build demo

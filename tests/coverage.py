@@ -25,7 +25,7 @@ def main():
     build, layers = sys.argv[1], sys.argv[2:]
     covered = collections.defaultdict(lambda: collections.defaultdict(bool))
     for layer in layers:
-        for notes in glob.glob(f"{build}/{layer}/*.gcno"):
+        for notes in glob.glob(f"{build}/{layer}/**/*.gcno", recursive=True):
             data = notes[:-4] + "gcda"
             for file, line, hit in lines_of(data if os.path.exists(data) else notes):
                 if file.startswith(f"src/{layer}/"):

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "node/request.h"
-#include "transport/endpoint.h"
+#include "reach/endpoint.h"
 
 /* How the command ended on a host. */
 struct run_exec_end {

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "transport/endpoint.h"
+#include "reach/endpoint.h"
 
 struct fleet;
 

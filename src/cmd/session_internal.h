@@ -3,10 +3,10 @@
 #define MTLAUNCH_CMD_SESSION_INTERNAL_H
 
 #include "cmd/cmd.h"
+#include "reach/endpoint.h"
 #include "report/status.h"
 #include "report/watch.h"
 #include "run/usecase.h"
-#include "transport/endpoint.h"
 
 struct session {
     struct cmd_call *call; /* borrowed */

@@ -9,9 +9,9 @@
 #include "input/jobfile.h"
 #include "model/hostlist.h"
 #include "model/job.h"
+#include "reach/endpoint.h"
 #include "run/plan.h"
 #include "run/store.h"
-#include "transport/endpoint.h"
 
 struct setup {
     struct machine machine;

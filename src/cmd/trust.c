@@ -1,4 +1,4 @@
-#include "transport/trust.h"
+#include "reach/trust.h"
 
 #include <stdio.h>
 #include <stdlib.h>

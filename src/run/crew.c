@@ -7,10 +7,10 @@
 #include "common_internal.h"
 #include "crew_internal.h"
 #include "model/kind.h"
+#include "reach/endpoint.h"
 #include "run/notify_store.h"
 #include "said_internal.h"
 #include "step_internal.h"
-#include "transport/endpoint.h"
 
 #define ANSWER_TIMES 3 /* the time for connect and login */
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "model/hostlist.h"
 #include "model/job.h"
+#include "reach/endpoint.h"
 #include "run/plan.h"
-#include "transport/endpoint.h"
 
 struct reached_hosts {
     struct hostlist list;

@@ -15,8 +15,8 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "reach/endpoint.h"
 #include "transport/deadline_internal.h"
-#include "transport/endpoint.h"
 #include "transport/fleet.h"
 
 /* Output that still comes after the end of a command is taken until there was none for this long … */

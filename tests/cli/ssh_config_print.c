@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/ssh_config.h"
+#include "reach/ssh_config.h"
 
 static void print_list(const char *keyword, const struct strlist *values)
 {

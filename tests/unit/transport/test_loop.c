@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "transport/deadline_internal.h"
 #include "transport/gate_internal.h"
-#include "transport/lookup_internal.h"
+#include "transport/ssh/lookup_internal.h"
 #include "transport/transport_internal.h"
 
 /* clang-format off */

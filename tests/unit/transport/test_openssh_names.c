@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "model/kind.h"
-#include "transport/openssh_internal.h"
+#include "transport/openssh/openssh_internal.h"
 
 static char name[] = "g0001", hostname[] = "g0001.example.org";
 

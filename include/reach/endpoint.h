@@ -1,0 +1,88 @@
+/*
+ * How a host is reached: an entry of the host list, the spec's ssh options and ssh_config made into one
+ * value. No network, no name look-up. Precedence: entry, spec, ssh_config, defaults.
+ */
+#ifndef MTLAUNCH_REACH_ENDPOINT_H
+#define MTLAUNCH_REACH_ENDPOINT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/host.h"
+#include "reach/ssh_config.h"
+#include "reach/trust.h"
+
+/* This machine and the caller, read once a command. */
+struct machine {
+    char *name;               /* uname -n */
+    char *user;               /* the caller's login name */
+    char *home;               /* absolute */
+    bool moved;               /* home is not that of the user database, which OpenSSH's client goes by */
+    char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
+    struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
+    struct ssh_authorities *authorities; /* of the known_hosts files looked at so far; NULL: none is known */
+};
+
+/* home: $HOME of the caller (used when absolute), or NULL: that of the user database. Errors: kind_local. */
+int machine_read(struct machine *machine, const char *home, struct error *err);
+void machine_release(struct machine *machine);
+
+/* The spec's ssh options; borrowed. "~" may stand at the start of the paths. */
+struct ssh_options {
+    /* "builtin": libssh; "openssh": the system's ssh, a process for each command; "auto" or NULL: the
+     * built-in one where it can do what the host's configuration asks for. */
+    const char *client;
+    const char *config; /* as ssh_config_load was given it */
+    /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
+    const char *jump;
+    const char *user;        /* NULL: not given */
+    unsigned port;           /* 0: not given */
+    const char *identity;    /* private key file; NULL: not given */
+    const char *known_hosts; /* the only known_hosts file; NULL: not given */
+    const char *host_key;    /* "strict", "accept-new"; NULL: as ssh_config says */
+};
+
+struct endpoint {
+    char *name;                /* as the host list has it, for messages */
+    char *hostname;            /* what is connected to: HostName of ssh_config, else name */
+    char *user;                /* never NULL */
+    unsigned port;             /* never 0 */
+    bool local;                /* runs on this machine without ssh */
+    char *why_local;           /* "this machine's name", … for people; NULL when not local */
+    char *home;                /* of the caller: commands of a local host start there, as a login does */
+    char *key_name;            /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
+    struct strlist identities; /* private key files, in the order they are tried; absolute */
+    struct strlist certificates;   /* of ssh_config's CertificateFile; absolute */
+    char *agent;                   /* socket of the ssh agent; NULL: none is asked */
+    bool identities_only;          /* of the agent's keys only those that identities name */
+    struct strlist known_hosts;    /* files, absolute */
+    char *trust_file;              /* where new keys go; NULL: nowhere */
+    bool accept_new;               /* a key of an unknown host is taken and written down */
+    bool accept_by_spec;           /* accept_new, or not, is what the spec says, not ssh_config */
+    struct hostkey_offers *offers; /* borrowed; NULL: keys that are not known are not collected */
+    unsigned connect_timeout_ms;   /* of ssh_config; 0: not given */
+    unsigned alive_interval_ms;    /* of ssh_config; 0: not given */
+    unsigned alive_count_max;      /* of ssh_config; 0: not given */
+    int address_family;            /* AF_INET, AF_INET6, AF_UNSPEC */
+    bool gssapi;                   /* ssh itself could log in by Kerberos: there is a ticket */
+    /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
+    struct endpoint *jump;
+    bool openssh;                /* through the system's ssh: name is what it is given */
+    struct strlist openssh_args; /* what entry and spec say, as words of its command line; a jump's too */
+};
+
+/*
+ * Fill out (uninitialised or zero). A host is local when its hostname is localhost, 127.0.0.1, ::1, this
+ * machine's name or an address of one of its real interfaces, the port is 22 and the user the caller, unless
+ * ssh=always. options and config may be NULL. notes (for -v: identity files of ssh_config that are missing),
+ * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable in a path is
+ * not set, a jump that leads to itself or is not understood, a ProxyCommand for the built-in client).
+ */
+int endpoint_resolve(const struct host *host, const struct ssh_options *options,
+                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
+                     struct strlist *notes, struct error *err);
+void endpoint_release(struct endpoint *endpoint);
+void endpoint_copy(struct endpoint *to, const struct endpoint *from); /* to is uninitialised or zero */
+
+#endif

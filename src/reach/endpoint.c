@@ -1,0 +1,222 @@
+#include "reach/endpoint.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "model/host.h"
+#include "model/kind.h"
+#include "reach/endpoint_route_internal.h"
+
+#define SSH_PORT 22
+
+/* The same address whatever way it is written (::1 and 0:0:0:0:0:0:0:1). */
+static bool is_same_address(const char *a, const char *b)
+{
+    for (int family = AF_INET;; family = AF_INET6) {
+        unsigned char raw_a[16] = {0}, raw_b[16] = {0};
+        if (inet_pton(family, a, raw_a) == 1 && inet_pton(family, b, raw_b) == 1) {
+            return memcmp(raw_a, raw_b, sizeof(raw_a)) == 0;
+        }
+        if (family == AF_INET6) {
+            return false;
+        }
+    }
+}
+
+/* uname -n may be the full name; its first label is this machine's name too. */
+static bool is_machine_name(const struct machine *machine, const char *name)
+{
+    size_t label = strcspn(machine->name, ".");
+
+    if (strcasecmp(machine->name, name) == 0) {
+        return true;
+    }
+    return label > 0 && strlen(name) == label && strncasecmp(machine->name, name, label) == 0;
+}
+
+/* Why that name is this machine, or NULL. */
+static char *find_why_local(const struct machine *machine, const char *hostname)
+{
+    AUTO_FREE char *bare = xstrndup(hostname, strcspn(hostname, "%"));
+
+    if (strcasecmp(hostname, "localhost") == 0) {
+        return xstrdup("'localhost' is this machine");
+    }
+    if (is_same_address(bare, "127.0.0.1") || is_same_address(bare, "::1")) {
+        return xasprintf("'%s' is this machine", hostname);
+    }
+    if (is_machine_name(machine, hostname)) {
+        return xasprintf("'%s' is this machine's name", hostname);
+    }
+    for (size_t i = 0; i < machine->addresses.len; i++) {
+        if (is_same_address(bare, machine->addresses.items[i])) {
+            return xasprintf("'%s' is an address of this machine", hostname);
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Behind a jump or a ProxyCommand an address that ssh_config puts in a name's place is one of the machine
+ * there, whatever this one calls it.
+ */
+static bool means_another(const struct ssh_options *options, const struct ssh_config_values *values,
+                          const struct machine *machine, const struct endpoint *endpoint)
+{
+    return strcasecmp(endpoint->name, endpoint->hostname) != 0 &&
+           (endpoint_find_jump(options, values) || values->proxy_command) &&
+           !is_machine_name(machine, endpoint->hostname);
+}
+
+/* Name, user, port: entry, spec, ssh_config, default. */
+static void fill_basics(const struct host *host, const struct ssh_options *options,
+                        const struct machine *machine, const struct ssh_config_values *values,
+                        struct endpoint *out)
+{
+    unsigned spec_port = options ? options->port : 0;
+
+    *out = (struct endpoint){0};
+    out->name = xstrdup(host->name);
+    out->hostname = xstrdup(values->hostname ? values->hostname : host->name);
+    out->user = xstrdup(values->user ? values->user : machine->user);
+    out->port = host->port != 0 ? host->port : spec_port != 0 ? spec_port : values->port;
+    if (out->port == 0) {
+        out->port = SSH_PORT;
+    }
+    out->home = xstrdup(machine->home);
+    out->key_name = xstrdup(values->host_key_alias);
+    if (host->here) {
+        out->why_local = xstrdup("no host list: this machine alone");
+        out->local = true;
+    } else if (!host->ssh_always && out->port == SSH_PORT && strcmp(out->user, machine->user) == 0 &&
+               !means_another(options, values, machine, out)) {
+        out->why_local = find_why_local(machine, out->hostname);
+        out->local = out->why_local;
+    }
+}
+
+/* A jump has what its own configuration says; where that says nothing, what the spec says for the hosts. */
+static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
+                           const struct machine *machine, bool has_identities)
+{
+    struct strlist identities = STRLIST_INIT, known_hosts = STRLIST_INIT;
+
+    if (spec->identity && !has_identities) {
+        strlist_take(&identities, path_expand_home(spec->identity, machine->home));
+        strlist_copy(&identities, &hop->identities);
+        strlist_release(&hop->identities);
+        hop->identities = identities;
+    }
+    if (spec->known_hosts) {
+        strlist_take(&known_hosts, path_expand_home(spec->known_hosts, machine->home));
+        strlist_copy(&known_hosts, &hop->known_hosts);
+        strlist_release(&hop->known_hosts);
+        hop->known_hosts = known_hosts;
+    }
+}
+
+/* The spec's options, as they stand for the host itself. */
+static const struct ssh_options *find_spec(const struct endpoint_way *outer)
+{
+    while (outer->outer) {
+        outer = outer->outer;
+    }
+    return outer->options;
+}
+
+int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources *sources,
+                         const struct endpoint_way *outer, struct endpoint *out, struct error *err)
+{
+    const struct ssh_options *options = sources->options;
+    const struct machine *machine = sources->machine;
+    const char *spec_user = options ? options->user : NULL;
+    const struct ssh_config_query query = {
+        .name = host->name, .user = host->user ? host->user : spec_user, .local_user = machine->user};
+    struct ssh_config_values values;
+    int failed;
+
+    if (ssh_config_lookup(sources->config, &query, &values, err) != 0) {
+        return -1;
+    }
+    if (values.user && !host_user_is_valid(values.user, strlen(values.user))) {
+        error_set(err, &kind_ssh_config, "'%s' cannot be the user of '%s'", values.user, host->name);
+        ssh_config_values_release(&values);
+        return error_hint(err, HOST_USER_HINT);
+    }
+    fill_basics(host, options, machine, &values, out);
+    failed = endpoint_fill_login(out, options, machine, &values, sources->notes, err);
+    if (failed == 0) {
+        if (outer && find_spec(outer)) {
+            add_spec_trust(out, find_spec(outer), machine, values.identity_files.len > 0);
+        }
+        failed = endpoint_find_route(host, sources, &values, outer, out, err);
+    }
+    if (failed != 0) {
+        endpoint_release(out);
+    }
+    ssh_config_values_release(&values);
+    return failed;
+}
+
+int endpoint_resolve(const struct host *host, const struct ssh_options *options,
+                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
+                     struct strlist *notes, struct error *err)
+{
+    const struct endpoint_sources sources = {
+        .options = options, .machine = machine, .config = config, .notes = notes};
+
+    return endpoint_resolve_hop(host, &sources, NULL, out, err);
+}
+
+void endpoint_release(struct endpoint *endpoint)
+{
+    free(endpoint->name);
+    free(endpoint->hostname);
+    free(endpoint->user);
+    free(endpoint->why_local);
+    free(endpoint->home);
+    free(endpoint->key_name);
+    strlist_release(&endpoint->identities);
+    strlist_release(&endpoint->known_hosts);
+    strlist_release(&endpoint->certificates);
+    free(endpoint->agent);
+    free(endpoint->trust_file);
+    strlist_release(&endpoint->openssh_args);
+    if (endpoint->jump) {
+        endpoint_release(endpoint->jump);
+    }
+    free(endpoint->jump);
+    *endpoint = (struct endpoint){0};
+}
+
+void endpoint_copy(struct endpoint *to, const struct endpoint *from)
+{
+    *to = *from;
+    to->name = xstrdup(from->name);
+    to->hostname = xstrdup(from->hostname);
+    to->user = xstrdup(from->user);
+    to->why_local = xstrdup(from->why_local);
+    to->home = xstrdup(from->home);
+    to->key_name = xstrdup(from->key_name);
+    to->identities = (struct strlist)STRLIST_INIT;
+    to->known_hosts = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->identities, &from->identities);
+    strlist_copy(&to->known_hosts, &from->known_hosts);
+    to->certificates = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->certificates, &from->certificates);
+    to->agent = xstrdup(from->agent);
+    to->trust_file = xstrdup(from->trust_file);
+    to->openssh_args = (struct strlist)STRLIST_INIT;
+    strlist_copy(&to->openssh_args, &from->openssh_args);
+    if (from->jump) {
+        to->jump = xcalloc(1, sizeof(*to->jump));
+        endpoint_copy(to->jump, from->jump);
+    }
+}

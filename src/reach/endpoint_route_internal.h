@@ -1,0 +1,44 @@
+/* The way to a host: through which jumps, by which client. */
+#ifndef MTLAUNCH_REACH_ENDPOINT_ROUTE_INTERNAL_H
+#define MTLAUNCH_REACH_ENDPOINT_ROUTE_INTERNAL_H
+
+#include "reach/endpoint_internal.h"
+
+#define ENDPOINT_MAX_HOPS 8
+
+/* What is being resolved around a hop: the host that is reached through it, and so on outwards. */
+struct endpoint_way {
+    const struct endpoint_way *outer; /* NULL: this is the host itself */
+    const struct endpoint *endpoint;
+    const struct ssh_options *options; /* the spec's */
+};
+
+/* What all hosts are resolved with. */
+struct endpoint_sources {
+    const struct ssh_options *options; /* may be NULL */
+    const struct machine *machine;
+    const struct ssh_config *config; /* may be NULL */
+    struct strlist *notes;           /* may be NULL */
+};
+
+/* endpoint.c: outer NULL for a host of the list, else what the hop is for. */
+int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources *sources,
+                         const struct endpoint_way *outer, struct endpoint *out, struct error *err);
+
+/*
+ * endpoint_route.c: fill jump, openssh and openssh_args of an endpoint whose own part is known. Errors:
+ * kind_ssh_config (a jump that leads to itself or is not understood; the built-in client is asked for and
+ * cannot).
+ */
+int endpoint_find_route(const struct host *host, const struct endpoint_sources *sources,
+                        const struct ssh_config_values *values, const struct endpoint_way *outer,
+                        struct endpoint *out, struct error *err);
+
+/* The text of the spec's jump, else of ssh_config's; NULL: none. */
+const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values);
+
+/* endpoint_client.c: what only OpenSSH's client can do and the host needs; NULL: nothing. Caller frees. */
+char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_values *values,
+                             const struct machine *machine);
+
+#endif

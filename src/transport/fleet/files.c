@@ -1,0 +1,99 @@
+/* Open files: as many as the hosts need, or sessions that stand idle make room for others. */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "model/kind.h"
+#include "transport/fleet/fleet_internal.h"
+
+#define FILES_SPARE    12 /* keys, known_hosts, look-ups, a session that is being closed */
+#define FILES_GENEROUS 3  /* a host, where the limit can be raised: jumps, followers, local pipes */
+
+/* The lowest free number is as good as a count: this process leaves no gaps. 0 when none is free: what is
+ * missing then is told by whoever needs a file next. */
+static size_t count_open_files(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return 0;
+    }
+    close(fd);
+    return (size_t)fd;
+}
+
+static size_t raise_limit(size_t wanted)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+        return wanted; /* no limit that is known of */
+    }
+    if (files.rlim_cur < wanted) {
+        struct rlimit raised = {.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max,
+                                .rlim_max = files.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+            files = raised;
+        }
+    }
+    return files.rlim_cur < SIZE_MAX ? (size_t)files.rlim_cur : SIZE_MAX;
+}
+
+/* The limit that is reached. */
+static size_t claim(struct fleet *fleet, size_t open, size_t wanted)
+{
+    size_t limit = raise_limit(open + FILES_SPARE + wanted);
+
+    fleet->files_max = limit > open + FILES_SPARE ? limit - open - FILES_SPARE : 1;
+    return limit;
+}
+
+void fleet_claim_files(struct fleet *fleet, size_t hosts)
+{
+    claim(fleet, count_open_files(), hosts * FILES_GENEROUS);
+}
+
+size_t fleet_host_files(const struct fleet_host *host)
+{
+    return host->ops->files ? host->ops->files(&host->endpoint) : 1;
+}
+
+int fleet_hold(struct fleet *fleet, struct error *err)
+{
+    size_t open = count_open_files(), wanted = 0, limit;
+
+    for (size_t i = 0; i < fleet->hosts_len; i++) {
+        wanted += fleet_host_files(fleet->hosts[i]);
+    }
+    limit = claim(fleet, open, wanted);
+    if (limit >= open + FILES_SPARE + wanted) {
+        return 0;
+    }
+    error_set(err, &kind_local, "%zu hosts at once need %zu open files, and %zu are allowed",
+              fleet->hosts_len, open + FILES_SPARE + wanted, limit);
+    return error_hint(err, "raise the limit (ulimit -Hn, nofile in limits.conf), or use fewer hosts");
+}
+
+/* One that has nothing to do may be opened again when it is needed. */
+static bool is_idle(const struct fleet_host *host)
+{
+    return host->links && !host->execs && host->links->state == LINK_OPEN;
+}
+
+void fleet_close_idle(struct fleet *fleet, size_t host)
+{
+    if (is_idle(fleet->hosts[host])) {
+        fleet_host_close(fleet->hosts[host]);
+    }
+}
+
+bool fleet_make_room(struct fleet *fleet, size_t files)
+{
+    for (size_t i = 0; i < fleet->hosts_len && fleet->files_used + files > fleet->files_max; i++) {
+        struct fleet_host *host = fleet->hosts[fleet->next_idle++ % fleet->hosts_len];
+        if (is_idle(host)) {
+            fleet_host_close(host);
+        }
+    }
+    return fleet->files_used + files <= fleet->files_max;
+}

@@ -1,0 +1,413 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/kind.h"
+#include "transport/ssh/ssh_internal.h"
+
+#define PIECE_BYTES 32768
+
+/* One channel and one socket; what comes from either goes to the other, and waits where that takes no more.
+ */
+struct ssh_forward {
+    struct ssh_connection *connection;
+    struct ssh_jump_session *session; /* NULL once that is gone */
+    struct ssh_passage *passage;      /* NULL: nobody is to be told anything */
+    struct ssh_forward *next;
+    ssh_channel channel;
+    struct ssh_channel_callbacks_struct callbacks;
+    char *host;
+    unsigned port;
+    int fd; /* ours of the pair; -1 while the channel opens */
+    uv_poll_t poll;
+    int waits_for;         /* events of poll */
+    bool channel_readable; /* it has data that was not read */
+    bool channel_ended;
+    bool fd_readable;
+    struct str pending; /* from the channel, not taken by the socket yet */
+};
+
+static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_t len, int is_stderr,
+                   void *userdata)
+{
+    struct ssh_forward *forward = userdata;
+
+    (void)session;
+    (void)channel;
+    (void)data;
+    (void)len;
+    (void)is_stderr;
+    forward->channel_readable = true;
+    return 0; /* it stays in the channel's buffer */
+}
+
+static void on_end(ssh_session session, ssh_channel channel, void *userdata)
+{
+    struct ssh_forward *forward = userdata;
+
+    (void)session;
+    (void)channel;
+    forward->channel_ended = true;
+    forward->channel_readable = true;
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct ssh_forward *forward = handle->data;
+
+    str_release(&forward->pending);
+    free(forward->host);
+    free(forward);
+}
+
+/* Out of the connection. The channel is libssh's to free when its session is lost. */
+static void discard(struct ssh_forward *forward, bool alive)
+{
+    struct ssh_forward **at = &forward->connection->forwards;
+
+    while (*at != forward) {
+        at = &(*at)->next;
+    }
+    *at = forward->next;
+    if (forward->passage) {
+        forward->passage->forward = NULL;
+    }
+    if (forward->session) {
+        ssh_jump_on_end(forward->session);
+    }
+    ssh_remove_channel_callbacks(forward->channel, &forward->callbacks);
+    if (alive) {
+        ssh_channel_free(forward->channel);
+    }
+    if (forward->fd < 0) {
+        str_release(&forward->pending);
+        free(forward->host);
+        free(forward);
+        return;
+    }
+    uv_poll_stop(&forward->poll);
+    close(forward->fd);
+    uv_close((uv_handle_t *)&forward->poll, on_poll_closed);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct ssh_forward *forward = poll->data;
+
+    forward->waits_for = status < 0 ? 0 : forward->waits_for; /* libuv has stopped the handle */
+    if (status < 0 || (events & UV_READABLE) != 0) {
+        forward->fd_readable = true;
+    }
+    ssh_connection_step(forward->connection);
+}
+
+/* --- the way opens --- */
+
+static const struct error_kind *classify(const char *reason)
+{
+    static const struct {
+        const char *text;
+        const struct error_kind *kind;
+    } kinds[] = {
+        {"refused", &kind_refused},
+        {"timed out", &kind_timed_out},
+        {"nknown host", &kind_name_not_resolved},
+        {"Name or service", &kind_name_not_resolved},
+        {"resolution", &kind_name_not_resolved},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strstr(reason, kinds[i].text)) {
+            return kinds[i].kind;
+        }
+    }
+    return &kind_unreachable;
+}
+
+/* "Channel opening failure: channel 43 error (2) Connection refused" */
+static void fail_open(struct ssh_forward *forward)
+{
+    struct ssh_passage *passage = forward->passage;
+    struct ssh_jump_session *session = forward->session;
+    AUTO_STR struct str text = STR_INIT;
+    const char *code, *reason;
+    struct error err = ERROR_INIT;
+
+    ssh_connection_reason(forward->connection, &text);
+    code = strstr(str_text(&text), "error (");
+    reason = code && strchr(code, ')') ? strchr(code, ')') + 1 : str_text(&text);
+    reason += strspn(reason, " ");
+    forward->passage = NULL;
+    forward->session = NULL;
+    if (passage) {
+        passage->forward = NULL;
+        if (session && (!code || code[strlen("error (")] != '2')) {
+            ssh_jump_on_refusal(session, passage, reason);
+        } else {
+            const struct error_kind *kind = classify(reason);
+            error_set(&err, kind, "no connection from the jump host to '%s' port %u: %s", passage->host,
+                      passage->port, reason);
+            error_hint(&err, kind == &kind_name_not_resolved
+                                 ? "the jump host looks the name up: is it known there"
+                                 : "is the host up and sshd running there, reachable from the jump host");
+            passage->failed(passage->ctx, &err);
+        }
+    }
+    if (session) {
+        ssh_jump_on_end(session);
+    }
+    discard(forward, true);
+}
+
+static int make_pair(struct ssh_forward *forward)
+{
+    int ends[2], failed;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
+        return -1;
+    }
+    failed = uv_poll_init(forward->connection->loop, &forward->poll, ends[0]);
+    if (failed != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        errno = -failed;
+        return -1;
+    }
+    forward->fd = ends[0];
+    forward->poll.data = forward;
+    return ends[1];
+}
+
+/* False: it could not be, and is gone. */
+static bool enter_open(struct ssh_forward *forward)
+{
+    struct ssh_passage *passage = forward->passage;
+    struct error err = ERROR_INIT;
+    int theirs = passage ? make_pair(forward) : -1;
+
+    if (theirs >= 0) {
+        passage->opened(passage->ctx, theirs);
+        return true;
+    }
+    if (passage) {
+        error_set_errno(&err, &kind_local, errno, "no more files can be opened");
+        error_hint(&err, "raise the limit (ulimit -n), or use fewer hosts at once");
+        forward->passage = NULL;
+        passage->forward = NULL;
+        passage->failed(passage->ctx, &err);
+    }
+    discard(forward, true);
+    return false;
+}
+
+/* True: it is open. */
+static bool step_opening(struct ssh_forward *forward)
+{
+    struct ssh_connection *connection = forward->connection;
+    int answer =
+        ssh_channel_open_forward(forward->channel, forward->host, (int)forward->port, "127.0.0.1", 0);
+
+    if (answer == SSH_AGAIN || !ssh_connection_is_alive(connection)) {
+        return false;
+    }
+    if (connection->link) {
+        ssh_link_leave_gate(connection->link);
+    }
+    if (answer == SSH_OK) {
+        return enter_open(forward);
+    }
+    fail_open(forward);
+    return false;
+}
+
+/* --- bytes go through --- */
+
+/* False: the socket takes no more for now, or is gone. */
+static bool flush(struct ssh_forward *forward)
+{
+    while (forward->pending.len > 0) {
+        ssize_t sent =
+            send(forward->fd, forward->pending.data, forward->pending.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent < 0) {
+            return false;
+        }
+        str_consume(&forward->pending, (size_t)sent);
+    }
+    return true;
+}
+
+/* From the channel to the socket. False: the other side is done, and all of it was passed on. */
+static bool pass_in(struct ssh_forward *forward)
+{
+    char buffer[PIECE_BYTES];
+
+    while (flush(forward) && forward->channel_readable) {
+        int got = ssh_channel_read_nonblocking(forward->channel, buffer, sizeof(buffer), 0);
+        if (!ssh_connection_is_alive(forward->connection)) {
+            return true;
+        }
+        if (got > 0) {
+            str_add_mem(&forward->pending, buffer, (size_t)got);
+            continue;
+        }
+        if (got < 0 || forward->channel_ended) {
+            return false;
+        }
+        forward->channel_readable = false;
+    }
+    return true;
+}
+
+static bool may_send(const struct ssh_forward *forward)
+{
+    return ssh_channel_window_size(forward->channel) > 0 &&
+           (ssh_get_poll_flags(forward->connection->session) & SSH_WRITE_PENDING) == 0;
+}
+
+/* From the socket to the channel. False: whoever went through has closed. */
+static bool pass_out(struct ssh_forward *forward)
+{
+    char buffer[PIECE_BYTES];
+
+    while (forward->fd_readable && may_send(forward)) {
+        uint32_t window = ssh_channel_window_size(forward->channel);
+        ssize_t got =
+            recv(forward->fd, buffer, window < sizeof(buffer) ? window : sizeof(buffer), MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 && errno == EAGAIN) {
+            forward->fd_readable = false;
+            return true;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        if (ssh_channel_write(forward->channel, buffer, (uint32_t)got) < 0) {
+            return !ssh_connection_is_alive(forward->connection);
+        }
+    }
+    return true;
+}
+
+static void wait_for_socket(struct ssh_forward *forward)
+{
+    int events = (forward->fd_readable ? 0 : UV_READABLE) | (forward->pending.len > 0 ? UV_WRITABLE : 0);
+
+    if (events == forward->waits_for) {
+        return;
+    }
+    forward->waits_for = events;
+    uv_poll_start(&forward->poll, events, on_poll);
+}
+
+static void step(struct ssh_forward *forward)
+{
+    if (forward->fd < 0 && !step_opening(forward)) {
+        return;
+    }
+    if (!pass_in(forward) || !pass_out(forward)) {
+        if (ssh_connection_is_alive(forward->connection)) {
+            discard(forward, true);
+        }
+        return;
+    }
+    wait_for_socket(forward);
+}
+
+void ssh_forward_step_all(struct ssh_connection *connection)
+{
+    struct ssh_forward *next;
+
+    for (struct ssh_forward *at = connection->forwards; at; at = next) {
+        next = at->next; /* a step removes none but its own */
+        if (!ssh_connection_is_alive(connection)) {
+            return;
+        }
+        step(at);
+    }
+}
+
+/* --- from outside --- */
+
+void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session *session,
+                      struct ssh_passage *passage)
+{
+    struct ssh_forward *forward = xcalloc(1, sizeof(*forward)), **at = &connection->forwards;
+
+    forward->connection = connection;
+    forward->session = session;
+    forward->passage = passage;
+    forward->host = xstrdup(passage->host);
+    forward->port = passage->port;
+    forward->fd = -1;
+    passage->forward = forward;
+    forward->channel = ssh_channel_new(connection->session);
+    if (!forward->channel) {
+        abort(); /* out of memory */
+    }
+    forward->callbacks.userdata = forward;
+    forward->callbacks.channel_data_function = on_data;
+    forward->callbacks.channel_eof_function = on_end;
+    forward->callbacks.channel_close_function = on_end;
+    ssh_callbacks_init(&forward->callbacks);
+    ssh_set_channel_callbacks(forward->channel, &forward->callbacks);
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = forward;
+}
+
+void ssh_forward_leave(struct ssh_forward *forward)
+{
+    forward->passage = NULL;
+}
+
+void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err)
+{
+    struct ssh_forward *next;
+
+    for (struct ssh_forward *forward = connection->forwards; forward; forward = next) {
+        struct ssh_passage *passage = forward->passage;
+        struct error told = *err;
+        if (forward->session) {
+            ssh_jump_explain_loss(forward->session, &told);
+        }
+        next = forward->next;
+        forward->passage = NULL;
+        discard(forward, false);
+        if (!passage) {
+            continue;
+        }
+        passage->forward = NULL;
+        passage->failed(passage->ctx, &told);
+    }
+}
+
+void ssh_forward_drop_all(struct ssh_connection *connection)
+{
+    struct ssh_forward *next;
+
+    for (struct ssh_forward *at = connection->forwards; at; at = next) {
+        next = at->next;
+        discard(at, ssh_connection_is_alive(connection));
+    }
+}
+
+void ssh_forward_orphan_all(struct ssh_connection *connection)
+{
+    for (struct ssh_forward *at = connection->forwards; at; at = at->next) {
+        if (at->passage) {
+            at->passage->forward = NULL;
+        }
+        at->passage = NULL;
+        at->session = NULL;
+    }
+}

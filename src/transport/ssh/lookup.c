@@ -1,0 +1,223 @@
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/kind.h"
+#include "transport/ssh/lookup_internal.h"
+
+#define MAX_RUNNING 32
+#define STACK_BYTES ((size_t)512 << 10) /* name service modules are not frugal */
+
+struct resolver {
+    uv_async_t async;
+    struct lookup *first; /* waiting, running and done, in order */
+    unsigned running;
+};
+
+/* Shared by the loop and its thread; whoever comes last frees it. */
+struct lookup {
+    pthread_mutex_t mutex;
+    struct resolver *resolver; /* NULL once abandoned; guarded by mutex */
+    struct lookup *next;       /* the loop's alone, as are the fields below */
+    bool started, cancelled;
+    lookup_callback callback;
+    void *ctx;
+    bool done; /* guarded by mutex */
+    int code;
+    struct addrinfo *list;
+    char *host;
+    char port[8];
+};
+
+static void free_lookup(struct lookup *lookup)
+{
+    pthread_mutex_destroy(&lookup->mutex);
+    if (lookup->list) {
+        freeaddrinfo(lookup->list);
+    }
+    free(lookup->host);
+    free(lookup);
+}
+
+static int resolve(const char *host, const char *port, int flags, struct addrinfo **list)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
+
+    *list = NULL;
+    return getaddrinfo(host, port, &hints, list);
+}
+
+struct addrinfo *lookup_numeric(const char *host, unsigned port)
+{
+    struct addrinfo *list;
+    char text[8];
+
+    snprintf(text, sizeof(text), "%u", port & 0xffff);
+    return resolve(host, text, AI_NUMERICHOST, &list) == 0 ? list : NULL;
+}
+
+static void *run_lookup(void *arg)
+{
+    struct lookup *lookup = arg;
+    struct addrinfo *list;
+    int code = resolve(lookup->host, lookup->port, AI_ADDRCONFIG, &list);
+    bool abandoned;
+
+    pthread_mutex_lock(&lookup->mutex);
+    lookup->code = code;
+    lookup->list = list;
+    lookup->done = true;
+    abandoned = !lookup->resolver;
+    if (!abandoned) {
+        uv_async_send(&lookup->resolver->async);
+    }
+    pthread_mutex_unlock(&lookup->mutex);
+    if (abandoned) {
+        free_lookup(lookup);
+    }
+    return NULL;
+}
+
+/* Signals are the loop's: a thread takes none. */
+static bool start_thread(struct lookup *lookup)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    int failed;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&thread, &attributes, run_lookup, lookup);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return failed == 0;
+}
+
+static void start_waiting(struct resolver *resolver)
+{
+    for (struct lookup *at = resolver->first; at && resolver->running < MAX_RUNNING; at = at->next) {
+        if (at->started) {
+            continue;
+        }
+        at->started = true;
+        resolver->running++;
+        if (!start_thread(at)) {
+            at->code = EAI_AGAIN;
+            at->done = true;
+            uv_async_send(&resolver->async);
+        }
+    }
+}
+
+/* Takes the first lookup that is done out of the list. */
+static struct lookup *take_done(struct resolver *resolver)
+{
+    for (struct lookup **at = &resolver->first; *at; at = &(*at)->next) {
+        struct lookup *lookup = *at;
+        bool done;
+        pthread_mutex_lock(&lookup->mutex);
+        done = lookup->done;
+        pthread_mutex_unlock(&lookup->mutex);
+        if (done) {
+            *at = lookup->next;
+            return lookup;
+        }
+    }
+    return NULL;
+}
+
+static void on_async(uv_async_t *async)
+{
+    struct resolver *resolver = async->data;
+
+    for (struct lookup *lookup; (lookup = take_done(resolver));) {
+        resolver->running--;
+        if (!lookup->cancelled) {
+            struct addrinfo *list = lookup->list;
+            lookup->list = NULL;
+            lookup->callback(lookup->ctx, lookup->code, list);
+        }
+        free_lookup(lookup);
+    }
+    start_waiting(resolver);
+}
+
+struct resolver *resolver_new(uv_loop_t *loop, struct error *err)
+{
+    struct resolver *resolver = xcalloc(1, sizeof(*resolver));
+    int failed = uv_async_init(loop, &resolver->async, on_async);
+
+    if (failed != 0) {
+        free(resolver);
+        error_set(err, &kind_local, "the event loop cannot be made: %s", uv_strerror(failed));
+        return NULL;
+    }
+    resolver->async.data = resolver;
+    return resolver;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void resolver_close(struct resolver *resolver)
+{
+    if (!resolver) {
+        return;
+    }
+    while (resolver->first) {
+        struct lookup *lookup = resolver->first;
+        bool ours;
+        resolver->first = lookup->next;
+        pthread_mutex_lock(&lookup->mutex);
+        lookup->resolver = NULL;
+        ours = !lookup->started || lookup->done;
+        pthread_mutex_unlock(&lookup->mutex);
+        if (ours) {
+            free_lookup(lookup);
+        }
+    }
+    uv_close((uv_handle_t *)&resolver->async, on_closed);
+}
+
+struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigned port,
+                            lookup_callback callback, void *ctx)
+{
+    struct lookup *lookup = xcalloc(1, sizeof(*lookup)), **at = &resolver->first;
+
+    pthread_mutex_init(&lookup->mutex, NULL);
+    lookup->resolver = resolver;
+    lookup->callback = callback;
+    lookup->ctx = ctx;
+    lookup->host = xstrdup(host);
+    snprintf(lookup->port, sizeof(lookup->port), "%u", port & 0xffff);
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = lookup;
+    start_waiting(resolver);
+    return lookup;
+}
+
+void lookup_cancel(struct lookup *lookup)
+{
+    lookup->cancelled = true;
+    if (lookup->started) {
+        return;
+    }
+    /* It never had a thread: take it out at once. */
+    for (struct lookup **at = &lookup->resolver->first; *at; at = &(*at)->next) {
+        if (*at == lookup) {
+            *at = lookup->next;
+            free_lookup(lookup);
+            return;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+/*
+ * The ssh transport's parts: a link (link.c) finds an address and makes connections until one is logged
+ * in; a connection (connection.c, login.c) is one socket with one libssh session; a command
+ * (command.c) is one channel of it. Facts about libssh 0.10 that the code leans on, read in its source:
+ *
+ * - ssh_connect makes the socket blocking (ssh_socket_set_blocking in ssh_socket_pollcallback): O_NONBLOCK is
+ * set again after each call; ssh_free closes it.
+ * - open, exec, write and keepalive read the socket themselves, so data of another channel can arrive with no
+ * later wake-up: a pass over the commands is repeated while the byte counter grows.
+ * - during a non-blocking login a lost connection gives AGAIN for ever: the descriptor is -1 then.
+ * - callbacks must be gone from a channel before it is freed, and a session is never freed inside its own
+ * callback.
+ * - a lost connection's descriptor is closed inside whichever call notices; the next socket of this process
+ * gets its number. uv_poll_stop and uv_close take a number out of epoll whosever it is by then. So the poll
+ * handle goes in the callback that has made the call, before any socket is watched anew; and there is none
+ * while another thread makes calls.
+ * - the list that an agent has given is leaked when the same session asks for another one.
+ */
+#ifndef MTLAUNCH_TRANSPORT_SSH_SSH_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_SSH_SSH_INTERNAL_H
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+
+#include "base/str.h"
+#include "reach/known_hosts.h"
+#include "transport/gate_internal.h"
+#include "transport/ssh/jump_internal.h"
+#include "transport/ssh/key_internal.h"
+#include "transport/ssh/lookup_internal.h"
+#include "transport/transport_internal.h"
+
+/* What all links of a fleet share. */
+struct ssh_shared {
+    struct transport_setup setup;
+    struct resolver *resolver;
+    struct gates gates;
+    struct ssh_keys *keys;
+    struct ssh_agents *agents; /* what ssh agents have listed */
+    struct known_hosts *known;
+    struct ssh_jumps jumps;
+};
+
+#define SSH_GREETING_BYTES 256
+
+struct ssh_link {
+    struct ssh_shared *shared;
+    const struct endpoint *endpoint;
+    const struct transport_events *events;
+    void *owner;
+    struct lookup *lookup;
+    struct addrinfo *addresses, *address; /* all, and the one in use */
+    struct gate_turn turn;
+    struct deadline total;    /* of look-up, connect and login; stands still while waiting for a turn */
+    uint64_t total_left_ms;   /* while it stands still */
+    struct deadline part;     /* of one address */
+    struct deadline again;    /* until the next try */
+    struct deadline patience; /* with a server that keeps a turn and says nothing */
+    unsigned tries;           /* connections that ended before the key exchange */
+    struct error trouble;     /* of the address that got furthest */
+    struct ssh_connection *connection;
+    struct ssh_passage passage;        /* through the endpoint's jump */
+    char *via;                         /* that jump, for the gate; NULL: reached directly */
+    bool carries;                      /* others go through it: its bytes never wait */
+    bool exact_types;                  /* look for the types of known keys among hashed names too */
+    char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
+    int64_t lost_ms;                   /* of the loop's clock, when the connection was begun */
+    bool opened, broken;
+};
+
+enum ssh_stage {
+    SSH_STAGE_CONNECT,
+    SSH_STAGE_HANDSHAKE,
+    SSH_STAGE_LOGIN,
+    SSH_STAGE_OPEN,
+    SSH_STAGE_CLOSING /* closed by the link; the server is given a moment to take what was sent */
+};
+
+struct ssh_connection {
+    struct ssh_link *link; /* NULL once closed */
+    enum ssh_stage stage;
+    bool failed;
+    int fd; /* until libssh has taken it, then -1 */
+    uv_loop_t *loop;
+    uv_poll_t *poll; /* NULL once failed, and while the session is lent */
+    ssh_session session;
+    ssh_event event;
+    struct ssh_counter_struct bytes, packets;
+    const struct ssh_identity **offers; /* what is offered from files, in this order */
+    size_t offers_len, offers_cap;
+    size_t identity;               /* of the offers, the one being tried */
+    size_t offered;                /* keys that the server has refused */
+    size_t withheld;               /* keys of the agent that are not offered: a server takes no more */
+    struct ssh_agent_login *agent; /* once the files are used up; NULL: not begun, or over */
+    bool lent;                     /* the session is in another thread's hands */
+    bool released;                 /* freed when it comes back from there, or by end */
+    uv_idle_t end;                 /* never runs: its close callback comes when nobody is inside any more */
+    struct error agent_trouble;    /* of the agent */
+    char greeting[SSH_GREETING_BYTES]; /* the first bytes that came, before libssh has read them */
+    struct str tried;                  /* identities the server refused, for the error */
+    struct error key_trouble;          /* of the first identity that could not be used */
+    struct ssh_command *commands;
+    struct ssh_forward *forwards; /* of those who go through */
+    struct deadlines *deadlines;
+    int64_t killed_ms;         /* when the last command was killed, 0: never */
+    struct deadline keepalive; /* once closing: until the end */
+    uint64_t heard;            /* byte counter at the last tick */
+    unsigned silent_ticks;
+};
+
+/* How a connection failed: what the link may do about it. */
+enum ssh_failure {
+    SSH_FAILURE_ADDRESS, /* not connected: the next address may do better */
+    SSH_FAILURE_EARLY,   /* dropped before the key exchange: the server may be busy, try again */
+    SSH_FAILURE_FINAL
+};
+
+/* link.c */
+struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
+                               const struct transport_events *events, void *owner, bool carries);
+void ssh_link_close(struct ssh_link *link);
+void ssh_link_on_open(struct ssh_link *link);
+void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
+/* The server has confirmed a channel, so its own count of logins has gone down. */
+void ssh_link_leave_gate(struct ssh_link *link);
+/* "port 22", or "'10.0.0.7' port 22" when the host is reached under another name than the list's. Static per
+ * link. */
+void ssh_link_where(const struct ssh_link *link, struct str *out);
+
+/* connection.c */
+struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
+                                           struct error *err);
+/* The same through a socket that is connected already, and is the connection's from now on. */
+struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err);
+void ssh_connection_close(struct ssh_connection *connection); /* no event after this; freed by the loop */
+/* Go as far as possible without waiting; called whenever something may have changed. */
+void ssh_connection_step(struct ssh_connection *connection);
+/* Wait for what can be done next; a pause has begun or ended. */
+void ssh_connection_watch(struct ssh_connection *connection);
+bool ssh_connection_is_alive(const struct ssh_connection *connection);
+/* The session is another thread's until it is taken back, which goes on, or frees a closed connection. */
+void ssh_connection_lend(struct ssh_connection *connection);
+void ssh_connection_take_back(struct ssh_connection *connection);
+void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
+                         const struct error *err);
+/* Look at the server's first bytes: libssh does not tell what came in place of a version line. */
+void ssh_connection_peek(struct ssh_connection *connection);
+/* libssh's last error, safe to print. */
+void ssh_connection_reason(const struct ssh_connection *connection, struct str *out);
+
+/* Put the server's banner (SSH_MSG_USERAUTH_BANNER: why it lets nobody in, as PAM says it) behind the
+ * message. */
+void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err);
+
+/* login.c: each returns 1 when done, 0 when it has to wait, -1 when the connection has failed. */
+int ssh_login_start(struct ssh_connection *connection);
+int ssh_login_handshake(struct ssh_connection *connection);
+int ssh_login_authenticate(struct ssh_connection *connection);
+
+/* Keys that are offered before a server of OpenSSH's default (MaxAuthTries 6) ends the connection. */
+#define SSH_MAX_OFFERS 6
+
+/* agent_login.c */
+struct ssh_agents *ssh_agents_new(void);
+void ssh_agents_free(struct ssh_agents *agents); /* NULL accepted */
+/* 1: *answer is libssh's; 0: it has to wait; -1: the agent has no key to offer. */
+int ssh_agent_authenticate(struct ssh_connection *connection, int *answer);
+bool ssh_agent_is_awaited(const struct ssh_connection *connection); /* the agent is to answer */
+void ssh_agent_close(struct ssh_connection *connection);
+
+/* command.c */
+void ssh_command_run(struct ssh_connection *connection, struct transport_job *job);
+void ssh_command_input(struct transport_job *job); /* is new, or hold_input is no longer set */
+void ssh_command_cancel(struct transport_job *job);
+void ssh_command_step_all(struct ssh_connection *connection);
+/* The connection is lost: each command is told its end. */
+void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err);
+/* The connection is closed: nobody is told. */
+void ssh_command_drop_all(struct ssh_connection *connection);
+
+#endif
