@@ -86,7 +86,7 @@ struct run_attempt {
  * A node of an earlier attempt that did not answer when the run went on without it: its processes are ended
  * when it is next reached, the same way and in the same place, whatever the run's next attempt uses.
  */
-struct run_debt {
+struct run_cleanup {
     struct host host;
     char *label;
     bool local;
@@ -141,8 +141,8 @@ struct run {
     char *spec; /* as resolved: JSON text */
     struct run_node *nodes;
     size_t nodes_len;
-    struct run_debt *debts;
-    size_t debts_len, debts_cap;
+    struct run_cleanup *cleanups;
+    size_t cleanups_len, cleanups_cap;
     struct run_left_over *left_over; /* as last seen */
     size_t left_over_len, left_over_cap;
     struct run_attempt *attempts; /* earlier and current, in order */
@@ -154,9 +154,9 @@ void run_release(struct run *run);
 void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
 void run_node_release(struct run_node *node);
 
-/* Append a zeroed debt and return it (valid until the next call); take one out. */
-struct run_debt *run_add_debt(struct run *run);
-void run_drop_debt(struct run *run, size_t index);
+/* Append a zeroed pending cleanup and return it (valid until the next call); take one out. */
+struct run_cleanup *run_add_cleanup(struct run *run);
+void run_drop_cleanup(struct run *run, size_t index);
 
 /* Append a zeroed attempt and return it (valid until the next call). */
 struct run_attempt *run_add_attempt(struct run *run);

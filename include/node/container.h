@@ -26,7 +26,7 @@ void node_call_enter(struct node_call *call, const struct node_container *contai
 void node_request_container_look(const struct node_container *container, const char *image, const char *nonce,
                                  struct node_call *out);
 
-struct node_container_wish {
+struct node_container_options {
     const char *old_id;          /* a container of this id is removed first; NULL: none */
     const char *idle_id;         /* one of this id is only started; NULL: one is made */
     const char *image;           /* for messages */
@@ -35,8 +35,9 @@ struct node_container_wish {
 };
 
 /* Make a container, or start it. Errors of the answer as below, also kind_image_missing. */
-void node_request_container_up(const struct node_container *container, const struct node_container_wish *wish,
-                               const char *nonce, struct node_call *out);
+void node_request_container_up(const struct node_container *container,
+                               const struct node_container_options *options, const char *nonce,
+                               struct node_call *out);
 
 /* Remove the container of that id, unless a run lives in it (kind_run_live). */
 void node_request_container_down(const struct node_container *container, const char *id, const char *nonce,

@@ -6,9 +6,9 @@
  * exit status or signal are those of the call, its streams are the call's own. Each stream begins with a line
  * that holds the nonce; what stands before it was said by the login's start-up files.
  *
- * A guard on the node ends the command's process group, and all that descends from it, when the call's
+ * A watchdog on the node ends the command's process group, and all that descends from it, when the call's
  * standard input ends or the limit passes. So the caller keeps standard input open until it wants the command
- * to end. With input, the guard acts when the connection ends or another call tells it to.
+ * to end. With input, the watchdog acts when the connection ends or another call tells it to.
  */
 #ifndef MTLAUNCH_NODE_EXEC_H
 #define MTLAUNCH_NODE_EXEC_H
@@ -21,7 +21,7 @@
 #include "node/reader.h"
 #include "node/request.h"
 
-struct node_exec_wish {
+struct node_exec_options {
     const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
     bool input;            /* what follows on standard input is the command's; else it has /dev/null */
     unsigned long limit_s; /* the node ends the command after this time; 0: never */
@@ -29,9 +29,9 @@ struct node_exec_wish {
 };
 
 /* As the requests of node/request.h. */
-void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out);
+void node_request_exec(const struct node_exec_options *options, const char *nonce, struct node_call *out);
 
-/* A call that tells the guard of the call with nonce target (one with input) to end its command. */
+/* A call that tells the watchdog of the call with nonce target (one with input) to end its command. */
 void node_request_exec_end(const char *target, const char *nonce, struct node_call *out);
 
 /* One output stream of a call. */

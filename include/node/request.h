@@ -82,7 +82,7 @@ struct node_job {
 };
 
 /* What a probe shall find out besides the facts it always reports. */
-struct node_probe_wish {
+struct node_probe_options {
     /* In program, command and interpreter a leading "~/" is the user's home there. */
     const char *program;     /* a file, relative to the job's folder after setup; NULL: do not look */
     const char *command;     /* a program looked up in PATH after setup; NULL: do not look */
@@ -100,33 +100,33 @@ struct node_probe_wish {
     unsigned long setup_timeout_s; /* limit of the setup lines; 0: 60 */
 };
 
-struct node_observe_wish {
+struct node_observe_options {
     bool leftovers; /* also look for processes of the run when its command has ended (a scan of all processes)
                      */
     bool gpus;      /* also ask nvidia-smi, for five seconds at most */
 };
 
-struct node_start_wish {
+struct node_start_options {
     unsigned master_port; /* recorded in .state; on rank 0 refused when another live run here claims it */
     const char *version;  /* of mtlaunch, recorded */
     unsigned long start_timeout_s; /* from the first setup line to the proof that it runs; 0: 120 */
 };
 
-struct node_stop_wish {
+struct node_stop_options {
     const char *signal; /* without SIG, from job_signal_name */
     unsigned long grace_s;
     bool only_attempt; /* the target's: what a later attempt runs there goes on */
 };
 
 /* A watch: an observation at once and whenever it would differ, and in between a beat. */
-struct node_watch_wish {
+struct node_watch_options {
     unsigned beat_s;     /* pause between two beats; 0: 10 */
     unsigned patience_s; /* a message that is not taken for so long ends the watch; 0: 300 */
 };
 
 enum node_tail_from { NODE_TAIL_LINES, NODE_TAIL_ALL, NODE_TAIL_OFFSET };
 
-struct node_tail_wish {
+struct node_tail_options {
     unsigned attempt; /* 0: the target's */
     enum node_tail_from from;
     uint64_t count; /* lines, or the offset of the first byte */
@@ -138,20 +138,20 @@ struct node_tail_wish {
  * initialised by the call and released by the caller with node_call_release.
  */
 void node_request_probe(const struct node_target *target, const struct node_job *job,
-                        const struct node_probe_wish *wish, const char *nonce, struct node_call *out);
+                        const struct node_probe_options *options, const char *nonce, struct node_call *out);
 void node_request_start(const struct node_target *target, const struct node_job *job,
-                        const struct node_start_wish *wish, const char *nonce, struct node_call *out);
-void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
+                        const struct node_start_options *options, const char *nonce, struct node_call *out);
+void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out);
-void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
+void node_request_watch(const struct node_target *target, const struct node_watch_options *options,
                         const char *nonce, struct node_call *out);
-void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
-                       struct node_call *out);
+void node_request_stop(const struct node_target *target, const struct node_stop_options *options,
+                       const char *nonce, struct node_call *out);
 /* One signal (without SIG, from job_signal_name) to the job's process group, and nothing else. */
 void node_request_signal(const struct node_target *target, const char *signal, const char *nonce,
                          struct node_call *out);
-void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
-                       struct node_call *out);
+void node_request_tail(const struct node_target *target, const struct node_tail_options *options,
+                       const char *nonce, struct node_call *out);
 /* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out);

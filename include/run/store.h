@@ -48,7 +48,7 @@ int run_store_load(const struct run_store *store, const char *name, struct run *
 int run_store_save(const struct run_store *store, const struct run *run, struct error *err);
 
 /* Changes whenever the record is written, by whomever; 0: there is none. */
-int64_t run_store_mark(const struct run_store *store, const char *name);
+int64_t run_store_stamp(const struct run_store *store, const char *name);
 
 /*
  * Take the run's lock: a descriptor (close releases it), -1 on error, -2 when another command holds it
@@ -60,11 +60,11 @@ int run_store_lock(const struct run_store *store, const char *name, unsigned wai
 int run_store_save_secrets(const struct run_store *store, const char *name, const struct env *env,
                            struct error *err);
 /* What it takes to start the run again, as text; it goes with the secrets. */
-int run_store_save_again(const struct run_store *store, const char *name, const char *text,
-                         struct error *err);
-bool run_store_has_again(const struct run_store *store, const char *name);
-int run_store_load_again(const struct run_store *store, const char *name, size_t max_bytes, struct str *text,
-                         struct error *err);
+int run_store_save_respawn(const struct run_store *store, const char *name, const char *text,
+                           struct error *err);
+bool run_store_has_respawn(const struct run_store *store, const char *name);
+int run_store_load_respawn(const struct run_store *store, const char *name, size_t max_bytes,
+                           struct str *text, struct error *err);
 void run_store_drop_secrets(const struct run_store *store, const char *name);
 
 /* Append one event; a failure to write is an error the caller may pass over. */

@@ -31,7 +31,7 @@ struct run_context {
     const char *home;
     unsigned fanout;
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
-    bool told_unverified;        /* hosts whose keys are not verified were named (out) */
+    bool warned_unverified;      /* hosts whose keys are not verified were named (out) */
     bool want_gpus;              /* a look at a run's nodes also asks for their GPUs */
     unsigned long die_at; /* test hook MTLAUNCH_TEST_DIE_AT: kill -9 at step n; 0: only count; see steps */
     bool die_armed;       /* the hook is on */
@@ -59,7 +59,7 @@ struct run_start_request {
     bool no_check;
     bool watched;                    /* a supervisor, or the caller, will watch all nodes at once */
     const struct job_request *asked; /* how the job was made, for restarts; NULL: there can be none */
-    bool again;                      /* for run_start_again: the next attempt of a run that goes on */
+    bool is_restart;                 /* for run_restart: the next attempt of a run that goes on */
 };
 
 /*

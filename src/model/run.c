@@ -104,10 +104,10 @@ void run_nodes_alloc(struct run *run, size_t count)
 void run_release(struct run *run)
 {
     run_drop_nodes(run);
-    while (run->debts_len > 0) {
-        run_drop_debt(run, run->debts_len - 1);
+    while (run->cleanups_len > 0) {
+        run_drop_cleanup(run, run->cleanups_len - 1);
     }
-    free(run->debts);
+    free(run->cleanups);
     policy_release(&run->policy);
     run_forget_left_over(run, NULL);
     free(run->left_over);
@@ -131,24 +131,24 @@ void run_release(struct run *run)
     run_init(run);
 }
 
-struct run_debt *run_add_debt(struct run *run)
+struct run_cleanup *run_add_cleanup(struct run *run)
 {
-    run->debts = xgrow(run->debts, run->debts_len, &run->debts_cap, sizeof(*run->debts));
-    struct run_debt *debt = &run->debts[run->debts_len++];
-    *debt = (struct run_debt){0};
-    return debt;
+    run->cleanups = xgrow(run->cleanups, run->cleanups_len, &run->cleanups_cap, sizeof(*run->cleanups));
+    struct run_cleanup *cleanup = &run->cleanups[run->cleanups_len++];
+    *cleanup = (struct run_cleanup){0};
+    return cleanup;
 }
 
-void run_drop_debt(struct run *run, size_t index)
+void run_drop_cleanup(struct run *run, size_t index)
 {
-    struct run_debt *debt = &run->debts[index];
-    host_release(&debt->host);
-    free(debt->label);
-    free(debt->artifacts);
-    place_release(&debt->place);
-    reach_release(&debt->reach);
-    run->debts_len--;
-    memmove(debt, debt + 1, (run->debts_len - index) * sizeof(*debt));
+    struct run_cleanup *cleanup = &run->cleanups[index];
+    host_release(&cleanup->host);
+    free(cleanup->label);
+    free(cleanup->artifacts);
+    place_release(&cleanup->place);
+    reach_release(&cleanup->reach);
+    run->cleanups_len--;
+    memmove(cleanup, cleanup + 1, (run->cleanups_len - index) * sizeof(*cleanup));
 }
 
 struct run_attempt *run_add_attempt(struct run *run)

@@ -36,23 +36,24 @@ void node_request_container_look(const struct node_container *container, const c
     finish(out, "mt_look");
 }
 
-void node_request_container_up(const struct node_container *container, const struct node_container_wish *wish,
-                               const char *nonce, struct node_call *out)
+void node_request_container_up(const struct node_container *container,
+                               const struct node_container_options *options, const char *nonce,
+                               struct node_call *out)
 {
     begin(out, container, "up", nonce);
-    node_gate_add_value(&out->input, "old", wish->old_id);
-    node_gate_add_value(&out->input, "idle", wish->idle_id);
-    node_gate_add_value(&out->input, "image", wish->image);
+    node_gate_add_value(&out->input, "old", options->old_id);
+    node_gate_add_value(&out->input, "idle", options->idle_id);
+    node_gate_add_value(&out->input, "image", options->image);
     /* line ends as "$n", which holds one: the lines are put together by read */
     str_add(&out->input, "mt_env=");
-    for (size_t i = 0; wish->env && i < wish->env->len; i++) {
-        quote_sh(&out->input, wish->env->items[i]);
+    for (size_t i = 0; options->env && i < options->env->len; i++) {
+        quote_sh(&out->input, options->env->items[i]);
         str_add(&out->input, "\"$n\"");
     }
     str_add(&out->input, "\nmt_run_container() {\nmt_call_engine run");
-    for (size_t i = 0; wish->words && i < wish->words->len; i++) {
+    for (size_t i = 0; options->words && i < options->words->len; i++) {
         str_add_char(&out->input, ' ');
-        quote_sh(&out->input, wish->words->items[i]);
+        quote_sh(&out->input, options->words->items[i]);
     }
     str_add(&out->input, "\n}\n");
     finish(out, "mt_up");

@@ -40,13 +40,13 @@ static void add_word(struct str *out, const char *word)
     }
 }
 
-static void add_guard(struct str *out)
+static void add_watchdog(struct str *out)
 {
-    static const char *const parts[] = {"15-stat", "86-guard", NULL};
+    static const char *const parts[] = {"15-stat", "86-watchdog", NULL};
     AUTO_STR struct str text = STR_INIT;
 
     node_script_add(&text, parts);
-    str_add(out, "mt_guard=");
+    str_add(out, "mt_watchdog=");
     quote_sh(out, str_text(&text));
     str_add_char(out, '\n');
 }
@@ -77,20 +77,20 @@ static void begin(struct node_call *out, const char *nonce)
     str_addf(&out->input, "%s\n[ \"$mt_whole\" ] || exit 97\nmt_nonce=%s\n", out->nonce, out->nonce);
 }
 
-void node_request_exec(const struct node_exec_wish *wish, const char *nonce, struct node_call *out)
+void node_request_exec(const struct node_exec_options *options, const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"15-stat", "85-exec", NULL};
 
     begin(out, nonce);
-    str_addf(&out->input, "mt_input=%s\n", wish->input ? "1" : "");
-    if (wish->limit_s != 0) {
-        str_addf(&out->input, "mt_limit=%lu\n", wish->limit_s);
+    str_addf(&out->input, "mt_input=%s\n", options->input ? "1" : "");
+    if (options->limit_s != 0) {
+        str_addf(&out->input, "mt_limit=%lu\n", options->limit_s);
     } else {
         str_add(&out->input, "mt_limit=\n");
     }
-    str_addf(&out->input, "mt_mark=%s\n", wish->mark);
-    add_guard(&out->input);
-    add_command(&out->input, wish->command);
+    str_addf(&out->input, "mt_mark=%s\n", options->mark);
+    add_watchdog(&out->input);
+    add_command(&out->input, options->command);
     node_script_add(&out->input, parts);
     str_addf(&out->input, "%s\n", out->nonce);
 }

@@ -27,10 +27,10 @@ void node_script_add(struct str *out, const char *const *names);
 
 /*
  * Append the text of a job as its shell on the node runs it. Arguments there: a file that the steps taken are
- * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with wish (a probe: nothing is
- * exec'd) a path that results are put beside (else it is not used), and the user's home folder.
+ * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with options (a probe: nothing
+ * is exec'd) a path that results are put beside (else it is not used), and the user's home folder.
  */
-void node_job_text(const struct node_job *job, const struct node_probe_wish *wish, struct str *out);
+void node_job_text(const struct node_job *job, const struct node_probe_options *options, struct str *out);
 
 #define NODE_FIELDS_MAX 4096
 

@@ -105,7 +105,8 @@ static void finish(struct node_call *out, const char *const *parts)
     str_add(&out->input, "}\nmt_all\n");
 }
 
-static void set_job(struct node_call *out, const struct node_job *job, const struct node_probe_wish *wish)
+static void set_job(struct node_call *out, const struct node_job *job,
+                    const struct node_probe_options *options)
 {
     static const char *const modes[] = {
         [NODE_ENV_LOGIN] = "login",
@@ -114,7 +115,7 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
     };
     AUTO_STR struct str text = STR_INIT;
 
-    node_job_text(job, wish, &text);
+    node_job_text(job, options, &text);
     set_text(&out->input, "env_mode", modes[job->env_mode]);
     set_text(&out->input, "workdir", job->workdir);
     set_text(&out->input, "shell", job->shell);
@@ -122,7 +123,7 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 }
 
 void node_request_probe(const struct node_target *target, const struct node_job *job,
-                        const struct node_probe_wish *wish, const char *nonce, struct node_call *out)
+                        const struct node_probe_options *options, const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame",  "15-stat", "17-write", "20-proc",  "22-scan",
                                         "25-place",  "27-env",  "29-limit", "30-probe", "31-look",
@@ -131,21 +132,21 @@ void node_request_probe(const struct node_target *target, const struct node_job 
     bool restricted = visible && visible->value;
 
     begin(out, target, "probe", nonce);
-    set_job(out, job, wish);
-    set_text(&out->input, "program", wish->program);
-    set_text(&out->input, "wanted", wish->command);
-    set_text(&out->input, "interpreter", wish->interpreter);
-    set_text(&out->input, "module", wish->interpreter ? wish->module : NULL);
-    set_text(&out->input, "look_exec", wish->look_exec);
-    set_text(&out->input, "look_shell", wish->look_shell);
-    set_text(&out->input, "look_read", wish->look_read);
-    set_flag(&out->input, "want_job", wish->job);
-    set_flag(&out->input, "want_gpus", wish->gpus);
-    set_flag(&out->input, "want_port", wish->port);
-    set_number(&out->input, "master_port", wish->master_port);
-    set_text(&out->input, "master_addr", wish->master_addr);
-    set_flag(&out->input, "is_master", wish->is_master);
-    set_number(&out->input, "setup_timeout", wish->setup_timeout_s != 0 ? wish->setup_timeout_s : 60);
+    set_job(out, job, options);
+    set_text(&out->input, "program", options->program);
+    set_text(&out->input, "wanted", options->command);
+    set_text(&out->input, "interpreter", options->interpreter);
+    set_text(&out->input, "module", options->interpreter ? options->module : NULL);
+    set_text(&out->input, "look_exec", options->look_exec);
+    set_text(&out->input, "look_shell", options->look_shell);
+    set_text(&out->input, "look_read", options->look_read);
+    set_flag(&out->input, "want_job", options->job);
+    set_flag(&out->input, "want_gpus", options->gpus);
+    set_flag(&out->input, "want_port", options->port);
+    set_number(&out->input, "master_port", options->master_port);
+    set_text(&out->input, "master_addr", options->master_addr);
+    set_flag(&out->input, "is_master", options->is_master);
+    set_number(&out->input, "setup_timeout", options->setup_timeout_s != 0 ? options->setup_timeout_s : 60);
     set_flag(&out->input, "visible_set", restricted);
     set_text(&out->input, "visible", restricted ? visible->value : "");
     finish(out, parts);
@@ -164,33 +165,33 @@ static void set_keeper(struct node_call *out)
 }
 
 void node_request_start(const struct node_target *target, const struct node_job *job,
-                        const struct node_start_wish *wish, const char *nonce, struct node_call *out)
+                        const struct node_start_options *options, const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan", "25-place",
                                         "27-env",   "35-net",  "40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);
-    set_number(&out->input, "master_port", wish->master_port);
-    set_text(&out->input, "version", wish->version);
-    set_number(&out->input, "start_timeout", wish->start_timeout_s != 0 ? wish->start_timeout_s : 120);
+    set_number(&out->input, "master_port", options->master_port);
+    set_text(&out->input, "version", options->version);
+    set_number(&out->input, "start_timeout", options->start_timeout_s != 0 ? options->start_timeout_s : 120);
     set_keeper(out);
     finish(out, parts);
 }
 
-void node_request_observe(const struct node_target *target, const struct node_observe_wish *wish,
+void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat",  "17-write",   "20-proc", "22-scan",
                                         "25-place", "29-limit", "50-observe", "90-main", NULL};
 
     begin(out, target, "observe", nonce);
-    set_flag(&out->input, "want_leftovers", wish->leftovers);
-    set_flag(&out->input, "want_gpus", wish->gpus);
+    set_flag(&out->input, "want_leftovers", options->leftovers);
+    set_flag(&out->input, "want_gpus", options->gpus);
     finish(out, parts);
 }
 
-void node_request_watch(const struct node_target *target, const struct node_watch_wish *wish,
+void node_request_watch(const struct node_target *target, const struct node_watch_options *options,
                         const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "22-scan",
@@ -199,23 +200,23 @@ void node_request_watch(const struct node_target *target, const struct node_watc
     begin(out, target, "watch", nonce);
     set_flag(&out->input, "want_leftovers", false);
     set_flag(&out->input, "want_gpus", false);
-    set_number(&out->input, "beat", wish->beat_s != 0 ? wish->beat_s : 10);
-    set_number(&out->input, "patience", wish->patience_s != 0 ? wish->patience_s : 300);
+    set_number(&out->input, "beat", options->beat_s != 0 ? options->beat_s : 10);
+    set_number(&out->input, "patience", options->patience_s != 0 ? options->patience_s : 300);
     set_number(&out->input, "look_every", 1);
     finish(out, parts);
 }
 
-void node_request_stop(const struct node_target *target, const struct node_stop_wish *wish, const char *nonce,
-                       struct node_call *out)
+void node_request_stop(const struct node_target *target, const struct node_stop_options *options,
+                       const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan",
                                         "25-place", "60-stop", "90-main",  NULL};
 
     begin(out, target, "stop", nonce);
     detach(out, target);
-    set_text(&out->input, "signal_name", wish->signal ? wish->signal : "TERM");
-    set_number(&out->input, "grace", wish->grace_s);
-    set_flag(&out->input, "only_attempt", wish->only_attempt);
+    set_text(&out->input, "signal_name", options->signal ? options->signal : "TERM");
+    set_number(&out->input, "grace", options->grace_s);
+    set_flag(&out->input, "only_attempt", options->only_attempt);
     finish(out, parts);
 }
 
@@ -230,8 +231,8 @@ void node_request_signal(const struct node_target *target, const char *signal, c
     finish(out, parts);
 }
 
-void node_request_tail(const struct node_target *target, const struct node_tail_wish *wish, const char *nonce,
-                       struct node_call *out)
+void node_request_tail(const struct node_target *target, const struct node_tail_options *options,
+                       const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "22-scan",
                                         "25-place", "50-observe", "70-tail",  "90-main", NULL};
@@ -242,10 +243,10 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
     };
 
     begin(out, target, "tail", nonce);
-    set_number(&out->input, "tail_attempt", wish->attempt != 0 ? wish->attempt : target->attempt);
-    set_text(&out->input, "tail_from", from[wish->from]);
-    str_addf(&out->input, "mt_tail_count=%llu\n", (unsigned long long)wish->count);
-    set_flag(&out->input, "want_follow", wish->follow);
+    set_number(&out->input, "tail_attempt", options->attempt != 0 ? options->attempt : target->attempt);
+    set_text(&out->input, "tail_from", from[options->from]);
+    str_addf(&out->input, "mt_tail_count=%llu\n", (unsigned long long)options->count);
+    set_flag(&out->input, "want_follow", options->follow);
     finish(out, parts);
 }
 

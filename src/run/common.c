@@ -11,10 +11,10 @@
 #include "model/kind.h"
 #include "node/answer.h"
 #include "run/supervisor.h"
-#include "step_internal.h"
+#include "test_crash_internal.h"
 
-#define TURN_NOTICE_MS 1000 /* another command holds the run's lock longer: say so */
-#define TURN_MAX_MS    (24u * 3600 * 1000)
+#define LOCK_NOTICE_MS 1000 /* another command holds the run's lock longer: say so */
+#define LOCK_MAX_MS    (24u * 3600 * 1000)
 
 /* --- the observer ------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ __attribute__((format(printf, 3, 0))) static void tell(void (*callback)(void *, 
     }
 }
 
-void tell_info(const struct run_context *context, const char *format, ...)
+void report_info(const struct run_context *context, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -35,7 +35,7 @@ void tell_info(const struct run_context *context, const char *format, ...)
     va_end(args);
 }
 
-void tell_warn(const struct run_context *context, const char *format, ...)
+void report_warn(const struct run_context *context, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -80,8 +80,8 @@ static bool told_before(const struct node_failures *failures, size_t node)
     return false;
 }
 
-void node_failures_tell(const struct node_failures *failures, const struct run_context *context,
-                        const struct run *run, struct error *worst)
+void node_failures_report(const struct node_failures *failures, const struct run_context *context,
+                          const struct run *run, struct error *worst)
 {
     const struct run_observer *observer = context->observer;
     for (size_t i = 0; i < failures->len; i++) {
@@ -123,12 +123,12 @@ void run_context_release(struct run_context *context)
 
 /* --- turns and the record ----------------------------------------------------------------------- */
 
-int run_take_turn(const struct run_context *context, const char *name, bool wait, struct error *err)
+int run_lock(const struct run_context *context, const char *name, bool wait, struct error *err)
 {
-    int lock = run_store_lock(context->store, name, wait ? TURN_NOTICE_MS : 0, err);
+    int lock = run_store_lock(context->store, name, wait ? LOCK_NOTICE_MS : 0, err);
     if (lock == -2 && wait) {
-        tell_info(context, "waiting for another command on run '%s'", name);
-        lock = run_store_lock(context->store, name, TURN_MAX_MS, err);
+        report_info(context, "waiting for another command on run '%s'", name);
+        lock = run_store_lock(context->store, name, LOCK_MAX_MS, err);
         if (lock == -2) {
             return error_set(err, &kind_run_live, "another command on run '%s' does not end", name);
         }
@@ -136,12 +136,12 @@ int run_take_turn(const struct run_context *context, const char *name, bool wait
     return lock;
 }
 
-int run_keep(struct run_context *context, struct run *run, struct error *err)
+int run_save_record(struct run_context *context, struct run *run, struct error *err)
 {
     run->revision++;
-    run_step(context);
+    test_crash_point(context);
     int result = run_store_save(context->store, run, err);
-    run_step(context);
+    test_crash_point(context);
     return result;
 }
 
@@ -154,7 +154,7 @@ void run_note_event(const struct run_context *context, const struct run *run, co
     AUTO_FREE char *text = xvasprintf(format, args);
     va_end(args);
     if (run_store_add_event(context->store, run->name, clock_real_ms(), event, host, text, &err) != 0) {
-        tell_warn(context, "%s", err.text);
+        report_warn(context, "%s", err.text);
     }
     if (context->observer->verbose) {
         char now[CLOCK_TEXT_SIZE];
@@ -201,10 +201,10 @@ struct node_target run_node_target(const struct run *run, size_t node)
     };
 }
 
-int run_settle(struct run_context *context, struct run *run, struct error *err)
+int run_save_state(struct run_context *context, struct run *run, struct error *err)
 {
     enum run_state state = judge_run(run, clock_real_ms());
-    if (run_keep(context, run, err) != 0) {
+    if (run_save_record(context, run, err) != 0) {
         return -1;
     }
     if (!run_state_is_live(state)) {
@@ -244,8 +244,8 @@ static bool observe_build(void *ctx, size_t node, const char *nonce, struct node
         return false;
     }
     const struct node_target target = run_node_target(round->run, node);
-    const struct node_observe_wish wish = {.gpus = round->gpus};
-    node_request_observe(&target, &wish, nonce, call);
+    const struct node_observe_options options = {.gpus = round->gpus};
+    node_request_observe(&target, &options, nonce, call);
     return true;
 }
 
@@ -277,10 +277,10 @@ static void observe_failed(void *ctx, size_t node, const struct error *error, bo
     }
 }
 
-int run_observe(struct crew *crew, struct run *run, const char *what)
+int run_observe(struct node_set *set, struct run *run, const char *what)
 {
-    struct observe_round round = {.run = run, .gpus = crew->context->want_gpus};
-    const struct crew_question question = {
+    struct observe_round round = {.run = run, .gpus = set->context->want_gpus};
+    const struct node_question question = {
         .what = what,
         .ctx = &round,
         .timeout_ms = OBSERVE_TIMEOUT_MS,
@@ -288,5 +288,5 @@ int run_observe(struct crew *crew, struct run *run, const char *what)
         .take = observe_take,
         .failed = observe_failed,
     };
-    return crew_ask(crew, &question);
+    return node_set_ask(set, &question);
 }

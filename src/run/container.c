@@ -12,7 +12,7 @@
 #define LOOK_TIMEOUT_MS 60000
 #define MAKE_TIMEOUT_MS (30u * 60 * 1000) /* the engine may pull the image first */
 
-struct deed {
+struct action {
     char *old_id;  /* to be removed first */
     char *idle_id; /* to be started only */
     const char *action;
@@ -21,10 +21,10 @@ struct deed {
 struct containers {
     const struct run_container_request *request;
     struct run_containers *out;
-    struct run run; /* no run: the hosts as crew and failures know them */
-    struct crew crew;
+    struct run run; /* no run: the hosts as the node set and failures know them */
+    struct node_set set;
     struct node_failures failures;
-    struct deed *deeds; /* one a host; action NULL: nothing to do */
+    struct action *actions; /* one a host; action NULL: nothing to do */
 };
 
 void run_containers_release(struct run_containers *containers)
@@ -66,7 +66,7 @@ static void fill_hosts(struct containers *all)
     hostlist_labels(hosts, &labels);
     all->out->items = xcalloc(hosts->len, sizeof(*all->out->items));
     all->out->len = hosts->len;
-    all->deeds = xcalloc(hosts->len, sizeof(*all->deeds));
+    all->actions = xcalloc(hosts->len, sizeof(*all->actions));
     for (size_t i = 0; i < hosts->len; i++) {
         host_copy(&run->nodes[i].host, &hosts->items[i]);
         run->nodes[i].label = xstrdup(labels.items[i]);
@@ -76,12 +76,12 @@ static void fill_hosts(struct containers *all)
 
 static void release(struct containers *all)
 {
-    crew_close(&all->crew);
-    for (size_t i = 0; all->deeds && i < all->out->len; i++) {
-        free(all->deeds[i].old_id);
-        free(all->deeds[i].idle_id);
+    node_set_close(&all->set);
+    for (size_t i = 0; all->actions && i < all->out->len; i++) {
+        free(all->actions[i].old_id);
+        free(all->actions[i].idle_id);
     }
-    free(all->deeds);
+    free(all->actions);
     node_failures_release(&all->failures);
     run_release(&all->run);
 }
@@ -109,7 +109,7 @@ static int conclude(struct containers *all, const char *what, struct error *err)
     if (all->failures.count == 0) {
         return 0;
     }
-    node_failures_tell(&all->failures, all->crew.context, &all->run, &worst);
+    node_failures_report(&all->failures, all->set.context, &all->run, &worst);
     if (all->out->len == 1) {
         *err = worst;
         return -1;
@@ -161,7 +161,7 @@ static int look_take(void *ctx, size_t node, const char *bytes, size_t len, cons
 
 static int look(struct containers *all, struct error *err)
 {
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "looking",
         .ctx = all,
         .timeout_ms = LOOK_TIMEOUT_MS,
@@ -169,7 +169,7 @@ static int look(struct containers *all, struct error *err)
         .take = look_take,
         .failed = failed,
     };
-    return crew_ask(&all->crew, &question) == 0 ? 0 : crew_interrupted_error(&all->crew, err);
+    return node_set_ask(&all->set, &question) == 0 ? 0 : node_set_interrupted_error(&all->set, err);
 }
 
 /* --- deciding ------------------------------------------------------------------------------------ */
@@ -183,9 +183,9 @@ static int refuse_removal(const struct containers *all, const struct run_contain
 static int decide_up(struct containers *all, size_t node, struct error *err)
 {
     struct run_container *item = &all->out->items[node];
-    struct deed *deed = &all->deeds[node];
+    struct action *action = &all->actions[node];
     if (!item->id) {
-        deed->action = "made";
+        action->action = "made";
     } else if (item->differences.len > 0) {
         if (!all->request->replace) {
             AUTO_FREE char *text = strlist_join(&item->differences, "; ");
@@ -196,13 +196,13 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
         if (item->runs) {
             return refuse_removal(all, item, err);
         }
-        deed->action = "replaced";
-        deed->old_id = xstrdup(item->id);
+        action->action = "replaced";
+        action->old_id = xstrdup(item->id);
     } else if (strcmp(item->status, "running") == 0) {
         item->action = "kept";
     } else {
-        deed->action = "started";
-        deed->idle_id = xstrdup(item->id);
+        action->action = "started";
+        action->idle_id = xstrdup(item->id);
     }
     return 0;
 }
@@ -228,8 +228,8 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
     if (item->runs) {
         return refuse_removal(all, item, err);
     }
-    all->deeds[node].action = "removed";
-    all->deeds[node].old_id = xstrdup(item->id);
+    all->actions[node].action = "removed";
+    all->actions[node].old_id = xstrdup(item->id);
     return 0;
 }
 
@@ -253,26 +253,26 @@ static void decide(struct containers *all)
 static bool act_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct containers *all = ctx;
-    const struct deed *deed = &all->deeds[node];
+    const struct action *action = &all->actions[node];
     const struct job *job = all->request->job;
     const struct node_container container = the_container(all);
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
-    if (!deed->action) {
+    if (!action->action) {
         return false;
     }
     if (all->request->verb == RUN_CONTAINER_DOWN) {
-        node_request_container_down(&container, deed->old_id, nonce, call);
+        node_request_container_down(&container, action->old_id, nonce, call);
         return true;
     }
     container_run_words(job, &words);
-    const struct node_container_wish wish = {
-        .old_id = deed->old_id,
-        .idle_id = deed->idle_id,
+    const struct node_container_options options = {
+        .old_id = action->old_id,
+        .idle_id = action->idle_id,
         .image = job->container.run.image,
         .words = &words,
         .env = &job->container.run.env,
     };
-    node_request_container_up(&container, &wish, nonce, call);
+    node_request_container_up(&container, &options, nonce, call);
     return true;
 }
 
@@ -285,7 +285,7 @@ static int act_take(void *ctx, size_t node, const char *bytes, size_t len, const
     int result = node_answer_container(bytes, len, nonce, &facts, err);
     if (result == 0) {
         keep_facts(item, &facts);
-        item->action = all->deeds[node].action;
+        item->action = all->actions[node].action;
         if (all->request->verb == RUN_CONTAINER_UP && strcmp(item->action, "started") != 0) {
             strlist_release(&item->differences);
             free(item->image);
@@ -300,7 +300,7 @@ static int act_take(void *ctx, size_t node, const char *bytes, size_t len, const
 
 static int act(struct containers *all, struct error *err)
 {
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = all->request->verb == RUN_CONTAINER_UP ? "making" : "removing",
         .ctx = all,
         .timeout_ms = MAKE_TIMEOUT_MS,
@@ -308,7 +308,7 @@ static int act(struct containers *all, struct error *err)
         .take = act_take,
         .failed = failed,
     };
-    return crew_ask(&all->crew, &question) == 0 ? 0 : crew_interrupted_error(&all->crew, err);
+    return node_set_ask(&all->set, &question) == 0 ? 0 : node_set_interrupted_error(&all->set, err);
 }
 
 /* --- the command --------------------------------------------------------------------------------- */
@@ -337,7 +337,7 @@ int run_container(struct run_context *context, const struct run_container_reques
     }
     fill_hosts(&all);
     node_failures_init(&all.failures, &all.run);
-    int result = crew_open(&all.crew, context, &all.run, err);
+    int result = node_set_open(&all.set, context, &all.run, err);
     if (result == 0) {
         result = look(&all, err);
     }

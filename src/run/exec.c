@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "crew_internal.h"
 #include "exec_internal.h"
+#include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/container.h"
-#include "said_internal.h"
+#include "node_set_internal.h"
 
 #define TICK_MS       1000
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
@@ -23,7 +23,7 @@ bool exec_wants_end(const struct exec *exec)
     return exec->signals > 0 || exec->deaf || exec->input_error.kind;
 }
 
-static void tell_end(struct exec_entry *entry, const struct error *error, const struct exec_result *result)
+static void report_end(struct exec_entry *entry, const struct error *error, const struct exec_result *result)
 {
     const struct run_exec_observer *observer = entry->exec->request->observer;
     const struct run_exec_end end = {
@@ -37,7 +37,7 @@ static void tell_end(struct exec_entry *entry, const struct error *error, const 
     observer->ended(observer->ctx, (size_t)(entry - entry->exec->entries), &end);
     node_exec_stream_release(&entry->out);
     node_exec_stream_release(&entry->err);
-    str_release(&entry->said);
+    str_release(&entry->login_output);
 }
 
 static int set_signalled(const struct exec *exec, const char *more, struct error *err)
@@ -57,7 +57,7 @@ static void set_interrupted(const struct exec_entry *entry, struct error *err)
 
 /* --- ending --- */
 
-/* It did not end, or nothing came back: leave it to the guard there. */
+/* It did not end, or nothing came back: leave it to the watchdog there. */
 static void on_overdue(void *ctx)
 {
     struct exec_entry *entry = ctx;
@@ -74,9 +74,10 @@ static void on_told(void *ctx, size_t host, const struct exec_result *result)
     (void)result; /* the end of the command itself is what counts */
 }
 
-/* Tell the guard. Where it cannot be seen by the end of the input, which is the command's own, a call does.
+/* Tell the watchdog. Where it cannot be seen by the end of the input, which is the command's own, a call
+ * does.
  */
-static void tell_guard(const struct exec_entry *entry)
+static void tell_watchdog(const struct exec_entry *entry)
 {
     static const struct exec_handler handler = {.done = on_told};
     const struct exec *exec = entry->exec;
@@ -87,7 +88,7 @@ static void tell_guard(const struct exec_entry *entry)
         fleet_input_end(exec->fleet, entry->id);
         return;
     }
-    crew_make_nonce(nonce);
+    node_set_make_nonce(nonce);
     node_request_exec_end(entry->nonce, nonce, &call);
     if (exec->request->container) {
         node_call_enter(&call, exec->request->container);
@@ -116,7 +117,7 @@ static void end_entry(struct exec_entry *entry)
         fleet_cancel(exec->fleet, entry->id);
         return;
     }
-    tell_guard(entry);
+    tell_watchdog(entry);
     entry->timer = fleet_timer(exec->fleet, END_MS, on_overdue, entry);
 }
 
@@ -207,7 +208,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     const struct run_exec_observer *observer = exec->request->observer;
 
     if (!entry->out.begun) {
-        said_add(&entry->said, bytes, len);
+        login_output_add(&entry->login_output, bytes, len);
     }
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
     if (entry->begin_timer != 0 && entry->out.begun) {
@@ -322,8 +323,8 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     } else if (!error.kind && !entry->out.begun) {
         node_exec_error(&entry->out, result->exit_status, &error);
     }
-    said_explain(&entry->said, &error);
-    tell_end(entry, &error, result);
+    login_output_explain(&entry->login_output, &error);
+    report_end(entry, &error, result);
     fleet_close_idle(exec->fleet, host);
     exec->open--;
     exec_input_forget(entry);
@@ -354,7 +355,7 @@ static void ask(struct exec_entry *entry, size_t host)
         .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
     struct exec *exec = entry->exec;
     const struct run_exec_request *request = exec->request;
-    const struct node_exec_wish wish = {
+    const struct node_exec_options options = {
         .command = request->command,
         .input = request->input_fd >= 0,
         .limit_s = node_limit_s(exec),
@@ -362,9 +363,9 @@ static void ask(struct exec_entry *entry, size_t host)
     };
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
 
-    crew_make_nonce(entry->nonce);
+    node_set_make_nonce(entry->nonce);
     entry->out.nonce = entry->err.nonce = entry->nonce;
-    node_request_exec(&wish, entry->nonce, &call);
+    node_request_exec(&options, entry->nonce, &call);
     if (request->container) {
         node_call_enter(&call, request->container);
     }
@@ -373,7 +374,7 @@ static void ask(struct exec_entry *entry, size_t host)
         .input = call.input.data,
         .input_len = call.input.len,
         .hold_input = true,
-        .follow = wish.input, /* all run at once: the slowest sets the pace of the input */
+        .follow = options.input, /* all run at once: the slowest sets the pace of the input */
     };
     exec->open++;
     entry->id = fleet_exec(exec->fleet, host, &question, &handler, entry);
@@ -398,7 +399,7 @@ static void ask_more(struct exec *exec)
 }
 
 /* Hosts that were never asked, or that a second signal left. */
-static void tell_rest(struct exec *exec)
+static void report_rest(struct exec *exec)
 {
     for (size_t i = 0; i < exec->request->count; i++) {
         struct exec_entry *entry = &exec->entries[i];
@@ -416,7 +417,7 @@ static void tell_rest(struct exec *exec)
         } else {
             error_set(&error, &kind_interrupted, "not run: nobody takes the output");
         }
-        tell_end(entry, &error, NULL);
+        report_end(entry, &error, NULL);
     }
 }
 
@@ -435,7 +436,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     if (!exec.fleet) {
         return -1;
     }
-    crew_make_nonce(exec.mark);
+    node_set_make_nonce(exec.mark);
     exec.entries = xcalloc(request->count, sizeof(*exec.entries));
     for (size_t i = 0; i < request->count; i++) {
         exec.entries[i].exec = &exec;
@@ -451,7 +452,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     exec_input_open(&exec);
     ask_more(&exec);
     fleet_run(exec.fleet);
-    tell_rest(&exec);
+    report_rest(&exec);
     fleet_free(exec.fleet);
     exec_input_release(&exec);
     free(exec.entries);

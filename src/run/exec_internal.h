@@ -17,7 +17,7 @@ struct exec_entry {
     uint64_t timer;       /* of its time, or of its ending */
     uint64_t begin_timer; /* of the login's start-up files */
     struct node_exec_stream out, err;
-    struct str said; /* before the command began */
+    struct str login_output; /* before the command began */
     char nonce[NODE_NONCE_LEN + 1];
     bool started, done;
     bool takes_input; /* it has taken all that was read so far */

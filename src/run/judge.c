@@ -336,11 +336,11 @@ int judge_start(struct run_node *node, const struct node_start *start, const cha
 
 /* --- stop --------------------------------------------------------------------------------------- */
 
-void judge_stop(struct run_node *node, const struct node_stop *stop, bool again)
+void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeated)
 {
     bool open = node->state == NODE_RUNNING || node->state == NODE_LOST;
     node->written_off = false;
-    if (stop->was_alive || (again && open)) {
+    if (stop->was_alive || (repeated && open)) {
         node->signalled = true;
     }
     if (stop->status >= 0) {

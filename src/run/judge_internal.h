@@ -37,10 +37,10 @@ int judge_foreign(const struct node_foreign *foreign, const char *run, struct er
 void judge_note_stop(const struct run *run, struct run_node *node);
 
 /*
- * A node was told to stop and answered. again: an earlier stop of this attempt was sent and its answer never
- * seen, so what has ended since may have ended by it.
+ * A node was told to stop and answered. repeated: an earlier stop of this attempt was sent and its answer
+ * never seen, so what has ended since may have ended by it.
  */
-void judge_stop(struct run_node *node, const struct node_stop *stop, bool again);
+void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeated);
 
 /*
  * Set the run's state from flags and nodes; when it has ended (not live) also the exit status, reason and

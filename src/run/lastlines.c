@@ -14,7 +14,7 @@
 #define LINES_QUOTED     5
 
 struct fetch {
-    struct crew *crew;
+    struct node_set *set;
     const bool *wanted;
     unsigned lines;
     char **texts;
@@ -26,9 +26,9 @@ static bool fetch_build(void *ctx, size_t node, const char *nonce, struct node_c
     if (!fetch->wanted[node]) {
         return false;
     }
-    const struct node_target target = run_node_target(fetch->crew->run, node);
-    const struct node_tail_wish wish = {.from = NODE_TAIL_LINES, .count = fetch->lines};
-    node_request_tail(&target, &wish, nonce, call);
+    const struct node_target target = run_node_target(fetch->set->run, node);
+    const struct node_tail_options options = {.from = NODE_TAIL_LINES, .count = fetch->lines};
+    node_request_tail(&target, &options, nonce, call);
     return true;
 }
 
@@ -57,7 +57,7 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
     int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
     if (result == 0 && tail.header && !tail.missing) {
         AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
-        run_mask(fetch->crew->context, &plain);
+        run_mask(fetch->set->context, &plain);
         node_drop_shell_place(plain);
         free(fetch->texts[node]);
         fetch->texts[node] = run_safe_lines(plain);
@@ -74,17 +74,17 @@ static void fetch_failed(void *ctx, size_t node, const struct error *error, bool
     (void)started;
 }
 
-int run_fetch_lines(struct crew *crew, const bool *wanted, unsigned lines, char **texts)
+int run_fetch_lines(struct node_set *set, const bool *wanted, unsigned lines, char **texts)
 {
-    struct fetch fetch = {.crew = crew, .wanted = wanted, .lines = lines, .texts = texts};
-    const struct crew_question question = {
+    struct fetch fetch = {.set = set, .wanted = wanted, .lines = lines, .texts = texts};
+    const struct node_question question = {
         .ctx = &fetch,
         .timeout_ms = FETCH_TIMEOUT_MS,
         .build = fetch_build,
         .take = fetch_take,
         .failed = fetch_failed,
     };
-    return crew_ask(crew, &question);
+    return node_set_ask(set, &question);
 }
 
 char *run_quote_lines(const char *head, const char *text, unsigned lines)

@@ -9,7 +9,7 @@
 #include "node/answer.h"
 
 struct look {
-    struct crew *crew;
+    struct node_set *set;
     struct run *run;
     bool all; /* also nodes that were written off */
     struct leftovers *found;
@@ -23,8 +23,8 @@ static bool look_build(void *ctx, size_t node, const char *nonce, struct node_ca
         return false;
     }
     const struct node_target target = run_node_target(look->run, node);
-    const struct node_observe_wish wish = {.leftovers = true};
-    node_request_observe(&target, &wish, nonce, call);
+    const struct node_observe_options options = {.leftovers = true};
+    node_request_observe(&target, &options, nonce, call);
     return true;
 }
 
@@ -92,10 +92,10 @@ static void look_failed(void *ctx, size_t node, const struct error *error, bool 
                  look->run->nodes[node].label, error->text);
 }
 
-int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct leftovers *found)
+int run_find_leftovers(struct node_set *set, struct run *run, bool all, struct leftovers *found)
 {
-    struct look look = {.crew = crew, .run = run, .all = all, .found = found};
-    const struct crew_question question = {
+    struct look look = {.set = set, .run = run, .all = all, .found = found};
+    const struct node_question question = {
         .ctx = &look,
         .timeout_ms = OBSERVE_TIMEOUT_MS,
         .build = look_build,
@@ -103,7 +103,7 @@ int run_find_leftovers(struct crew *crew, struct run *run, bool all, struct left
         .failed = look_failed,
     };
     *found = (struct leftovers){0};
-    return crew_ask(crew, &question);
+    return node_set_ask(set, &question);
 }
 
 void leftovers_release(struct leftovers *found)
@@ -113,11 +113,12 @@ void leftovers_release(struct leftovers *found)
     strlist_release(&found->unproven);
 }
 
-static void tell_lines(struct crew *crew, struct run *run, const struct strlist *lines, const char *remedy)
+static void report_lines(struct node_set *set, struct run *run, const struct strlist *lines,
+                         const char *remedy)
 {
     for (size_t i = 0; i < lines->len; i++) {
-        tell_warn(crew->context, "%s%s", lines->items[i], remedy);
-        run_note_event(crew->context, run, "left-over", NULL, "%s", lines->items[i]);
+        report_warn(set->context, "%s%s", lines->items[i], remedy);
+        run_note_event(set->context, run, "left-over", NULL, "%s", lines->items[i]);
     }
 }
 
@@ -132,27 +133,27 @@ bool run_has_open_node(const struct run *run)
     return false;
 }
 
-int run_tell_leftovers(struct crew *crew, struct run *run, bool end)
+int run_report_leftovers(struct node_set *set, struct run *run, bool end)
 {
     struct leftovers found;
     size_t unproven = 0;
-    int result = run_find_leftovers(crew, run, false, &found);
+    int result = run_find_leftovers(set, run, false, &found);
     if (result == 0 && end && found.lines.len > 0) {
         struct run_stop_result ended = {0};
-        const struct stop_orders orders = {
+        const struct stop_nodes_request request = {
             .signal = run->stop_signal, .grace_s = run->stop_grace_s, .sweep = true, .quiet = true};
-        result = run_end_nodes(crew, run, &orders, &ended, &unproven, NULL);
+        result = run_stop_nodes(set, run, &request, &ended, &unproven, NULL);
         if (unproven == 0) {
             run_forget_left_over(run, NULL);
         }
-        tell_lines(crew, run, &ended.cleaned, "");
+        report_lines(set, run, &ended.cleaned, "");
         run_stop_result_release(&ended);
     }
     if (!end || unproven > 0) {
         AUTO_FREE char *remedy = xasprintf("; `mtlaunch stop %s` ends what is left", run->name);
-        tell_lines(crew, run, &found.lines, remedy);
+        report_lines(set, run, &found.lines, remedy);
     }
-    tell_lines(crew, run, &found.unproven, "");
+    report_lines(set, run, &found.unproven, "");
     leftovers_release(&found);
     return result;
 }

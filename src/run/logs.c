@@ -40,46 +40,46 @@ int run_logs_select(const struct run *run, const struct run_logs_request *reques
     return result == 0 ? check_attempt(run, request->attempt, err) : result;
 }
 
-static int logs_outcome(const struct tails *tails, const struct crew *crew, struct error *err)
+static int logs_outcome(const struct tails *tails, const struct node_set *set, struct error *err)
 {
     const struct node_failures *failures = tails_failures(tails);
     struct error worst = ERROR_INIT;
-    if (crew_is_interrupted(crew)) {
-        return crew_interrupted_error(crew, err);
+    if (node_set_is_interrupted(set)) {
+        return node_set_interrupted_error(set, err);
     }
-    node_failures_tell(failures, crew->context, crew->run, &worst);
+    node_failures_report(failures, set->context, set->run, &worst);
     if (failures->count > 0) {
         return error_set(err, worst.kind, "%zu of %zu logs of run '%s' could not be read to their end",
-                         failures->count, crew->run->nodes_len, crew->run->name);
+                         failures->count, set->run->nodes_len, set->run->name);
     }
     const struct strlist *missing = tails_missing(tails);
     if (missing->len > 0) {
         AUTO_STR struct str names = STR_INIT;
         hostlist_fold_names(missing->items, missing->len, &names);
-        tell_warn(crew->context, "%s: no log of this attempt", str_text(&names));
+        report_warn(set->context, "%s: no log of this attempt", str_text(&names));
     }
     return 0;
 }
 
-static int logs_with_crew(struct crew *crew, const struct run_logs_request *request, const bool *selected,
-                          struct error *err)
+static int logs_with_set(struct node_set *set, const struct run_logs_request *request, const bool *selected,
+                         struct error *err)
 {
-    const struct run_observer *observer = crew->context->observer;
-    const struct node_tail_wish wish = {
+    const struct run_observer *observer = set->context->observer;
+    const struct node_tail_options options = {
         .attempt = request->attempt,
         .from = request->all ? NODE_TAIL_ALL : NODE_TAIL_LINES,
         .count = request->lines,
         .follow = request->follow,
     };
-    struct tails *tails = tails_open(crew, selected, &wish, NULL);
-    while (tails_left(tails) > 0 && !crew_is_interrupted(crew)) {
-        crew_pause(crew, TICK_MS);
+    struct tails *tails = tails_open(set, selected, &options, NULL);
+    while (tails_left(tails) > 0 && !node_set_is_interrupted(set)) {
+        node_set_pause(set, TICK_MS);
         if (observer->tick) {
             observer->tick(observer->ctx);
         }
     }
-    int result = logs_outcome(tails, crew, err);
-    crew_close(crew);
+    int result = logs_outcome(tails, set, err);
+    node_set_close(set);
     tails_free(tails);
     return result;
 }
@@ -88,21 +88,21 @@ int run_logs(struct run_context *context, const char *name, const struct run_log
              struct error *err)
 {
     struct run run;
-    struct crew crew;
+    struct node_set set;
     if (run_store_load(context->store, name, &run, err) != 0) {
         return -1;
     }
     AUTO_FREE bool *selected = xcalloc(run.nodes_len, sizeof(bool));
     int result = run_logs_select(&run, request, selected, err);
     if (result == 0) {
-        result = crew_open(&crew, context, &run, err);
+        result = node_set_open(&set, context, &run, err);
         if (result == 0 && request->follow) {
-            result = crew_hold(&crew, err);
+            result = node_set_hold(&set, err);
         }
         if (result == 0) {
-            result = logs_with_crew(&crew, request, selected, err);
+            result = logs_with_set(&set, request, selected, err);
         } else {
-            crew_close(&crew);
+            node_set_close(&set);
         }
     }
     run_release(&run);

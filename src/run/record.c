@@ -106,19 +106,19 @@ static json_t *reach_to_json(const struct reach *reach)
     return object;
 }
 
-static json_t *debt_to_json(const struct run_debt *debt)
+static json_t *cleanup_to_json(const struct run_cleanup *cleanup)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "host", run_host_to_json(&debt->host));
-    put_text(object, "label", debt->label);
-    put_flag(object, "local", debt->local);
-    put_text(object, "artifacts", debt->artifacts);
-    if (debt->place_known) {
-        json_object_set_new(object, "place", place_to_json(&debt->place));
-        json_object_set_new(object, "reach", reach_to_json(&debt->reach));
+    json_object_set_new(object, "host", run_host_to_json(&cleanup->host));
+    put_text(object, "label", cleanup->label);
+    put_flag(object, "local", cleanup->local);
+    put_text(object, "artifacts", cleanup->artifacts);
+    if (cleanup->place_known) {
+        json_object_set_new(object, "place", place_to_json(&cleanup->place));
+        json_object_set_new(object, "reach", reach_to_json(&cleanup->reach));
     }
-    put_number(object, "rank", debt->rank);
-    put_number(object, "attempt", debt->attempt);
+    put_number(object, "rank", cleanup->rank);
+    put_number(object, "attempt", cleanup->attempt);
     return object;
 }
 
@@ -231,11 +231,11 @@ char *run_record_write(const struct run *run)
         json_array_append_new(nodes, node_to_json(&run->nodes[i]));
     }
     json_object_set_new(object, "nodes", nodes);
-    json_t *debts = json_array();
-    for (size_t i = 0; i < run->debts_len; i++) {
-        json_array_append_new(debts, debt_to_json(&run->debts[i]));
+    json_t *cleanups = json_array();
+    for (size_t i = 0; i < run->cleanups_len; i++) {
+        json_array_append_new(cleanups, cleanup_to_json(&run->cleanups[i]));
     }
-    json_object_set_new(object, "debts", debts);
+    json_object_set_new(object, "debts", cleanups);
     json_t *attempts = json_array();
     for (size_t i = 0; i < run->attempts_len; i++) {
         json_array_append_new(attempts, attempt_to_json(&run->attempts[i]));
@@ -321,7 +321,7 @@ static bool place_from_json(const json_t *object, struct place *place)
     return json_is_null(object) || (place->container && place->engine);
 }
 
-static void reach_of_debt_from_json(const json_t *object, struct reach *reach)
+static void reach_of_cleanup_from_json(const json_t *object, struct reach *reach)
 {
     reach->user = get_text(object, "user");
     reach->port = (unsigned)get_number(object, "port", 0);
@@ -333,21 +333,21 @@ static void reach_of_debt_from_json(const json_t *object, struct reach *reach)
     reach->jump = get_text(object, "jump");
 }
 
-static bool debt_from_json(const json_t *object, struct run_debt *debt)
+static bool cleanup_from_json(const json_t *object, struct run_cleanup *cleanup)
 {
     const json_t *place = json_object_get(object, "place");
-    debt->place_known = place;
-    if (place && !place_from_json(place, &debt->place)) {
+    cleanup->place_known = place;
+    if (place && !place_from_json(place, &cleanup->place)) {
         return false;
     }
-    reach_of_debt_from_json(json_object_get(object, "reach"), &debt->reach);
-    run_host_from_json(json_object_get(object, "host"), &debt->host);
-    debt->label = get_text(object, "label");
-    debt->local = get_flag(object, "local");
-    debt->artifacts = get_text(object, "artifacts");
-    debt->rank = (unsigned)get_number(object, "rank", 0);
-    debt->attempt = (unsigned)get_number(object, "attempt", 0);
-    return debt->host.name && debt->label && debt->attempt > 0;
+    reach_of_cleanup_from_json(json_object_get(object, "reach"), &cleanup->reach);
+    run_host_from_json(json_object_get(object, "host"), &cleanup->host);
+    cleanup->label = get_text(object, "label");
+    cleanup->local = get_flag(object, "local");
+    cleanup->artifacts = get_text(object, "artifacts");
+    cleanup->rank = (unsigned)get_number(object, "rank", 0);
+    cleanup->attempt = (unsigned)get_number(object, "attempt", 0);
+    return cleanup->host.name && cleanup->label && cleanup->attempt > 0;
 }
 
 static void list_from_json(const json_t *array, struct strlist *list)
@@ -408,9 +408,9 @@ static bool lists_from_json(const json_t *object, struct run *run)
     for (size_t i = 0; i < run->nodes_len; i++) {
         whole = node_from_json(json_array_get(nodes, i), &run->nodes[i]) && whole;
     }
-    const json_t *debts = json_object_get(object, "debts");
-    for (size_t i = 0; i < json_array_size(debts); i++) {
-        whole = debt_from_json(json_array_get(debts, i), run_add_debt(run)) && whole;
+    const json_t *cleanups = json_object_get(object, "debts");
+    for (size_t i = 0; i < json_array_size(cleanups); i++) {
+        whole = cleanup_from_json(json_array_get(cleanups, i), run_add_cleanup(run)) && whole;
     }
     const json_t *attempts = json_object_get(object, "attempts");
     for (size_t i = 0; i < json_array_size(attempts); i++) {

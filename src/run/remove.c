@@ -93,8 +93,8 @@ static int judge_removal(const struct removal *removal, size_t node, const struc
         return error_hint(err, "`mtlaunch stop %s` ends them", run->name);
     }
     /* Not this run's, whatever its name: left alone, and no reason to keep our record. */
-    tell_warn(removal->context, "%s: the files of '%s' there belong to another run of this name; they stay",
-              run->nodes[node].label, run->name);
+    report_warn(removal->context, "%s: the files of '%s' there belong to another run of this name; they stay",
+                run->nodes[node].label, run->name);
     return 0;
 }
 
@@ -123,9 +123,9 @@ static void remove_failed(void *ctx, size_t node, const struct error *error, boo
 
 static int ask_nodes(struct removal *removal, bool force, struct error *err)
 {
-    struct crew crew;
+    struct node_set set;
     size_t turns = 1;
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "removing",
         .ctx = removal,
         .timeout_ms = REMOVE_TIMEOUT_MS,
@@ -133,20 +133,20 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
         .take = remove_take,
         .failed = remove_failed,
     };
-    int result = crew_open(&crew, removal->context, removal->run, err);
+    int result = node_set_open(&set, removal->context, removal->run, err);
     if (result != 0 && force) {
-        crew_close(&crew);
+        node_set_close(&set);
         return 0; /* what stays there was told before: see check_nothing_lives */
     }
     for (size_t i = 0; i < removal->run->nodes_len; i++) {
         turns = removal->ranks[i].len > turns ? removal->ranks[i].len : turns;
     }
     for (; result == 0 && removal->turn < turns; removal->turn++) {
-        if (crew_ask(&crew, &question) != 0) {
-            result = crew_interrupted_error(&crew, err);
+        if (node_set_ask(&set, &question) != 0) {
+            result = node_set_interrupted_error(&set, err);
         }
     }
-    crew_close(&crew);
+    node_set_close(&set);
     return result;
 }
 
@@ -160,8 +160,8 @@ static bool pass_over(const struct removal *removal)
     }
     for (size_t i = 0; i < removal->failures.len; i++) {
         if (removal->failures.errors[i].kind) {
-            tell_warn(removal->context, "%s: %s; its files and what else may be left there are forgotten",
-                      removal->run->nodes[i].label, removal->failures.errors[i].text);
+            report_warn(removal->context, "%s: %s; its files and what else may be left there are forgotten",
+                        removal->run->nodes[i].label, removal->failures.errors[i].text);
         }
     }
     return true;
@@ -174,7 +174,7 @@ static int conclude(const struct removal *removal, bool force, struct error *err
     if (removal->failures.count == 0 || (force && pass_over(removal))) {
         return 0;
     }
-    node_failures_tell(&removal->failures, removal->context, run, &worst);
+    node_failures_report(&removal->failures, removal->context, run, &worst);
     error_set(err, worst.kind,
               "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
               removal->failures.count, run->nodes_len);
@@ -199,9 +199,9 @@ static int remove_artifacts(struct run_context *context, const struct run *run, 
     }
     if (result == 0 && gone.len > 0) {
         AUTO_FREE char *names = strlist_join(&gone, ", ");
-        tell_warn(context,
-                  "earlier attempts ran on hosts that are no longer recorded; their files stay on: %s",
-                  names);
+        report_warn(context,
+                    "earlier attempts ran on hosts that are no longer recorded; their files stay on: %s",
+                    names);
     }
     for (size_t i = 0; i < run->nodes_len; i++) {
         free(removal.ranks[i].items);
@@ -227,15 +227,17 @@ static int check_ended(const struct run *run, struct error *err)
     return error_hint(err, "`mtlaunch stop %s` ends it", run->name);
 }
 
-static void tell_forgotten(struct run_context *context, const struct run *run, const struct leftovers *found)
+static void report_forgotten(struct run_context *context, const struct run *run,
+                             const struct leftovers *found)
 {
-    for (size_t i = 0; i < run->debts_len; i++) {
-        tell_warn(context,
-                  "%s was written off and does not answer; what may be left there is forgotten with the run",
-                  run->debts[i].label);
+    for (size_t i = 0; i < run->cleanups_len; i++) {
+        report_warn(
+            context,
+            "%s was written off and does not answer; what may be left there is forgotten with the run",
+            run->cleanups[i].label);
     }
     for (size_t i = 0; i < found->silent.len; i++) {
-        tell_warn(context, "%s; what may be left there is forgotten with the run", found->silent.items[i]);
+        report_warn(context, "%s; what may be left there is forgotten with the run", found->silent.items[i]);
     }
 }
 
@@ -247,7 +249,7 @@ static int forget_unasked(struct run_context *context, const struct run *run, co
         strlist_add(&labels, run->nodes[i].label);
     }
     AUTO_FREE char *names = strlist_join(&labels, ", ");
-    tell_warn(context, "%s; what may be left on %s is forgotten with the run", why->text, names);
+    report_warn(context, "%s; what may be left on %s is forgotten with the run", why->text, names);
     return 0;
 }
 
@@ -257,17 +259,17 @@ static int forget_unasked(struct run_context *context, const struct run *run, co
  */
 static int check_nothing_lives(struct run_context *context, struct run *run, bool force, struct error *err)
 {
-    struct crew crew;
+    struct node_set set;
     struct leftovers found = {0};
-    int result = crew_open(&crew, context, run, err);
+    int result = node_set_open(&set, context, run, err);
     if (result != 0 && force) {
-        crew_close(&crew);
+        node_set_close(&set);
         return forget_unasked(context, run, err);
     }
-    if (result == 0 && run_find_leftovers(&crew, run, true, &found) != 0) {
-        result = crew_interrupted_error(&crew, err);
+    if (result == 0 && run_find_leftovers(&set, run, true, &found) != 0) {
+        result = node_set_interrupted_error(&set, err);
     }
-    crew_close(&crew);
+    node_set_close(&set);
     if (result == 0 && found.lines.len > 0) {
         AUTO_FREE char *lines = strlist_join(&found.lines, "; ");
         error_set(err, &kind_run_live, "run '%s' %s: %s", run->name,
@@ -282,7 +284,7 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
             error_hint(err, "free processes or memory there, then `mtlaunch remove %s` again", run->name);
     }
     if (result == 0) {
-        tell_forgotten(context, run, &found);
+        report_forgotten(context, run, &found);
     }
     leftovers_release(&found);
     return result;
@@ -290,10 +292,10 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
 
 /* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
 /* Nodes that were written off: what may be left there ends now, or the run stays known. */
-static int pay_before_forgetting(struct run_context *context, struct run *run, struct error *err)
+static int clean_before_forgetting(struct run_context *context, struct run *run, struct error *err)
 {
     struct run_stop_result ended = {0};
-    int result = run_settle_debts(context, run, &ended, err);
+    int result = pending_cleanup_finish(context, run, &ended, err);
     run_stop_result_release(&ended);
     if (result != 0 && error_is(err, &kind_not_proven)) {
         error_hint(
@@ -313,7 +315,7 @@ static int remove_held(struct run_context *context, const char *name,
         result = check_ended(&run, err);
     }
     if (result == 0 && !request->force) {
-        result = pay_before_forgetting(context, &run, err);
+        result = clean_before_forgetting(context, &run, err);
     }
     if (result == 0 && (request->force || !request->artifacts)) {
         result = check_nothing_lives(context, &run, request->force, err);
@@ -347,6 +349,6 @@ int run_remove(struct run_context *context, const char *name, const struct run_r
             return -1;
         }
     }
-    AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
+    AUTO_CLOSE int lock = run_lock(context, name, true, err);
     return lock < 0 ? -1 : remove_held(context, name, request, err);
 }

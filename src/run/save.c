@@ -134,8 +134,8 @@ static void tell_reasons(const struct save *save)
             continue;
         }
         hostlist_fold_names(labels.items, labels.len, &names);
-        tell_warn(save->context, "%s: %s; the log is saved anew, and that file is kept%s '%s'",
-                  str_text(&names), reasons[reason], labels.len > 1 ? ", as in" : " as", older);
+        report_warn(save->context, "%s: %s; the log is saved anew, and that file is kept%s '%s'",
+                    str_text(&names), reasons[reason], labels.len > 1 ? ", as in" : " as", older);
     }
 }
 
@@ -165,7 +165,7 @@ static void fill_result(struct save *save, const struct tails *tails, struct run
     }
 }
 
-static int outcome(const struct save *save, const struct crew *crew, const struct tails *tails,
+static int outcome(const struct save *save, const struct node_set *set, const struct tails *tails,
                    struct error *err)
 {
     const struct node_failures *failures = tails_failures(tails);
@@ -175,17 +175,17 @@ static int outcome(const struct save *save, const struct crew *crew, const struc
     if (missing->len > 0) {
         AUTO_STR struct str names = STR_INIT;
         hostlist_fold_names(missing->items, missing->len, &names);
-        tell_warn(crew->context, "%s: no log of this attempt", str_text(&names));
+        report_warn(set->context, "%s: no log of this attempt", str_text(&names));
     }
-    if (crew_is_interrupted(crew)) {
-        return crew_interrupted_error(crew, err);
+    if (node_set_is_interrupted(set)) {
+        return node_set_interrupted_error(set, err);
     }
-    node_failures_tell(failures, crew->context, crew->run, &worst);
+    node_failures_report(failures, set->context, set->run, &worst);
     if (failures->count == 0) {
         return 0;
     }
     error_set(err, worst.kind, "could not save %zu of %zu logs of run '%s' to the end", failures->count,
-              crew->run->nodes_len, crew->run->name);
+              set->run->nodes_len, set->run->name);
     return error_hint(err, "repeat the command: it goes on where it stopped");
 }
 
@@ -194,20 +194,20 @@ static int save_from_nodes(struct save *save, const struct run_logs_request *req
 {
     const struct tails_sink sink = {
         .ctx = save, .offset = on_offset, .begin = on_begin, .body = on_body, .end = on_end};
-    const struct node_tail_wish wish = {.attempt = request->attempt, .from = NODE_TAIL_ALL};
-    struct crew crew;
-    int result = crew_open(&crew, save->context, save->run, err);
+    const struct node_tail_options options = {.attempt = request->attempt, .from = NODE_TAIL_ALL};
+    struct node_set set;
+    int result = node_set_open(&set, save->context, save->run, err);
     if (result == 0) {
-        struct tails *tails = tails_open(&crew, selected, &wish, &sink);
-        while (tails_left(tails) > 0 && !crew_is_interrupted(&crew)) {
-            crew_pause(&crew, TICK_MS);
+        struct tails *tails = tails_open(&set, selected, &options, &sink);
+        while (tails_left(tails) > 0 && !node_set_is_interrupted(&set)) {
+            node_set_pause(&set, TICK_MS);
         }
-        result = outcome(save, &crew, tails, err);
+        result = outcome(save, &set, tails, err);
         fill_result(save, tails, saved);
-        crew_close(&crew);
+        node_set_close(&set);
         tails_free(tails);
     } else {
-        crew_close(&crew);
+        node_set_close(&set);
     }
     return result;
 }

@@ -135,9 +135,9 @@ static void fill_result(const struct signal_round *round, struct run_signal_resu
 
 static int ask(struct run_context *context, struct signal_round *round, size_t count, struct error *err)
 {
-    struct crew crew;
+    struct node_set set;
     struct error worst = ERROR_INIT;
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "signalling",
         .ctx = round,
         .timeout_ms = SIGNAL_TIMEOUT_MS,
@@ -145,11 +145,11 @@ static int ask(struct run_context *context, struct signal_round *round, size_t c
         .take = signal_take,
         .failed = signal_failed,
     };
-    int result = crew_open(&crew, context, round->run, err);
-    if (result == 0 && crew_ask(&crew, &question) != 0) {
-        result = crew_interrupted_error(&crew, err);
+    int result = node_set_open(&set, context, round->run, err);
+    if (result == 0 && node_set_ask(&set, &question) != 0) {
+        result = node_set_interrupted_error(&set, err);
     }
-    crew_close(&crew);
+    node_set_close(&set);
     note_sent(context, round);
     if (result != 0) {
         return -1;
@@ -158,7 +158,7 @@ static int ask(struct run_context *context, struct signal_round *round, size_t c
     if (round->failures.count == 0) {
         return 0;
     }
-    node_failures_tell(&round->failures, context, round->run, &worst);
+    node_failures_report(&round->failures, context, round->run, &worst);
     return error_set(err, worst.kind, "SIG%s was not sent to %zu of %zu nodes of run '%s'",
                      round->request->signal, round->failures.count, count, round->run->name);
 }

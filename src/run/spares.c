@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "again_internal.h"
 #include "base/alloc.h"
 #include "model/kind.h"
+#include "respawn_internal.h"
 #include "spares_internal.h"
 #include "start_internal.h"
 
@@ -78,13 +78,13 @@ int run_take_spare(struct run_context *context, struct run *run, size_t node, co
     AUTO_FREE char *entry = xstrdup(run->policy.spares.items[0]);
     drop_spare(run, 0);
     if (parse_spare(entry, host, err) != 0 ||
-        (keep && run_again_replace_host(context, run->name, node, host, err) != 0)) {
+        (keep && run_respawn_replace_host(context, run->name, node, host, err) != 0)) {
         host_release(host);
         return -1;
     }
     AUTO_FREE char *name = host->port != 0 ? host_join_port(host->name, host->port) : xstrdup(host->name);
     run_note_event(context, run, "spare", replaced->label, "'%s' becomes node %u", name, replaced->rank);
-    tell_warn(context, "%s %s: spare '%s' becomes node %u", replaced->label, why, name, replaced->rank);
+    report_warn(context, "%s %s: spare '%s' becomes node %u", replaced->label, why, name, replaced->rank);
     return 1;
 }
 
@@ -118,8 +118,8 @@ static int replace_unreached(struct start *start, struct error *err)
             continue;
         }
         AUTO_FREE char *why = xasprintf("cannot be reached (%s)", start->failures.errors[i].text);
-        int taken =
-            run_take_spare(start->context, start->run, i, why, start->request->again, &list.items[i], err);
+        int taken = run_take_spare(start->context, start->run, i, why, start->request->is_restart,
+                                   &list.items[i], err);
         result = taken == 1 ? 0 : -1;
     }
     reached_hosts_release(&start->replaced);
@@ -140,15 +140,15 @@ int start_take_spares(struct start *start, struct error *err)
     }
     size_t left = run_count_spares(start->run);
     if (left < needed) {
-        tell_warn(start->context, "%zu host%s cannot be reached and %zu of 'restart.spares' %s left", needed,
-                  needed == 1 ? "" : "s", left, left == 1 ? "is" : "are");
+        report_warn(start->context, "%zu host%s cannot be reached and %zu of 'restart.spares' %s left",
+                    needed, needed == 1 ? "" : "s", left, left == 1 ? "is" : "are");
         return 0;
     }
     if (is_named_master(start)) {
-        tell_warn(start->context,
-                  "no spare becomes node 0: the master's address is given as '%s'; leave it out to have it "
-                  "follow the host",
-                  start->request->job->master_addr);
+        report_warn(start->context,
+                    "no spare becomes node 0: the master's address is given as '%s'; leave it out to have it "
+                    "follow the host",
+                    start->request->job->master_addr);
         return 0;
     }
     return replace_unreached(start, err) == 0 ? 1 : -1;

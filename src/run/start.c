@@ -4,16 +4,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "again_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
 #include "model/kind.h"
+#include "respawn_internal.h"
 #include "run/notify_store.h"
 #include "spares_internal.h"
 #include "start_internal.h"
-#include "step_internal.h"
+#include "test_crash_internal.h"
 
 #define START_MARGIN_MS 30000
 #define PORT_TRIES      8 /* another run may take the free port between probe and start */
@@ -74,7 +74,7 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
     }
     learn_secrets(start);
     for (size_t i = 0; probed && i < start->plan.warnings.len; i++) {
-        tell_warn(start->context, "%s", start->plan.warnings.items[i]);
+        report_warn(start->context, "%s", start->plan.warnings.items[i]);
     }
     return 0;
 }
@@ -86,12 +86,12 @@ static bool start_build(void *ctx, size_t node, const char *nonce, struct node_c
     struct start *start = ctx;
     const struct node_target target = run_node_target(start->run, node);
     const struct node_job job = start_node_job(start, node);
-    const struct node_start_wish wish = {
+    const struct node_start_options options = {
         .master_port = start->plan.master_port,
         .version = MTLAUNCH_VERSION,
         .start_timeout_s = start->request->job->start_timeout_s,
     };
-    node_request_start(&target, &job, &wish, nonce, call);
+    node_request_start(&target, &job, &options, nonce, call);
     start->touched[node] = true;
     return true;
 }
@@ -145,7 +145,7 @@ static void start_failed(void *ctx, size_t node, const struct error *error, bool
 
 static int start_nodes(struct start *start)
 {
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "starting",
         .ctx = start,
         .timeout_ms = (unsigned)start->request->job->start_timeout_s * 1000 + START_MARGIN_MS,
@@ -153,7 +153,7 @@ static int start_nodes(struct start *start)
         .take = start_take,
         .failed = start_failed,
     };
-    return crew_ask(&start->crew, &question);
+    return node_set_ask(&start->set, &question);
 }
 
 /* --- the way back ------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void say_what_may_run(const struct start *start)
 {
     for (size_t i = 0; i < start->run->nodes_len; i++) {
         if (start->touched[i]) {
-            tell_warn(start->context, "%s: may still run", start->run->nodes[i].label);
+            report_warn(start->context, "%s: may still run", start->run->nodes[i].label);
         }
     }
 }
@@ -175,26 +175,26 @@ static int roll_back(struct start *start, struct error *err)
 {
     struct run *run = start->run;
     struct run_stop_result result = {0};
-    const struct stop_orders orders = {
+    const struct stop_nodes_request request = {
         .signal = run->stop_signal,
         .grace_s = run->stop_grace_s,
-        .again = true, /* a node whose answer was not awaited may have been running */
+        .repeated = true, /* a node whose answer was not awaited may have been running */
         .nodes = start->touched,
     };
     size_t unproven = 0;
     run->starting = false;
     run->stopping = true;
     run->state = RUN_STOPPING;
-    run_keep(start->context, run, NULL); /* the stop itself matters more than a full disk here */
-    start->crew.patience = start->crew.signals;
-    if (start->crew.signals > 0) {
+    run_save_record(start->context, run, NULL); /* the stop itself matters more than a full disk here */
+    start->set.patience = start->set.signals;
+    if (start->set.signals > 0) {
         run_leave_stand_in(start->context, run->name);
     }
-    int code = run_end_nodes(&start->crew, run, &orders, &result, &unproven, NULL);
+    int code = run_stop_nodes(&start->set, run, &request, &result, &unproven, NULL);
     if (code != 0) {
         run_leave_stand_in(start->context, run->name);
         say_what_may_run(start);
-        crew_interrupted_error(&start->crew, err);
+        node_set_interrupted_error(&start->set, err);
         error_hint(err,
                    "the stop goes on without this command: `mtlaunch status %s` shows it, `mtlaunch stop %s` "
                    "waits for its proof",
@@ -203,8 +203,8 @@ static int roll_back(struct start *start, struct error *err)
         code = run_unproven_error(run, &result, unproven, err);
     } else {
         run->stopping = false;
-        if (start->crew.signals > 0) {
-            run_tell_stopped(start->context, run, start->touched);
+        if (start->set.signals > 0) {
+            run_report_stopped(start->context, run, start->touched);
         }
     }
     run_stop_result_release(&result);
@@ -288,13 +288,13 @@ static int fail(struct start *start, struct error *err)
     if (is_run_failure(start)) {
         explain(start, worse.kind ? NULL : err);
     }
-    if (start->request->again) {
+    if (start->request->is_restart) {
         run->stopping = true; /* whoever restarts it says what becomes of it */
         judge_run(run, clock_real_ms());
-        run_keep(start->context, run, NULL);
+        run_save_record(start->context, run, NULL);
         return -1;
     }
-    run_settle(start->context, run, NULL); /* the failure itself is what the caller must hear of */
+    run_save_state(start->context, run, NULL); /* the failure itself is what the caller must hear of */
     return -1;
 }
 
@@ -305,7 +305,7 @@ static int nodes_failed(struct start *start, const char *step, struct error *err
     if (is_run_failure(start)) {
         return error_set(err, &kind_run_failed, "run '%s' failed", start->run->name);
     }
-    node_failures_tell(&start->failures, start->context, start->run, &worst);
+    node_failures_report(&start->failures, start->context, start->run, &worst);
     if (start->failures.count == start->run->nodes_len && start->failures.count == 1) {
         *err = worst;
         return -1;
@@ -319,7 +319,7 @@ static int nodes_failed(struct start *start, const char *step, struct error *err
 static bool wants_restarts(const struct start *start)
 {
     const struct policy *policy = &start->request->job->policy;
-    return start->request->asked && !start->request->again &&
+    return start->request->asked && !start->request->is_restart &&
            (policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART);
 }
 
@@ -327,7 +327,7 @@ static bool wants_restarts(const struct start *start)
 static int probe(struct start *start, struct error *err)
 {
     if (start_probe_nodes(start) != 0) {
-        return crew_interrupted_error(&start->crew, err);
+        return node_set_interrupted_error(&start->set, err);
     }
     if (start->failures.count == 0) {
         return 0;
@@ -352,7 +352,7 @@ static int attempt(struct start *start, struct error *err)
     start_warn_others(start);
     start_complete_record(start);
     run->unstarted = false;
-    if (run_keep(start->context, run, err) != 0) {
+    if (run_save_record(start->context, run, err) != 0) {
         return -1;
     }
     struct env env = ENV_INIT;
@@ -367,12 +367,12 @@ static int attempt(struct start *start, struct error *err)
     }
     struct run_start_request kept_request = *start->request;
     kept_request.hosts = start->hosts;
-    if (wants_restarts(start) && run_again_keep(start->context, &kept_request, err) != 0) {
+    if (wants_restarts(start) && run_respawn_save(start->context, &kept_request, err) != 0) {
         return -1;
     }
     start->asked_to_start = true;
     if (start_nodes(start) != 0) {
-        return crew_interrupted_error(&start->crew, err);
+        return node_set_interrupted_error(&start->set, err);
     }
     if (start->failures.count > 0) {
         return nodes_failed(start, "to start", err);
@@ -384,9 +384,9 @@ static int attempt(struct start *start, struct error *err)
                    run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
                    run->master_port);
     if (!run_has_open_node(run)) {
-        run_tell_leftovers(&start->crew, run, false); /* nobody will watch a run that is over by now */
+        run_report_leftovers(&start->set, run, false); /* nobody will watch a run that is over by now */
     }
-    return run_settle(start->context, run, err);
+    return run_save_state(start->context, run, err);
 }
 
 static void forget_probes(struct start *start)
@@ -425,13 +425,13 @@ static int try_hosts(struct start *start, struct error *err)
     node_failures_init(&start->failures, run);
     int result = start_make_plan(start, false, err);
     if (result == 0) {
-        result = crew_open(&start->crew, start->context, run, err);
+        result = node_set_open(&start->set, start->context, run, err);
     }
     if (result == 0 && start->request->watched) {
-        result = crew_hold(&start->crew, err); /* said here, before any node is touched */
+        result = node_set_hold(&start->set, err); /* said here, before any node is touched */
     }
     if (result == 0) {
-        result = run_keep(start->context, run, err);
+        result = run_save_record(start->context, run, err);
     }
     if (result == 0) {
         attempted = true;
@@ -440,7 +440,7 @@ static int try_hosts(struct start *start, struct error *err)
     if (result < 0 && (attempted || start->hosts != start->request->hosts)) {
         result = fail(start, err); /* the record says that it is starting */
     }
-    crew_close(&start->crew);
+    node_set_close(&start->set);
     forget_probes(start);
     return result;
 }
@@ -471,13 +471,13 @@ static void pause_by_chance(void)
 static int try_ports(struct start *start, struct error *err)
 {
     const struct run *run = start->run;
-    run_step(start->context);
+    test_crash_point(start->context);
     int result = try_once(start, err);
     for (unsigned i = 1;
          i < PORT_TRIES && result != 0 && start->port_lost && start->request->job->master_port == 0 &&
-         (run->state == RUN_FAILED || start->request->again);
+         (run->state == RUN_FAILED || start->request->is_restart);
          i++) {
-        tell_info(start->context, "trying again with another master port");
+        report_info(start->context, "trying again with another master port");
         pause_by_chance();
         result = try_once(start, err);
     }
@@ -530,7 +530,7 @@ int run_start(struct run_context *context, const struct run_start_request *reque
     if (run_store_has(context->store, request->run)) {
         refresh_existing(context, request->run);
     }
-    AUTO_CLOSE int lock = run_take_turn(context, request->run, true, err);
+    AUTO_CLOSE int lock = run_lock(context, request->run, true, err);
     int result = lock < 0 ? -1 : 0;
     if (result == 0 && run_store_has(context->store, request->run)) {
         result = check_existing(&start, err);
@@ -545,8 +545,8 @@ int run_start(struct run_context *context, const struct run_start_request *reque
     return result;
 }
 
-int run_start_again(struct run_context *context, const struct run_start_request *request, struct run *run,
-                    struct error *err)
+int run_restart(struct run_context *context, const struct run_start_request *request, struct run *run,
+                struct error *err)
 {
     struct start start = {
         .context = context,

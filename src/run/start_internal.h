@@ -20,7 +20,7 @@ struct start {
     const struct hostlist *hosts;       /* the request's, or replaced's once a spare was taken */
     const struct plan_host *host_facts; /* one a host */
     struct reached_hosts replaced;
-    struct crew crew;
+    struct node_set set;
     struct plan plan;          /* made with what is known so far */
     struct node_probe *probes; /* one a node, after the probe */
     bool *touched;             /* one a node: told to start, so something may live there */
@@ -34,12 +34,12 @@ struct start {
 };
 
 /*
- * The next attempt of a run that was restarted (request.again). The lock is held, run is loaded, its attempt
- * before is proven gone. Errors as for run_start; the run is `stopping` then, nothing of the attempt is left
- * but what not_proven names.
+ * The next attempt of a run that was restarted (request.is_restart). The lock is held, run is loaded, its
+ * attempt before is proven gone. Errors as for run_start; the run is `stopping` then, nothing of the attempt
+ * is left but what not_proven names.
  */
-int run_start_again(struct run_context *context, const struct run_start_request *request, struct run *run,
-                    struct error *err);
+int run_restart(struct run_context *context, const struct run_start_request *request, struct run *run,
+                struct error *err);
 
 /* Make (or make again) the plan with the facts known so far. Warnings are told at the last making. */
 int start_make_plan(struct start *start, bool probed, struct error *err);

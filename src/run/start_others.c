@@ -55,15 +55,15 @@ static void tell_other(const struct start *start, size_t first, const struct nod
         }
     }
     hostlist_fold_names(hosts.items, hosts.len, &folded);
-    tell_warn(start->context, "%s: run '%.*s' of %s %s%s%s is running there too", str_text(&folded),
-              (int)(strlen(other->run_id) - SUFFIX_LEN), other->run_id, is_uid ? "uid" : "user", quote,
-              other->user, quote);
+    report_warn(start->context, "%s: run '%.*s' of %s %s%s%s is running there too", str_text(&folded),
+                (int)(strlen(other->run_id) - SUFFIX_LEN), other->run_id, is_uid ? "uid" : "user", quote,
+                other->user, quote);
 }
 
 void start_warn_others(struct start *start)
 {
     const char *outer = outer_run_id(start->context);
-    if (start->told_others || start->request->again) {
+    if (start->told_others || start->request->is_restart) {
         return;
     }
     start->told_others = true;

@@ -53,7 +53,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
     bool is_command = probe->program_type == LAUNCH_PROGRAM_COMMAND;
     struct start_look look = {0};
     start_look_find(from, &look);
-    const struct node_probe_wish wish = {
+    const struct node_probe_options options = {
         .look_exec = look.exec,
         .look_shell = look.shell,
         .look_read = look.read,
@@ -69,7 +69,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
         .is_master = node == 0,
         .setup_timeout_s = start->request->job->start_timeout_s,
     };
-    node_request_probe(&target, &node_job, &wish, nonce, call);
+    node_request_probe(&target, &node_job, &options, nonce, call);
     start_look_release(&look);
     start->touched[node] = true;
     return true;
@@ -323,7 +323,7 @@ void start_warn_unmounted(const struct start *start)
             }
         }
         hostlist_fold_names(hosts.items, hosts.len, &folded);
-        tell_warn(
+        report_warn(
             start->context,
             "%s: artifacts '%s' lie on %s of container '%s': logs and whatever is written there end with "
             "it (name a folder of a volume with 'artifacts')",
@@ -343,16 +343,16 @@ void start_warn_logout(const struct start *start)
     }
     if (hosts.len > 0) {
         hostlist_fold_names(hosts.items, hosts.len, &folded);
-        tell_warn(start->context,
-                  "%s: systemd-logind ends a user's processes at the last logout (KillUserProcesses=yes); "
-                  "`loginctl enable-linger` there lets the run live",
-                  str_text(&folded));
+        report_warn(start->context,
+                    "%s: systemd-logind ends a user's processes at the last logout (KillUserProcesses=yes); "
+                    "`loginctl enable-linger` there lets the run live",
+                    str_text(&folded));
     }
 }
 
 int start_probe_nodes(struct start *start)
 {
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "checking",
         .ctx = start,
         .timeout_ms = (unsigned)start->request->job->start_timeout_s * 1000 + PROBE_MARGIN_MS,
@@ -360,5 +360,5 @@ int start_probe_nodes(struct start *start)
         .take = probe_take,
         .failed = probe_failed,
     };
-    return crew_ask(&start->crew, &question);
+    return node_set_ask(&start->set, &question);
 }

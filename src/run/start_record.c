@@ -147,7 +147,7 @@ void start_fill_record(struct start *start)
     run->master_port = 0;
     if (start->recorded) {
         /* another try of the same start */
-    } else if (start->request->again) {
+    } else if (start->request->is_restart) {
         run->restarts++; /* the record's policy goes on: spares may have been taken */
     } else {
         policy_copy(&run->policy, &job->policy);

@@ -9,8 +9,8 @@
 #include "run/supervisor.h"
 
 #define LOOK_TRIES      3
-#define SETTLE_MS       4000
-#define SETTLE_PAUSE_MS 50
+#define FINISH_MS       4000
+#define FINISH_PAUSE_MS 50
 
 void run_note_dead_start(struct run_context *context, struct run *run)
 {
@@ -37,16 +37,16 @@ static int reload_if_changed(const struct run_context *context, struct run *run,
     return 1;
 }
 
-int run_look(struct crew *crew, struct run *run, int *lock, struct error *err)
+int run_observe_and_lock(struct node_set *set, struct run *run, int *lock, struct error *err)
 {
-    struct run_context *context = crew->context;
+    struct run_context *context = set->context;
     const unsigned attempt = run->attempt;
     *lock = -2;
     for (unsigned i = 0; i < LOOK_TRIES && run->attempt == attempt && run_state_is_live(run->state); i++) {
-        if (run_observe(crew, run, NULL) != 0) {
-            return crew_interrupted_error(crew, err);
+        if (run_observe(set, run, NULL) != 0) {
+            return node_set_interrupted_error(set, err);
         }
-        *lock = run_take_turn(context, run->name, false, err);
+        *lock = run_lock(context, run->name, false, err);
         if (*lock == -1) {
             return -1;
         }
@@ -74,7 +74,7 @@ static bool will_restart(const struct run_context *context, const struct run *ru
     AUTO_FREE int64_t *silent = xcalloc(run->nodes_len, sizeof(int64_t));
     const struct policy_view view = {.silent_since_ms = silent};
     return !run->stopping && policy_decide(run, &view).step == POLICY_STEP_RESTART &&
-           run_store_has_again(context->store, run->name);
+           run_store_has_respawn(context->store, run->name);
 }
 
 static bool is_supervised(const struct run_context *context, const struct run *run)
@@ -90,10 +90,10 @@ static bool is_supervised(const struct run_context *context, const struct run *r
  * The run's end is its supervisor's to write down (with the last lines of its log): give it a moment. True
  * when it did, run is what it wrote then.
  */
-static bool supervisor_settles(const struct run_context *context, struct run *run)
+static bool supervisor_finishes(const struct run_context *context, struct run *run)
 {
-    const struct timespec pause = {.tv_nsec = SETTLE_PAUSE_MS * 1000000L};
-    for (int i = 0; i < SETTLE_MS / SETTLE_PAUSE_MS; i++) {
+    const struct timespec pause = {.tv_nsec = FINISH_PAUSE_MS * 1000000L};
+    for (int i = 0; i < FINISH_MS / FINISH_PAUSE_MS; i++) {
         struct run fresh;
         if (run_store_load(context->store, run->name, &fresh, NULL) == 0) {
             if (!run_state_is_live(fresh.state) || fresh.attempt != run->attempt || fresh.restarting) {
@@ -115,13 +115,13 @@ static bool supervisor_settles(const struct run_context *context, struct run *ru
 static int keep_what_was_seen(struct run_context *context, struct run *run, int lock, struct error *err)
 {
     if (will_restart(context, run)) {
-        run->stopping = run->restarting = true; /* whoever guards it goes on from here */
+        run->stopping = run->restarting = true; /* whoever supervises it goes on from here */
     } else if (!run_state_is_live(judge_run(run, clock_real_ms()))) {
         close(lock);
-        if (supervisor_settles(context, run)) {
+        if (supervisor_finishes(context, run)) {
             return 0;
         }
-        lock = run_take_turn(context, run->name, false, err);
+        lock = run_lock(context, run->name, false, err);
         if (lock < 0 || reload_if_changed(context, run, err) != 0) {
             if (lock >= 0) {
                 close(lock);
@@ -130,8 +130,8 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
         }
     }
     struct error unkept = ERROR_INIT;
-    if (run_settle(context, run, &unkept) != 0) {
-        tell_warn(context, "%s; what the nodes said is shown all the same", unkept.text);
+    if (run_save_state(context, run, &unkept) != 0) {
+        report_warn(context, "%s; what the nodes said is shown all the same", unkept.text);
     }
     close(lock);
     return 0;
@@ -140,42 +140,43 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
 /* An ended run that left something behind: does it still live? What does not answer stays as it was seen. */
 static int look_at_left_over(struct run_context *context, struct run *run, struct error *err)
 {
-    struct crew crew;
+    struct node_set set;
     struct leftovers found = {0};
-    int result = crew_open(&crew, context, run, err);
-    if (result == 0 && run_find_leftovers(&crew, run, false, &found) != 0) {
-        result = crew_interrupted_error(&crew, err);
+    int result = node_set_open(&set, context, run, err);
+    if (result == 0 && run_find_leftovers(&set, run, false, &found) != 0) {
+        result = node_set_interrupted_error(&set, err);
     }
-    crew_close(&crew);
+    node_set_close(&set);
     leftovers_release(&found);
     return result;
 }
 
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
-    struct crew crew;
+    struct node_set set;
     if (run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }
     if (!run_state_is_live(run->state)) {
         /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
          */
-        run_tell_unpayable(context, run);
+        pending_cleanup_warn(context, run);
         if (run->left_over_len > 0 && look_at_left_over(context, run, err) != 0) {
             return -1;
         }
-        return run->debts_len == 0 || is_supervised(context, run) ? 0 : run_pay_debts(context, run, err);
+        return run->cleanups_len == 0 || is_supervised(context, run) ? 0
+                                                                     : pending_cleanup_try(context, run, err);
     }
     int lock = -2;
-    int result = crew_open(&crew, context, run, err);
+    int result = node_set_open(&set, context, run, err);
     if (result == 0) {
-        result = run_look(&crew, run, &lock, err);
+        result = run_observe_and_lock(&set, run, &lock, err);
     }
     if (result == 0 && lock >= 0 && !run_state_is_live(run_derive_state(run)) &&
         !is_supervised(context, run)) {
-        run_tell_leftovers(&crew, run, false);
+        run_report_leftovers(&set, run, false);
     }
-    crew_close(&crew);
+    node_set_close(&set);
     if (result == 0 && lock >= 0) {
         return keep_what_was_seen(context, run, lock, err);
     }

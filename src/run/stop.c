@@ -29,7 +29,7 @@ void run_stop_result_release(struct run_stop_result *result)
 struct stop_round {
     struct run_context *context;
     struct run *run;
-    const struct stop_orders *orders;
+    const struct stop_nodes_request *request;
     struct run_stop_result *result;
     struct node_failures failures;
     size_t *unproven;
@@ -39,16 +39,16 @@ struct stop_round {
 static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct stop_round *round = ctx;
-    if (round->orders->nodes && !round->orders->nodes[node]) {
+    if (round->request->nodes && !round->request->nodes[node]) {
         return false;
     }
     const struct node_target target = run_node_target(round->run, node);
-    const struct node_stop_wish wish = {
-        .signal = round->orders->signal,
-        .grace_s = round->orders->grace_s,
-        .only_attempt = round->orders->only_attempt,
+    const struct node_stop_options options = {
+        .signal = round->request->signal,
+        .grace_s = round->request->grace_s,
+        .only_attempt = round->request->only_attempt,
     };
-    node_request_stop(&target, &wish, nonce, call);
+    node_request_stop(&target, &options, nonce, call);
     return true;
 }
 
@@ -85,8 +85,8 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
 
 /* A run that was started inside this one is not stopped with it; say so. A run's id is its name and 9
  * characters. */
-static void tell_inner(const struct stop_round *round, const struct run_node *node,
-                       const struct strlist *inner)
+static void report_inner(const struct stop_round *round, const struct run_node *node,
+                         const struct strlist *inner)
 {
     AUTO_STRLIST struct strlist told = STRLIST_INIT;
     for (size_t i = 0; i < inner->len; i++) {
@@ -96,9 +96,9 @@ static void tell_inner(const struct stop_round *round, const struct run_node *no
             continue;
         }
         strlist_add(&told, name);
-        tell_warn(round->context,
-                  "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it", node->label,
-                  name, round->run->name, name);
+        report_warn(round->context,
+                    "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it",
+                    node->label, name, round->run->name, name);
         run_note_event(round->context, round->run, "inner-run", node->label,
                        "run '%s' was started inside this one and goes on", name);
     }
@@ -121,10 +121,10 @@ static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, con
     struct node_stop stop;
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
-        if (!round->orders->sweep && !stop.unproven) {
-            judge_stop(node, &stop, round->orders->again);
+        if (!round->request->sweep && !stop.unproven) {
+            judge_stop(node, &stop, round->request->repeated);
         }
-        tell_inner(round, node, &stop.inner);
+        report_inner(round, node, &stop.inner);
         add_survivors(round->result, node, &stop.survivors);
         add_cleaned(round->result, node, &stop.leftovers);
         if (stop.unproven) {
@@ -147,35 +147,35 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
         round->silent[node] = true;
     }
     bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
-    if (!round->orders->sweep && !cut_off) {
+    if (!round->request->sweep && !cut_off) {
         judge_silence(&round->run->nodes[node], error);
     }
 }
 
-int run_end_nodes(struct crew *crew, struct run *run, const struct stop_orders *orders,
-                  struct run_stop_result *result, size_t *unproven, bool *silent)
+int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
+                   struct run_stop_result *result, size_t *unproven, bool *silent)
 {
     struct stop_round round = {
-        .context = crew->context,
+        .context = set->context,
         .run = run,
-        .orders = orders,
+        .request = request,
         .result = result,
         .unproven = unproven,
         .silent = silent,
     };
-    const struct crew_question question = {
+    const struct node_question question = {
         .what = "stopping",
         .ctx = &round,
-        .timeout_ms = (unsigned)(orders->grace_s * 1000) + STOP_MARGIN_MS,
+        .timeout_ms = (unsigned)(request->grace_s * 1000) + STOP_MARGIN_MS,
         .build = stop_build,
         .take = stop_take,
         .failed = stop_failed,
     };
     *unproven = 0;
     node_failures_init(&round.failures, run);
-    int interrupted = crew_ask(crew, &question);
-    if (interrupted == 0 && !orders->quiet) {
-        node_failures_tell(&round.failures, crew->context, run, NULL);
+    int interrupted = node_set_ask(set, &question);
+    if (interrupted == 0 && !request->quiet) {
+        node_failures_report(&round.failures, set->context, run, NULL);
     }
     node_failures_release(&round.failures);
     return interrupted;
@@ -201,13 +201,13 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
         err, "`mtlaunch stop %s` again is safe; --give-up writes off nodes that can't be reached", run->name);
 }
 
-void run_tell_stopped(const struct run_context *context, const struct run *run, const bool *nodes)
+void run_report_stopped(const struct run_context *context, const struct run *run, const bool *nodes)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->nodes_len; i++) {
         count += !nodes || nodes[i] ? 1 : 0;
     }
-    tell_info(context, "%s: stopped on %zu node%s", run->name, count, count == 1 ? "" : "s");
+    report_info(context, "%s: stopped on %zu node%s", run->name, count, count == 1 ? "" : "s");
 }
 
 /* --- the command -------------------------------------------------------------------------------- */
@@ -217,33 +217,34 @@ static void write_off(struct run *run, const bool *silent)
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (silent[i] && !run->nodes[i].written_off) {
             run->nodes[i].written_off = true;
-            run_owe_node(run, i);
+            pending_cleanup_add(run, i);
         }
     }
 }
 
 /* All nodes were asked: what that makes of the run. */
-static int stop_conclude(struct run_context *context, struct run *run, const struct stop_orders *orders,
-                         bool give_up, const struct run_stop_result *result, size_t unproven,
-                         const bool *silent, struct error *err)
+static int stop_conclude(struct run_context *context, struct run *run,
+                         const struct stop_nodes_request *request, bool give_up,
+                         const struct run_stop_result *result, size_t unproven, const bool *silent,
+                         struct error *err)
 {
     give_up = give_up && result->survivors_len == 0;
-    if (orders->conclude) {
-        orders->conclude(orders->ctx);
+    if (request->conclude) {
+        request->conclude(request->ctx);
     }
     int kept = 0;
     if (unproven == 0 && run->left_over_len > 0) {
         run_forget_left_over(run, NULL);
-        kept = orders->sweep ? run_keep(context, run, err) : 0;
+        kept = request->sweep ? run_save_record(context, run, err) : 0;
     }
-    if (!orders->sweep) {
+    if (!request->sweep) {
         if (give_up) {
             write_off(run, silent);
         }
         run->stopping = unproven > 0 && !give_up;
-        kept = run_settle(context, run, err);
+        kept = run_save_state(context, run, err);
     }
-    for (size_t i = 0; orders->sweep && i < result->cleaned.len; i++) {
+    for (size_t i = 0; request->sweep && i < result->cleaned.len; i++) {
         run_note_event(context, run, "left-over", NULL, "%s", result->cleaned.items[i]);
     }
     if (unproven == 0) {
@@ -256,39 +257,39 @@ static int stop_conclude(struct run_context *context, struct run *run, const str
     return -1;
 }
 
-int run_stop_held(struct crew *crew, struct run *run, struct stop_orders orders, bool give_up,
+int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,
                   const char *why, struct run_stop_result *result, struct error *err)
 {
-    struct run_context *context = crew->context;
+    struct run_context *context = set->context;
     struct error unkept = ERROR_INIT;
-    orders.sweep = !run_state_is_live(run->state);
-    orders.again = run->stopping;
-    if (!orders.sweep) {
+    request.sweep = !run_state_is_live(run->state);
+    request.repeated = run->stopping;
+    if (!request.sweep) {
         run->stopping = true;
         run->starting = false;
         run->restarting = false;
         run->state = RUN_STOPPING;
-        if (run_keep(context, run, &unkept) != 0) {
+        if (run_save_record(context, run, &unkept) != 0) {
             /* The training is to end all the same: a full disk here is no reason to let it run on. */
-            tell_warn(context, "%s; stopping all the same", unkept.text);
+            report_warn(context, "%s; stopping all the same", unkept.text);
         }
-        run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, orders.signal,
-                       orders.grace_s);
+        run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, request.signal,
+                       request.grace_s);
     }
     size_t unproven = 0;
     AUTO_FREE bool *silent = xcalloc(run->nodes_len, sizeof(bool));
-    if (run_end_nodes(crew, run, &orders, result, &unproven, silent) != 0) {
-        if (!orders.sweep) {
-            run_keep(context, run, NULL); /* what is known so far; the interruption is the news */
+    if (run_stop_nodes(set, run, &request, result, &unproven, silent) != 0) {
+        if (!request.sweep) {
+            run_save_record(context, run, NULL); /* what is known so far; the interruption is the news */
             run_leave_stand_in(context, run->name);
         }
-        crew_interrupted_error(crew, err);
+        node_set_interrupted_error(set, err);
         return error_hint(err,
                           "%zu of %zu nodes had not answered; the stop goes on without this command: "
                           "`mtlaunch status %s` shows it, `mtlaunch stop %s` waits for its proof",
                           unproven, run->nodes_len, run->name, run->name);
     }
-    return stop_conclude(context, run, &orders, give_up, result, unproven, silent, err);
+    return stop_conclude(context, run, &request, give_up, result, unproven, silent, err);
 }
 
 int run_stop(struct run_context *context, const char *name, const struct run_stop_request *request,
@@ -300,22 +301,22 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
     if (!run_store_has(context->store, name)) {
         return run_store_load(context->store, name, run, err);
     }
-    AUTO_CLOSE int lock = run_take_turn(context, name, true, err);
+    AUTO_CLOSE int lock = run_lock(context, name, true, err);
     if (lock < 0 || run_store_load(context->store, name, run, err) != 0) {
         return -1;
     }
-    struct crew crew;
-    int code = crew_open(&crew, context, run, err);
+    struct node_set set;
+    int code = node_set_open(&set, context, run, err);
     if (code == 0) {
-        const struct stop_orders orders = {
+        const struct stop_nodes_request how = {
             .signal = request->signal ? request->signal : run->stop_signal,
             .grace_s = request->grace_given ? request->grace_s : run->stop_grace_s,
         };
-        code = run_stop_held(&crew, run, orders, request->give_up, "asked for", result, err);
+        code = run_stop_held(&set, run, how, request->give_up, "asked for", result, err);
     }
     if (code == 0) {
-        code = run_settle_debts(context, run, result, err);
+        code = pending_cleanup_finish(context, run, result, err);
     }
-    crew_close(&crew);
+    node_set_close(&set);
     return code;
 }

@@ -122,7 +122,7 @@ int run_store_save(const struct run_store *store, const struct run *run, struct 
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
 
-int64_t run_store_mark(const struct run_store *store, const char *name)
+int64_t run_store_stamp(const struct run_store *store, const char *name)
 {
     AUTO_FREE char *path = run_file(store, name, "run.json");
     struct stat info;
@@ -162,20 +162,21 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
     return result;
 }
 
-int run_store_save_again(const struct run_store *store, const char *name, const char *text, struct error *err)
+int run_store_save_respawn(const struct run_store *store, const char *name, const char *text,
+                           struct error *err)
 {
     AUTO_FREE char *path = run_file(store, name, "again");
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
 
-bool run_store_has_again(const struct run_store *store, const char *name)
+bool run_store_has_respawn(const struct run_store *store, const char *name)
 {
     AUTO_FREE char *path = run_file(store, name, "again");
     return file_exists(path);
 }
 
-int run_store_load_again(const struct run_store *store, const char *name, size_t max_bytes, struct str *text,
-                         struct error *err)
+int run_store_load_respawn(const struct run_store *store, const char *name, size_t max_bytes,
+                           struct str *text, struct error *err)
 {
     AUTO_FREE char *path = run_file(store, name, "again");
     return file_read(path, max_bytes, text, err);
@@ -183,8 +184,8 @@ int run_store_load_again(const struct run_store *store, const char *name, size_t
 
 void run_store_drop_secrets(const struct run_store *store, const char *name)
 {
-    AUTO_FREE char *again = run_file(store, name, "again"); /* whose variables may be secret */
-    unlink(again);
+    AUTO_FREE char *respawn = run_file(store, name, "again"); /* whose variables may be secret */
+    unlink(respawn);
     AUTO_FREE char *path = run_file(store, name, "secrets");
     AUTO_FREE char *notify = run_file(store, name, "notify"); /* whose URLs carry tokens */
     unlink(path);

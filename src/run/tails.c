@@ -3,9 +3,9 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
-#include "said_internal.h"
 #include "tails_internal.h"
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
@@ -21,7 +21,7 @@ struct tail {
     size_t node;
     enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
     bool pausing;       /* cancelled by us because its buffer is full */
-    bool again;         /* cancelled by us because the sink needs other bytes */
+    bool reposition;    /* cancelled by us because the sink needs other bytes */
     bool placed;        /* next is known */
     uint64_t next;      /* offset in the log of the next byte to come */
     uint64_t exec;      /* while open */
@@ -31,13 +31,13 @@ struct tail {
     unsigned retries;
     struct str ahead; /* bytes that wait for their turn */
     struct node_tail answer;
-    struct str said;    /* before the answer began */
-    struct error error; /* a fault in the answer */
+    struct str login_output; /* before the answer began */
+    struct error error;      /* a fault in the answer */
 };
 
 struct tails {
-    struct crew *crew;
-    struct node_tail_wish wish;
+    struct node_set *set;
+    struct node_tail_options options;
     struct tails_sink sink; /* begin NULL: the logs go to the observer */
     struct tail *items;
     size_t len;
@@ -58,18 +58,18 @@ static bool has_sink(const struct tails *tails)
 /* All logs come at once, none has to wait for its turn. */
 static bool is_parallel(const struct tails *tails)
 {
-    return tails->wish.follow || has_sink(tails);
+    return tails->options.follow || has_sink(tails);
 }
 
-static bool has_turn(const struct tail *tail)
+static bool is_current(const struct tail *tail)
 {
     return is_parallel(tail->tails) || tail == &tail->tails->items[tail->tails->turn];
 }
 
 static void emit(const struct tail *tail, const char *bytes, size_t len)
 {
-    const struct run_observer *observer = tail->tails->crew->context->observer;
-    const struct run_node *node = &tail->tails->crew->run->nodes[tail->node];
+    const struct run_observer *observer = tail->tails->set->context->observer;
+    const struct run_node *node = &tail->tails->set->run->nodes[tail->node];
     if (observer->log && len > 0) {
         observer->log(observer->ctx, node->rank, node->label, bytes, len);
     }
@@ -88,13 +88,13 @@ static void flush(struct tail *tail)
 /* What was read of the log is no longer in it: the rest is of another file, as it were. */
 static void start_over(struct tail *tail)
 {
-    const struct crew *crew = tail->tails->crew;
-    const struct run_observer *observer = crew->context->observer;
-    const struct run_node *node = &crew->run->nodes[tail->node];
+    const struct node_set *set = tail->tails->set;
+    const struct run_observer *observer = set->context->observer;
+    const struct run_node *node = &set->run->nodes[tail->node];
     if (observer->log_end) {
         observer->log_end(observer->ctx, node->rank, node->label); /* of a line that has no end any more */
     }
-    tell_warn(crew->context, "%s: its log became shorter; it is read from its start", node->label);
+    report_warn(set->context, "%s: its log became shorter; it is read from its start", node->label);
     tail->next = tail->answer.offset;
 }
 
@@ -113,8 +113,8 @@ static void give_sink(struct tail *tail, const char *body, size_t len)
         result = sink->body(sink->ctx, tail->node, body, len, &tail->error);
     }
     if (result != 0) {
-        tail->again = result > 0;
-        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+        tail->reposition = result > 0;
+        fleet_cancel(tail->tails->set->fleet, tail->exec);
     }
 }
 
@@ -126,8 +126,8 @@ static void take_body(struct tail *tail, const char *body, size_t len)
     }
     if (tail->answer.header && tail->retries > 0) {
         if (tail->placed) {
-            tell_info(tail->tails->crew->context, "%s: its log goes on",
-                      tail->tails->crew->run->nodes[tail->node].label);
+            report_info(tail->tails->set->context, "%s: its log goes on",
+                        tail->tails->set->run->nodes[tail->node].label);
         }
         tail->retries = 0;
     }
@@ -143,14 +143,14 @@ static void take_body(struct tail *tail, const char *body, size_t len)
         return;
     }
     tail->next += len;
-    if (has_turn(tail)) {
+    if (is_current(tail)) {
         emit(tail, body, len);
         return;
     }
     str_add_mem(&tail->ahead, body, len);
     if (tail->ahead.len > AHEAD_BYTES) {
         tail->pausing = true;
-        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+        fleet_cancel(tail->tails->set->fleet, tail->exec);
     }
 }
 
@@ -158,7 +158,7 @@ static void take_body(struct tail *tail, const char *body, size_t len)
 
 static void stop_timer(struct tail *tail)
 {
-    fleet_timer_cancel(tail->tails->crew->fleet, tail->timer);
+    fleet_timer_cancel(tail->tails->set->fleet, tail->timer);
     tail->timer = 0;
 }
 
@@ -166,11 +166,11 @@ static void on_late(void *ctx);
 
 static void start_timer(struct tail *tail)
 {
-    const struct crew *crew = tail->tails->crew;
-    unsigned ms = tail->answer.header ? REST_MS : run_answer_ms(crew->context->connect_timeout_ms);
+    const struct node_set *set = tail->tails->set;
+    unsigned ms = tail->answer.header ? REST_MS : run_answer_ms(set->context->connect_timeout_ms);
     stop_timer(tail);
     tail->looked_at = tail->answer.body_len;
-    tail->timer = fleet_timer(crew->fleet, ms, on_late, tail);
+    tail->timer = fleet_timer(set->fleet, ms, on_late, tail);
 }
 
 /* A login that hangs, or says a byte now and then, must not keep the other nodes' logs back. */
@@ -183,7 +183,7 @@ static void on_late(void *ctx)
         return;
     }
     tail->late = true;
-    fleet_cancel(tail->tails->crew->fleet, tail->exec);
+    fleet_cancel(tail->tails->set->fleet, tail->exec);
 }
 
 static void on_started(void *ctx, size_t host)
@@ -200,14 +200,14 @@ static bool is_whole(const struct tail *tail)
 
 static void set_late(const struct tail *tail, struct error *err)
 {
-    const struct crew *crew = tail->tails->crew;
+    const struct node_set *set = tail->tails->set;
     if (tail->answer.header) {
         error_set(err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
                   REST_BYTES, REST_MS / 1000);
         return;
     }
     error_set(err, &kind_timed_out, "the login did not answer within %u s",
-              run_answer_ms(crew->context->connect_timeout_ms) / 1000);
+              run_answer_ms(set->context->connect_timeout_ms) / 1000);
     error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
                     " --connect-timeout gives them more time");
 }
@@ -220,16 +220,16 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     size_t body_len = 0;
     (void)host;
     if (!tail->answer.header) {
-        said_add(&tail->said, bytes, len);
+        login_output_add(&tail->login_output, bytes, len);
     }
-    if (stream != 1 || tail->pausing || tail->again || tail->late || tail->error.kind) {
+    if (stream != 1 || tail->pausing || tail->reposition || tail->late || tail->error.kind) {
         return;
     }
     if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
-        fleet_cancel(tail->tails->crew->fleet, tail->exec);
+        fleet_cancel(tail->tails->set->fleet, tail->exec);
         return;
     }
-    if (!begun && tail->answer.header && tail->tails->wish.follow) {
+    if (!begun && tail->answer.header && tail->tails->options.follow) {
         stop_timer(tail); /* from now on there is news when there is news */
     } else if (!begun && tail->answer.header) {
         start_timer(tail);
@@ -241,8 +241,8 @@ static void tail_end(struct tail *tail, const struct error *error)
 {
     struct tails *tails = tail->tails;
     struct error end = ERROR_INIT;
-    const struct run_observer *observer = tails->crew->context->observer;
-    const struct run_node *node = &tails->crew->run->nodes[tail->node];
+    const struct run_observer *observer = tails->set->context->observer;
+    const struct run_node *node = &tails->set->run->nodes[tail->node];
     tail->state = TAIL_ENDED;
     if (has_sink(tails) && tails->sink.end(tails->sink.ctx, tail->node, &end) != 0 && !error) {
         error = &end;
@@ -252,11 +252,11 @@ static void tail_end(struct tail *tail, const struct error *error)
     } else if (tail->answer.missing) {
         strlist_add(&tails->missing, node->label);
     }
-    if (tails->wish.follow && observer->log_end) {
+    if (tails->options.follow && observer->log_end) {
         observer->log_end(observer->ctx, node->rank, node->label);
     }
     if (--tails->left == 0) {
-        fleet_stop(tails->crew->fleet);
+        fleet_stop(tails->set->fleet);
     }
 }
 
@@ -273,13 +273,13 @@ static void on_retry(void *ctx)
 }
 
 /* Does the run still live, as far as its record says? */
-static bool run_lives(const struct crew *crew)
+static bool run_lives(const struct node_set *set)
 {
     struct run fresh;
-    if (run_store_load(crew->context->store, crew->run->name, &fresh, NULL) != 0) {
+    if (run_store_load(set->context->store, set->run->name, &fresh, NULL) != 0) {
         return false;
     }
-    bool lives = run_state_is_live(fresh.state) && fresh.attempt == crew->run->attempt;
+    bool lives = run_state_is_live(fresh.state) && fresh.attempt == set->run->attempt;
     run_release(&fresh);
     return lives;
 }
@@ -290,20 +290,20 @@ static bool run_lives(const struct crew *crew)
  */
 static bool retry_later(struct tail *tail, const struct error *error)
 {
-    struct crew *crew = tail->tails->crew;
+    struct node_set *set = tail->tails->set;
     bool network =
         error->kind->exit_code == kind_connection_lost.exit_code && error->kind != &kind_node_answer;
-    if (!tail->tails->wish.follow || !network || crew_is_interrupted(crew) ||
-        (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(crew)))) {
+    if (!tail->tails->options.follow || !network || node_set_is_interrupted(set) ||
+        (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(set)))) {
         return false;
     }
     if (++tail->retries == 1) {
-        tell_warn(crew->context, "%s: %s; %s", crew->run->nodes[tail->node].label, error->text,
-                  tail->placed ? "its log goes on where it broke once it is reached again"
-                               : "it is asked again");
+        report_warn(set->context, "%s: %s; %s", set->run->nodes[tail->node].label, error->text,
+                    tail->placed ? "its log goes on where it broke once it is reached again"
+                                 : "it is asked again");
     }
     tail->state = TAIL_WAITING;
-    fleet_timer(crew->fleet, policy_retry_ms(tail->retries, chance()), on_retry, tail);
+    fleet_timer(set->fleet, policy_retry_ms(tail->retries, chance()), on_retry, tail);
     return true;
 }
 
@@ -319,20 +319,20 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         set_late(tail, &err);
     }
     tail->late = false;
-    if (tail->again) {
-        tail->again = tail->placed = false;
+    if (tail->reposition) {
+        tail->reposition = tail->placed = false;
         tail_ask(tail);
     } else if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
     } else {
         if (!err.kind) {
-            node_tail_end(&tail->answer, tail->tails->wish.follow, &err);
+            node_tail_end(&tail->answer, tail->tails->options.follow, &err);
         }
         if (err.kind && !tail->answer.header) {
-            said_explain(&tail->said, &err);
+            login_output_explain(&tail->login_output, &err);
         }
-        if (!err.kind && tail->tails->wish.follow && result->exit_status == EXIT_SHRANK) {
+        if (!err.kind && tail->tails->options.follow && result->exit_status == EXIT_SHRANK) {
             tail_ask(tail);
         } else if (!err.kind) {
             tail_end(tail, NULL);
@@ -348,31 +348,31 @@ static void tail_ask(struct tail *tail)
     static const struct exec_handler handler = {.data = on_data, .done = on_done, .started = on_started};
     struct tails *tails = tail->tails;
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
-    const struct node_target target = run_node_target(tails->crew->run, tail->node);
-    struct node_tail_wish wish = tails->wish;
+    const struct node_target target = run_node_target(tails->set->run, tail->node);
+    struct node_tail_options options = tails->options;
     char nonce[NODE_NONCE_LEN + 1];
     if (tail->placed) {
-        wish.from = NODE_TAIL_OFFSET;
-        wish.count = tail->next;
+        options.from = NODE_TAIL_OFFSET;
+        options.count = tail->next;
     } else if (has_sink(tails)) {
-        wish.from = NODE_TAIL_OFFSET;
-        wish.count = tails->sink.offset(tails->sink.ctx, tail->node);
+        options.from = NODE_TAIL_OFFSET;
+        options.count = tails->sink.offset(tails->sink.ctx, tail->node);
     }
-    crew_make_nonce(nonce);
+    node_set_make_nonce(nonce);
     node_tail_release(&tail->answer);
     node_tail_init(&tail->answer, nonce);
-    str_release(&tail->said);
-    node_request_tail(&target, &wish, nonce, &call);
+    str_release(&tail->login_output);
+    node_request_tail(&target, &options, nonce, &call);
     const struct exec_request request = {
         .command = call.command,
         .input = call.input.data,
         .input_len = call.input.len,
-        .follow = wish.follow,
-        .hold_input = wish.follow && target.container.name, /* its end ends the follower inside */
-        .timeout_ms = 0,                                    /* a log may be long: see on_late */
+        .follow = options.follow,
+        .hold_input = options.follow && target.container.name, /* its end ends the follower inside */
+        .timeout_ms = 0,                                       /* a log may be long: see on_late */
     };
     tail->state = TAIL_OPEN;
-    tail->exec = fleet_exec(tails->crew->fleet, tail->node, &request, &handler, tail);
+    tail->exec = fleet_exec(tails->set->fleet, tail->node, &request, &handler, tail);
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -380,7 +380,7 @@ static void tail_ask(struct tail *tail)
 /* Give the turn on while the one that has it is at its end, and read ahead behind it. */
 static void tails_advance(struct tails *tails)
 {
-    const struct run_observer *observer = tails->crew->context->observer;
+    const struct run_observer *observer = tails->set->context->observer;
     if (is_parallel(tails)) {
         return;
     }
@@ -394,7 +394,7 @@ static void tails_advance(struct tails *tails)
             break;
         }
         if (observer->log_end) {
-            const struct run_node *node = &tails->crew->run->nodes[tail->node];
+            const struct run_node *node = &tails->set->run->nodes[tail->node];
             observer->log_end(observer->ctx, node->rank, node->label);
         }
         tails->turn++;
@@ -406,12 +406,12 @@ static void tails_advance(struct tails *tails)
     }
 }
 
-struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish,
+struct tails *tails_open(struct node_set *set, const bool *selected, const struct node_tail_options *options,
                          const struct tails_sink *sink)
 {
-    const struct run *run = crew->run;
+    const struct run *run = set->run;
     struct tails *tails = xcalloc(1, sizeof(*tails));
-    *tails = (struct tails){.crew = crew, .wish = *wish};
+    *tails = (struct tails){.set = set, .options = *options};
     if (sink) {
         tails->sink = *sink;
     }
@@ -441,7 +441,7 @@ void tails_free(struct tails *tails)
         struct tail *tail = &tails->items[i];
         node_tail_release(&tail->answer);
         str_release(&tail->ahead);
-        str_release(&tail->said);
+        str_release(&tail->login_output);
     }
     node_failures_release(&tails->failures);
     strlist_release(&tails->missing);

@@ -1,6 +1,6 @@
 /*
- * The logs of a run's nodes on their way to the observer: one tail a node over the crew's sessions, either
- * all at once as they grow, or one node after the other in rank order with bounded reading ahead.
+ * The logs of a run's nodes on their way to the observer: one tail a node over the node set's sessions,
+ * either all at once as they grow, or one node after the other in rank order with bounded reading ahead.
  */
 #ifndef MTLAUNCH_RUN_TAILS_INTERNAL_H
 #define MTLAUNCH_RUN_TAILS_INTERNAL_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "common_internal.h"
-#include "crew_internal.h"
+#include "node_set_internal.h"
 
 struct tails;
 
@@ -26,18 +26,19 @@ struct tails_sink {
 };
 
 /*
- * Begin. selected: one flag a node of the crew's run (borrowed until the call returns). With wish->follow all
- * nodes at once, a dropped connection is taken up again where it broke; without, in rank order. sink (may be
- * NULL, copied; not with wish->follow): the logs go there, as many nodes at once as the fleet allows.
+ * Begin. selected: one flag a node of the node set's run (borrowed until the call returns). With
+ * options->follow all nodes at once, a dropped connection is taken up again where it broke; without, in rank
+ * order. sink (may be NULL, copied; not with options->follow): the logs go there, as many nodes at once as
+ * the fleet allows.
  */
-struct tails *tails_open(struct crew *crew, const bool *selected, const struct node_tail_wish *wish,
+struct tails *tails_open(struct node_set *set, const bool *selected, const struct node_tail_options *options,
                          const struct tails_sink *sink);
 
 /* Which nodes does the request name, and is there such an attempt? selected: one flag a node. */
 int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,
                     struct error *err);
 
-/* Release all, after crew_close: nothing may call back any more. NULL accepted. */
+/* Release all, after node_set_close: nothing may call back any more. NULL accepted. */
 void tails_free(struct tails *tails);
 
 /* How many nodes' logs have not come to their end yet. When the last one does, the fleet's loop is stopped.

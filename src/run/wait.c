@@ -1,4 +1,4 @@
-/* Waiting for a run's end: as its guard, or, while another process guards it, by its record alone. */
+/* Waiting for a run's end: by supervising it, or, while another process does, by watching its record. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -6,32 +6,32 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "guard_internal.h"
 #include "model/kind.h"
 #include "run/supervisor.h"
+#include "supervise_internal.h"
 
-#define TICK_MS      1000
-#define DRAIN_MS     10000 /* the run has ended: time for the last bytes of its logs */
-#define BEAT_MS      60000 /* of the supervisor's file */
-#define DEBT_MS      30000 /* between two tries to reach a node of an earlier attempt */
-#define TAKE_OVER_MS 100   /* between two looks whether the process before has gone */
-#define DEBT_MAX_MS  (24 * 3600 * INT64_C(1000))
+#define TICK_MS        1000
+#define DRAIN_MS       10000 /* the run has ended: time for the last bytes of its logs */
+#define BEAT_MS        60000 /* of the supervisor's file */
+#define CLEANUP_MS     30000 /* between two tries to reach a node of an earlier attempt */
+#define TAKE_OVER_MS   100   /* between two looks whether the process before has gone */
+#define CLEANUP_MAX_MS (24 * 3600 * INT64_C(1000))
 
-static void tick(struct guard *guard, unsigned ms)
+static void tick(struct supervise_loop *loop, unsigned ms)
 {
-    const struct run_observer *observer = guard->context->observer;
-    crew_pause(&guard->crew, ms);
+    const struct run_observer *observer = loop->context->observer;
+    node_set_pause(&loop->set, ms);
     if (observer->tick) {
         observer->tick(observer->ctx);
     }
 }
 
-static void drain_logs(struct guard *guard)
+static void drain_logs(struct supervise_loop *loop)
 {
     int64_t until = clock_mono_ms() + DRAIN_MS;
-    while (guard->tails && tails_left(guard->tails) > 0 && clock_mono_ms() < until &&
-           !crew_is_interrupted(&guard->crew)) {
-        tick(guard, 100);
+    while (loop->tails && tails_left(loop->tails) > 0 && clock_mono_ms() < until &&
+           !node_set_is_interrupted(&loop->set)) {
+        tick(loop, 100);
     }
 }
 
@@ -48,19 +48,19 @@ static bool has_lost_node(const struct run *run)
 }
 
 /* Nobody but the supervisor waits for nodes that do not come back. */
-static int check_lost(struct guard *guard, struct error *err)
+static int check_lost(struct supervise_loop *loop, struct error *err)
 {
-    const struct run *run = guard->run;
+    const struct run *run = loop->run;
     int64_t now = clock_mono_ms();
-    if (guard->stays || !has_lost_node(run)) {
-        guard->lost_since_ms = 0;
+    if (loop->stays || !has_lost_node(run)) {
+        loop->lost_since_ms = 0;
         return 0;
     }
-    if (guard->lost_since_ms == 0) {
-        guard->lost_since_ms = now;
-        tell_warn(guard->context, "run '%s' has nodes that do not answer", run->name);
+    if (loop->lost_since_ms == 0) {
+        loop->lost_since_ms = now;
+        report_warn(loop->context, "run '%s' has nodes that do not answer", run->name);
     }
-    if (now - guard->lost_since_ms < (int64_t)run->policy.lost_after_s * 1000) {
+    if (now - loop->lost_since_ms < (int64_t)run->policy.lost_after_s * 1000) {
         return 0;
     }
     error_set(err, &kind_run_lost, "run '%s' is %s: nodes have not answered for %lu s", run->name,
@@ -80,27 +80,27 @@ static bool is_time_up(const struct run_wait_request *request, int64_t began_ms)
     return request->timeout_given && clock_mono_ms() - began_ms >= (int64_t)request->timeout_s * 1000;
 }
 
-static int check_time(struct guard *guard, struct error *err)
+static int check_time(struct supervise_loop *loop, struct error *err)
 {
-    if (!is_time_up(guard->request, guard->began_ms)) {
+    if (!is_time_up(loop->request, loop->began_ms)) {
         return 0;
     }
-    if (guard->request->stop_at_timeout && guard_stop(guard, "the time limit passed", err) != 0) {
+    if (loop->request->stop_at_timeout && supervise_stop(loop, "the time limit passed", err) != 0) {
         return -1;
     }
-    return time_is_up(guard->request, guard->run, err);
+    return time_is_up(loop->request, loop->run, err);
 }
 
 /* The spec's time_limit, over all attempts of this start. A stop that somebody else began is not disturbed.
  */
-static int check_limit(struct guard *guard, struct error *err)
+static int check_limit(struct supervise_loop *loop, struct error *err)
 {
-    const struct run *run = guard->run;
+    const struct run *run = loop->run;
     if (run->limit_ms == 0 || run->timed_out || (run->stopping && !run->restarting) ||
         clock_real_ms() < run->limit_ms) {
         return 0;
     }
-    return guard_stop_at_limit(guard, err);
+    return supervise_stop_at_limit(loop, err);
 }
 
 /* --- the end ------------------------------------------------------------------------------------ */
@@ -129,25 +129,25 @@ static int outcome(const struct run *run, struct error *err)
 }
 
 /* Ctrl-C or TERM: with stop_on_signal the run ends too. err holds the interruption, or what outweighs it. */
-static int interrupted(struct guard *guard, struct error *err)
+static int interrupted(struct supervise_loop *loop, struct error *err)
 {
     struct error worse = ERROR_INIT;
-    if (!guard->request->stop_on_signal) {
-        crew_interrupted_error(&guard->crew, err);
+    if (!loop->request->stop_on_signal) {
+        node_set_interrupted_error(&loop->set, err);
         return error_hint(err, "the run was not touched");
     }
-    guard->crew.patience = guard->crew.signals;
-    crew_interrupted_error(&guard->crew, err);
-    run_leave_stand_in(guard->context, guard->run->name);
-    if (guard_stop(guard, err->text, &worse) == 0) {
-        if (guard->run->state == RUN_STOPPED) {
-            run_tell_stopped(guard->context, guard->run, NULL);
+    loop->set.patience = loop->set.signals;
+    node_set_interrupted_error(&loop->set, err);
+    run_leave_stand_in(loop->context, loop->run->name);
+    if (supervise_stop(loop, err->text, &worse) == 0) {
+        if (loop->run->state == RUN_STOPPED) {
+            run_report_stopped(loop->context, loop->run, NULL);
         }
     } else {
-        for (size_t i = 0; i < guard->run->nodes_len && crew_is_interrupted(&guard->crew); i++) {
-            const struct run_node *node = &guard->run->nodes[i];
+        for (size_t i = 0; i < loop->run->nodes_len && node_set_is_interrupted(&loop->set); i++) {
+            const struct run_node *node = &loop->run->nodes[i];
             if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
-                tell_warn(guard->context, "%s: may still run", node->label);
+                report_warn(loop->context, "%s: may still run", node->label);
             }
         }
         *err = worse;
@@ -167,76 +167,76 @@ static int hung_up(struct run_context *context, const struct run_wait_request *r
                       request->hand_over ? " under a supervisor" : "", run->name);
 }
 
-/* --- guarding ----------------------------------------------------------------------------------- */
+/* --- supervising ----------------------------------------------------------------------------------- */
 
-static void beat(struct guard *guard)
+static void beat(struct supervise_loop *loop)
 {
-    if (clock_mono_ms() - guard->beat_ms >= BEAT_MS) {
-        guard->beat_ms = clock_mono_ms();
-        run_supervisor_beat(guard->context->store, guard->run->name, NULL);
+    if (clock_mono_ms() - loop->beat_ms >= BEAT_MS) {
+        loop->beat_ms = clock_mono_ms();
+        run_supervisor_beat(loop->context->store, loop->run->name, NULL);
     }
 }
 
 /* Trouble of this machine's (a full disk) passes, or it does not: the supervisor stays at its post. */
-static bool outlasts(struct guard *guard, struct error *err)
+static bool outlasts(struct supervise_loop *loop, struct error *err)
 {
-    if (!guard->stays || err->kind->exit_code != kind_local.exit_code) {
+    if (!loop->stays || err->kind->exit_code != kind_local.exit_code) {
         return false;
     }
-    tell_warn(guard->context, "%s", err->text);
+    report_warn(loop->context, "%s", err->text);
     err->kind = NULL;
-    guard->due = true;
+    loop->due = true;
     return true;
 }
 
-static int guard_on(struct guard *guard, struct error *err)
+static int supervise_while_live(struct supervise_loop *loop, struct error *err)
 {
-    while (run_state_is_live(guard->run->state) && !guard->superseded) {
-        int result = guard_turn(guard, err);
-        if (result != 0 && outlasts(guard, err)) {
+    while (run_state_is_live(loop->run->state) && !loop->superseded) {
+        int result = supervise_once(loop, err);
+        if (result != 0 && outlasts(loop, err)) {
             result = 0;
         }
-        if (result == 0 && run_state_is_live(guard->run->state)) {
-            result = check_lost(guard, err);
+        if (result == 0 && run_state_is_live(loop->run->state)) {
+            result = check_lost(loop, err);
         }
-        if (result == 0 && run_state_is_live(guard->run->state)) {
-            result = check_time(guard, err);
+        if (result == 0 && run_state_is_live(loop->run->state)) {
+            result = check_time(loop, err);
         }
-        if (result == 0 && run_state_is_live(guard->run->state)) {
-            result = check_limit(guard, err);
+        if (result == 0 && run_state_is_live(loop->run->state)) {
+            result = check_limit(loop, err);
         }
-        if (result == 0 && run_state_is_live(guard->run->state)) {
-            tick(guard, TICK_MS);
+        if (result == 0 && run_state_is_live(loop->run->state)) {
+            tick(loop, TICK_MS);
         }
-        if (guard->crew_open && crew_is_interrupted(&guard->crew)) {
-            return interrupted(guard, err);
+        if (loop->set_open && node_set_is_interrupted(&loop->set)) {
+            return interrupted(loop, err);
         }
-        if (result == 0 && run_state_is_live(guard->run->state) && (guard->hung_up || guard->crew.hung_up)) {
-            return hung_up(guard->context, guard->request, guard->run, err);
+        if (result == 0 && run_state_is_live(loop->run->state) && (loop->hung_up || loop->set.hung_up)) {
+            return hung_up(loop->context, loop->request, loop->run, err);
         }
         if (result != 0) {
             return -1;
         }
-        beat(guard);
+        beat(loop);
     }
     return 0;
 }
 
 /* Nodes of earlier attempts that did not answer: their processes are ended when they do. */
-static int collect_debts(struct guard *guard, struct error *err)
+static int finish_cleanups(struct supervise_loop *loop, struct error *err)
 {
-    int64_t until = clock_mono_ms() + DEBT_MAX_MS;
-    while (guard->stays && guard->run->debts_len > 0 && clock_mono_ms() < until) {
-        if (run_pay_debts(guard->context, guard->run, err) != 0) {
+    int64_t until = clock_mono_ms() + CLEANUP_MAX_MS;
+    while (loop->stays && loop->run->cleanups_len > 0 && clock_mono_ms() < until) {
+        if (pending_cleanup_try(loop->context, loop->run, err) != 0) {
             return -1;
         }
-        for (int i = 0; guard->run->debts_len > 0 && i < DEBT_MS / TICK_MS; i++) {
-            tick(guard, TICK_MS);
-            beat(guard);
-            if (crew_is_interrupted(&guard->crew)) {
-                return crew_interrupted_error(&guard->crew, err);
+        for (int i = 0; loop->run->cleanups_len > 0 && i < CLEANUP_MS / TICK_MS; i++) {
+            tick(loop, TICK_MS);
+            beat(loop);
+            if (node_set_is_interrupted(&loop->set)) {
+                return node_set_interrupted_error(&loop->set, err);
             }
-            if (run_store_mark(guard->context->store, guard->run->name) != guard->record_mark) {
+            if (run_store_stamp(loop->context->store, loop->run->name) != loop->record_stamp) {
                 return 0; /* somebody has started it again, stopped it or removed it */
             }
         }
@@ -244,43 +244,43 @@ static int collect_debts(struct guard *guard, struct error *err)
     return 0;
 }
 
-static int guard_run(struct guard *guard, struct error *err)
+static int supervise_to_end(struct supervise_loop *loop, struct error *err)
 {
     /* With logs also an ended run is opened: a job may be over before its waiting begins. */
     int result = 0;
-    if (run_state_is_live(guard->run->state) || guard->request->with_logs) {
-        result = guard_open(guard, err);
+    if (run_state_is_live(loop->run->state) || loop->request->with_logs) {
+        result = supervise_open(loop, err);
     }
     if (result == 0) {
-        result = guard_on(guard, err);
-        if (result == 0 || !run_state_is_live(guard->run->state)) {
-            drain_logs(guard);
+        result = supervise_while_live(loop, err);
+        if (result == 0 || !run_state_is_live(loop->run->state)) {
+            drain_logs(loop);
         }
     }
-    if (result == 0 && guard->crew_open) {
-        guard->record_mark = run_store_mark(guard->context->store, guard->run->name);
-        result = collect_debts(guard, err);
+    if (result == 0 && loop->set_open) {
+        loop->record_stamp = run_store_stamp(loop->context->store, loop->run->name);
+        result = finish_cleanups(loop, err);
     }
-    guard_close(guard);
-    free(guard->kept);
-    return result == 0 ? outcome(guard->run, err) : -1;
+    supervise_close(loop);
+    free(loop->kept);
+    return result == 0 ? outcome(loop->run, err) : -1;
 }
 
 /* --- by the record ------------------------------------------------------------------------------ */
 
-/* While another process guards the run. Returns 1 when it does no longer. */
+/* While another process supervises the run. Returns 1 when it does no longer. */
 static int watch_record(struct run_context *context, const struct run_wait_request *request, struct run *run,
                         int64_t began_ms, struct error *err)
 {
-    struct crew crew;
-    int result = crew_open(&crew, context, run, err); /* for its signals and pauses: no node is asked */
+    struct node_set set;
+    int result = node_set_open(&set, context, run, err); /* for its signals and pauses: no node is asked */
     if (result == 0 && request->end_on_hangup) {
-        crew_catch_hangup(&crew);
+        node_set_catch_hangup(&set);
     }
     int64_t mark = 0;
     struct run_supervisor other;
     while (result == 0 && run_state_is_live(run->state)) {
-        int64_t now = run_store_mark(context->store, run->name);
+        int64_t now = run_store_stamp(context->store, run->name);
         if (now != mark) {
             struct run fresh;
             mark = now;
@@ -300,16 +300,16 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
             run_supervisor_release(&other);
         }
         if (result == 0) {
-            crew_pause(&crew, TICK_MS / 2);
-            if (crew_is_interrupted(&crew)) {
-                crew_interrupted_error(&crew, err);
+            node_set_pause(&set, TICK_MS / 2);
+            if (node_set_is_interrupted(&set)) {
+                node_set_interrupted_error(&set, err);
                 result = error_hint(err, "the run was not touched");
-            } else if (crew.hung_up) {
+            } else if (set.hung_up) {
                 result = hung_up(context, request, run, err);
             }
         }
     }
-    crew_close(&crew);
+    node_set_close(&set);
     return result;
 }
 
@@ -333,9 +333,10 @@ int run_wait(struct run_context *context, const char *name, const struct run_wai
             return outcome(run, err);
         }
         if (lock >= 0) {
-            struct guard guard = {.context = context, .request = request, .run = run, .began_ms = began_ms};
-            guard.beat_ms = began_ms;
-            int result = guard_run(&guard, err);
+            struct supervise_loop loop = {
+                .context = context, .request = request, .run = run, .began_ms = began_ms};
+            loop.beat_ms = began_ms;
+            int result = supervise_to_end(&loop, err);
             run_supervisor_leave(context->store, name, lock);
             return result;
         }
@@ -362,7 +363,7 @@ static int supervised_elsewhere(const char *name, struct run_supervisor *other, 
 
 static bool has_work(const struct run *run)
 {
-    return run_state_is_live(run->state) || run->debts_len > 0;
+    return run_state_is_live(run->state) || run->cleanups_len > 0;
 }
 
 /* The supervisor's lock, for a run that needs a supervisor and has none. Returns the descriptor, or -1 with
@@ -414,7 +415,7 @@ int run_supervise(struct run_context *context, const char *name, bool take_over,
     if (lock < 0) {
         return lock == -2 ? 0 : -1;
     }
-    struct guard guard = {
+    struct supervise_loop loop = {
         .context = context,
         .request = &request,
         .stays = true,
@@ -423,7 +424,7 @@ int run_supervise(struct run_context *context, const char *name, bool take_over,
         .beat_ms = clock_mono_ms(),
     };
     run_note_event(context, run, "supervised", NULL, "by pid %lld", (long long)getpid());
-    int result = guard_run(&guard, err);
+    int result = supervise_to_end(&loop, err);
     run_supervisor_leave(context->store, name, lock);
     return result;
 }

@@ -7,7 +7,7 @@
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
-#include "step_internal.h"
+#include "test_crash_internal.h"
 #include "watchers_internal.h"
 
 #define MISSED_BEATS 3
@@ -32,7 +32,7 @@ struct watcher {
 };
 
 struct watchers {
-    struct crew *crew;
+    struct node_set *set;
     unsigned beat_s;
     struct watcher *items; /* one a node */
     size_t len;
@@ -45,13 +45,13 @@ static void watch_ask(struct watcher *watcher);
 /* Time in which this process could hear a node: not that in which it was suspended or busy. */
 static int64_t now_ms(const struct watchers *watchers)
 {
-    return fleet_now_ms(watchers->crew->fleet);
+    return fleet_now_ms(watchers->set->fleet);
 }
 
-static void tell_news(struct watcher *watcher)
+static void note_news(struct watcher *watcher)
 {
     watcher->has_news = true;
-    fleet_stop(watcher->watchers->crew->fleet);
+    fleet_stop(watcher->watchers->set->fleet);
 }
 
 /* --- what comes ---------------------------------------------------------------------------------- */
@@ -78,8 +78,8 @@ static void take_observation(struct watcher *watcher, struct node_observation *s
     watcher->failures = 0;
     watcher->watchers->silent_since_ms[watcher->node] = 0;
     note_log(watcher, seen->log_size);
-    run_step(watcher->watchers->crew->context);
-    tell_news(watcher);
+    test_crash_point(watcher->watchers->set->context);
+    note_news(watcher);
 }
 
 static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
@@ -101,7 +101,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
         }
     }
     if (result < 0) {
-        fleet_cancel(watcher->watchers->crew->fleet, watcher->exec);
+        fleet_cancel(watcher->watchers->set->fleet, watcher->exec);
     }
 }
 
@@ -122,7 +122,8 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     struct watchers *watchers = watcher->watchers;
     (void)host;
     watcher->state = WATCH_NONE;
-    if ((watcher->over && !watcher->why.kind && !result->error.kind) || crew_is_interrupted(watchers->crew)) {
+    if ((watcher->over && !watcher->why.kind && !result->error.kind) ||
+        node_set_is_interrupted(watchers->set)) {
         return;
     }
     if (!watcher->why.kind) {
@@ -136,11 +137,11 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     watcher->failures++;
     if (*since == 0 && (watcher->failures > 1 || result->error.kind != &kind_connection_lost)) {
         *since = now_ms(watchers);
-        tell_news(watcher);
+        note_news(watcher);
     }
     watcher->state = WATCH_WAITING;
     unsigned pause_ms = watcher->failures == 1 ? 200 : policy_retry_ms(watcher->failures - 1, chance());
-    watcher->timer = fleet_timer(watchers->crew->fleet, pause_ms, on_retry, watcher);
+    watcher->timer = fleet_timer(watchers->set->fleet, pause_ms, on_retry, watcher);
 }
 
 static void watch_ask(struct watcher *watcher)
@@ -148,14 +149,14 @@ static void watch_ask(struct watcher *watcher)
     static const struct exec_handler handler = {.data = on_data, .done = on_done};
     struct watchers *watchers = watcher->watchers;
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
-    const struct node_target target = run_node_target(watchers->crew->run, watcher->node);
-    const struct node_watch_wish wish = {.beat_s = watchers->beat_s};
+    const struct node_target target = run_node_target(watchers->set->run, watcher->node);
+    const struct node_watch_options options = {.beat_s = watchers->beat_s};
     char nonce[NODE_NONCE_LEN + 1];
-    crew_make_nonce(nonce);
+    node_set_make_nonce(nonce);
     node_watch_release(&watcher->answer);
     node_watch_init(&watcher->answer, nonce);
-    node_request_watch(&target, &wish, nonce, &call);
-    run_step(watchers->crew->context);
+    node_request_watch(&target, &options, nonce, &call);
+    test_crash_point(watchers->set->context);
     const struct exec_request request = {
         .command = call.command,
         .input = call.input.data,
@@ -168,7 +169,7 @@ static void watch_ask(struct watcher *watcher)
     watcher->over = false;
     watcher->heard_ms = now_ms(watchers);
     watcher->state = WATCH_OPEN;
-    watcher->exec = fleet_exec(watchers->crew->fleet, watcher->node, &request, &handler, watcher);
+    watcher->exec = fleet_exec(watchers->set->fleet, watcher->node, &request, &handler, watcher);
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -178,12 +179,12 @@ static bool has_ended(const struct run_node *node)
     return node->state == NODE_EXITED || node->state == NODE_FAILED || node->state == NODE_STOPPED;
 }
 
-struct watchers *watchers_open(struct crew *crew, unsigned beat_s)
+struct watchers *watchers_open(struct node_set *set, unsigned beat_s)
 {
     struct watchers *watchers = xcalloc(1, sizeof(*watchers));
-    size_t count = crew->run->nodes_len;
+    size_t count = set->run->nodes_len;
     *watchers = (struct watchers){
-        .crew = crew,
+        .set = set,
         .beat_s = beat_s,
         .len = count,
         .items = xcalloc(count, sizeof(struct watcher)),
@@ -194,7 +195,7 @@ struct watchers *watchers_open(struct crew *crew, unsigned beat_s)
     for (size_t i = 0; i < count; i++) {
         watchers->items[i].watchers = watchers;
         watchers->items[i].node = i;
-        if (!has_ended(&crew->run->nodes[i])) {
+        if (!has_ended(&set->run->nodes[i])) {
             watch_ask(&watchers->items[i]);
         }
     }
@@ -229,7 +230,7 @@ void watchers_check(struct watchers *watchers)
             watcher->mute = true;
             error_set(&watcher->why, &kind_timed_out, "nothing was heard of it for %lld s",
                       (long long)(now - watcher->heard_ms) / 1000);
-            fleet_cancel(watchers->crew->fleet, watcher->exec);
+            fleet_cancel(watchers->set->fleet, watcher->exec);
         }
     }
 }
@@ -245,7 +246,7 @@ void watchers_begin_anew(struct watchers *watchers)
         watchers->silent_since_ms[i] = now;
         watcher->failures = 1;
         if (watcher->state == WATCH_WAITING) {
-            fleet_timer_cancel(watchers->crew->fleet, watcher->timer);
+            fleet_timer_cancel(watchers->set->fleet, watcher->timer);
             watch_ask(watcher);
         }
     }

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crew_internal.h"
+#include "node_set_internal.h"
 
 struct watchers;
 
-/* Watch every node of the crew's run that has not ended, with a beat every beat_s seconds. */
-struct watchers *watchers_open(struct crew *crew, unsigned beat_s);
+/* Watch every node of the node set's run that has not ended, with a beat every beat_s seconds. */
+struct watchers *watchers_open(struct node_set *set, unsigned beat_s);
 
-/* Release all, after crew_close. NULL accepted. */
+/* Release all, after node_set_close. NULL accepted. */
 void watchers_free(struct watchers *watchers);
 
 /* Give up watches that have been silent for too long (they begin anew). */
@@ -31,7 +31,7 @@ void watchers_begin_anew(struct watchers *watchers);
 /* Has anything come that watchers_apply would put into the run? The fleet's loop is stopped when it does. */
 bool watchers_have_news(const struct watchers *watchers);
 
-/* Put what has come into run, of which the crew's nodes are. */
+/* Put what has come into run, of which the node set's nodes are. */
 void watchers_apply(struct watchers *watchers, struct run *run);
 
 /* One a node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know. */

@@ -15,14 +15,14 @@
 #include "node/answer.h"
 #include "node/request.h"
 
-struct wishes {
+struct options {
     struct node_target target;
     struct node_job job;
-    struct node_probe_wish probe;
-    struct node_start_wish start;
-    struct node_stop_wish stop;
-    struct node_tail_wish tail;
-    struct node_watch_wish watch;
+    struct node_probe_options probe;
+    struct node_start_options start;
+    struct node_stop_options stop;
+    struct node_tail_options tail;
+    struct node_watch_options watch;
     struct strlist setup, argv, unset;
     struct env defaults, env, computed;
     const char *nonce;
@@ -43,7 +43,7 @@ static void set_var(struct env *env, const char *text)
     env_set(env, name, equals + 1, "test");
 }
 
-static bool take_job(struct wishes *w, const char *key, const char *value)
+static bool take_job(struct options *w, const char *key, const char *value)
 {
     if (strcmp(key, "workdir") == 0) {
         w->job.workdir = value;
@@ -73,7 +73,7 @@ static bool take_job(struct wishes *w, const char *key, const char *value)
     return true;
 }
 
-static bool take_probe(struct wishes *w, const char *key, const char *value)
+static bool take_probe(struct options *w, const char *key, const char *value)
 {
     if (strcmp(key, "program") == 0) {
         w->probe.program = value;
@@ -107,7 +107,7 @@ static bool take_probe(struct wishes *w, const char *key, const char *value)
     return true;
 }
 
-static void take_other(struct wishes *w, const char *key, const char *value)
+static void take_other(struct options *w, const char *key, const char *value)
 {
     if (strcmp(key, "run") == 0) {
         w->target.run = value;
@@ -154,11 +154,11 @@ static void take_other(struct wishes *w, const char *key, const char *value)
 
 static int build(const char *verb, int argc, char **argv)
 {
-    struct wishes w = {.target = {.run = "r", .run_id = "r-00000000", .attempt = 1},
-                       .start = {.version = "test"},
-                       .stop = {.signal = "TERM", .grace_s = 5},
-                       .tail = {.from = NODE_TAIL_ALL},
-                       .nonce = "0123456789abcdef0123456789abcdef"};
+    struct options w = {.target = {.run = "r", .run_id = "r-00000000", .attempt = 1},
+                        .start = {.version = "test"},
+                        .stop = {.signal = "TERM", .grace_s = 5},
+                        .tail = {.from = NODE_TAIL_ALL},
+                        .nonce = "0123456789abcdef0123456789abcdef"};
     struct node_call call = NODE_CALL_INIT;
 
     for (int i = 0; i < argc; i++) {
@@ -180,7 +180,7 @@ static int build(const char *verb, int argc, char **argv)
     } else if (strcmp(verb, "start") == 0) {
         node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
     } else if (strcmp(verb, "observe") == 0) {
-        node_request_observe(&w.target, &(struct node_observe_wish){.leftovers = w.leftovers}, w.nonce,
+        node_request_observe(&w.target, &(struct node_observe_options){.leftovers = w.leftovers}, w.nonce,
                              &call);
     } else if (strcmp(verb, "watch") == 0) {
         node_request_watch(&w.target, &w.watch, w.nonce, &call);
@@ -209,7 +209,7 @@ static int print_command(const char *nonce)
     struct node_target target = {.run = "r", .run_id = "r-00000000", .attempt = 1};
     struct node_call call = NODE_CALL_INIT;
 
-    node_request_observe(&target, &(struct node_observe_wish){0}, nonce, &call);
+    node_request_observe(&target, &(struct node_observe_options){0}, nonce, &call);
     puts(call.command);
     node_call_release(&call);
     return 0;

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # A command that is not of a run: its words are the positional parameters. This shell becomes the command, so that its
-# status, or the signal that ends it, is seen as it is. A guard is left beside it (86-guard.sh): the command's group
-# ends with the connection, or with the time it has.
+# status, or the signal that ends it, is seen as it is. A watchdog is left beside it (86-watchdog.sh): the command's
+# group ends with the connection, or with the time it has.
 
 unset IFS
 set +e +u
@@ -17,10 +17,10 @@ mt_group=
 [ "$mt_st_pgrp" = "$$" ] || mt_group=setsid # a group of its own: this shell leads none, so it does not fork
 exec 3<&0
 if [ -n "$mt_input" ]; then
-    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" "$mt_st_ppid" "$mt_limit" "$mt_mark" "$mt_nonce" \
+    (setsid /bin/sh -c "$mt_watchdog" mt_watchdog "$$" "$mt_st_ticks" "$mt_st_ppid" "$mt_limit" "$mt_mark" "$mt_nonce" \
         3<&- </dev/null >/dev/null 2>&1 &)
 else
-    (setsid /bin/sh -c "$mt_guard" mt_guard "$$" "$mt_st_ticks" '' "$mt_limit" "$mt_mark" "$mt_nonce" \
+    (setsid /bin/sh -c "$mt_watchdog" mt_watchdog "$$" "$mt_st_ticks" '' "$mt_limit" "$mt_mark" "$mt_nonce" \
         <&3 3<&- >/dev/null 2>&1 &)
     exec </dev/null
 fi

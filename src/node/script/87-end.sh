@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
-# Tell the guard of another call (86-guard.sh) to end its command. The guard is a shell with a program as its argument,
-# and the nonce of its call is its last word. No fork is needed: where nothing can be forked a search by another program
-# would find nothing, as if the guard had ended. The shell leaves out the zero bytes between the words.
+# Tell the watchdog of another call (86-watchdog.sh) to end its command. The watchdog is a shell with a program as its
+# argument, and the nonce of its call is its last word. No fork is needed: where nothing can be forked a search by
+# another program would find nothing, as if the watchdog had ended. The shell leaves out the zero bytes between words.
 
 unset IFS
 for mt_file in /proc/[0-9]*; do

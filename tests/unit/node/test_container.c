@@ -47,7 +47,7 @@ static void test_a_question_goes_inside(void **state)
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
     const struct node_target target = {
         .run = "r", .run_id = "r-1", .rank = 2, .attempt = 3, .container = container};
-    node_request_observe(&target, &(struct node_observe_wish){.gpus = true}, NONCE, &call);
+    node_request_observe(&target, &(struct node_observe_options){.gpus = true}, NONCE, &call);
     assert_gated(&call, "\nmt_gate /bin/sh -s\n", "mt_all() {\n");
     assert_true(holds(&call, "\nmt_engine='podman'\nmt_sudo='1'\nmt_container='c1'\nmt_user='it'\\''s'\n"
                              "mt_want_id='abc'\nmt_want_began='2026'\nmt_run_id='r-1'\nmt_attempt=3\n"));
@@ -55,7 +55,7 @@ static void test_a_question_goes_inside(void **state)
     assert_true(holds(&call, "\nmt_want_gpus=1\n"));
     AUTO_NODE_CALL struct node_call outside = NODE_CALL_INIT;
     const struct node_target plain = {.run = "r", .run_id = "r-1", .attempt = 3};
-    node_request_observe(&plain, &(struct node_observe_wish){0}, NONCE, &outside);
+    node_request_observe(&plain, &(struct node_observe_options){0}, NONCE, &outside);
     assert_false(holds(&outside, "mt_gate"));
     assert_true(holds(&outside, "\nmt_inside=\nmt_container=''\n"));
 }
@@ -66,8 +66,8 @@ static void test_a_command_goes_inside(void **state)
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
     AUTO_STRLIST struct strlist command = STRLIST_INIT;
     strlist_add(&command, "id");
-    const struct node_exec_wish wish = {.command = &command, .mark = "mark"};
-    node_request_exec(&wish, NONCE, &call);
+    const struct node_exec_options options = {.command = &command, .mark = "mark"};
+    node_request_exec(&options, NONCE, &call);
     node_call_enter(&call, &container);
     assert_gated(&call, "\nmt_gate /bin/sh -c 'exec /bin/sh -c ", NONCE "\n");
 }
@@ -83,8 +83,9 @@ static void test_questions_about_containers(void **state)
     strlist_add(&words, "--volume=/a b:/c");
     strlist_add(&env, "A=it's");
     strlist_add(&env, "B=");
-    const struct node_container_wish wish = {.old_id = "o", .image = "img:1", .words = &words, .env = &env};
-    node_request_container_up(&container, &wish, NONCE, &up);
+    const struct node_container_options options = {
+        .old_id = "o", .image = "img:1", .words = &words, .env = &env};
+    node_request_container_up(&container, &options, NONCE, &up);
     assert_true(holds(&up, "\nmt_old='o'\nmt_idle=''\n"));
     assert_true(holds(&up, "\nmt_env='A=it'\\''s'\"$n\"'B='\"$n\"\n"));
     assert_true(holds(&up, "\nmt_call_engine run '-dit' '--volume=/a b:/c'\n"));

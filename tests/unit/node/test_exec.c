@@ -19,14 +19,14 @@ static void build(struct node_call *call, bool input, unsigned long limit_s, con
                   const char *second)
 {
     AUTO_STRLIST struct strlist command = STRLIST_INIT;
-    const struct node_exec_wish wish = {
+    const struct node_exec_options options = {
         .command = &command, .input = input, .limit_s = limit_s, .mark = "mark"};
 
     strlist_add(&command, first);
     if (second != NULL) {
         strlist_add(&command, second);
     }
-    node_request_exec(&wish, NONCE, call);
+    node_request_exec(&options, NONCE, call);
 }
 
 static void test_request(void **state)

@@ -57,7 +57,7 @@ static void test_a_stop(void **state)
     (void)state;
     AUTO_NODE_CALL struct node_call call;
 
-    node_request_stop(&target, &(struct node_stop_wish){.signal = "INT", .grace_s = 40}, N, &call);
+    node_request_stop(&target, &(struct node_stop_options){.signal = "INT", .grace_s = 40}, N, &call);
     check_frame_of_script(&call);
     check_runs_detached(&call);
     check_has(&call, "\nmt_verb='stop'\n");
@@ -72,15 +72,15 @@ static void test_a_tail(void **state)
     AUTO_NODE_CALL struct node_call call;
     AUTO_NODE_CALL struct node_call other;
 
-    node_request_tail(&target, &(struct node_tail_wish){.from = NODE_TAIL_LINES, .count = 100}, N, &call);
+    node_request_tail(&target, &(struct node_tail_options){.from = NODE_TAIL_LINES, .count = 100}, N, &call);
     check_frame_of_script(&call);
     check_runs_here(&call);
     check_has(&call, "\nmt_tail_attempt=2\n");
     check_has(&call, "\nmt_tail_from='lines'\nmt_tail_count=100\nmt_want_follow=\n");
-    node_request_tail(
-        &target,
-        &(struct node_tail_wish){.attempt = 1, .from = NODE_TAIL_OFFSET, .count = UINT64_MAX, .follow = true},
-        N, &other);
+    node_request_tail(&target,
+                      &(struct node_tail_options){
+                          .attempt = 1, .from = NODE_TAIL_OFFSET, .count = UINT64_MAX, .follow = true},
+                      N, &other);
     check_has(&other, "\nmt_tail_attempt=1\n");
     check_has(&other, "\nmt_tail_from='offset'\nmt_tail_count=18446744073709551615\nmt_want_follow=1\n");
 }
@@ -124,7 +124,7 @@ static void test_a_start(void **state)
                                  .defaults = &defaults,
                                  .env = &env,
                                  .computed = &computed};
-    node_request_start(&target, &job, &(struct node_start_wish){.master_port = 29500, .version = "1"}, N,
+    node_request_start(&target, &job, &(struct node_start_options){.master_port = 29500, .version = "1"}, N,
                        &call);
     check_frame_of_script(&call);
     check_runs_here(&call);
@@ -156,9 +156,9 @@ static void test_a_probe_execs_nothing(void **state)
     strlist_add(&argv, "never-run");
     env_set(&env, "CUDA_VISIBLE_DEVICES", "0,1", "host");
     const struct node_job job = {.argv = &argv, .env = &env, .env_mode = NODE_ENV_CLEAN};
-    const struct node_probe_wish wish = {
+    const struct node_probe_options options = {
         .program = "train.py", .interpreter = "python3", .job = true, .port = true, .master_port = 7};
-    node_request_probe(&target, &job, &wish, N, &call);
+    node_request_probe(&target, &job, &options, N, &call);
     check_frame_of_script(&call);
     check_runs_here(&call);
     check_has(&call, "\nmt_env_mode='clean'\n");
@@ -167,7 +167,7 @@ static void test_a_probe_execs_nothing(void **state)
     check_has(&call, "\nmt_setup_timeout=60\n");
     check_has(&call, "\n[ ! -f '\\''train.py'\\'' ] ||");
     assert_null(strstr(str_text(&call.input), "never-run"));
-    node_request_probe(&target, &(struct node_job){0}, &(struct node_probe_wish){0}, N, &bare);
+    node_request_probe(&target, &(struct node_job){0}, &(struct node_probe_options){0}, N, &bare);
     check_has(&bare, "\nmt_visible_set=\n");
     check_has(&bare, "\nmt_want_job=\n");
     strlist_release(&argv);

@@ -59,32 +59,32 @@ static void fill_node(struct run_node *node, const char *name)
     node->signalled = true;
 }
 
-static void fill_debts(struct run *run)
+static void fill_cleanups(struct run *run)
 {
-    struct run_debt *debt = run_add_debt(run);
-    debt->host.name = xstrdup("g0040");
-    debt->label = xstrdup("g0040");
-    debt->attempt = 1;
-    debt->rank = 3;
-    debt->place_known = true;
-    debt->place.container = xstrdup("c \"1\"");
-    debt->place.engine = xstrdup("podman");
-    debt->place.sudo = true;
-    debt->place.user = xstrdup("u");
-    debt->place.id = xstrdup("0123");
-    debt->place.started = xstrdup("2026-01-01 10:00:00.1 +0000 UTC");
-    debt->reach.user = xstrdup("yi");
-    debt->reach.port = 2222;
-    debt->reach.jump = xstrdup("gate");
-    debt = run_add_debt(run);
-    debt->host.name = xstrdup("g0041");
-    debt->label = xstrdup("g0041");
-    debt->attempt = 1;
-    debt->place_known = true;
-    debt = run_add_debt(run);
-    debt->host.name = xstrdup("g0042");
-    debt->label = xstrdup("g0042");
-    debt->attempt = 1;
+    struct run_cleanup *cleanup = run_add_cleanup(run);
+    cleanup->host.name = xstrdup("g0040");
+    cleanup->label = xstrdup("g0040");
+    cleanup->attempt = 1;
+    cleanup->rank = 3;
+    cleanup->place_known = true;
+    cleanup->place.container = xstrdup("c \"1\"");
+    cleanup->place.engine = xstrdup("podman");
+    cleanup->place.sudo = true;
+    cleanup->place.user = xstrdup("u");
+    cleanup->place.id = xstrdup("0123");
+    cleanup->place.started = xstrdup("2026-01-01 10:00:00.1 +0000 UTC");
+    cleanup->reach.user = xstrdup("yi");
+    cleanup->reach.port = 2222;
+    cleanup->reach.jump = xstrdup("gate");
+    cleanup = run_add_cleanup(run);
+    cleanup->host.name = xstrdup("g0041");
+    cleanup->label = xstrdup("g0041");
+    cleanup->attempt = 1;
+    cleanup->place_known = true;
+    cleanup = run_add_cleanup(run);
+    cleanup->host.name = xstrdup("g0042");
+    cleanup->label = xstrdup("g0042");
+    cleanup->attempt = 1;
 }
 
 static void fill_run(struct run *run, const char *name)
@@ -139,37 +139,37 @@ static void test_round_trip(void **state)
     run_release(&back);
 }
 
-/* S8: a debt remembers where the work happens and how its host was reached. */
+/* S8: a pending cleanup remembers where the work happens and how its host was reached. */
 static void test_debts_round_trip_s8(void **state)
 {
     struct fixture *fixture = *state;
     struct run run, back;
     struct error err = ERROR_INIT;
     fill_run(&run, "r1");
-    fill_debts(&run);
+    fill_cleanups(&run);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(run_store_save(&fixture->store, &run, &err), 0);
         assert_int_equal(run_store_load(&fixture->store, "r1", &back, &err), 0);
         run_release(&run);
         run = back;
     }
-    assert_int_equal(run.debts_len, 3);
-    const struct run_debt *debt = &run.debts[0];
-    assert_true(debt->place_known);
-    assert_string_equal(debt->place.container, "c \"1\"");
-    assert_string_equal(debt->place.engine, "podman");
-    assert_true(debt->place.sudo);
-    assert_string_equal(debt->place.user, "u");
-    assert_string_equal(debt->place.id, "0123");
-    assert_string_equal(debt->place.started, "2026-01-01 10:00:00.1 +0000 UTC");
-    assert_string_equal(debt->reach.user, "yi");
-    assert_int_equal(debt->reach.port, 2222);
-    assert_string_equal(debt->reach.jump, "gate");
-    assert_null(debt->reach.identity);
-    assert_int_equal(debt->rank, 3);
-    assert_true(run.debts[1].place_known);
-    assert_null(run.debts[1].place.container);
-    assert_false(run.debts[2].place_known); /* as an earlier version wrote it */
+    assert_int_equal(run.cleanups_len, 3);
+    const struct run_cleanup *cleanup = &run.cleanups[0];
+    assert_true(cleanup->place_known);
+    assert_string_equal(cleanup->place.container, "c \"1\"");
+    assert_string_equal(cleanup->place.engine, "podman");
+    assert_true(cleanup->place.sudo);
+    assert_string_equal(cleanup->place.user, "u");
+    assert_string_equal(cleanup->place.id, "0123");
+    assert_string_equal(cleanup->place.started, "2026-01-01 10:00:00.1 +0000 UTC");
+    assert_string_equal(cleanup->reach.user, "yi");
+    assert_int_equal(cleanup->reach.port, 2222);
+    assert_string_equal(cleanup->reach.jump, "gate");
+    assert_null(cleanup->reach.identity);
+    assert_int_equal(cleanup->rank, 3);
+    assert_true(run.cleanups[1].place_known);
+    assert_null(run.cleanups[1].place.container);
+    assert_false(run.cleanups[2].place_known); /* as an earlier version wrote it */
     run_release(&run);
 }
 

@@ -5,12 +5,12 @@
 
 #include "base/alloc.h"
 #include "common_internal.h"
-#include "crew_internal.h"
+#include "login_output_internal.h"
 #include "model/kind.h"
+#include "node_set_internal.h"
 #include "reach/endpoint.h"
 #include "run/notify_store.h"
-#include "said_internal.h"
-#include "step_internal.h"
+#include "test_crash_internal.h"
 
 #define ANSWER_TIMES 3 /* the time for connect and login */
 
@@ -18,49 +18,49 @@
 
 static void on_signal(void *ctx, int signal_number)
 {
-    struct crew *crew = ctx;
+    struct node_set *set = ctx;
     if (signal_number == SIGHUP) {
-        crew->hung_up = true;
-        fleet_stop(crew->fleet);
+        set->hung_up = true;
+        fleet_stop(set->fleet);
         return;
     }
-    crew->signal_number = signal_number;
-    crew->signals++;
-    if (crew->signals == crew->patience + 1 && crew->on_interrupt) {
-        crew->on_interrupt(crew->interrupt_ctx);
+    set->signal_number = signal_number;
+    set->signals++;
+    if (set->signals == set->patience + 1 && set->on_interrupt) {
+        set->on_interrupt(set->interrupt_ctx);
     }
-    if (crew_is_interrupted(crew)) {
-        fleet_cancel_all(crew->fleet);
-        fleet_stop(crew->fleet);
+    if (node_set_is_interrupted(set)) {
+        fleet_cancel_all(set->fleet);
+        fleet_stop(set->fleet);
     }
 }
 
-bool crew_is_interrupted(const struct crew *crew)
+bool node_set_is_interrupted(const struct node_set *set)
 {
-    return crew->signals > crew->patience;
+    return set->signals > set->patience;
 }
 
-void crew_catch_hangup(struct crew *crew)
+void node_set_catch_hangup(struct node_set *set)
 {
-    fleet_catch_hangup(crew->fleet);
+    fleet_catch_hangup(set->fleet);
 }
 
-int crew_interrupted_error(const struct crew *crew, struct error *err)
+int node_set_interrupted_error(const struct node_set *set, struct error *err)
 {
-    return crew->signal_number == SIGTERM ? error_set(err, &kind_terminated, "terminated by SIGTERM")
-                                          : error_set(err, &kind_interrupted, "interrupted");
+    return set->signal_number == SIGTERM ? error_set(err, &kind_terminated, "terminated by SIGTERM")
+                                         : error_set(err, &kind_interrupted, "interrupted");
 }
 
-/* What is needed to add hosts to a crew's fleet. */
-struct crew_adder {
-    struct crew *crew;
+/* What is needed to add hosts to a node set's fleet. */
+struct host_adder {
+    struct node_set *set;
     const struct machine *machine;
     const struct ssh_config *config;
     struct reach reach; /* borrowed */
     struct trust_survey *survey;
 };
 
-static int add_host(const struct crew_adder *adder, const struct host *host, const char *label, size_t *index,
+static int add_host(const struct host_adder *adder, const struct host *host, const char *label, size_t *index,
                     struct error *err)
 {
     struct endpoint endpoint;
@@ -77,35 +77,35 @@ static int add_host(const struct crew_adder *adder, const struct host *host, con
     if (endpoint_resolve(host, &options, adder->machine, adder->config, &endpoint, NULL, err) != 0) {
         return error_prefix(err, "%s", label);
     }
-    *index = fleet_add_host(adder->crew->fleet, &endpoint);
+    *index = fleet_add_host(adder->set->fleet, &endpoint);
     trust_survey_add(adder->survey, &endpoint);
     endpoint_release(&endpoint);
     return 0;
 }
 
 /* A host of an earlier attempt, reached as that attempt did. One that cannot be is no reason to leave the
- * run's own nodes alone: whoever pays the debt says why. */
-static size_t add_debtor(struct crew_adder adder, const struct run_debt *debt)
+ * run's own nodes alone: whoever tries the pending cleanup says why. */
+static size_t add_cleanup_host(struct host_adder adder, const struct run_cleanup *cleanup)
 {
     struct ssh_config *config = NULL;
-    size_t host = CREW_NO_HOST;
-    if (debt->place_known) {
-        adder.reach = debt->reach;
-        adder.config = config = ssh_config_load(debt->reach.config, adder.machine->home, NULL, NULL, NULL);
+    size_t host = NODE_SET_NO_HOST;
+    if (cleanup->place_known) {
+        adder.reach = cleanup->reach;
+        adder.config = config = ssh_config_load(cleanup->reach.config, adder.machine->home, NULL, NULL, NULL);
     }
     if (adder.config) {
-        add_host(&adder, &debt->host, debt->label, &host, NULL);
+        add_host(&adder, &cleanup->host, cleanup->label, &host, NULL);
     }
     ssh_config_free(config);
     return host;
 }
 
-static int add_hosts(struct crew *crew, const struct machine *machine, const struct ssh_config *config,
+static int add_hosts(struct node_set *set, const struct machine *machine, const struct ssh_config *config,
                      struct trust_survey *survey, struct error *err)
 {
-    const struct run *run = crew->run;
-    const struct crew_adder adder = {
-        .crew = crew,
+    const struct run *run = set->run;
+    const struct host_adder adder = {
+        .set = set,
         .machine = machine,
         .config = config,
         .reach = run_reach(run),
@@ -116,9 +116,9 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
         size_t index; /* that of the node */
         result = add_host(&adder, &run->nodes[i].host, run->nodes[i].label, &index, err);
     }
-    crew->debt_hosts = xcalloc(run->debts_len + 1, sizeof(*crew->debt_hosts));
-    for (size_t i = 0; i < run->debts_len && result == 0; i++) {
-        crew->debt_hosts[i] = add_debtor(adder, &run->debts[i]);
+    set->cleanup_hosts = xcalloc(run->cleanups_len + 1, sizeof(*set->cleanup_hosts));
+    for (size_t i = 0; i < run->cleanups_len && result == 0; i++) {
+        set->cleanup_hosts[i] = add_cleanup_host(adder, &run->cleanups[i]);
     }
     return result;
 }
@@ -127,16 +127,16 @@ static int add_hosts(struct crew *crew, const struct machine *machine, const str
 static void warn_unverified(struct run_context *context, const struct trust_survey *survey)
 {
     AUTO_FREE char *warning = trust_survey_warning(survey);
-    if (warning && !context->told_unverified) {
-        context->told_unverified = true;
-        tell_warn(context, "%s", warning);
+    if (warning && !context->warned_unverified) {
+        context->warned_unverified = true;
+        report_warn(context, "%s", warning);
     }
 }
 
-int crew_open(struct crew *crew, struct run_context *context, const struct run *run, struct error *err)
+int node_set_open(struct node_set *set, struct run_context *context, const struct run *run, struct error *err)
 {
     struct machine machine;
-    *crew = (struct crew){.context = context, .run = run};
+    *set = (struct node_set){.context = context, .run = run};
     if (context->secrets.len == 0) {
         run_store_load_secret_values(context->store, run->name, &context->secrets);
     }
@@ -149,19 +149,19 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
         const struct fleet_options options = {
             .fanout = context->fanout,
             .connect_timeout_ms = context->connect_timeout_ms,
-            .hosts = run->nodes_len + run->debts_len,
+            .hosts = run->nodes_len + run->cleanups_len,
         };
-        crew->fleet = fleet_new(&options, err);
-        if (crew->fleet) {
-            fleet_on_signal(crew->fleet, on_signal, crew);
+        set->fleet = fleet_new(&options, err);
+        if (set->fleet) {
+            fleet_on_signal(set->fleet, on_signal, set);
             struct trust_survey survey = {0};
-            result = add_hosts(crew, &machine, config, &survey, err);
+            result = add_hosts(set, &machine, config, &survey, err);
             if (result == 0) {
                 warn_unverified(context, &survey);
             }
             trust_survey_release(&survey);
             if (result == 0 && context->observer->work) {
-                result = fleet_background(crew->fleet, context->observer->work_fd, context->observer->work,
+                result = fleet_background(set->fleet, context->observer->work_fd, context->observer->work,
                                           context->observer->work_ctx, err);
             }
         }
@@ -171,17 +171,17 @@ int crew_open(struct crew *crew, struct run_context *context, const struct run *
     return result;
 }
 
-int crew_hold(const struct crew *crew, struct error *err)
+int node_set_hold(const struct node_set *set, struct error *err)
 {
-    return fleet_hold(crew->fleet, err);
+    return fleet_hold(set->fleet, err);
 }
 
-void crew_close(struct crew *crew)
+void node_set_close(struct node_set *set)
 {
-    fleet_free(crew->fleet);
-    crew->fleet = NULL;
-    free(crew->debt_hosts);
-    crew->debt_hosts = NULL;
+    fleet_free(set->fleet);
+    set->fleet = NULL;
+    free(set->cleanup_hosts);
+    set->cleanup_hosts = NULL;
 }
 
 /* --- rounds ------------------------------------------------------------------------------------- */
@@ -190,20 +190,20 @@ struct round_entry {
     struct round *round;
     size_t node;
     struct str bytes;
-    struct str said;
+    struct str login_output;
     char nonce[NODE_NONCE_LEN + 1];
 };
 
 struct round {
-    struct crew *crew;
-    const struct crew_question *question;
+    struct node_set *set;
+    const struct node_question *question;
     struct round_entry *entries;
     size_t next; /* the next node to ask */
     size_t open; /* asked and not done */
     size_t done;
 };
 
-void crew_make_nonce(char nonce[NODE_NONCE_LEN + 1])
+void node_set_make_nonce(char nonce[NODE_NONCE_LEN + 1])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32: no bias in a byte's low bits */
     unsigned char random[NODE_NONCE_LEN];
@@ -223,7 +223,7 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
     struct round_entry *entry = ctx;
     (void)host;
     size_t room = NODE_ANSWER_MAX - entry->bytes.len;
-    said_add(&entry->said, bytes, len);
+    login_output_add(&entry->login_output, bytes, len);
     if (stream == 1) {
         str_add_mem(&entry->bytes, bytes, len < room ? len : room);
     }
@@ -231,9 +231,9 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
 
 static void round_tell_progress(const struct round *round)
 {
-    const struct run_observer *observer = round->crew->context->observer;
+    const struct run_observer *observer = round->set->context->observer;
     if (round->question->what && observer->progress) {
-        observer->progress(observer->ctx, round->question->what, round->done, round->crew->run->nodes_len);
+        observer->progress(observer->ctx, round->question->what, round->done, round->set->run->nodes_len);
     }
 }
 
@@ -241,26 +241,26 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
 {
     struct round_entry *entry = ctx;
     struct round *round = entry->round;
-    const struct crew_question *question = round->question;
+    const struct node_question *question = round->question;
     struct error err = result->error;
     (void)host;
-    run_step(round->crew->context);
+    test_crash_point(round->set->context);
     if (!err.kind && question->take(question->ctx, entry->node, str_text(&entry->bytes), entry->bytes.len,
                                     entry->nonce, &err) == 0) {
         err.kind = NULL;
     }
     if (err.kind) {
-        said_explain(&entry->said, &err);
+        login_output_explain(&entry->login_output, &err);
         question->failed(question->ctx, entry->node, &err, result->started);
     }
     str_release(&entry->bytes);
-    str_release(&entry->said);
+    str_release(&entry->login_output);
     round->open--;
     round->done++;
     round_tell_progress(round);
     round_advance(round);
     if (round->open == 0) {
-        fleet_stop(round->crew->fleet);
+        fleet_stop(round->set->fleet);
     }
 }
 
@@ -270,18 +270,18 @@ static bool round_ask(struct round *round, size_t node)
     static const struct exec_handler handler = {.data = on_data, .done = on_done};
     struct round_entry *entry = &round->entries[node];
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
-    crew_make_nonce(entry->nonce);
+    node_set_make_nonce(entry->nonce);
     if (!round->question->build(round->question->ctx, node, entry->nonce, &call)) {
         return false;
     }
-    run_step(round->crew->context);
+    test_crash_point(round->set->context);
     const struct exec_request request = {
         .command = call.command,
         .input = call.input.data,
         .input_len = call.input.len,
         .timeout_ms = round->question->timeout_ms,
     };
-    fleet_exec(round->crew->fleet, node, &request, &handler, entry);
+    fleet_exec(round->set->fleet, node, &request, &handler, entry);
     round->open++;
     return true;
 }
@@ -289,15 +289,15 @@ static bool round_ask(struct round *round, size_t node)
 /* Keep as many questions open as the fan-out allows: no call is built before its turn. */
 static void round_advance(struct round *round)
 {
-    size_t count = round->crew->run->nodes_len;
-    if (crew_is_interrupted(round->crew)) {
+    size_t count = round->set->run->nodes_len;
+    if (node_set_is_interrupted(round->set)) {
         for (; round->next < count; round->next++) {
             struct error err = ERROR_INIT;
-            crew_interrupted_error(round->crew, &err);
+            node_set_interrupted_error(round->set, &err);
             round->question->failed(round->question->ctx, round->next, &err, false);
         }
     }
-    while (round->next < count && round->open < round->crew->context->fanout) {
+    while (round->next < count && round->open < round->set->context->fanout) {
         if (!round_ask(round, round->next++)) {
             round->done++;
             round_tell_progress(round);
@@ -305,11 +305,11 @@ static void round_advance(struct round *round)
     }
 }
 
-int crew_ask(struct crew *crew, const struct crew_question *question)
+int node_set_ask(struct node_set *set, const struct node_question *question)
 {
-    size_t count = crew->run->nodes_len;
+    size_t count = set->run->nodes_len;
     struct round round = {
-        .crew = crew,
+        .set = set,
         .question = question,
         .entries = xcalloc(count, sizeof(struct round_entry)),
     };
@@ -320,10 +320,10 @@ int crew_ask(struct crew *crew, const struct crew_question *question)
     round_tell_progress(&round);
     round_advance(&round);
     while (round.open > 0) {
-        fleet_run(crew->fleet);
+        fleet_run(set->fleet);
     }
     free(round.entries);
-    return crew_is_interrupted(crew) ? -1 : 0;
+    return node_set_is_interrupted(set) ? -1 : 0;
 }
 
 /* --- pauses ------------------------------------------------------------------------------------- */
@@ -333,14 +333,14 @@ static void on_pause_end(void *ctx)
     fleet_stop(ctx);
 }
 
-void crew_pause(struct crew *crew, unsigned ms)
+void node_set_pause(struct node_set *set, unsigned ms)
 {
-    if (crew_is_interrupted(crew)) {
+    if (node_set_is_interrupted(set)) {
         return;
     }
-    uint64_t timer = fleet_timer(crew->fleet, ms, on_pause_end, crew->fleet);
-    fleet_run(crew->fleet);
-    fleet_timer_cancel(crew->fleet, timer);
+    uint64_t timer = fleet_timer(set->fleet, ms, on_pause_end, set->fleet);
+    fleet_run(set->fleet);
+    fleet_timer_cancel(set->fleet, timer);
 }
 
 unsigned run_answer_ms(unsigned connect_timeout_ms)

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The guard of a command (85-exec.sh): a program of its own with 15-stat.sh in front, in a session of its own. It ends
-# the command and all that descends from it when the connection is gone or the time is up. When the command ends by
-# itself the guard ends too, and what it left in the background stays.
+# The watchdog of a command (85-exec.sh): a program of its own with 15-stat.sh in front, in a session of its own. It
+# ends the command and all that descends from it when the connection is gone or the time is up. When the command ends
+# by itself the watchdog ends too, and what it left in the background stays.
 #
 # Arguments: PID TICKS PARENT LIMIT MARK NONCE. Without PARENT the connection is this shell's standard input, on which
 # nothing comes but its end; with it (the input is the command's own) the command's parent tells: the server's process

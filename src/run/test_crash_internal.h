@@ -2,12 +2,12 @@
  * A hook for tests: MTLAUNCH_TEST_DIE_AT=n makes the command kill itself with SIGKILL at its n-th step, as
  * if the head had crashed there; 0 lets it live and count.
  */
-#ifndef MTLAUNCH_RUN_STEP_INTERNAL_H
-#define MTLAUNCH_RUN_STEP_INTERNAL_H
+#ifndef MTLAUNCH_RUN_TEST_CRASH_INTERNAL_H
+#define MTLAUNCH_RUN_TEST_CRASH_INTERNAL_H
 
 #include "run/usecase.h"
 
 /* One more step of start, stop or wait: a question sent, an answer taken, the record before and after. */
-void run_step(struct run_context *context);
+void test_crash_point(struct run_context *context);
 
 #endif

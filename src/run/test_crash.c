@@ -1,9 +1,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "step_internal.h"
+#include "test_crash_internal.h"
 
-void run_step(struct run_context *context)
+void test_crash_point(struct run_context *context)
 {
     context->steps++;
     if (context->die_armed && context->die_at == context->steps) {

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "again_internal.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -11,8 +10,9 @@
 #include "model/kind.h"
 #include "plan_internal.h"
 #include "record_internal.h"
+#include "respawn_internal.h"
 
-#define AGAIN_MAX_BYTES ((size_t)64 << 20)
+#define RESPAWN_MAX_BYTES ((size_t)64 << 20)
 
 /* --- bytes as JSON: text where it is UTF-8, else its bytes in hexadecimal ---------------------------------
  */
@@ -134,7 +134,7 @@ static int save(const struct run_context *context, const char *name, const json_
     if (!text) {
         return error_set(err, &kind_local, "what a restart needs can't be written as JSON");
     }
-    return run_store_save_again(context->store, name, text, err);
+    return run_store_save_respawn(context->store, name, text, err);
 }
 
 static char *absolute(const char *path)
@@ -143,13 +143,13 @@ static char *absolute(const char *path)
     return folder ? path_join(folder, path) : xstrdup(path);
 }
 
-int run_again_keep(const struct run_context *context, const struct run_start_request *request,
-                   struct error *err)
+int run_respawn_save(const struct run_context *context, const struct run_start_request *request,
+                     struct error *err)
 {
     const struct job_request *asked = request->asked;
     AUTO_STR struct str text = STR_INIT;
     AUTO_FREE char *path = absolute(request->job->file);
-    if (file_read(path, AGAIN_MAX_BYTES, &text, err) != 0) {
+    if (file_read(path, RESPAWN_MAX_BYTES, &text, err) != 0) {
         return -1;
     }
     json_t *object = json_object();
@@ -177,9 +177,9 @@ int run_again_keep(const struct run_context *context, const struct run_start_req
     return result;
 }
 
-bool run_again_has(const struct run_store *store, const char *name)
+bool run_respawn_has(const struct run_store *store, const char *name)
 {
-    return run_store_has_again(store, name);
+    return run_store_has_respawn(store, name);
 }
 
 /* --- in ----------------------------------------------------------------------------------------- */
@@ -202,17 +202,17 @@ static void read_host(const json_t *object, struct host *host)
     }
 }
 
-static void read_environ(struct run_again *again)
+static void read_environ(struct run_respawn *respawn)
 {
-    const json_t *array = json_object_get(again->object, "environ");
-    again->environ_ = xcalloc(json_array_size(array) + 1, sizeof(*again->environ_));
+    const json_t *array = json_object_get(respawn->object, "environ");
+    respawn->environ_ = xcalloc(json_array_size(array) + 1, sizeof(*respawn->environ_));
     for (size_t i = 0; i < json_array_size(array); i++) {
         char *both = json_bytes(json_array_get(array, i));
-        again->environ_[i] = both ? both : xstrdup("");
+        respawn->environ_[i] = both ? both : xstrdup("");
     }
 }
 
-static int read_job(struct run_again *again, const char *home, struct error *err)
+static int read_job(struct run_respawn *respawn, const char *home, struct error *err)
 {
     AUTO_STRLIST struct strlist profiles = STRLIST_INIT;
     AUTO_STRLIST struct strlist sets = STRLIST_INIT;
@@ -222,12 +222,12 @@ static int read_job(struct run_again *again, const char *home, struct error *err
                                        "nproc_per_node", "master_addr", "master_port", "artifacts"};
     char *texts[ARRAY_LEN(keys)];
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        texts[i] = json_bytes(json_object_get(again->object, keys[i]));
+        texts[i] = json_bytes(json_object_get(respawn->object, keys[i]));
     }
-    json_list(json_object_get(again->object, "profiles"), &profiles);
-    json_list(json_object_get(again->object, "sets"), &sets);
-    json_list(json_object_get(again->object, "env"), &env);
-    json_list(json_object_get(again->object, "rest"), &rest);
+    json_list(json_object_get(respawn->object, "profiles"), &profiles);
+    json_list(json_object_get(respawn->object, "sets"), &sets);
+    json_list(json_object_get(respawn->object, "env"), &env);
+    json_list(json_object_get(respawn->object, "rest"), &rest);
     const struct job_request request = {
         .job = texts[0],
         .profiles = &profiles,
@@ -240,14 +240,14 @@ static int read_job(struct run_again *again, const char *home, struct error *err
         .master_addr = texts[5],
         .master_port = texts[6],
         .artifacts = texts[7],
-        .environ_ = (const char *const *)(const void *)again->environ_,
+        .environ_ = (const char *const *)(const void *)respawn->environ_,
         .home = home,
     };
     int result = -1;
     if (texts[0] && texts[1]) {
-        result =
-            jobfile_parse_text(&again->job, texts[0], texts[1], strlen(texts[1]), &request, NULL, NULL, err);
-        again->has_job = result == 0;
+        result = jobfile_parse_text(&respawn->job, texts[0], texts[1], strlen(texts[1]), &request, NULL, NULL,
+                                    err);
+        respawn->has_job = result == 0;
     } else {
         damaged("?", err);
     }
@@ -257,61 +257,61 @@ static int read_job(struct run_again *again, const char *home, struct error *err
     return result;
 }
 
-static int load_object(const struct run_context *context, const char *name, struct run_again *again,
+static int load_object(const struct run_context *context, const char *name, struct run_respawn *respawn,
                        struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    if (run_store_load_again(context->store, name, AGAIN_MAX_BYTES, &text, err) != 0) {
+    if (run_store_load_respawn(context->store, name, RESPAWN_MAX_BYTES, &text, err) != 0) {
         return -1;
     }
-    again->object = json_loadb(str_text(&text), text.len, 0, NULL);
-    return json_array_size(json_object_get(again->object, "hosts")) > 0 ? 0 : damaged(name, err);
+    respawn->object = json_loadb(str_text(&text), text.len, 0, NULL);
+    return json_array_size(json_object_get(respawn->object, "hosts")) > 0 ? 0 : damaged(name, err);
 }
 
-int run_again_load(const struct run_context *context, const char *name, struct run_again *again,
-                   struct error *err)
+int run_respawn_load(const struct run_context *context, const char *name, struct run_respawn *respawn,
+                     struct error *err)
 {
-    if (load_object(context, name, again, err) != 0) {
+    if (load_object(context, name, respawn, err) != 0) {
         return -1;
     }
-    const json_t *hosts = json_object_get(again->object, "hosts");
+    const json_t *hosts = json_object_get(respawn->object, "hosts");
     size_t count = json_array_size(hosts);
-    again->reached.list.items = xcalloc(count, sizeof(*again->reached.list.items));
-    again->reached.list.cap = count;
-    for (; again->reached.list.len < count; again->reached.list.len++) {
-        read_host(json_array_get(hosts, again->reached.list.len),
-                  &again->reached.list.items[again->reached.list.len]);
+    respawn->reached.list.items = xcalloc(count, sizeof(*respawn->reached.list.items));
+    respawn->reached.list.cap = count;
+    for (; respawn->reached.list.len < count; respawn->reached.list.len++) {
+        read_host(json_array_get(hosts, respawn->reached.list.len),
+                  &respawn->reached.list.items[respawn->reached.list.len]);
     }
-    again->reached.list.source = xstrdup("the run's record");
-    read_environ(again);
-    return read_job(again, context->home, err) != 0
+    respawn->reached.list.source = xstrdup("the run's record");
+    read_environ(respawn);
+    return read_job(respawn, context->home, err) != 0
                ? -1
-               : reached_hosts_resolve(&again->reached, &again->job, context->home, err);
+               : reached_hosts_resolve(&respawn->reached, &respawn->job, context->home, err);
 }
 
-void run_again_release(struct run_again *again)
+void run_respawn_release(struct run_respawn *respawn)
 {
-    reached_hosts_release(&again->reached);
-    if (again->has_job) {
-        job_release(&again->job);
+    reached_hosts_release(&respawn->reached);
+    if (respawn->has_job) {
+        job_release(&respawn->job);
     }
-    for (size_t i = 0; again->environ_ && again->environ_[i]; i++) {
-        free(again->environ_[i]);
+    for (size_t i = 0; respawn->environ_ && respawn->environ_[i]; i++) {
+        free(respawn->environ_[i]);
     }
-    free(again->environ_);
-    json_decref(again->object);
-    *again = (struct run_again){0};
+    free(respawn->environ_);
+    json_decref(respawn->object);
+    *respawn = (struct run_respawn){0};
 }
 
-int run_again_replace_host(const struct run_context *context, const char *name, size_t index,
-                           const struct host *host, struct error *err)
+int run_respawn_replace_host(const struct run_context *context, const char *name, size_t index,
+                             const struct host *host, struct error *err)
 {
-    struct run_again again = {0};
-    int result = load_object(context, name, &again, err);
+    struct run_respawn respawn = {0};
+    int result = load_object(context, name, &respawn, err);
     if (result == 0) {
-        json_array_set_new(json_object_get(again.object, "hosts"), index, host_json(host));
-        result = save(context, name, again.object, err);
+        json_array_set_new(json_object_get(respawn.object, "hosts"), index, host_json(host));
+        result = save(context, name, respawn.object, err);
     }
-    run_again_release(&again);
+    run_respawn_release(&respawn);
     return result;
 }

@@ -1,0 +1,20 @@
+/* Pings the nodes with pending cleanups (run.cleanups) until one answers, beside all other work. */
+#ifndef MTLAUNCH_RUN_CLEANUP_PINGS_INTERNAL_H
+#define MTLAUNCH_RUN_CLEANUP_PINGS_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "node_set_internal.h"
+
+struct cleanup_pings;
+
+struct cleanup_pings *cleanup_pings_open(struct node_set *set);
+void cleanup_pings_free(struct cleanup_pings *pings); /* after node_set_close; NULL accepted */
+
+/* Has one of them answered? The fleet's loop is stopped when one does. */
+bool cleanup_pings_answered(const struct cleanup_pings *pings);
+
+/* It was tried: ping on where a cleanup is still pending. */
+void cleanup_pings_resume(struct cleanup_pings *pings);
+
+#endif

@@ -1,0 +1,279 @@
+/* Pending cleanups: nodes of earlier attempts that did not answer when the run went on without them. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cleanup_pings_internal.h"
+#include "common_internal.h"
+#include "model/kind.h"
+
+/* A run of that one node, to ask it with. */
+static void make_run(const struct run *run, const struct run_cleanup *cleanup, struct run *out)
+{
+    run_init(out);
+    out->name = xstrdup(run->name);
+    memcpy(out->id, run->id, sizeof(out->id));
+    out->attempt = cleanup->attempt;
+    out->state = RUN_STOPPED;
+    const struct reach current = run_reach(run);
+    const struct reach *reach = cleanup->place_known ? &cleanup->reach : &current;
+    out->ssh_user = xstrdup(reach->user);
+    out->ssh_port = reach->port;
+    out->ssh_identity = xstrdup(reach->identity);
+    out->ssh_config = xstrdup(reach->config);
+    out->ssh_known_hosts = xstrdup(reach->known_hosts);
+    out->ssh_client = xstrdup(reach->client);
+    out->ssh_host_key = xstrdup(reach->host_key);
+    out->ssh_jump = xstrdup(reach->jump);
+    out->container_name = xstrdup(cleanup->place.container);
+    out->container_engine = xstrdup(cleanup->place.engine);
+    out->container_user = xstrdup(cleanup->place.user);
+    out->container_sudo = cleanup->place.sudo;
+    run_nodes_alloc(out, 1);
+    struct run_node *node = &out->nodes[0];
+    host_copy(&node->host, &cleanup->host);
+    node->rank = cleanup->rank;
+    node->label = xstrdup(cleanup->label);
+    node->local = cleanup->local;
+    node->artifacts = xstrdup(cleanup->artifacts);
+    node->container_id = xstrdup(cleanup->place.id);
+    node->container_started = xstrdup(cleanup->place.started);
+}
+
+/* A record of an earlier version does not say in which container the work was, if in one: looking on the node
+ * itself would prove nothing. */
+static bool can_try(const struct run *run, const struct run_cleanup *cleanup)
+{
+    return cleanup->place_known || !run->container_name;
+}
+
+/* Ask the node of one pending cleanup. 1: nothing is left there, 0: not proven, -1: interrupted. */
+static int try_one(struct run_context *context, const struct run *run, const struct run_cleanup *cleanup,
+                   struct run_stop_result *result, struct error *err)
+{
+    struct run one;
+    struct node_set set;
+    size_t unproven = 1;
+    struct error unasked = ERROR_INIT;
+    int code = 0;
+    const struct stop_nodes_request request = {
+        .signal = run->stop_signal,
+        .grace_s = run->stop_grace_s,
+        .sweep = true,
+        .quiet = true,
+        .only_attempt = true, /* the run may live there again */
+    };
+    make_run(run, cleanup, &one);
+    if (node_set_open(&set, context, &one, &unasked) != 0) {
+        report_warn(context, "%s: cannot look for what is left of attempt %u: %s", cleanup->label,
+                    cleanup->attempt, unasked.text);
+    } else if (run_stop_nodes(&set, &one, &request, result, &unproven, NULL) != 0) {
+        code = node_set_interrupted_error(&set, err);
+    }
+    node_set_close(&set);
+    run_release(&one);
+    return code != 0 ? -1 : unproven == 0;
+}
+
+void pending_cleanup_add(struct run *run, size_t index)
+{
+    const struct run_node *node = &run->nodes[index];
+    struct run_cleanup *cleanup = run_add_cleanup(run);
+    host_copy(&cleanup->host, &node->host);
+    cleanup->label = xstrdup(node->label);
+    cleanup->local = node->local;
+    cleanup->artifacts = xstrdup(node->artifacts);
+    const struct place place = {
+        .container = run->container_name,
+        .engine = run->container_engine,
+        .sudo = run->container_sudo,
+        .user = run->container_user,
+        .id = node->container_id,
+        .started = node->container_started,
+    };
+    const struct reach reach = run_reach(run);
+    place_copy(&cleanup->place, &place);
+    reach_copy(&cleanup->reach, &reach);
+    cleanup->place_known = true;
+    cleanup->rank = node->rank;
+    cleanup->attempt = run->attempt;
+}
+
+int pending_cleanup_try_locked(struct run_context *context, struct run *run, struct run_stop_result *result,
+                               struct error *err)
+{
+    const size_t before = run->cleanups_len;
+    for (size_t i = run->cleanups_len; i-- > 0;) {
+        if (!can_try(run, &run->cleanups[i])) {
+            continue;
+        }
+        int done = try_one(context, run, &run->cleanups[i], result, err);
+        if (done < 0) {
+            return -1;
+        }
+        if (done > 0) {
+            run_note_event(context, run, "cleaned", run->cleanups[i].label,
+                           "it answers again: nothing of attempt %u is left there", run->cleanups[i].attempt);
+            run_drop_cleanup(run, i);
+        }
+    }
+    return run->cleanups_len == before ? 0 : run_save_record(context, run, err);
+}
+
+int pending_cleanup_try(struct run_context *context, struct run *run, struct error *err)
+{
+    struct run fresh;
+    struct run_stop_result result = {0};
+    AUTO_CLOSE int lock = run_lock(context, run->name, false, err);
+    if (lock < 0) {
+        return lock == -2 ? 0 : -1;
+    }
+    if (run_store_load(context->store, run->name, &fresh, err) != 0) {
+        return -1;
+    }
+    run_release(run);
+    *run = fresh;
+    int code = pending_cleanup_try_locked(context, run, &result, err);
+    run_stop_result_release(&result);
+    return code;
+}
+
+void pending_cleanup_warn(const struct run_context *context, const struct run *run)
+{
+    for (size_t i = 0; i < run->cleanups_len; i++) {
+        const struct run_cleanup *cleanup = &run->cleanups[i];
+        if (!can_try(run, cleanup)) {
+            report_warn(
+                context,
+                "%s: cannot look for what is left of attempt %u: the record is from an earlier version "
+                "and does not name its container; look there by hand, `mtlaunch remove %s` forgets it",
+                cleanup->label, cleanup->attempt, run->name);
+        }
+    }
+}
+
+int pending_cleanup_finish(struct run_context *context, struct run *run, struct run_stop_result *result,
+                           struct error *err)
+{
+    if (run->cleanups_len == 0) {
+        return 0;
+    }
+    pending_cleanup_warn(context, run);
+    if (pending_cleanup_try_locked(context, run, result, err) != 0) {
+        return -1;
+    }
+    if (run->cleanups_len == 0) {
+        return 0;
+    }
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    for (size_t i = 0; i < run->cleanups_len; i++) {
+        strlist_add(&names, run->cleanups[i].label);
+    }
+    AUTO_FREE char *joined = strlist_join(&names, ", ");
+    error_set(err, &kind_not_proven,
+              "it is not proven that run '%s' is gone from %s, which did not answer before", run->name,
+              joined);
+    return error_hint(err, "`mtlaunch stop %s` again is safe", run->name);
+}
+
+/* --- pings ------------------------------------------------------------------------------------- */
+
+#define PING_TIMEOUT_MS 30000
+
+struct cleanup_ping {
+    struct cleanup_pings *pings;
+    size_t host;            /* in the node set's fleet */
+    unsigned rank, attempt; /* of the pending cleanup */
+    unsigned tries;
+    bool answered;
+};
+
+struct cleanup_pings {
+    struct node_set *set;
+    struct cleanup_ping *items;
+    size_t len;
+    bool answers;
+};
+
+static void send_ping(void *ctx);
+
+static void on_answer(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct cleanup_ping *ping = ctx;
+    struct node_set *set = ping->pings->set;
+    (void)host;
+    if (node_set_is_interrupted(set)) {
+        return;
+    }
+    if (!result->error.kind) {
+        ping->answered = true;
+        ping->pings->answers = true;
+        fleet_stop(set->fleet);
+        return;
+    }
+    fleet_timer(set->fleet, policy_retry_ms(++ping->tries, UINT32_MAX / 2), send_ping, ping);
+}
+
+static void send_ping(void *ctx)
+{
+    static const struct exec_handler handler = {.done = on_answer};
+    static const struct exec_request request = {.command = "true", .timeout_ms = PING_TIMEOUT_MS};
+    struct cleanup_ping *ping = ctx;
+    fleet_exec(ping->pings->set->fleet, ping->host, &request, &handler, ping);
+}
+
+struct cleanup_pings *cleanup_pings_open(struct node_set *set)
+{
+    struct cleanup_pings *pings = xcalloc(1, sizeof(*pings));
+    pings->set = set;
+    pings->len = set->run->cleanups_len;
+    pings->items = xcalloc(pings->len + 1, sizeof(*pings->items));
+    for (size_t i = 0; i < pings->len; i++) {
+        pings->items[i] = (struct cleanup_ping){
+            .pings = pings,
+            .host = set->cleanup_hosts[i],
+            .rank = set->run->cleanups[i].rank,
+            .attempt = set->run->cleanups[i].attempt,
+        };
+        if (pings->items[i].host != NODE_SET_NO_HOST && can_try(set->run, &set->run->cleanups[i])) {
+            send_ping(&pings->items[i]);
+        }
+    }
+    return pings;
+}
+
+static bool is_pending(const struct cleanup_ping *ping, const struct run *run)
+{
+    for (size_t i = 0; i < run->cleanups_len; i++) {
+        if (run->cleanups[i].rank == ping->rank && run->cleanups[i].attempt == ping->attempt) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cleanup_pings_resume(struct cleanup_pings *pings)
+{
+    pings->answers = false;
+    for (size_t i = 0; i < pings->len; i++) {
+        struct cleanup_ping *ping = &pings->items[i];
+        if (ping->answered && is_pending(ping, pings->set->run)) {
+            ping->answered = false;
+            fleet_timer(pings->set->fleet, policy_retry_ms(++ping->tries, UINT32_MAX / 2), send_ping, ping);
+        }
+    }
+}
+
+void cleanup_pings_free(struct cleanup_pings *pings)
+{
+    if (pings) {
+        free(pings->items);
+        free(pings);
+    }
+}
+
+bool cleanup_pings_answered(const struct cleanup_pings *pings)
+{
+    return pings->answers;
+}

@@ -1,0 +1,456 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "judge_internal.h"
+#include "lastlines_internal.h"
+#include "model/kind.h"
+#include "record_internal.h"
+#include "supervise_internal.h"
+
+#define LINES_READ     40 /* of the log of the node that failed first */
+#define STALL_MARGIN_S 1  /* beyond two beats: a node is behind the others */
+
+/* --- the node set of the current attempt ------------------------------------------------------------ */
+
+int supervise_open(struct supervise_loop *loop, struct error *err)
+{
+    struct run *run = loop->run;
+    if (node_set_open(&loop->set, loop->context, run, err) != 0 || node_set_hold(&loop->set, err) != 0) {
+        node_set_close(&loop->set);
+        return -1;
+    }
+    loop->set_open = true;
+    if (loop->request->end_on_hangup) {
+        node_set_catch_hangup(&loop->set);
+    }
+    loop->pings = cleanup_pings_open(&loop->set);
+    loop->watchers = watchers_open(&loop->set, policy_beat_s(&run->policy));
+    if (loop->request->with_logs) {
+        const struct node_tail_options options = {.from = NODE_TAIL_ALL, .follow = true};
+        AUTO_FREE bool *all = xcalloc(run->nodes_len, sizeof(bool));
+        for (size_t i = 0; i < run->nodes_len; i++) {
+            all[i] = true;
+        }
+        loop->tails = tails_open(&loop->set, all, &options, NULL);
+    }
+    loop->due = true;
+    return 0;
+}
+
+void supervise_close(struct supervise_loop *loop)
+{
+    if (loop->set_open) {
+        loop->hung_up = loop->hung_up || loop->set.hung_up;
+        node_set_close(&loop->set);
+    }
+    loop->set_open = false;
+    watchers_free(loop->watchers);
+    loop->watchers = NULL;
+    cleanup_pings_free(loop->pings);
+    loop->pings = NULL;
+    tails_free(loop->tails);
+    loop->tails = NULL;
+    loop->explained = loop->no_restart = loop->stalled = false;
+}
+
+/* --- telling ------------------------------------------------------------------------------------ */
+
+static void set_reason(struct run *run, char *reason)
+{
+    free(run->reason);
+    run->reason = reason;
+}
+
+void supervise_explain(struct supervise_loop *loop)
+{
+    struct run *run = loop->run;
+    long first = run_first_failure(run);
+    if (first < 0 || loop->explained || run_is_finished_by_rank0(run)) {
+        return;
+    }
+    loop->explained = true;
+    AUTO_FREE bool *wanted = xcalloc(run->nodes_len, sizeof(bool));
+    AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
+    wanted[first] = true;
+    run_fetch_lines(&loop->set, wanted, LINES_READ, texts);
+    AUTO_FREE char *text = texts[first];
+    set_reason(run, run_failure_text(&run->nodes[first], text));
+    loop->no_restart = text && policy_forbids_restart(&run->policy, text);
+}
+
+static void explain(void *ctx)
+{
+    supervise_explain(ctx);
+}
+
+/* What watches have brought, with an event for each node that changed. */
+static void take_news(struct supervise_loop *loop)
+{
+    struct run *run = loop->run;
+    AUTO_FREE enum node_state *before = xcalloc(run->nodes_len, sizeof(*before));
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        before[i] = run->nodes[i].state;
+    }
+    watchers_apply(loop->watchers, run);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        const struct run_node *node = &run->nodes[i];
+        const char *reason = node->reason ? node->reason : "";
+        if (node->state == before[i]) {
+            continue;
+        }
+        if (node->state == NODE_LOST) {
+            run_note_event(loop->context, run, "unreachable", node->label, "%s", reason);
+            report_warn(loop->context, "%s does not answer: %s", node->label, reason);
+        } else if (before[i] == NODE_LOST) {
+            run_note_event(loop->context, run, "answers", node->label, "it is %s",
+                           node_state_name(node->state));
+            report_info(loop->context, "%s answers again: it is %s", node->label,
+                        node_state_name(node->state));
+        }
+        if (node->state == NODE_FAILED) {
+            run_note_event(loop->context, run, "node-failed", node->label, "%s", reason);
+        }
+    }
+}
+
+static void check_alone(struct supervise_loop *loop)
+{
+    const struct run *run = loop->run;
+    bool alone = policy_all_silent(run, watchers_silent_since(loop->watchers));
+    if (alone && !loop->reported_alone) {
+        const char *head = run->head_host ? run->head_host : "this machine";
+        run_note_event(loop->context, run, "alone", NULL,
+                       "none of %zu nodes answers: the network of the head '%s' itself may be down",
+                       run->nodes_len, head);
+        report_warn(loop->context,
+                    "none of %zu nodes answers: the network of the head '%s' itself may be down; the run is "
+                    "left alone",
+                    run->nodes_len, head);
+    }
+    if (!alone && loop->reported_alone) {
+        watchers_begin_anew(loop->watchers);
+    }
+    loop->reported_alone = alone;
+}
+
+/* The event of a stall: the last line of each node, and who is behind the others. */
+static void report_stall(struct supervise_loop *loop)
+{
+    struct run *run = loop->run;
+    AUTO_FREE bool *running = xcalloc(run->nodes_len, sizeof(bool));
+    AUTO_FREE bool *behind = xcalloc(run->nodes_len, sizeof(bool));
+    AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    AUTO_STR struct str text = STR_INIT;
+    int64_t margin = ((int64_t)policy_beat_s(&run->policy) * 2 + STALL_MARGIN_S) * 1000;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        running[i] = run->nodes[i].state == NODE_RUNNING;
+    }
+    run_fetch_lines(&loop->set, running, 1, texts);
+    policy_find_behind(run, watchers_grown(loop->watchers), margin, behind);
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (behind[i]) {
+            strlist_add(&names, run->nodes[i].label);
+        }
+    }
+    str_addf(&text, "no log has grown for %lu s", run->policy.stall_s);
+    if (names.len > 0) {
+        AUTO_FREE char *joined = strlist_join(&names, ", ");
+        str_addf(&text, "; behind the others: %s", joined);
+    }
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (running[i]) {
+            str_addf(&text, "\n    %s: %s", run->nodes[i].label, texts[i] ? texts[i] : "");
+        }
+        free(texts[i]);
+    }
+    run_note_event(loop->context, run, "stalled", names.len == 1 ? names.items[0] : NULL, "%s",
+                   str_text(&text));
+    report_warn(loop->context, "run '%s' has stalled: %s", run->name, str_text(&text));
+}
+
+static void check_stall(struct supervise_loop *loop)
+{
+    bool stalled =
+        policy_is_stalled(loop->run, watchers_grown(loop->watchers), fleet_now_ms(loop->set.fleet));
+    if (stalled && !loop->stalled) {
+        report_stall(loop);
+    } else if (!stalled && loop->stalled) {
+        run_note_event(loop->context, loop->run, "goes-on", NULL, "logs grow again");
+        report_info(loop->context, "run '%s' goes on: logs grow again", loop->run->name);
+    }
+    loop->stalled = stalled;
+}
+
+/* --- acting ------------------------------------------------------------------------------------- */
+
+/* Stop the run while its lock is held. */
+static int stop_now(struct supervise_loop *loop, const char *why, struct error *err)
+{
+    struct run *run = loop->run;
+    struct run_stop_result result = {0};
+    const struct stop_nodes_request request = {
+        .signal = run->stop_signal,
+        .grace_s = run->stop_grace_s,
+        .conclude = explain,
+        .ctx = loop,
+    };
+    int code = run_stop_held(&loop->set, run, request, false, why, &result, err);
+    run_stop_result_release(&result);
+    return code;
+}
+
+static int reload(struct supervise_loop *loop, struct error *err)
+{
+    struct run fresh;
+    if (run_store_load(loop->context->store, loop->run->name, &fresh, err) != 0) {
+        return -1;
+    }
+    if (fresh.revision == loop->run->revision) {
+        run_release(&fresh);
+    } else {
+        run_release(loop->run);
+        *loop->run = fresh;
+    }
+    return 0;
+}
+
+int supervise_stop(struct supervise_loop *loop, const char *why, struct error *err)
+{
+    struct run *run = loop->run;
+    const unsigned attempt = run->attempt;
+    AUTO_CLOSE int lock = run_lock(loop->context, run->name, true, err);
+    if (lock < 0 || reload(loop, err) != 0) {
+        return -1;
+    }
+    if (run->attempt != attempt || !run_state_is_live(run->state)) {
+        return 0;
+    }
+    if (!run->reason) {
+        set_reason(run, xasprintf("stopped: %s", why));
+    }
+    return stop_now(loop, why, err);
+}
+
+/*
+ * A stop was begun and did not come to its proof: carry on. A node that does not answer says itself when it
+ * is back; others are asked again with growing pauses.
+ */
+static int carry_on_stop(struct supervise_loop *loop, struct error *err)
+{
+    const struct run *run = loop->run;
+    const int64_t *silent = watchers_silent_since(loop->watchers);
+    struct error one = ERROR_INIT;
+    if (!loop->stays) {
+        error_set(err, &kind_not_proven, "the last stop of run '%s' did not prove that everything is gone",
+                  run->name);
+        return error_hint(err, "`mtlaunch stop %s` again is safe", run->name);
+    }
+    for (size_t i = 0; i < run->nodes_len && loop->tries > 0; i++) {
+        if (silent[i] != 0 && run->nodes[i].state == NODE_LOST) {
+            return 0;
+        }
+    }
+    if (clock_mono_ms() < loop->retry_ms) {
+        return 0;
+    }
+    if (stop_now(loop, "the stop goes on", &one) == 0) {
+        loop->tries = 0;
+        return 0;
+    }
+    loop->retry_ms = clock_mono_ms() + policy_retry_ms(++loop->tries, UINT32_MAX / 2);
+    if (loop->tries == 1) {
+        report_warn(loop->context, "%s", one.text);
+    }
+    return node_set_is_interrupted(&loop->set) ? node_set_interrupted_error(&loop->set, err) : 0;
+}
+
+/* What the decision says in words. */
+static char *decision_reason(const struct supervise_loop *loop, const struct policy_decision *decision)
+{
+    const struct run *run = loop->run;
+    if (decision->cause == POLICY_CAUSE_STALLED) {
+        return xasprintf("no log has grown for %lu s", run->policy.stall_s);
+    }
+    const struct run_node *node = &run->nodes[decision->node];
+    if (decision->cause == POLICY_CAUSE_FINISHED) {
+        return xasprintf("%s (node 0) has ended with 0 (finish_on: rank0)", node->label);
+    }
+    if (decision->cause == POLICY_CAUSE_LOST) {
+        return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
+                         run->policy.lost_after_s, node->reason ? node->reason : "?");
+    }
+    return run_failure_text(node, NULL);
+}
+
+static struct policy_decision decide(const struct supervise_loop *loop)
+{
+    const struct policy_view view = {
+        .now_ms = fleet_now_ms(loop->set.fleet),
+        .silent_since_ms = watchers_silent_since(loop->watchers),
+        .stalled = loop->stalled,
+        .no_restart = loop->no_restart,
+    };
+    struct policy_decision decision = policy_decide(loop->run, &view);
+    if (decision.step == POLICY_STEP_RESTART && !supervise_can_restart(loop)) {
+        decision.step = POLICY_STEP_STOP;
+    }
+    return decision;
+}
+
+/* The supervisor goes on with a stop that did not come to its proof. */
+static int tolerate_unproven(struct supervise_loop *loop, int code, struct error *err)
+{
+    if (code != 0 && loop->stays && !node_set_is_interrupted(&loop->set)) {
+        loop->tries = 1;
+        loop->retry_ms = clock_mono_ms() + policy_retry_ms(1, UINT32_MAX / 2);
+        report_warn(loop->context, "%s", err->text);
+        return 0;
+    }
+    return code;
+}
+
+static int act(struct supervise_loop *loop, const struct policy_decision *decision, struct error *err)
+{
+    struct run *run = loop->run;
+    AUTO_FREE char *why = decision_reason(loop, decision);
+    set_reason(run, xstrdup(why));
+    if (decision->cause == POLICY_CAUSE_LOST) {
+        run_note_event(loop->context, run, "lost", run->nodes[decision->node].label, "%s", why);
+    }
+    if (decision->step == POLICY_STEP_RESTART) {
+        return supervise_restart(loop, why, err);
+    }
+    if (decision->cause == POLICY_CAUSE_FINISHED) {
+        report_info(loop->context, "%s; stopping the other nodes", why);
+    } else {
+        report_warn(loop->context, "%s; stopping the run", why);
+    }
+    return tolerate_unproven(loop, stop_now(loop, why, err), err);
+}
+
+int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err)
+{
+    struct run *run = loop->run;
+    const unsigned attempt = run->attempt;
+    AUTO_CLOSE int lock = run_lock(loop->context, run->name, true, err);
+    if (lock < 0 || reload(loop, err) != 0) {
+        return -1;
+    }
+    if (run->attempt != attempt || !run_state_is_live(run->state) || (run->stopping && !run->restarting)) {
+        loop->due = true;
+        return 0;
+    }
+    AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", run->policy.time_limit_s);
+    run->timed_out = true;
+    set_reason(run, xasprintf("stopped: %s", why));
+    run_note_event(loop->context, run, "time-limit", NULL, "%s", why);
+    report_warn(loop->context, "run '%s': %s; stopping the run", run->name, why);
+    return tolerate_unproven(loop, stop_now(loop, why, err), err);
+}
+
+/* Write the record when it says something new. */
+static int keep_if_changed(struct supervise_loop *loop, struct error *err)
+{
+    enum run_state before = loop->run->state;
+    enum run_state now = judge_run(loop->run, clock_real_ms());
+    AUTO_FREE char *text = run_record_write(loop->run);
+    if (loop->kept && text && before == now && strcmp(loop->kept, text) == 0) {
+        return 0;
+    }
+    if (run_save_state(loop->context, loop->run, err) != 0) {
+        return -1;
+    }
+    free(loop->kept);
+    loop->kept = run_record_write(loop->run);
+    return 0;
+}
+
+/* A node of an earlier attempt is back: end what is left of it there. */
+static int try_cleanups(struct supervise_loop *loop, struct error *err)
+{
+    struct run_stop_result result = {0};
+    int code = pending_cleanup_try_locked(loop->context, loop->run, &result, err);
+    run_stop_result_release(&result);
+    cleanup_pings_resume(loop->pings);
+    loop->due = true;
+    return code;
+}
+
+static int follow_up(struct supervise_loop *loop, struct error *err)
+{
+    struct run *run = loop->run;
+    run_note_dead_start(loop->context, run);
+    take_news(loop);
+    if (run->restarting) {
+        return supervise_restart(loop, NULL, err);
+    }
+    if (run->stopping) {
+        return carry_on_stop(loop, err);
+    }
+    check_alone(loop);
+    check_stall(loop);
+    struct policy_decision decision = decide(loop);
+    if (decision.step != POLICY_STEP_NONE) {
+        return act(loop, &decision, err);
+    }
+    if (!run_has_open_node(run)) {
+        supervise_explain(loop);
+        bool failed = run_first_failure(run) >= 0 && run->policy.on_failure != POLICY_KEEP;
+        run_report_leftovers(&loop->set, run, failed);
+    }
+    return keep_if_changed(loop, err);
+}
+
+/* Is there anything to be done that needs the lock? */
+static bool is_due(struct supervise_loop *loop)
+{
+    int64_t mark = run_store_stamp(loop->context->store, loop->run->name);
+    if (loop->due || cleanup_pings_answered(loop->pings) || mark != loop->record_stamp ||
+        watchers_have_news(loop->watchers)) {
+        return true;
+    }
+    if (loop->run->restarting || loop->run->stopping) {
+        int64_t when = loop->run->restarting ? loop->restart_ms : loop->retry_ms;
+        return clock_mono_ms() >= when;
+    }
+    bool alone = policy_all_silent(loop->run, watchers_silent_since(loop->watchers));
+    bool stalled =
+        policy_is_stalled(loop->run, watchers_grown(loop->watchers), fleet_now_ms(loop->set.fleet));
+    return alone != loop->reported_alone || stalled != loop->stalled || decide(loop).step != POLICY_STEP_NONE;
+}
+
+int supervise_once(struct supervise_loop *loop, struct error *err)
+{
+    struct run *run = loop->run;
+    const unsigned attempt = run->attempt;
+    watchers_check(loop->watchers);
+    if (!is_due(loop)) {
+        return 0;
+    }
+    AUTO_CLOSE int lock = run_lock(loop->context, run->name, false, err);
+    if (lock < 0) {
+        return lock == -2 ? 0 : -1; /* another command is at it: the next second comes soon */
+    }
+    if (reload(loop, err) != 0) {
+        return -1;
+    }
+    loop->due = false;
+    int result = 0;
+    if (run->attempt != attempt && loop->stays) {
+        loop->superseded = true; /* by the start of that attempt, which may tell others */
+        return 0;
+    }
+    if (run->attempt == attempt && run_state_is_live(run->state)) {
+        result = cleanup_pings_answered(loop->pings) ? try_cleanups(loop, err) : follow_up(loop, err);
+    }
+    loop->record_stamp = run_store_stamp(loop->context->store, run->name);
+    if (run->attempt != attempt && result == 0 && run_state_is_live(run->state)) {
+        supervise_close(loop); /* it was started again: other nodes, other logs */
+        return supervise_open(loop, err);
+    }
+    return result;
+}
