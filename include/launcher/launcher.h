@@ -1,9 +1,10 @@
 /*
  * Launchers: how the command of a node is built from (job, place in the run). Pure: values in, argv out.
  *
- * To add one: a file src/launcher/<name>.c that defines a `const struct launcher launcher_<name>`, a line in
- * the table of src/launcher/launcher.c (and its name leaves the list of names not built yet there). The test
- * tests/unit/launcher/test_launcher.c walks the table and fails for a launcher that lacks a part.
+ * To add one: a file src/launcher/<name>.c that defines a `const struct launcher launcher_<name>`, and its
+ * line in LAUNCHER_TABLE (src/launcher/launcher_internal.h). The parser, `init`, the completion and the help
+ * read that row and nothing else. tests/unit/launcher/test_launcher.c walks the table and fails for a row
+ * that lacks a part.
  */
 #ifndef MTLAUNCH_LAUNCHER_LAUNCHER_H
 #define MTLAUNCH_LAUNCHER_LAUNCHER_H
@@ -68,25 +69,52 @@ struct launch_input {
     unsigned rank;
     const char *python; /* python= of this host; NULL: the job's */
     const char *nproc;  /* "8" or "${{nproc_per_node}}" */
+    const char *world;  /* processes of all nodes: "32" or "${{world_size}}" */
     const char *master_addr;
     unsigned master_port;
     const char *rendezvous_id;
 };
 
-struct launcher {
-    const char *name;         /* as in `launcher:` */
-    bool unequal_counts;      /* nodes may run different numbers of processes */
-    bool program_may_be_list; /* `program` may be a list: an exact argv */
+/* An option of the launcher's own command line that mtlaunch sets, or offers by a key of the spec. */
+struct launcher_option {
+    const char *name; /* "node_rank": with underscores; dashes in launcher_args mean the same */
+    const char *hint; /* what to use instead */
+};
 
-    /* Append warnings about the job as a whole (once per plan). NULL: never has any. */
-    void (*warn)(const struct job *job, unsigned nnodes, struct strlist *warnings);
+/* What `init` writes about a launcher. Lines end with '\n'. */
+struct launcher_example {
+    const char *program;  /* a value for `program`: "train.py" */
+    const char *about;    /* comment lines above it */
+    const char *settings; /* commented settings below it; "" for none */
+};
+
+/* What `program` is. */
+enum launcher_program {
+    LAUNCHER_PROGRAM_PYTHON, /* one script, or "-m MODULE" */
+    LAUNCHER_PROGRAM_SHELL   /* a line for /bin/sh, or a list: an exact argv */
+};
+
+/* One row of the table: all there is to know about a launcher. */
+struct launcher {
+    const char *name;    /* as in `launcher:` */
+    const char *summary; /* for people: half a line */
+    const char *instead; /* not built in this version: what to use instead; NULL: it is built */
+    struct launcher_example example;
+    enum launcher_program program;
+    bool unequal_counts; /* nodes may run different numbers of processes */
+
+    /* launcher_args: what is refused there, ended by a row without name. NULL: it takes no launcher_args. */
+    const struct launcher_option *owned;
+    /* Options of the launcher without a value, with underscores, ended by NULL. May be NULL with owned. */
+    const char *const *flags;
 
     /*
-     * Judge the job as a whole and fill out (zeroed before); warnings are appended. Called once per plan,
-     * after warn. Errors: kind_plan. The caller releases out in any case. NULL: nothing to judge.
+     * Judge the job as a whole and fill out (zeroed before): options and variables that the job needs, what
+     * its batch comes to. Warnings are appended. Called once per plan. Errors: kind_plan. The caller releases
+     * out in any case. NULL: nothing to judge.
      */
-    int (*prepare)(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
-                   struct error *err);
+    int (*judge)(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
+                 struct error *err);
 
     /*
      * Judge the variables that spec, host list, caller and options set for one node against its command.
@@ -103,11 +131,20 @@ struct launcher {
                  struct error *err);
 };
 
-/* All launchers, ended by NULL. */
+/* All launchers of the contract, ended by NULL. The first is the default. */
 extern const struct launcher *const launchers_all[];
 
 /* By name. NULL and kind_plan with the nearest name as hint, or kind_not_supported for one not built yet. */
 const struct launcher *launcher_find(const char *name, struct error *err);
+
+/*
+ * The owned option that a word of launcher_args names, whole or cut short as argparse allows; NULL for none.
+ * Borrowed from launcher.
+ */
+const struct launcher_option *launcher_find_owned(const struct launcher *launcher, const char *word);
+
+/* True for an option of the launcher's own that takes no value. */
+bool launcher_is_flag(const struct launcher *launcher, const char *word);
 
 /*
  * Append args as words: a word as it is; `key: value` as --key value (a key that starts with '-' is kept);

@@ -104,7 +104,9 @@ static bool offer_named_value(struct completing *at, const struct option *option
         offer(at, key, NULL);
     }
     for (size_t i = 0; strcmp(option->name, "launcher") == 0 && launchers_all[i]; i++) {
-        offer(at, launchers_all[i]->name, NULL);
+        if (launchers_all[i]->build) {
+            offer(at, launchers_all[i]->name, NULL);
+        }
     }
     for (size_t i = 0; strcmp(option->name, "signal") == 0 && i < job_signal_names_count; i++) {
         offer(at, job_signal_names[i], NULL);

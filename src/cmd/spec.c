@@ -1,40 +1,15 @@
+/* The text of a first job file, with comments. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/spec_internal.h"
-
-/* What differs between launchers; one that has no row gets the first. To add one: a row. */
-static const struct spec_launcher {
-    const char *name, *program, *words, *settings;
-} launchers[] = {
-    {"torchrun", "train.py",
-     "# A script, or a module: \"-m pkg.train\". It runs as PYTHON -m torch.distributed.run ... PROGRAM "
-     "ARGS.\n",
-     "#python: python3                # none: the program is no Python\n"
-     "#rendezvous: static             # static | c10d\n"},
-    {"megatron", "pretrain_gpt.py",
-     "# Megatron-LM's script, in workdir: the clone of Megatron-LM on the nodes.\n",
-     "#zero_stage: 0                  # 0..3, said to Megatron-LM by its own options\n"
-     "#megatron: {sharding: megatron-fsdp}     # megatron-fsdp | custom-fsdp | flags-only\n"},
-    {"script", "./train.sh", "# A line for /bin/sh on every node; a list is an exact argv.\n", ""},
-    {"swift", "sft", "# The verb of ms-swift: pt, sft ...\n", ""},
-    {"megatron-swift", "sft", "# The verb of ms-swift's megatron: pt, sft ...\n", ""},
-};
-
-static const struct spec_launcher *find_launcher(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(launchers); i++) {
-        if (strcmp(launchers[i].name, name) == 0) {
-            return &launchers[i];
-        }
-    }
-    return &launchers[0];
-}
+#include "launcher/launcher.h"
 
 const char *spec_example_program(const char *launcher)
 {
-    return find_launcher(launcher)->program;
+    const struct launcher *row = launcher_find(launcher, NULL);
+    return (row ? row : launchers_all[0])->example.program;
 }
 
 /* --- scalars -------------------------------------------------------------------------------------------- */
@@ -152,7 +127,8 @@ static const char tail[] =
 
 void spec_render(const struct spec_answers *answers, struct str *out)
 {
-    const struct spec_launcher *launcher = find_launcher(answers->launcher);
+    const struct launcher *launcher = launcher_find(answers->launcher, NULL);
+    const struct launcher_example *example = &(launcher ? launcher : launchers_all[0])->example;
     str_addf(out,
              "# A job for mtlaunch. `mtlaunch start %s RUN --dry-run` shows what it would run, and where.\n"
              "# Lines that begin with '#' and no blank are settings with the values they have anyway, or "
@@ -162,8 +138,8 @@ void spec_render(const struct spec_answers *answers, struct str *out)
     add_hosts(answers, out);
     str_add(out, "\n# What is run.\n");
     add_setting(out, "launcher", answers->launcher);
-    str_add(out, launcher->words);
-    add_setting(out, "program", answers->program ? answers->program : launcher->program);
-    str_add(out, launcher->settings);
+    str_add(out, example->about);
+    add_setting(out, "program", answers->program ? answers->program : example->program);
+    str_add(out, example->settings);
     str_add(out, tail);
 }

@@ -6,6 +6,7 @@
 #include "cmd/exits_internal.h"
 #include "cmd/topics_internal.h"
 #include "input/jobfile.h"
+#include "launcher/launcher.h"
 
 #define LINE_COLUMNS 80
 
@@ -14,7 +15,7 @@ static const char job_text[] =
     "\n"
     "    job: train                   # default: the file's name\n"
     "    hosts: g[0033-0036]          # or hostfile: hosts.txt (relative to this file)\n"
-    "    launcher: torchrun           # torchrun, megatron or script in this version\n"
+    "    launcher: torchrun           # one of those below\n"
     "    nproc_per_node: auto         # GPUs of each node\n"
     "    workdir: /apps/train         # default: the login folder\n"
     "    setup: [\". /opt/conda/etc/profile.d/conda.sh\", \"conda activate train\"]\n"
@@ -144,6 +145,12 @@ static void add_job(struct str *out)
     size_t column = LINE_COLUMNS;
     jobfile_key_names(&keys);
     str_add(out, job_text);
+    str_add(out, "\nLaunchers:\n");
+    for (size_t i = 0; launchers_all[i]; i++) {
+        if (launchers_all[i]->build) {
+            str_addf(out, "    %-16s %s\n", launchers_all[i]->name, launchers_all[i]->summary);
+        }
+    }
     str_add(out, "\nEvery key:");
     for (size_t i = 0; i < keys.len; i++) {
         size_t len = strlen(keys.items[i]) + 1;

@@ -78,7 +78,7 @@ static int check_program(struct job_reader *reader)
         error_hint(reader->err, "say what to run: 'program: train.py'");
         return error_at(reader->err, job->file, 0, 0);
     }
-    if (job->program_is_list && strcmp(job->launcher, "script") != 0) {
+    if (job->program_is_list && reader_launcher(reader)->program != LAUNCHER_PROGRAM_SHELL) {
         reader_fail(reader, reader->program, "'program' is a list, expected a text for the launcher '%s'",
                     job->launcher);
         return error_hint(reader->err, "name the script or '-m MODULE' here and its arguments in 'args'");

@@ -18,19 +18,6 @@
 #define MAX_SECONDS      (365UL * 24 * 60 * 60)
 #define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
 
-static const struct choice launchers[] = {
-    {"torchrun", 0, false, NULL},
-    {"megatron", 0, false, NULL},
-    {"script", 0, false, NULL},
-    {"deepspeed", 0, true,
-     "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, --deepspeed_config, "
-     "ds.json]"},
-    {"accelerate", 0, true,
-     "use 'launcher: torchrun': a program written for accelerate runs under it as it is"},
-    {"swift", 0, true, "use 'launcher: torchrun' with 'program: -m swift.cli.sft' (or pt, rlhf)"},
-    {"megatron-swift", 0, true,
-     "use 'launcher: torchrun' with 'program: -m swift.cli._megatron.sft' (or pt, rlhf)"},
-};
 static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false, NULL},
                                            {"c10d", RENDEZVOUS_C10D, false, NULL}};
 static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP, false, NULL},
@@ -101,7 +88,7 @@ static const struct field top_fields[] = {
     {.key = "job", .type = FIELD_CUSTOM, .handle = read_job_name},
     {.key = "hosts", .type = FIELD_CUSTOM, .handle = read_hosts},
     {.key = "hostfile", .type = FIELD_CUSTOM, .handle = read_hostfile},
-    {.key = "launcher", .type = FIELD_NAME, JOB(launcher), CHOICES(launchers)},
+    {.key = "launcher", .type = FIELD_CUSTOM, .handle = read_launcher},
     {.key = "nproc_per_node",
      .type = FIELD_COUNT,
      JOB(nproc_per_node),

@@ -8,6 +8,7 @@
 
 #include "input/jobfile.h"
 #include "input/yaml.h"
+#include "launcher/launcher.h"
 
 /* One reading: the tree put together from file, profiles and options, and the job it becomes. */
 struct job_reader {
@@ -116,6 +117,9 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
  */
 int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *word);
+/* The place of the node's text among choices; -1 after an error, which names those that are built. */
+int reader_choice(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                  const struct choice *choices, size_t count);
 /* A path on this machine: "~" expanded, a relative one from the spec's folder. Caller frees. */
 char *reader_path(const struct job_reader *reader, const char *text);
 /* The same as an absolute path: later commands run elsewhere. Caller frees. */
@@ -128,8 +132,11 @@ int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const
 int read_shell(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_launcher(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
-/* Does the launcher take words of its own, and does mtlaunch set none of them? */
+/* The row of the job's launcher. */
+const struct launcher *reader_launcher(const struct job_reader *reader);
+/* Once the launcher is known: does it take words of its own, and does mtlaunch set none of them? */
 int check_launcher_args(struct job_reader *reader);
 /* One text with blanks is no list of words, and an option and its value are two items. */
 int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path);

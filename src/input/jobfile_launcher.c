@@ -1,59 +1,49 @@
-/* `launcher_args`: words for torchrun itself. What mtlaunch sets there is refused, with the key that says it.
- */
+/* `launcher` and `launcher_args`: read by the rows of the launchers' table. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "input/jobfile_internal.h"
 
-/* Options of torch/distributed/run.py that mtlaunch sets, by their names with underscores. */
-static const struct {
-    const char *name, *hint;
-} owned[] = {
-    {"nnodes", "it is the number of hosts: use --nodes or change the host list"},
-    {"nproc_per_node", "use 'nproc_per_node' of the spec or --nproc-per-node"},
-    {"node_rank", "it is the place in the host list: change the order there"},
-    {"master_addr", "use 'master.addr' of the spec or --master-addr"},
-    {"master_port", "use 'master.port' of the spec or --master-port"},
-    {"rdzv_backend", "use 'rendezvous: static' or 'rendezvous: c10d'"},
-    {"rdzv_endpoint", "use 'master.addr' and 'master.port'"},
-    {"rdzv_id", "mtlaunch gives each attempt an id of its own: leave it out"},
-    {"rdzv_conf", "mtlaunch sets it with 'rendezvous': leave it out"},
-    {"standalone", "leave it out: one host needs nothing for it"},
-    {"no_python", "use 'python: none'"},
-    {"module", "use 'program: -m pkg.mod'"},
-};
-
-/* The owned option that a word names, whole or cut short as argparse allows; -1 for none. */
-static int find_owned(const char *word)
+int read_launcher(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
-    if (strcmp(word, "-m") == 0) {
-        return (int)ARRAY_LEN(owned) - 1;
+    size_t count = 0;
+    while (launchers_all[count]) {
+        count++;
     }
-    if (!text_starts(word, "--")) {
+    struct choice *choices = xcalloc(count, sizeof choices[0]);
+    for (size_t i = 0; i < count; i++) {
+        choices[i] = (struct choice){
+            .name = launchers_all[i]->name,
+            .unbuilt = !launchers_all[i]->build,
+            .hint = launchers_all[i]->instead,
+        };
+    }
+    int at = reader_choice(reader, node, path, choices, count);
+    free(choices);
+    if (at < 0) {
         return -1;
     }
-    AUTO_FREE char *name = xstrndup(word + 2, strcspn(word + 2, "="));
-    for (char *at = name; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(owned) && name[0] != '\0'; i++) {
-        if (text_starts(owned[i].name, name)) {
-            return (int)i;
-        }
-    }
-    return -1;
+    free(reader->job->launcher);
+    reader->job->launcher = xstrdup(launchers_all[at]->name);
+    return 0;
 }
 
-/* Options of torchrun without a value, by their names with underscores. */
-static bool is_flag(const char *word)
+const struct launcher *reader_launcher(const struct job_reader *reader)
 {
-    return strcmp(word, "--run_path") == 0 || strcmp(word, "--run-path") == 0 ||
-           strcmp(word, "--virtual_local_rank") == 0 || strcmp(word, "--virtual-local-rank") == 0;
+    return launcher_find(reader->job->launcher, NULL);
 }
 
-/* Would torchrun take this word for the script? It is no option, nor the value of the one before it. */
-static bool is_positional(char *const *words, size_t at)
+int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    struct strlist *words = &reader->job->launcher_args;
+    strlist_release(words);
+    reader->launcher_args = node;
+    return check_words(reader, node, path) < 0 ? -1 : reader_list(reader, node, path, words);
+}
+
+/* Would the launcher take this word for the program? It is no option, nor the value of the one before it. */
+static bool is_positional(const struct launcher *launcher, char *const *words, size_t at)
 {
     if (strcmp(words[at], "--") == 0) {
         return true;
@@ -62,39 +52,41 @@ static bool is_positional(char *const *words, size_t at)
         return false;
     }
     const char *before = at > 0 ? words[at - 1] : "";
-    return before[0] != '-' || strchr(before, '=') || is_flag(before);
+    return before[0] != '-' || strchr(before, '=') || launcher_is_flag(launcher, before);
 }
 
-int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path)
+static int check_launcher_word(struct job_reader *reader, const struct launcher *launcher, size_t at)
 {
-    struct strlist *words = &reader->job->launcher_args;
-    strlist_release(words);
-    reader->launcher_args = node;
-    if (check_words(reader, node, path) < 0 || reader_list(reader, node, path, words) < 0) {
-        return -1;
+    static const char path[] = "launcher_args";
+    char *const *words = reader->job->launcher_args.items;
+    const struct yaml_node *list = reader->launcher_args;
+    const struct yaml_node *node = list->type == YAML_LIST ? list->items[at] : list;
+    const struct launcher_option *option = launcher_find_owned(launcher, words[at]);
+    if (option) {
+        reader_fail(reader, node, "'%s' holds '%.80s', which mtlaunch sets", path, words[at]);
+        return error_hint(reader->err, "%s", option->hint);
     }
-    for (size_t i = 0; i < words->len; i++) {
-        const struct yaml_node *at = node->type == YAML_LIST ? node->items[i] : node;
-        int which = find_owned(words->items[i]);
-        if (which >= 0) {
-            reader_fail(reader, at, "'%s' holds '%.80s', which mtlaunch sets", path, words->items[i]);
-            return error_hint(reader->err, "%s", owned[which].hint);
-        }
-        if (is_positional(words->items, i)) {
-            reader_fail(reader, at, "'%s' holds '%.80s', which would end the options of the launcher", path,
-                        words->items[i]);
-            return error_hint(reader->err, "name the program in 'program' and its arguments in 'args'");
-        }
+    if (is_positional(launcher, words, at)) {
+        reader_fail(reader, node, "'%s' holds '%.80s', which would end the options of the launcher", path,
+                    words[at]);
+        return error_hint(reader->err, "name the program in 'program' and its arguments in 'args'");
     }
     return 0;
 }
 
 int check_launcher_args(struct job_reader *reader)
 {
-    if (reader->job->launcher_args.len == 0 || strcmp(reader->job->launcher, "script") != 0) {
-        return 0;
+    const struct launcher *launcher = reader_launcher(reader);
+    const struct strlist *words = &reader->job->launcher_args;
+    if (words->len && !launcher->owned) {
+        reader_fail(reader, reader->launcher_args,
+                    "'launcher_args' with 'launcher: %s', which has no launcher", launcher->name);
+        return error_hint(reader->err, "leave it out, or put the words into 'program'");
     }
-    reader_fail(reader, reader->launcher_args,
-                "'launcher_args' with 'launcher: script', which has no launcher");
-    return error_hint(reader->err, "leave it out, or put the words into 'program'");
+    for (size_t i = 0; i < words->len; i++) {
+        if (check_launcher_word(reader, launcher, i) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }

@@ -171,7 +171,7 @@ static int hint_keys(struct job_reader *reader, const struct strlist *words)
 int check_program_words(struct job_reader *reader)
 {
     const struct job *job = reader->job;
-    if (job->program_is_list || strcmp(job->launcher, "script") == 0 || strcmp(job->python, "none") == 0) {
+    if (reader_launcher(reader)->program != LAUNCHER_PROGRAM_PYTHON || strcmp(job->python, "none") == 0) {
         return 0;
     }
     AUTO_STRLIST struct strlist words = STRLIST_INIT;

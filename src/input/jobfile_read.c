@@ -254,15 +254,15 @@ static int read_duration_field(struct job_reader *reader, const struct field *fi
     return 0;
 }
 
-static int fail_choice(struct job_reader *reader, const struct field *field, const struct yaml_node *node,
-                       const char *path)
+static int fail_choice(struct job_reader *reader, const struct choice *choices, size_t count,
+                       const struct yaml_node *node, const char *path)
 {
     AUTO_STRLIST struct strlist built = STRLIST_INIT;
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
-    for (size_t i = 0; i < field->choices_count; i++) {
-        strlist_add(&all, field->choices[i].name);
-        if (!field->choices[i].unbuilt) {
-            strlist_add(&built, field->choices[i].name);
+    for (size_t i = 0; i < count; i++) {
+        strlist_add(&all, choices[i].name);
+        if (!choices[i].unbuilt) {
+            strlist_add(&built, choices[i].name);
         }
     }
     AUTO_FREE char *allowed = strlist_join(&built, ", ");
@@ -272,24 +272,34 @@ static int fail_choice(struct job_reader *reader, const struct field *field, con
                 : reader_hint_write(reader, node, path, built.items[0]);
 }
 
-static int read_choice_field(struct job_reader *reader, const struct field *field,
-                             const struct yaml_node *node, const char *path)
+int reader_choice(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                  const struct choice *choices, size_t count)
 {
     if (node->type != YAML_TEXT) {
         return reader_fail_type(reader, node, path, "a text");
     }
-    const struct choice *choice = field->choices;
-    const struct choice *end = field->choices + field->choices_count;
-    while (choice < end && strcmp(choice->name, node->text) != 0) {
-        choice++;
+    size_t at = 0;
+    while (at < count && strcmp(choices[at].name, node->text) != 0) {
+        at++;
     }
-    if (choice == end) {
-        return fail_choice(reader, field, node, path);
+    if (at == count) {
+        return fail_choice(reader, choices, count, node, path);
     }
-    if (choice->unbuilt) {
-        AUTO_FREE char *what = xasprintf("%s: %s", path, choice->name);
-        return reader_fail_unbuilt(reader, node, what, choice->hint);
+    if (choices[at].unbuilt) {
+        AUTO_FREE char *what = xasprintf("%s: %s", path, choices[at].name);
+        return reader_fail_unbuilt(reader, node, what, choices[at].hint);
     }
+    return (int)at;
+}
+
+static int read_choice_field(struct job_reader *reader, const struct field *field,
+                             const struct yaml_node *node, const char *path)
+{
+    int at = reader_choice(reader, node, path, field->choices, field->choices_count);
+    if (at < 0) {
+        return -1;
+    }
+    const struct choice *choice = &field->choices[at];
     if (field->type == FIELD_NAME) {
         put_text(reader, field, xstrdup(choice->name));
     } else if (field->offset != FIELD_NOWHERE) {

@@ -1,3 +1,4 @@
+/* The table of launchers, and how arguments are read and written for all of them. */
 #include "launcher/launcher.h"
 
 #include <stdlib.h>
@@ -9,15 +10,9 @@
 #include "launcher/launcher_internal.h"
 #include "model/kind.h"
 
-const struct launcher *const launchers_all[] = {
-    &launcher_torchrun,
-    &launcher_megatron,
-    &launcher_script,
-    NULL,
-};
-
-/* Names of the contract that are not built yet: refused as such, not as unknown. */
-static const char *const unbuilt[] = {"deepspeed", "accelerate", "swift", "megatron-swift"};
+#define LAUNCHER_POINTER(identifier) &launcher_##identifier,
+const struct launcher *const launchers_all[] = {LAUNCHER_TABLE(LAUNCHER_POINTER) NULL};
+#undef LAUNCHER_POINTER
 
 void launch_probe_release(struct launch_probe *probe)
 {
@@ -44,32 +39,72 @@ void launch_whole_release(struct launch_whole *whole)
 
 const struct launcher *launcher_find(const char *name, struct error *err)
 {
-    const char *names[ARRAY_LEN(launchers_all) + ARRAY_LEN(unbuilt)];
+    const char *names[ARRAY_LEN(launchers_all)];
     size_t count = 0;
-    AUTO_STR struct str known = STR_INIT;
+    AUTO_STR struct str built = STR_INIT;
+    const struct launcher *unbuilt = NULL;
     for (size_t i = 0; launchers_all[i]; i++) {
-        if (strcmp(launchers_all[i]->name, name) == 0) {
-            return launchers_all[i];
+        const struct launcher *launcher = launchers_all[i];
+        bool same = strcmp(launcher->name, name) == 0;
+        if (same && launcher->build) {
+            return launcher;
         }
-        names[count++] = launchers_all[i]->name;
-        str_addf(&known, "%s'%s'", i ? ", " : "", launchers_all[i]->name);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++) {
-        if (strcmp(unbuilt[i], name) == 0) {
-            error_set(err, &kind_not_supported, "launcher '%s' is not supported by this version", name);
-            error_hint(err, "use one of %s", str_text(&known));
-            return NULL;
+        unbuilt = same ? launcher : unbuilt;
+        names[count++] = launcher->name;
+        if (launcher->build) {
+            str_addf(&built, "%s'%s'", built.len ? ", " : "", launcher->name);
         }
-        names[count++] = unbuilt[i];
     }
     const char *nearest = text_nearest(name, names, count);
-    error_set(err, &kind_plan, "unknown launcher '%s'", name);
+    if (unbuilt) {
+        error_set(err, &kind_not_supported, "launcher '%s' is not supported by this version", name);
+        nearest = NULL;
+    } else {
+        error_set(err, &kind_plan, "unknown launcher '%s'", name);
+    }
     if (nearest) {
         error_hint(err, "did you mean '%s'?", nearest);
     } else {
-        error_hint(err, "use one of %s", str_text(&known));
+        error_hint(err, "use one of %s", str_text(&built));
     }
     return NULL;
+}
+
+/* An option word's name without dashes in front and value, spelt with underscores; caller frees. */
+static char *option_name(const char *word)
+{
+    word += strspn(word, "-");
+    char *name = xstrndup(word, strcspn(word, "="));
+    for (char *at = name; *at; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
+    return name;
+}
+
+const struct launcher_option *launcher_find_owned(const struct launcher *launcher, const char *word)
+{
+    bool is_module = strcmp(word, "-m") == 0; /* short for --module in every launcher that has it */
+    if (!launcher->owned || (!is_module && !text_starts(word, "--"))) {
+        return NULL;
+    }
+    AUTO_FREE char *name = is_module ? xstrdup("module") : option_name(word);
+    for (const struct launcher_option *option = launcher->owned; *name && option->name; option++) {
+        if (text_starts(option->name, name)) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+bool launcher_is_flag(const struct launcher *launcher, const char *word)
+{
+    AUTO_FREE char *name = option_name(word);
+    for (size_t i = 0; launcher->flags && launcher->flags[i]; i++) {
+        if (strcmp(launcher->flags[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void add_key(const char *key, struct strlist *out)

@@ -1,13 +1,26 @@
-/* The launchers themselves, one file each; the table in launcher.c names them, and one may build on another.
- */
+/* The table of launchers, and what they share: one may build on another. */
 #ifndef MTLAUNCH_LAUNCHER_LAUNCHER_INTERNAL_H
 #define MTLAUNCH_LAUNCHER_LAUNCHER_INTERNAL_H
 
 #include "launcher/launcher.h"
 
-extern const struct launcher launcher_torchrun;
-extern const struct launcher launcher_megatron;
-extern const struct launcher launcher_script;
+/* A line a launcher; launcher_<name> is defined in the file that implements it. */
+#define LAUNCHER_TABLE(X)                                                                                    \
+    X(torchrun)                                                                                              \
+    X(megatron)                                                                                              \
+    X(deepspeed)                                                                                             \
+    X(accelerate)                                                                                            \
+    X(swift)                                                                                                 \
+    X(megatron_swift)                                                                                        \
+    X(script)
+
+#define LAUNCHER_EXTERN(identifier) extern const struct launcher launcher_##identifier;
+LAUNCHER_TABLE(LAUNCHER_EXTERN)
+#undef LAUNCHER_EXTERN
+
+/* Of torchrun: what mtlaunch sets there, and its options without a value. */
+extern const struct launcher_option torchrun_owned[];
+extern const char *const torchrun_flags[];
 
 /*
  * Look for the option --NAME among words as argparse reads them: "--NAME VALUE", "--NAME=VALUE"; the last one

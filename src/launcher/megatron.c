@@ -303,10 +303,13 @@ static void add_connections(const struct topology_split *split, const struct str
     }
 }
 
-static int prepare(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
-                   struct error *err)
+static int judge(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
+                 struct error *err)
 {
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
+    if (launcher_torchrun.judge(in, out, warnings, err)) {
+        return -1;
+    }
     if (in->job->zero_stage) {
         if (check_zero(in, err)) {
             return -1;
@@ -365,11 +368,6 @@ static int check_env(const struct launch_input *in, const struct env *env, struc
     return 0;
 }
 
-static void warn(const struct job *job, unsigned nnodes, struct strlist *warnings)
-{
-    launcher_torchrun.warn(job, nnodes, warnings);
-}
-
 static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                  struct error *err)
 {
@@ -378,8 +376,14 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
 
 const struct launcher launcher_megatron = {
     .name = "megatron",
-    .warn = warn,
-    .prepare = prepare,
+    .summary = "torchrun around a script of Megatron-LM",
+    .example = {"pretrain_gpt.py",
+                "# Megatron-LM's script, in workdir: the clone of Megatron-LM on the nodes.\n",
+                "#zero_stage: 0                  # 0..3, said to Megatron-LM by its own options\n"
+                "#megatron: {sharding: megatron-fsdp}     # megatron-fsdp | custom-fsdp | flags-only\n"},
+    .owned = torchrun_owned,
+    .flags = torchrun_flags,
+    .judge = judge,
     .check_env = check_env,
     .build = build,
 };

@@ -69,7 +69,9 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
 
 const struct launcher launcher_script = {
     .name = "script",
+    .summary = "a command line or program of your own on every node",
+    .example = {"./train.sh", "# A line for /bin/sh on every node; a list is an exact argv.\n", ""},
+    .program = LAUNCHER_PROGRAM_SHELL,
     .unequal_counts = true,
-    .program_may_be_list = true,
     .build = build,
 };

@@ -114,17 +114,47 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     return 0;
 }
 
-static void warn(const struct job *job, unsigned nnodes, struct strlist *warnings)
+static int judge(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
+                 struct error *err)
 {
-    if (job->rendezvous == RENDEZVOUS_C10D && nnodes > 1) {
+    (void)out;
+    (void)err;
+    if (in->job->rendezvous == RENDEZVOUS_C10D && in->nnodes > 1) {
         strlist_add(warnings,
                     "rendezvous c10d: torch gives out the ranks itself, they may not follow the order of "
                     "the hosts and NODE_RANK; static keeps the order");
     }
+    return 0;
 }
+
+const struct launcher_option torchrun_owned[] = {
+    {"nnodes", "it is the number of hosts: use --nodes or change the host list"},
+    {"nproc_per_node", "use 'nproc_per_node' of the spec or --nproc-per-node"},
+    {"node_rank", "it is the place in the host list: change the order there"},
+    {"master_addr", "use 'master.addr' of the spec or --master-addr"},
+    {"master_port", "use 'master.port' of the spec or --master-port"},
+    {"rdzv_backend", "use 'rendezvous: static' or 'rendezvous: c10d'"},
+    {"rdzv_endpoint", "use 'master.addr' and 'master.port'"},
+    {"rdzv_id", "mtlaunch gives each attempt an id of its own: leave it out"},
+    {"rdzv_conf", "mtlaunch sets it with 'rendezvous': leave it out"},
+    {"standalone", "leave it out: one host needs nothing for it"},
+    {"no_python", "use 'python: none'"},
+    {"module", "use 'program: -m pkg.mod'"},
+    {NULL, NULL},
+};
+
+const char *const torchrun_flags[] = {"run_path", "virtual_local_rank", NULL};
 
 const struct launcher launcher_torchrun = {
     .name = "torchrun",
-    .warn = warn,
+    .summary = "PyTorch's torchrun on every node",
+    .example = {"train.py",
+                "# A script, or a module: \"-m pkg.train\". It runs as PYTHON -m torch.distributed.run ... "
+                "PROGRAM ARGS.\n",
+                "#python: python3                # none: the program is no Python\n"
+                "#rendezvous: static             # static | c10d\n"},
+    .owned = torchrun_owned,
+    .flags = torchrun_flags,
+    .judge = judge,
     .build = build,
 };

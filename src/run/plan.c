@@ -105,7 +105,7 @@ static int check_job(const struct plan_work *work, struct error *err)
         error_set(err, &kind_plan, "program is empty");
         return error_hint(err, "name what to run");
     }
-    if (job->program_is_list && !work->launcher->program_may_be_list) {
+    if (job->program_is_list && work->launcher->program != LAUNCHER_PROGRAM_SHELL) {
         error_set(err, &kind_plan, "program is a list, launcher '%s' takes one string", work->launcher->name);
         return error_hint(err, "put the words after the first into args, or use launcher: script");
     }
@@ -319,6 +319,7 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
         .rank = node->rank,
         .python = work->in->hosts->items[node->host].python,
         .nproc = placeholders_text(values, PLACEHOLDER_NPROC_PER_NODE),
+        .world = placeholders_text(values, PLACEHOLDER_WORLD_SIZE),
         .master_addr = plan->master_addr,
         .master_port = plan->master_port,
         .rendezvous_id = placeholders_text(values, PLACEHOLDER_RENDEZVOUS_ID),
@@ -424,9 +425,9 @@ static void warn_interfaces(const struct plan_work *work, struct plan *plan)
 }
 
 /* Let the launcher judge the job as a whole, by the arguments of the first node. */
-static int prepare_launch(struct plan_work *work, struct plan *plan, struct error *err)
+static int judge_launch(struct plan_work *work, struct plan *plan, struct error *err)
 {
-    if (!work->launcher->prepare) {
+    if (!work->launcher->judge) {
         return 0;
     }
     AUTO_STRLIST struct strlist args = STRLIST_INIT;
@@ -437,7 +438,7 @@ static int prepare_launch(struct plan_work *work, struct plan *plan, struct erro
     placeholders_release(&values);
     const struct launch_job job = {
         .job = work->in->job, .args = &args, .nnodes = plan->nnodes, .world_size = plan->world_size};
-    if (rc || work->launcher->prepare(&job, &work->whole, &plan->warnings, err)) {
+    if (rc || work->launcher->judge(&job, &work->whole, &plan->warnings, err)) {
         return -1;
     }
     plan->has_batch = work->whole.has_batch;
@@ -463,10 +464,7 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
         return -1;
     }
     fill_plan(work, plan);
-    if (work->launcher->warn) {
-        work->launcher->warn(in->job, plan->nnodes, &plan->warnings);
-    }
-    if (prepare_launch(work, plan, err)) {
+    if (judge_launch(work, plan, err)) {
         return -1;
     }
     plan->nodes = xcalloc(plan->nnodes, sizeof plan->nodes[0]);

@@ -13,8 +13,8 @@ from pathlib import Path
 LAYERS = {
     "base": [],
     "model": ["base"],
-    "input": ["base", "model"],
     "launcher": ["base", "model"],
+    "input": ["base", "model", "launcher"],
     "check": ["base", "model"],
     "insight": ["base", "model"],
     "node": ["base", "model"],

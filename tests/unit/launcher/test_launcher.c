@@ -14,18 +14,112 @@
 #include "launcher/launcher_internal.h"
 #include "model/kind.h"
 
+static bool has_text(const char *text)
+{
+    return text && *text;
+}
+
+/* Lines end, and are comments: the job file that holds them must load (tests/unit/cmd/test_spec.c). */
+static bool is_comment(const char *text)
+{
+    return text && (!*text || (*text == '#' && text[strlen(text) - 1] == '\n'));
+}
+
+/* What the row lacks; NULL for a whole one. */
+static const char *lacking(const struct launcher *row)
+{
+    bool python = row->program == LAUNCHER_PROGRAM_PYTHON;
+    if (!has_text(row->name) || !has_text(row->summary)) {
+        return "name or summary";
+    }
+    if (!row->build) {
+        return has_text(row->instead) ? NULL : "what to use instead";
+    }
+    if (row->instead) {
+        return "no need of something else, being built";
+    }
+    if (!has_text(row->example.program) || !has_text(row->example.about) || !is_comment(row->example.about) ||
+        !is_comment(row->example.settings)) {
+        return "its part of the file that init writes";
+    }
+    if (python && (!row->owned || !row->judge)) {
+        return "the options it sets, or a judge of the job";
+    }
+    for (const struct launcher_option *option = row->owned; option && option->name; option++) {
+        if (!has_text(option->hint) || strchr(option->name, '-')) {
+            return "a hint, or underscores, in an option it sets";
+        }
+    }
+    return NULL;
+}
+
 /* A launcher that lacks a part, or a name that stands twice, fails here. */
 static void test_table(void **state)
 {
     (void)state;
     size_t count = 0;
     for (; launchers_all[count]; count++) {
-        const struct launcher *launcher = launchers_all[count];
-        assert_non_null(launcher->name);
-        assert_non_null(launcher->build);
-        assert_ptr_equal(launcher_find(launcher->name, NULL), launcher);
+        const struct launcher *row = launchers_all[count];
+        const char *what = lacking(row);
+        if (what) {
+            fail_msg("row %zu of the launchers ('%s') lacks %s", count, row->name ? row->name : "", what);
+        }
+        for (size_t i = 0; i < count; i++) {
+            assert_string_not_equal(launchers_all[i]->name, row->name);
+        }
+        assert_ptr_equal(launcher_find(row->name, NULL), row->build ? row : NULL);
     }
-    assert_true(count >= 2);
+    assert_int_equal(count, 7);
+    assert_string_equal(launchers_all[0]->name, "torchrun");
+}
+
+/* The judge of the table can fail: every part, when it lacks, is named. */
+static void test_table_judge(void **state)
+{
+    (void)state;
+    static const struct launcher_option bare[] = {{"node_rank", NULL}, {NULL, NULL}};
+    static const struct launcher_option dashed[] = {{"node-rank", "x"}, {NULL, NULL}};
+    const struct launcher whole = launcher_torchrun;
+    struct launcher rows[10];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        memcpy(&rows[i], &whole, sizeof whole);
+    }
+    rows[0].name = "";
+    rows[1].summary = NULL;
+    rows[2].build = NULL;
+    rows[3].instead = "something else";
+    rows[4].example.program = NULL;
+    rows[5].example.about = "no comment";
+    rows[6].example.settings = NULL;
+    rows[7].judge = NULL;
+    rows[8].owned = bare;
+    rows[9].owned = dashed;
+    assert_null(lacking(&whole));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_non_null(lacking(&rows[i]));
+    }
+}
+
+static const char *owned_by(const struct launcher *launcher, const char *word)
+{
+    const struct launcher_option *option = launcher_find_owned(launcher, word);
+    return option ? option->name : NULL;
+}
+
+static void test_owned(void **state)
+{
+    (void)state;
+    assert_string_equal(owned_by(&launcher_torchrun, "--node_rank=3"), "node_rank");
+    assert_string_equal(owned_by(&launcher_megatron, "--node-rank"), "node_rank");
+    assert_string_equal(owned_by(&launcher_torchrun, "--nno"), "nnodes");
+    assert_string_equal(owned_by(&launcher_torchrun, "-m"), "module");
+    assert_null(owned_by(&launcher_torchrun, "--tee"));
+    assert_null(owned_by(&launcher_torchrun, "--"));
+    assert_null(owned_by(&launcher_torchrun, "node_rank"));
+    assert_null(owned_by(&launcher_script, "--node_rank=3"));
+    assert_true(launcher_is_flag(&launcher_torchrun, "--run-path"));
+    assert_false(launcher_is_flag(&launcher_torchrun, "--tee"));
+    assert_false(launcher_is_flag(&launcher_script, "--run-path"));
 }
 
 static void refused(const char *name, const struct error_kind *kind, const char *text, const char *hint)
@@ -134,10 +228,8 @@ static void test_map_args(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_map_args),
-        cmocka_unit_test(test_find_option),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_table_judge), cmocka_unit_test(test_owned),
+        cmocka_unit_test(test_find),  cmocka_unit_test(test_map_args),    cmocka_unit_test(test_find_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

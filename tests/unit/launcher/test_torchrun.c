@@ -79,6 +79,14 @@ static void refused(struct fixture *f, const char *text)
     assert_true(f->err.hint[0] != '\0');
 }
 
+static void judge(struct fixture *f, unsigned nnodes)
+{
+    const struct launch_job in = {.job = &f->job, .nnodes = nnodes};
+    struct launch_whole whole = {0};
+    assert_int_equal(launcher_find("torchrun", NULL)->judge(&in, &whole, &f->warnings, NULL), 0);
+    launch_whole_release(&whole);
+}
+
 static void test_static(void **state)
 {
     struct fixture *f = *state;
@@ -94,7 +102,7 @@ static void test_static(void **state)
     assert_string_equal(f->probe.program, "train.py");
     assert_string_equal(f->probe.interpreter, "python3");
     assert_string_equal(f->probe.module, "torch");
-    launcher_find("torchrun", NULL)->warn(&f->job, 2, &f->warnings);
+    judge(f, 2);
     assert_int_equal(f->warnings.len, 0);
 }
 
@@ -107,9 +115,9 @@ static void test_c10d(void **state)
         "python3|-m|torch.distributed.run|--nnodes=2|--nproc_per_node=8|--node_rank=1|--rdzv_id=r-0123abcd.1|"
         "--rdzv_backend=c10d|--rdzv_endpoint=[2001:db8::2]:29511|--rdzv_conf=is_host=false,join_timeout=300|"
         "train.py");
-    launcher_find("torchrun", NULL)->warn(&f->job, 1, &f->warnings);
+    judge(f, 1);
     assert_int_equal(f->warnings.len, 0);
-    launcher_find("torchrun", NULL)->warn(&f->job, 2, &f->warnings);
+    judge(f, 2);
     assert_int_equal(f->warnings.len, 1);
     assert_non_null(strstr(f->warnings.items[0], "may not follow the order of the hosts"));
 }
