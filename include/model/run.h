@@ -34,6 +34,11 @@ const char *run_state_name(enum run_state state);
 bool node_state_from_name(const char *name, enum node_state *out);
 bool run_state_from_name(const char *name, enum run_state *out);
 
+/* exited, failed, stopped: nothing of the attempt runs there any more. The others are open. */
+bool node_state_has_ended(enum node_state state);
+/* running, lost: a process of the attempt runs there, or may. */
+bool node_state_may_run(enum node_state state);
+
 /* starting, running, degraded, stopping, lost: the run may still have processes. */
 bool run_state_is_live(enum run_state state);
 
@@ -170,6 +175,10 @@ void run_forget_left_over(struct run *run, const char *host);
 
 /* The current attempt's entry, NULL before the first. */
 struct run_attempt *run_current_attempt(struct run *run);
+
+/* Is there a node that runs, may run, or is still to be started? */
+bool run_has_open_node(const struct run *run);
+bool run_has_lost_node(const struct run *run);
 
 /*
  * The run's state from its flags and nodes, the first that fits: stopping, starting, degraded,

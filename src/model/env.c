@@ -1,3 +1,4 @@
+/* Environment variables with where each comes from, as a value. */
 #include "model/env.h"
 
 #include <stdlib.h>

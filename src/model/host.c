@@ -1,3 +1,4 @@
+/* One entry of a host list, as a value. */
 #include "model/host.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* Splits the text of a host list into entries and words, with the place of each. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A job as a value: defaults, arguments, and the names it may use. */
 #include "model/job.h"
 
 #include <stdlib.h>

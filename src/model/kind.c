@@ -1,3 +1,4 @@
+/* The classes of failure and the exit code of each. */
 #include "model/kind.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* Who is told of a run, and of what. */
 #include "model/notify.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* Fills ${{name}} in text. */
 #include "model/placeholder.h"
 
 #include <stdlib.h>

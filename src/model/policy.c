@@ -1,3 +1,4 @@
+/* Decides what is done when a node fails, falls silent or stalls. */
 #include "model/policy.h"
 
 #include <string.h>

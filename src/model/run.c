@@ -1,3 +1,4 @@
+/* A run and its nodes as values, and the states that follow from them. */
 #include "model/run.h"
 
 #include <stdlib.h>
@@ -52,6 +53,16 @@ bool run_state_from_name(const char *name, enum run_state *out)
         *out = (enum run_state)index;
     }
     return index >= 0;
+}
+
+bool node_state_has_ended(enum node_state state)
+{
+    return state == NODE_EXITED || state == NODE_FAILED || state == NODE_STOPPED;
+}
+
+bool node_state_may_run(enum node_state state)
+{
+    return state == NODE_RUNNING || state == NODE_LOST;
 }
 
 bool run_state_is_live(enum run_state state)
@@ -206,6 +217,26 @@ static bool run_has(const struct run *run, enum node_state state)
 {
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (node_counts_as(&run->nodes[i], state)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool run_has_open_node(const struct run *run)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (!node_state_has_ended(run->nodes[i].state)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool run_has_lost_node(const struct run *run)
+{
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        if (run->nodes[i].state == NODE_LOST) {
             return true;
         }
     }

@@ -1,3 +1,4 @@
+/* Shapes of a job: nodes, processes and what they multiply to. */
 #include "model/topology.h"
 
 #include <arpa/inet.h>

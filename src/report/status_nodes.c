@@ -117,7 +117,7 @@ static void add_hosts(struct table *table, const struct run *run, const struct n
 /* How long a node ran, or has run; -1: not known. */
 static int64_t span_of(const struct run_node *node, int64_t now_ms)
 {
-    bool live = node->state == NODE_RUNNING || node->state == NODE_LOST;
+    bool live = node_state_may_run(node->state);
     int64_t until = node->ended_ms ? node->ended_ms : now_ms;
     if (!node->started_ms || (!live && !node->ended_ms)) {
         return -1;

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "common_internal.h"
 #include "model/kind.h"
 #include "node/container.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
 
 #define LOOK_TIMEOUT_MS 60000
 #define MAKE_TIMEOUT_MS (30u * 60 * 1000) /* the engine may pull the image first */

@@ -1,3 +1,4 @@
+/* Runs one command on many hosts at once, each with its time limit and its own end. */
 #include "run/exec.h"
 
 #include <signal.h>

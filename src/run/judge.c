@@ -1,3 +1,4 @@
+/* What a node's answer makes of the node, and its nodes of the run. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static void set_record_reason(struct run_node *node, const char *prefix, const c
 
 static void judge_none(struct run_node *node, const char *other)
 {
-    if (node->state != NODE_RUNNING && node->state != NODE_LOST) {
+    if (!node_state_may_run(node->state)) {
         return;
     }
     if (node->started_ms == 0) {
@@ -195,7 +196,7 @@ void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
 
 void judge_note_stop(const struct run *run, struct run_node *node)
 {
-    if (run->stopping && (node->state == NODE_RUNNING || node->state == NODE_LOST)) {
+    if (run->stopping && node_state_may_run(node->state)) {
         node->signalled = true;
     }
 }
@@ -338,9 +339,9 @@ int judge_start(struct run_node *node, const struct node_start *start, const cha
 
 void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeated)
 {
-    bool open = node->state == NODE_RUNNING || node->state == NODE_LOST;
+    bool may_run = node_state_may_run(node->state);
     node->written_off = false;
-    if (stop->was_alive || (repeated && open)) {
+    if (stop->was_alive || (repeated && may_run)) {
         node->signalled = true;
     }
     if (stop->status >= 0) {
@@ -350,7 +351,7 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeat
         judge_set_reason(node, NULL);
     } else if (node->started_ms == 0 && node->state != NODE_FAILED) {
         node->state = NODE_PENDING;
-    } else if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
+    } else if (node_state_may_run(node->state)) {
         node->state = NODE_FAILED;
         judge_set_reason(node, "%s",
                          stop->container_lost ? stop->container_lost : "gone without an exit status");

@@ -1,12 +1,15 @@
+/* Fetches the last lines of nodes' logs, safe to show. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "common_internal.h"
 #include "lastlines_internal.h"
 #include "model/remedy.h"
 #include "node/answer.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
 
 #define FETCH_TIMEOUT_MS 10000
 #define TEXT_MAX         4000 /* bytes kept of a node's lines */

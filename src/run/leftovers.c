@@ -3,26 +3,31 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "common_internal.h"
+#include "leftovers_internal.h"
 #include "model/kind.h"
 #include "model/policy.h"
 #include "node/answer.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observe_internal.h"
+#include "observer_internal.h"
+#include "stop_internal.h"
 
-struct look {
+struct leftovers_round {
     struct node_set *set;
     struct run *run;
     bool all; /* also nodes that were written off */
     struct leftovers *found;
 };
 
-static bool look_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+static bool leftovers_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
-    const struct look *look = ctx;
-    enum node_state state = look->run->nodes[node].state;
-    if (!look->all && state != NODE_EXITED && state != NODE_FAILED && state != NODE_STOPPED) {
+    const struct leftovers_round *round = ctx;
+    enum node_state state = round->run->nodes[node].state;
+    if (!round->all && !node_state_has_ended(state)) {
         return false;
     }
-    const struct node_target target = run_node_target(look->run, node);
+    const struct node_target target = run_node_target(round->run, node);
     const struct node_observe_options options = {.leftovers = true};
     node_request_observe(&target, &options, nonce, call);
     return true;
@@ -56,51 +61,51 @@ static void keep_left_over(struct run *run, const struct run_node *node, const s
     }
 }
 
-static int look_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
-                     struct error *err)
+static int leftovers_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
+                          struct error *err)
 {
-    struct look *look = ctx;
-    const struct run_node *node = &look->run->nodes[index];
+    struct leftovers_round *round = ctx;
+    const struct run_node *node = &round->run->nodes[index];
     struct node_observation seen;
     int result = node_answer_observe(bytes, len, nonce, &seen, err);
     bool lives = seen.life == NODE_LIFE_RUNNING || seen.life == NODE_LIFE_STARTING;
-    bool ours = !seen.found_run_id || strcmp(seen.found_run_id, look->run->id) == 0;
+    bool ours = !seen.found_run_id || strcmp(seen.found_run_id, round->run->id) == 0;
     if (result == 0 && (seen.scanned || seen.leftovers.total > 0)) {
-        keep_left_over(look->run, node, &seen.leftovers);
+        keep_left_over(round->run, node, &seen.leftovers);
     }
     if (result == 0 && seen.leftovers.total > 0) {
-        add_line(look->found, node, &seen.leftovers);
+        add_line(round->found, node, &seen.leftovers);
     } else if (result == 0 && ours && seen.ending) {
-        strlist_addf(&look->found->lines, "%s: its exit status could not be written yet: %s", node->label,
+        strlist_addf(&round->found->lines, "%s: its exit status could not be written yet: %s", node->label,
                      seen.ending);
     } else if (result == 0 && ours && lives) {
-        strlist_addf(&look->found->lines, "%s: its command still runs (pid %lld)", node->label,
+        strlist_addf(&round->found->lines, "%s: its command still runs (pid %lld)", node->label,
                      (long long)seen.pid);
     } else if (result == 0 && !seen.scanned) {
-        strlist_addf(&look->found->unproven, "%s: the node could not look through its processes: %s",
+        strlist_addf(&round->found->unproven, "%s: the node could not look through its processes: %s",
                      node->label, seen.unproven ? seen.unproven : "its answer holds no proof");
     }
     node_observation_release(&seen);
     return result;
 }
 
-static void look_failed(void *ctx, size_t node, const struct error *error, bool started)
+static void leftovers_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    struct look *look = ctx;
+    struct leftovers_round *round = ctx;
     (void)started;
-    strlist_addf(error->kind == &kind_scan_failed ? &look->found->unproven : &look->found->silent, "%s: %s",
-                 look->run->nodes[node].label, error->text);
+    strlist_addf(error->kind == &kind_scan_failed ? &round->found->unproven : &round->found->silent, "%s: %s",
+                 round->run->nodes[node].label, error->text);
 }
 
 int run_find_leftovers(struct node_set *set, struct run *run, bool all, struct leftovers *found)
 {
-    struct look look = {.set = set, .run = run, .all = all, .found = found};
+    struct leftovers_round round = {.set = set, .run = run, .all = all, .found = found};
     const struct node_question question = {
-        .ctx = &look,
+        .ctx = &round,
         .timeout_ms = OBSERVE_TIMEOUT_MS,
-        .build = look_build,
-        .take = look_take,
-        .failed = look_failed,
+        .build = leftovers_build,
+        .take = leftovers_take,
+        .failed = leftovers_failed,
     };
     *found = (struct leftovers){0};
     return node_set_ask(set, &question);
@@ -120,17 +125,6 @@ static void report_lines(struct node_set *set, struct run *run, const struct str
         report_warn(set->context, "%s%s", lines->items[i], remedy);
         run_note_event(set->context, run, "left-over", NULL, "%s", lines->items[i]);
     }
-}
-
-bool run_has_open_node(const struct run *run)
-{
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        enum node_state state = run->nodes[i].state;
-        if (state == NODE_RUNNING || state == NODE_LOST || state == NODE_PENDING) {
-            return true;
-        }
-    }
-    return false;
 }
 
 int run_report_leftovers(struct node_set *set, struct run *run, bool end)

@@ -1,11 +1,15 @@
+/* Prints the logs of a run's nodes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "common_internal.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "observer_internal.h"
+#include "select_internal.h"
 #include "tails_internal.h"
 
 #define TICK_MS 500

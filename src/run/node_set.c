@@ -1,13 +1,15 @@
+/* The node set and the round: one question to each node, as many at once as the fan-out allows. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
-#include "common_internal.h"
 #include "login_output_internal.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
 #include "reach/endpoint.h"
 #include "run/notify_store.h"
 #include "test_crash_internal.h"

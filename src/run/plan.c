@@ -1,3 +1,4 @@
+/* Makes the plan of a run: every node's command, environment and paths. */
 #include "run/plan.h"
 
 #include <stdlib.h>

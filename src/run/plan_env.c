@@ -1,3 +1,4 @@
+/* The environment of a node in the plan: where each variable comes from, and which wins. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,15 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "common_internal.h"
+#include "leftovers_internal.h"
+#include "lock_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
 
 #define REMOVE_TIMEOUT_MS 30000
 

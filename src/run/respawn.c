@@ -1,3 +1,4 @@
+/* Keeps what it takes to start a run again, and reads it back. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

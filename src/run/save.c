@@ -7,9 +7,11 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "common_internal.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "observer_internal.h"
 #include "save_internal.h"
 #include "tails_internal.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "common_internal.h"
 #include "model/hostlist.h"
+#include "select_internal.h"
 
 /* Mark the nodes that a word of --node means: digits are a rank, else a label or host name. */
 static size_t select_word(const struct run *run, const char *word, bool *selected)

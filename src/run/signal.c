@@ -2,10 +2,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "common_internal.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
+#include "select_internal.h"
 
 #define SIGNAL_TIMEOUT_MS 30000
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "model/kind.h"
+#include "observer_internal.h"
 #include "respawn_internal.h"
 #include "spares_internal.h"
 #include "start_internal.h"

@@ -5,7 +5,7 @@
 #ifndef MTLAUNCH_RUN_SPARES_INTERNAL_H
 #define MTLAUNCH_RUN_SPARES_INTERNAL_H
 
-#include "common_internal.h"
+#include "run/usecase.h"
 
 struct start;
 

@@ -1,3 +1,4 @@
+/* Starts a run: the plan, the probe, the start of every node, and the way back when one fails. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -8,11 +9,20 @@
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
+#include "leftovers_internal.h"
+#include "lock_internal.h"
 #include "model/kind.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
 #include "respawn_internal.h"
 #include "run/notify_store.h"
+#include "save_run_internal.h"
 #include "spares_internal.h"
+#include "stand_in_internal.h"
 #include "start_internal.h"
+#include "stop_internal.h"
 #include "test_crash_internal.h"
 
 #define START_MARGIN_MS 30000

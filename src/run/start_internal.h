@@ -2,8 +2,9 @@
 #ifndef MTLAUNCH_RUN_START_INTERNAL_H
 #define MTLAUNCH_RUN_START_INTERNAL_H
 
-#include "common_internal.h"
 #include "node/answer.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
 #include "reached_internal.h"
 #include "run/plan.h"
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/hostlist.h"
+#include "observer_internal.h"
 #include "start_internal.h"
 
 #define SUFFIX_LEN 9 /* a run_id is the run's name, "-" and 8 hexadecimal digits */

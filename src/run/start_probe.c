@@ -7,6 +7,10 @@
 #include "judge_internal.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
 #include "start_internal.h"
 
 #define PROBE_MARGIN_MS 30000

@@ -1,72 +1,21 @@
+/* The status of a run: its record, and what its nodes say. */
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "common_internal.h"
 #include "judge_internal.h"
-#include "model/kind.h"
+#include "leftovers_internal.h"
+#include "lock_internal.h"
+#include "node_set_internal.h"
+#include "observe_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
 #include "run/supervisor.h"
+#include "save_run_internal.h"
 
-#define LOOK_TRIES      3
 #define FINISH_MS       4000
 #define FINISH_PAUSE_MS 50
-
-void run_note_dead_start(struct run_context *context, struct run *run)
-{
-    if (run->starting) {
-        run->starting = false;
-        run_note_event(context, run, "start-interrupted", NULL,
-                       "the command that started the run ended before all nodes were started");
-    }
-}
-
-/* The record again, under the lock. Returns 1 when it has changed since (run is the new one then). */
-static int reload_if_changed(const struct run_context *context, struct run *run, struct error *err)
-{
-    struct run fresh;
-    if (run_store_load(context->store, run->name, &fresh, err) != 0) {
-        return -1;
-    }
-    if (fresh.revision == run->revision) {
-        run_release(&fresh);
-        return 0;
-    }
-    run_release(run);
-    *run = fresh;
-    return 1;
-}
-
-int run_observe_and_lock(struct node_set *set, struct run *run, int *lock, struct error *err)
-{
-    struct run_context *context = set->context;
-    const unsigned attempt = run->attempt;
-    *lock = -2;
-    for (unsigned i = 0; i < LOOK_TRIES && run->attempt == attempt && run_state_is_live(run->state); i++) {
-        if (run_observe(set, run, NULL) != 0) {
-            return node_set_interrupted_error(set, err);
-        }
-        *lock = run_lock(context, run->name, false, err);
-        if (*lock == -1) {
-            return -1;
-        }
-        if (*lock == -2) {
-            judge_run(run, clock_real_ms());
-            return 0;
-        }
-        int changed = reload_if_changed(context, run, err);
-        if (changed == 0) {
-            run_note_dead_start(context, run);
-            return 0;
-        }
-        close(*lock);
-        *lock = -2;
-        if (changed < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
 
 /* Has the run come to an end that the spec answers with another attempt? Then it has not ended. */
 static bool will_restart(const struct run_context *context, const struct run *run)
@@ -122,7 +71,7 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
             return 0;
         }
         lock = run_lock(context, run->name, false, err);
-        if (lock < 0 || reload_if_changed(context, run, err) != 0) {
+        if (lock < 0 || run_reload_if_changed(context, run, err) != 0) {
             if (lock >= 0) {
                 close(lock);
             }

@@ -1,13 +1,22 @@
+/* Stops a run: asks its nodes to end what is the run's, and proves that nothing is left. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "common_internal.h"
 #include "judge_internal.h"
+#include "lock_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
+#include "save_run_internal.h"
+#include "stand_in_internal.h"
+#include "stop_internal.h"
 
 #define STOP_MARGIN_MS 60000 /* beyond the grace: scans of a busy node, KILL, the proof */
 

@@ -1,3 +1,4 @@
+/* The run store on disk: records, events, secrets and locks. */
 #include "run/store.h"
 
 #include <dirent.h>

@@ -1,3 +1,5 @@
+/* One pass of the supervise loop: what the watches brought, what the policy decides, what is done about it.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,8 +8,16 @@
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
+#include "leftovers_internal.h"
+#include "lock_internal.h"
 #include "model/kind.h"
+#include "node_set_internal.h"
+#include "observe_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
 #include "record_internal.h"
+#include "save_run_internal.h"
+#include "stop_internal.h"
 #include "supervise_internal.h"
 
 #define LINES_READ     40 /* of the log of the node that failed first */

@@ -7,7 +7,7 @@
 #define MTLAUNCH_RUN_SUPERVISE_INTERNAL_H
 
 #include "cleanup_pings_internal.h"
-#include "common_internal.h"
+#include "node_set_internal.h"
 #include "tails_internal.h"
 #include "watchers_internal.h"
 

@@ -6,9 +6,14 @@
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "model/kind.h"
+#include "node_set_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
 #include "respawn_internal.h"
+#include "save_run_internal.h"
 #include "spares_internal.h"
 #include "start_internal.h"
+#include "stop_internal.h"
 #include "supervise_internal.h"
 
 bool supervise_can_restart(const struct supervise_loop *loop)

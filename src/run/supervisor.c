@@ -1,3 +1,4 @@
+/* Who supervises a run: a lock, and a file that says where the supervisor is. */
 #include "run/supervisor.h"
 
 #include <jansson.h>

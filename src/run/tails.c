@@ -1,3 +1,4 @@
+/* Reads the logs of nodes: all at once as they grow, or one after the other in rank order. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -6,6 +7,10 @@
 #include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "node_failures_internal.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
 #include "tails_internal.h"
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common_internal.h"
+#include "node/request.h"
+#include "node_failures_internal.h"
 #include "node_set_internal.h"
 
 struct tails;

@@ -1,3 +1,4 @@
+/* Kills this process at a chosen point, for tests of crashes. */
 #include <signal.h>
 #include <unistd.h>
 

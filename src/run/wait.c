@@ -7,7 +7,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "model/kind.h"
+#include "node_set_internal.h"
+#include "observer_internal.h"
+#include "pending_cleanup_internal.h"
 #include "run/supervisor.h"
+#include "stand_in_internal.h"
+#include "stop_internal.h"
 #include "supervise_internal.h"
 
 #define TICK_MS        1000
@@ -37,22 +42,12 @@ static void drain_logs(struct supervise_loop *loop)
 
 /* --- limits ------------------------------------------------------------------------------------- */
 
-static bool has_lost_node(const struct run *run)
-{
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        if (run->nodes[i].state == NODE_LOST) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Nobody but the supervisor waits for nodes that do not come back. */
 static int check_lost(struct supervise_loop *loop, struct error *err)
 {
     const struct run *run = loop->run;
     int64_t now = clock_mono_ms();
-    if (loop->stays || !has_lost_node(run)) {
+    if (loop->stays || !run_has_lost_node(run)) {
         loop->lost_since_ms = 0;
         return 0;
     }
@@ -146,7 +141,7 @@ static int interrupted(struct supervise_loop *loop, struct error *err)
     } else {
         for (size_t i = 0; i < loop->run->nodes_len && node_set_is_interrupted(&loop->set); i++) {
             const struct run_node *node = &loop->run->nodes[i];
-            if (node->state == NODE_RUNNING || node->state == NODE_LOST) {
+            if (node_state_may_run(node->state)) {
                 report_warn(loop->context, "%s: may still run", node->label);
             }
         }

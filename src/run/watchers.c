@@ -1,12 +1,14 @@
+/* Watches nodes: each pushes what changes, and a broken watch is taken up again. */
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "common_internal.h"
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
+#include "node_set_internal.h"
+#include "node_target_internal.h"
 #include "test_crash_internal.h"
 #include "watchers_internal.h"
 
@@ -174,11 +176,6 @@ static void watch_ask(struct watcher *watcher)
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-static bool has_ended(const struct run_node *node)
-{
-    return node->state == NODE_EXITED || node->state == NODE_FAILED || node->state == NODE_STOPPED;
-}
-
 struct watchers *watchers_open(struct node_set *set, unsigned beat_s)
 {
     struct watchers *watchers = xcalloc(1, sizeof(*watchers));
@@ -195,7 +192,7 @@ struct watchers *watchers_open(struct node_set *set, unsigned beat_s)
     for (size_t i = 0; i < count; i++) {
         watchers->items[i].watchers = watchers;
         watchers->items[i].node = i;
-        if (!has_ended(&set->run->nodes[i])) {
+        if (!node_state_has_ended(set->run->nodes[i].state)) {
             watch_ask(&watchers->items[i]);
         }
     }
@@ -266,7 +263,7 @@ static void apply(struct watcher *watcher, struct run *run)
 {
     struct run_node *node = &run->nodes[watcher->node];
     watcher->has_news = false;
-    if (has_ended(node)) {
+    if (node_state_has_ended(node->state)) {
         return;
     }
     if (watcher->watchers->silent_since_ms[watcher->node] != 0) {

@@ -103,6 +103,27 @@ static void test_live_states(void **state)
     assert_false(run_state_is_live(RUN_FINISHED));
 }
 
+static void test_node_predicates(void **state)
+{
+    (void)state;
+    struct run run;
+    const enum node_state all[] = {NODE_PENDING, NODE_RUNNING, NODE_EXITED,
+                                   NODE_FAILED,  NODE_STOPPED, NODE_LOST};
+    const bool ended[] = {false, false, true, true, true, false};
+    const bool may_run[] = {false, true, false, false, false, true};
+    run_init(&run);
+    run_nodes_alloc(&run, 2);
+    run.nodes[0].state = NODE_EXITED;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        run.nodes[1].state = all[i];
+        assert_int_equal(node_state_has_ended(all[i]), ended[i]);
+        assert_int_equal(node_state_may_run(all[i]), may_run[i]);
+        assert_int_equal(run_has_open_node(&run), !ended[i]);
+        assert_int_equal(run_has_lost_node(&run), all[i] == NODE_LOST);
+    }
+    run_release(&run);
+}
+
 static void test_first_failure(void **state)
 {
     (void)state;
@@ -126,7 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivation),       cmocka_unit_test(test_written_off_counts_as_stopped),
         cmocka_unit_test(test_names_round_trip), cmocka_unit_test(test_live_states),
-        cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_first_failure),    cmocka_unit_test(test_node_predicates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

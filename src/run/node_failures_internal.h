@@ -1,0 +1,26 @@
+/* Failures of single nodes: gathered over a round, reported once for all nodes that share one. */
+#ifndef MTLAUNCH_RUN_NODE_FAILURES_INTERNAL_H
+#define MTLAUNCH_RUN_NODE_FAILURES_INTERNAL_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "model/run.h"
+#include "run/usecase.h"
+
+struct node_failures {
+    struct error *errors; /* one a node; kind NULL: none */
+    size_t len;
+    size_t count; /* of nodes that failed */
+};
+
+void node_failures_init(struct node_failures *failures, const struct run *run);
+void node_failures_release(struct node_failures *failures);
+void node_failures_set(struct node_failures *failures, size_t node, const struct error *error);
+
+/* Report to the observer, the same failure of several nodes once. worst (may be NULL): a copy of the worst.
+ */
+void node_failures_report(const struct node_failures *failures, const struct run_context *context,
+                          const struct run *run, struct error *worst);
+
+#endif

@@ -1,0 +1,24 @@
+/* What the use cases report to the observer while they work: messages and events, with secrets masked. */
+#ifndef MTLAUNCH_RUN_OBSERVER_INTERNAL_H
+#define MTLAUNCH_RUN_OBSERVER_INTERNAL_H
+
+#include "model/run.h"
+#include "run/usecase.h"
+
+void report_info(const struct run_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void report_warn(const struct run_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Add an event to the run's events and report it. That it could not be written is a warning. host NULL: the
+ * whole run. */
+void run_note_event(const struct run_context *context, const struct run *run, const char *event,
+                    const char *host, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * Mask the secrets that context knows in text (owned, may be NULL): what a job printed may hold their values,
+ * and reasons are kept and reported.
+ */
+void run_mask(const struct run_context *context, char **text);
+
+#endif

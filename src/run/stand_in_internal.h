@@ -1,0 +1,13 @@
+/* Leaves a process that goes on with a stop, or with watching, when this command ends before it is done. */
+#ifndef MTLAUNCH_RUN_STAND_IN_INTERNAL_H
+#define MTLAUNCH_RUN_STAND_IN_INTERNAL_H
+
+#include "run/usecase.h"
+
+/*
+ * A signal ends this process before the stop of a live run is proven, or it may: see that a process stays
+ * which goes on with it. A supervisor that lives is one; else the context starts one, once.
+ */
+void run_leave_stand_in(struct run_context *context, const char *name);
+
+#endif
