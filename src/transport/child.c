@@ -13,6 +13,20 @@ static struct deadlines *deadlines_of(const struct child *child)
     return child->link->shared->setup.deadlines;
 }
 
+void *child_begin(const struct transport_setup *setup, struct error *err)
+{
+    struct child_shared *shared = xcalloc(1, sizeof(*shared));
+
+    (void)err; /* nothing can fail */
+    shared->setup = *setup;
+    return shared;
+}
+
+void child_end(void *shared)
+{
+    free(shared);
+}
+
 static void on_opening(void *ctx)
 {
     struct child_link *link = ctx;
@@ -61,12 +75,7 @@ static void close_stream(struct child_stream *stream)
 /* A killed process keeps its handle until it is reaped. */
 void child_discard(struct child *child)
 {
-    struct child **at = &child->link->children;
-
-    while (*at != child) {
-        at = &(*at)->next;
-    }
-    *at = child->next;
+    list_remove(&child->link_item);
     deadline_clear(deadlines_of(child), &child->quiet);
     if (child->kind->leaving) {
         child->kind->leaving(child);
@@ -337,8 +346,7 @@ void child_attach(struct child *child, struct child_link *link, struct transport
 {
     child->link = link;
     child->job = job;
-    child->next = link->children;
-    link->children = child;
+    list_prepend(&link->children, &child->link_item);
     job->running = child;
     child->quiet.fire = on_quiet;
     child->quiet.ctx = child;
@@ -357,7 +365,7 @@ void child_pause(void *arg)
 {
     struct child_link *link = arg;
 
-    for (struct child *child = link->children; child; child = child->next) {
+    LIST_EACH(&link->children, struct child, link_item, child) {
         read_output(child);
     }
 }
@@ -379,8 +387,8 @@ void child_close(void *arg)
     struct child_link *link = arg;
 
     deadline_clear(link->shared->setup.deadlines, &link->opening);
-    while (link->children) {
-        child_cancel(link, link->children->job);
+    LIST_EACH(&link->children, struct child, link_item, child) {
+        child_cancel(link, child->job);
     }
     free(link);
 }

@@ -5,6 +5,7 @@
 #ifndef MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
 
+#include "base/list.h"
 #include "transport/transport_internal.h"
 
 #define CHILD_READ_BYTES 65536
@@ -21,7 +22,7 @@ struct child_link {
     const struct transport_events *events;
     void *owner;
     struct deadline opening;
-    struct child *children;
+    struct list children;
 };
 
 struct child_stream {
@@ -49,7 +50,7 @@ struct child {
     const struct child_kind *kind;
     struct child_link *link; /* NULL once finished or cancelled */
     struct transport_job *job;
-    struct child *next;
+    struct list_link link_item; /* of the link's children */
     uv_process_t process;
     struct child_stream streams[3]; /* 0: its input */
     uv_write_t write;
@@ -69,7 +70,9 @@ struct child_program {
     const char *folder;
 };
 
-/* Entries of transport_ops that need no own way. */
+/* Entries of transport_ops that all transports of child processes share. */
+void *child_begin(const struct transport_setup *setup, struct error *err);
+void child_end(void *shared);
 void *child_open(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
                  void *owner);
 void child_input(void *link, struct transport_job *job);

@@ -18,6 +18,7 @@
 #include "reach/endpoint.h"
 #include "transport/deadline_internal.h"
 #include "transport/fleet.h"
+#include "transport/login_limit_internal.h"
 
 /* Output that still comes after the end of a command is taken until there was none for this long … */
 #define TRANSPORT_QUIET_MS 500
@@ -31,6 +32,7 @@ struct transport_setup {
     unsigned connect_timeout_ms; /* as it was asked for; 0: it was not */
     unsigned keepalive_ms;
     const bool *paused; /* no output of commands is to be read now */
+    struct login_limits *login_limits;
 };
 
 /* A command on its way through a link. The owner's; stays until ended or refused was told, or cancel was

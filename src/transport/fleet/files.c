@@ -77,7 +77,9 @@ int fleet_hold(struct fleet *fleet, struct error *err)
 /* One that has nothing to do may be opened again when it is needed. */
 static bool is_idle(const struct fleet_host *host)
 {
-    return host->links && !host->execs && host->links->state == LINK_OPEN;
+    const struct fleet_link *link = LIST_FIRST(&host->links, struct fleet_link, item);
+
+    return link && list_is_empty(&host->execs) && link->state == LINK_OPEN;
 }
 
 void fleet_close_idle(struct fleet *fleet, size_t host)

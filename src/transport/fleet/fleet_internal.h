@@ -1,7 +1,8 @@
-/* The fleet's own state: hosts, their links and commands, and who may go next. */
+/* The fleet's own state: hosts, their links and commands, and which host may go next. */
 #ifndef MTLAUNCH_TRANSPORT_FLEET_FLEET_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_FLEET_FLEET_INTERNAL_H
 
+#include "base/list.h"
 #include "transport/deadline_internal.h"
 #include "transport/fleet.h"
 #include "transport/transport_internal.h"
@@ -11,9 +12,10 @@
 #define FLEET_SIGNALS      2
 #define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */
 
-/* A command asked for. In its host's list until it has ended, then in the fleet's until that is told. */
+/* A command that was asked for. In its host's list until it has ended, then in the fleet's until its handler
+ * was told. */
 struct fleet_exec {
-    struct fleet_exec *next;
+    struct list_link item;
     uint64_t id;
     struct fleet_host *host;
     struct fleet_link *link; /* it runs on; NULL: queued, or over */
@@ -24,25 +26,25 @@ struct fleet_exec {
     struct exec_handler handler;
     void *ctx;
     bool started;       /* the host has taken it */
-    bool drained;       /* its handler is to be told */
-    bool input_changed; /* its link is to be told */
-    bool retried;       /* once, when an idle session turned out to be dead */
-    bool unwanted;      /* cancelled or out of time: dealt with in the next turn */
+    bool drained;       /* its handler has to be told */
+    bool input_changed; /* its link has to be told */
+    bool retried;       /* once, after an idle session turned out to be dead */
+    bool unwanted;      /* cancelled or out of time: the next turn ends it */
     bool timed_out;
     unsigned refusals;
-    unsigned ordinal; /* commands on the link when this one came to it, itself included */
+    unsigned ordinal; /* commands on the link when this one was put there, itself included */
     struct deadline timeout;
     int64_t began_ms; /* 0: never on a link */
     struct exec_result result;
 };
 
 struct fleet_link {
-    struct fleet_link *next;
+    struct list_link item;
     struct fleet_host *host;
     void *link; /* the transport's */
     enum { LINK_OPENING, LINK_OPEN, LINK_BROKEN } state;
     unsigned active;    /* commands on it */
-    unsigned room;      /* how many it takes at once, as learnt from a refusal */
+    unsigned room;      /* how many it takes at once, as a refusal has shown */
     struct error error; /* LINK_BROKEN */
     bool was_open;
 };
@@ -53,15 +55,16 @@ struct fleet_host {
     struct endpoint endpoint;
     const struct transport_ops *ops;
     void *shared;
-    struct fleet_link *links;
-    struct fleet_exec *execs; /* in the order asked for */
-    bool has_slot, waits_for_slot, dirty;
-    struct fleet_host *next_waiting, *next_dirty;
-    struct deadline pause; /* before a refused command is tried again */
+    struct list links; /* of fleet_link */
+    struct list execs; /* of fleet_exec, in the order they were asked for */
+    bool has_slot;
+    struct list_link waiting; /* for a slot */
+    struct list_link dirty;   /* for attention in the pump */
+    struct deadline pause;    /* before a refused command is tried again */
 };
 
 struct fleet_timer {
-    struct fleet_timer *next;
+    struct list_link item;
     struct fleet *fleet;
     uint64_t id;
     void (*callback)(void *ctx);
@@ -70,7 +73,7 @@ struct fleet_timer {
 };
 
 struct fleet_await {
-    struct fleet_await *next;
+    struct list_link item;
     struct fleet *fleet;
     uint64_t id;
     void (*callback)(void *ctx);
@@ -91,10 +94,11 @@ struct fleet {
     void **shared; /* of each transport of the table */
     struct fleet_host **hosts;
     size_t hosts_len, hosts_cap;
-    struct fleet_host *waiting, *dirty; /* for a slot, first come first served; for attention */
-    struct fleet_exec *ended;
-    struct fleet_timer *timers;
-    struct fleet_await *awaits;
+    struct list waiting; /* fleet_host: for a slot, first come first served */
+    struct list dirty;   /* fleet_host: for attention */
+    struct list ended;   /* fleet_exec: whose handlers have to be told */
+    struct list timers, awaits;
+    struct login_limits login_limits;
     uint64_t last_id;
     size_t pending;
     bool stopped;
@@ -110,26 +114,43 @@ struct fleet {
     void *background_ctx;
 };
 
-/* fleet.c: the pump does what events have asked for, outside all callbacks of transports. */
+/* fleet.c: the pump does what events have asked for, outside of all callbacks of transports. */
 void fleet_wake(struct fleet *fleet);
-void fleet_pump(struct fleet *fleet);
+
+/* exec.c */
+extern const struct transport_events fleet_events; /* owner: a fleet_link */
+void fleet_exec_end(struct fleet_exec *exec, const struct error *err);
+void fleet_exec_leave_link(struct fleet_exec *exec);  /* nothing happens when it is on none */
+void fleet_exec_start_clock(struct fleet_exec *exec); /* its time limit runs from now on */
+void fleet_exec_free(struct fleet_exec *exec);
 
 /* files.c: raise the limit of open files for that many hosts, as far as it goes. */
 void fleet_claim_files(struct fleet *fleet, size_t hosts);
 size_t fleet_host_files(const struct fleet_host *host);  /* that a link of it takes */
-bool fleet_make_room(struct fleet *fleet, size_t files); /* of idle sessions; false: there are not enough */
-
-/* flow.c */
-void fleet_await_cancel_all(struct fleet *fleet);
+bool fleet_make_room(struct fleet *fleet, size_t files); /* closes idle sessions; false: that is not enough */
 
 /* host.c */
 struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint);
-struct fleet_exec *fleet_find_exec(struct fleet *fleet, uint64_t id);
-void fleet_host_add_exec(struct fleet_exec *exec);
-void fleet_exec_end_wanted(struct fleet_exec *exec);
+void fleet_host_touch(struct fleet_host *host); /* the pump attends to it */
 void fleet_host_attend(struct fleet_host *host);
-void fleet_host_pause(struct fleet_host *host); /* fleet->paused has changed */
-void fleet_exec_input_changed(struct fleet_exec *exec);
 void fleet_host_close(struct fleet_host *host);
+
+/* pool.c: the links of a host. */
+/* A link that takes a further command, or NULL; *may_open: another link would help. */
+struct fleet_link *fleet_pool_find(const struct fleet_host *host, bool *may_open);
+void fleet_pool_open(struct fleet_host *host);
+/* Closes links that are broken. *err: why a link could not be opened at all, unchanged when there was none.
+ */
+void fleet_pool_clear(struct fleet_host *host, struct error *err);
+void fleet_pool_close(struct fleet_host *host);
+
+/* timers.c, signals.c: for the end of the fleet. */
+void fleet_timers_end(struct fleet *fleet);
+void fleet_signals_end(struct fleet *fleet);
+
+/* window.c: the fan-out. True: the host has a slot. False: it waits for one, and is touched when it may try
+ * again. */
+bool fleet_window_enter(struct fleet_host *host);
+void fleet_window_leave(struct fleet_host *host); /* its slot, or its place in the queue */
 
 #endif

@@ -15,20 +15,6 @@ static size_t local_files(const struct endpoint *endpoint)
     return 3;
 }
 
-static void *local_begin(const struct transport_setup *setup, struct error *err)
-{
-    struct child_shared *shared = xcalloc(1, sizeof(*shared));
-
-    (void)err;
-    shared->setup = *setup;
-    return shared;
-}
-
-static void local_end(void *shared)
-{
-    free(shared);
-}
-
 static bool local_serves(const struct endpoint *endpoint)
 {
     return endpoint->local;
@@ -72,8 +58,8 @@ const struct transport_ops transport_local = {
     .name = "local",
     .serves = local_serves,
     .files = local_files,
-    .begin = local_begin,
-    .end = local_end,
+    .begin = child_begin,
+    .end = child_end,
     .open = child_open,
     .run = local_run,
     .input = child_input,

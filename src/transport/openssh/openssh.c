@@ -28,20 +28,6 @@
 
 static void start(struct openssh_command *command);
 
-static void *openssh_begin(const struct transport_setup *setup, struct error *err)
-{
-    struct openssh_shared *shared = xcalloc(1, sizeof(*shared));
-
-    (void)err;
-    shared->child.setup = *setup;
-    return shared;
-}
-
-static void openssh_end(void *shared)
-{
-    free(shared);
-}
-
 static bool openssh_serves(const struct endpoint *endpoint)
 {
     return endpoint->openssh && !endpoint->local;
@@ -57,11 +43,6 @@ static size_t openssh_files(const struct endpoint *endpoint)
 static struct openssh_command *command_of(struct child *child)
 {
     return (struct openssh_command *)(void *)child; /* its first member */
-}
-
-static struct openssh_shared *shared_of(const struct openssh_command *command)
-{
-    return (struct openssh_shared *)(void *)command->child.link->shared;
 }
 
 static struct deadlines *deadlines_of(const struct openssh_command *command)
@@ -93,7 +74,7 @@ static void note_started(struct openssh_command *command)
     }
     command->started = true;
     deadline_clear(deadlines_of(command), &command->login);
-    gate_leave(&shared_of(command)->gates, &command->turn);
+    login_limit_leave(&command->turn);
     link->events->started(link->owner, command->child.job);
     child_release_input(&command->child);
 }
@@ -247,15 +228,15 @@ static void openssh_data(struct child *child, int stream, const char *bytes, siz
 
 static bool may_try_again(const struct openssh_command *command)
 {
-    return openssh_is_early(command) && gate_pause_after(command->tries, str_text(&command->greeting)) > 0;
+    return openssh_is_early(command) && login_pause_after(command->tries, str_text(&command->greeting)) > 0;
 }
 
 static void enter(struct openssh_command *command)
 {
-    const struct endpoint *endpoint = command->child.link->endpoint;
+    const struct child_link *link = command->child.link;
 
-    if (gate_enter_by_name(&shared_of(command)->gates, NULL, endpoint->hostname, endpoint->port,
-                           &command->turn)) {
+    if (login_limit_enter_by_name(link->shared->setup.login_limits, NULL, link->endpoint->hostname,
+                                  link->endpoint->port, &command->turn)) {
         start(command);
     }
 }
@@ -274,7 +255,7 @@ static void try_again(struct openssh_command *command)
     struct transport_job *job = command->child.job;
     struct openssh_command *next;
     unsigned tries = command->tries + 1;
-    uint64_t pause = gate_pause_after(command->tries, str_text(&command->greeting));
+    uint64_t pause = login_pause_after(command->tries, str_text(&command->greeting));
 
     child_discard(&command->child);
     next = make_command(link, job);
@@ -316,7 +297,7 @@ static void openssh_leaving(struct child *child)
 
     deadline_clear(deadlines_of(command), &command->login);
     deadline_clear(deadlines_of(command), &command->again);
-    gate_leave(&shared_of(command)->gates, &command->turn);
+    login_limit_leave(&command->turn);
     if (!command->log_open) {
         return;
     }
@@ -444,8 +425,8 @@ const struct transport_ops transport_openssh = {
     .serves = openssh_serves,
     .connects_late = true,
     .files = openssh_files,
-    .begin = openssh_begin,
-    .end = openssh_end,
+    .begin = child_begin,
+    .end = child_end,
     .open = child_open,
     .run = openssh_run,
     .input = child_input,

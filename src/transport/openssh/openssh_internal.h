@@ -5,19 +5,14 @@
 
 #include "base/str.h"
 #include "transport/child_internal.h"
-#include "transport/gate_internal.h"
+#include "transport/login_limit_internal.h"
 
 #define OPENSSH_MARK_LEN 24
-
-struct openssh_shared {
-    struct child_shared child; /* first */
-    struct gates gates;
-};
 
 struct openssh_command {
     struct child child;              /* first */
     char mark[OPENSSH_MARK_LEN + 1]; /* what stands before the status on stderr */
-    struct gate_turn turn;
+    struct login_turn turn;
     struct deadline login; /* until the server has opened the session */
     struct deadline again; /* until the next try */
     unsigned tries;        /* that failed before this one */

@@ -13,7 +13,7 @@
 struct ssh_command {
     struct ssh_connection *connection;
     struct transport_job *job;
-    struct ssh_command *next;
+    struct list_link link;
     ssh_channel channel;
     struct ssh_channel_callbacks_struct callbacks;
     enum { COMMAND_OPENING, COMMAND_REQUESTING, COMMAND_RUNNING } state;
@@ -118,12 +118,7 @@ static void on_exit_signal(ssh_session session, ssh_channel channel, const char 
  */
 static void discard(struct ssh_command *command, bool close_channel)
 {
-    struct ssh_command **at = &command->connection->commands;
-
-    while (*at != command) {
-        at = &(*at)->next;
-    }
-    *at = command->next;
+    list_remove(&command->link);
     deadline_clear(deadlines_of(command), &command->quiet);
     ssh_remove_channel_callbacks(command->channel, &command->callbacks);
     if (close_channel) {
@@ -222,7 +217,7 @@ static bool step_opening(struct ssh_command *command)
     if (answer == SSH_AGAIN || !ssh_connection_is_alive(command->connection)) {
         return false;
     }
-    ssh_link_leave_gate(command->connection->link);
+    ssh_link_leave_login_limit(command->connection->link);
     if (answer == SSH_OK && job) {
         command->state = COMMAND_REQUESTING;
         events_of(command)->started(command->connection->link->owner, job);
@@ -336,10 +331,7 @@ static void step(struct ssh_command *command)
 
 void ssh_command_step_all(struct ssh_connection *connection)
 {
-    struct ssh_command *next;
-
-    for (struct ssh_command *at = connection->commands; at; at = next) {
-        next = at->next; /* a step removes none but its own */
+    LIST_EACH(&connection->commands, struct ssh_command, link, at) { /* a step removes none but its own */
         if (!ssh_connection_is_alive(connection)) {
             return;
         }
@@ -361,7 +353,7 @@ static void init_callbacks(struct ssh_command *command)
 
 void ssh_command_run(struct ssh_connection *connection, struct transport_job *job)
 {
-    struct ssh_command *command = xcalloc(1, sizeof(*command)), **at = &connection->commands;
+    struct ssh_command *command = xcalloc(1, sizeof(*command));
 
     command->connection = connection;
     command->job = job;
@@ -372,10 +364,7 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
         abort(); /* out of memory */
     }
     init_callbacks(command);
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = command;
+    list_append(&connection->commands, &command->link);
     job->running = command;
     deadline_set(connection->deadlines, &command->quiet,
                  transport_answer_ms(&connection->link->shared->setup));
@@ -412,8 +401,8 @@ void ssh_command_cancel(struct transport_job *job)
 
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err)
 {
-    while (connection->commands) {
-        struct ssh_command *command = connection->commands;
+    for (struct ssh_command *command;
+         (command = LIST_FIRST(&connection->commands, struct ssh_command, link));) {
         if (!command->ended) {
             command->result.error = *err;
             command->result.exit_status = -1;
@@ -424,10 +413,7 @@ void ssh_command_lose_all(struct ssh_connection *connection, const struct error 
 
 void ssh_command_drop_all(struct ssh_connection *connection)
 {
-    struct ssh_command *next;
-
-    for (struct ssh_command *command = connection->commands; command; command = next) {
-        next = command->next;
+    LIST_EACH(&connection->commands, struct ssh_command, link, command) {
         if (command->job) {
             command->job->running = NULL;
         }

@@ -287,10 +287,10 @@ static void release(struct ssh_connection *connection);
 
 static void go_on_closing(struct ssh_connection *connection)
 {
-    bool carried = connection->forwards;
+    bool carried = !list_is_empty(&connection->forwards);
 
     ssh_forward_step_all(connection);
-    if (ssh_connection_is_alive(connection) && (!carried || connection->forwards)) {
+    if (ssh_connection_is_alive(connection) && (!carried || !list_is_empty(&connection->forwards))) {
         ssh_connection_watch(connection);
     } else {
         release(connection);
@@ -418,7 +418,7 @@ void ssh_connection_close(struct ssh_connection *connection)
     ssh_command_drop_all(connection);
     ssh_forward_orphan_all(connection);
     connection->link = NULL;
-    if (connection->forwards && ssh_connection_is_alive(connection)) {
+    if (!list_is_empty(&connection->forwards) && ssh_connection_is_alive(connection)) {
         connection->stage = SSH_STAGE_CLOSING;
         deadline_set(connection->deadlines, &connection->keepalive, CARRY_MS);
         ssh_connection_watch(connection);

@@ -17,7 +17,7 @@ struct ssh_forward {
     struct ssh_connection *connection;
     struct ssh_jump_session *session; /* NULL once that is gone */
     struct ssh_passage *passage;      /* NULL: nobody is to be told anything */
-    struct ssh_forward *next;
+    struct list_link link;
     ssh_channel channel;
     struct ssh_channel_callbacks_struct callbacks;
     char *host;
@@ -67,12 +67,7 @@ static void on_poll_closed(uv_handle_t *handle)
 /* Out of the connection. The channel is libssh's to free when its session is lost. */
 static void discard(struct ssh_forward *forward, bool alive)
 {
-    struct ssh_forward **at = &forward->connection->forwards;
-
-    while (*at != forward) {
-        at = &(*at)->next;
-    }
-    *at = forward->next;
+    list_remove(&forward->link);
     if (forward->passage) {
         forward->passage->forward = NULL;
     }
@@ -215,7 +210,7 @@ static bool step_opening(struct ssh_forward *forward)
         return false;
     }
     if (connection->link) {
-        ssh_link_leave_gate(connection->link);
+        ssh_link_leave_login_limit(connection->link);
     }
     if (answer == SSH_OK) {
         return enter_open(forward);
@@ -324,10 +319,7 @@ static void step(struct ssh_forward *forward)
 
 void ssh_forward_step_all(struct ssh_connection *connection)
 {
-    struct ssh_forward *next;
-
-    for (struct ssh_forward *at = connection->forwards; at; at = next) {
-        next = at->next; /* a step removes none but its own */
+    LIST_EACH(&connection->forwards, struct ssh_forward, link, at) { /* a step removes none but its own */
         if (!ssh_connection_is_alive(connection)) {
             return;
         }
@@ -340,7 +332,7 @@ void ssh_forward_step_all(struct ssh_connection *connection)
 void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session *session,
                       struct ssh_passage *passage)
 {
-    struct ssh_forward *forward = xcalloc(1, sizeof(*forward)), **at = &connection->forwards;
+    struct ssh_forward *forward = xcalloc(1, sizeof(*forward));
 
     forward->connection = connection;
     forward->session = session;
@@ -359,10 +351,7 @@ void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session
     forward->callbacks.channel_close_function = on_end;
     ssh_callbacks_init(&forward->callbacks);
     ssh_set_channel_callbacks(forward->channel, &forward->callbacks);
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = forward;
+    list_append(&connection->forwards, &forward->link);
 }
 
 void ssh_forward_leave(struct ssh_forward *forward)
@@ -372,15 +361,12 @@ void ssh_forward_leave(struct ssh_forward *forward)
 
 void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err)
 {
-    struct ssh_forward *next;
-
-    for (struct ssh_forward *forward = connection->forwards; forward; forward = next) {
+    LIST_EACH(&connection->forwards, struct ssh_forward, link, forward) {
         struct ssh_passage *passage = forward->passage;
         struct error told = *err;
         if (forward->session) {
             ssh_jump_explain_loss(forward->session, &told);
         }
-        next = forward->next;
         forward->passage = NULL;
         discard(forward, false);
         if (!passage) {
@@ -393,17 +379,14 @@ void ssh_forward_lose_all(struct ssh_connection *connection, const struct error 
 
 void ssh_forward_drop_all(struct ssh_connection *connection)
 {
-    struct ssh_forward *next;
-
-    for (struct ssh_forward *at = connection->forwards; at; at = next) {
-        next = at->next;
+    LIST_EACH(&connection->forwards, struct ssh_forward, link, at) {
         discard(at, ssh_connection_is_alive(connection));
     }
 }
 
 void ssh_forward_orphan_all(struct ssh_connection *connection)
 {
-    for (struct ssh_forward *at = connection->forwards; at; at = at->next) {
+    LIST_EACH(&connection->forwards, struct ssh_forward, link, at) {
         if (at->passage) {
             at->passage->forward = NULL;
         }

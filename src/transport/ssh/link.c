@@ -70,10 +70,10 @@ static void stop_waiting(struct ssh_link *link)
     deadline_clear(deadlines, &link->again);
 }
 
-void ssh_link_leave_gate(struct ssh_link *link)
+void ssh_link_leave_login_limit(struct ssh_link *link)
 {
     deadline_clear(link->shared->setup.deadlines, &link->patience);
-    gate_leave(&link->shared->gates, &link->turn);
+    login_limit_leave(&link->turn);
 }
 
 static void close_connection(struct ssh_link *link)
@@ -93,7 +93,7 @@ static void break_link(struct ssh_link *link, const struct error *err)
     }
     link->broken = true;
     stop_waiting(link);
-    ssh_link_leave_gate(link);
+    ssh_link_leave_login_limit(link);
     if (link->lookup) {
         lookup_cancel(link->lookup);
     }
@@ -154,10 +154,10 @@ void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const 
         return;
     }
     close_connection(link);
-    ssh_link_leave_gate(link);
+    ssh_link_leave_login_limit(link);
     deadline_clear(deadlines, &link->part);
     if (failure == SSH_FAILURE_EARLY) {
-        uint64_t pause = gate_pause_after(link->tries++, link->greeting);
+        uint64_t pause = login_pause_after(link->tries++, link->greeting);
         if (pause == 0 || pause >= deadline_left(deadlines, &link->total)) {
             give_up_early(link, err);
         } else {
@@ -208,15 +208,15 @@ static void go_on_total(struct ssh_link *link)
 
 static void try_address(struct ssh_link *link)
 {
-    struct gates *gates = &link->shared->gates;
+    struct login_limits *limits = link->shared->setup.login_limits;
     const struct endpoint *endpoint = link->endpoint;
 
     pause_total(link);
-    if (!link->via && gate_enter(gates, link->address->ai_addr, &link->turn)) {
+    if (!link->via && login_limit_enter(limits, link->address->ai_addr, &link->turn)) {
         go_on_total(link);
         connect_address(link);
-    } else if (link->via &&
-               gate_enter_by_name(gates, link->via, endpoint->hostname, endpoint->port, &link->turn)) {
+    } else if (link->via && login_limit_enter_by_name(limits, link->via, endpoint->hostname, endpoint->port,
+                                                      &link->turn)) {
         ssh_passage_start(link->shared, endpoint->jump, &link->passage);
     }
 }
@@ -275,7 +275,7 @@ static void on_patience(void *ctx)
     struct ssh_link *link = ctx;
 
     if (link->opened || !link->connection || link->connection->bytes.in_bytes == 0) {
-        ssh_link_leave_gate(link);
+        ssh_link_leave_login_limit(link);
     } else {
         deadline_set(link->shared->setup.deadlines, &link->patience, PATIENCE_MS);
     }
@@ -461,7 +461,7 @@ static void ssh_cancel(void *arg, struct transport_job *job)
 void ssh_link_close(struct ssh_link *link)
 {
     stop_waiting(link);
-    ssh_link_leave_gate(link);
+    ssh_link_leave_login_limit(link);
     if (link->lookup) {
         lookup_cancel(link->lookup);
     }

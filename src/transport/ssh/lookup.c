@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "model/kind.h"
 #include "transport/ssh/lookup_internal.h"
 
@@ -12,7 +13,7 @@
 
 struct resolver {
     uv_async_t async;
-    struct lookup *first; /* waiting, running and done, in order */
+    struct list lookups; /* waiting, running and done, in order */
     unsigned running;
 };
 
@@ -20,7 +21,7 @@ struct resolver {
 struct lookup {
     pthread_mutex_t mutex;
     struct resolver *resolver; /* NULL once abandoned; guarded by mutex */
-    struct lookup *next;       /* the loop's alone, as are the fields below */
+    struct list_link link;     /* the loop's alone, as are the fields below */
     bool started, cancelled;
     lookup_callback callback;
     void *ctx;
@@ -101,8 +102,8 @@ static bool start_thread(struct lookup *lookup)
 
 static void start_waiting(struct resolver *resolver)
 {
-    for (struct lookup *at = resolver->first; at && resolver->running < MAX_RUNNING; at = at->next) {
-        if (at->started) {
+    LIST_EACH(&resolver->lookups, struct lookup, link, at) {
+        if (at->started || resolver->running >= MAX_RUNNING) {
             continue;
         }
         at->started = true;
@@ -118,14 +119,13 @@ static void start_waiting(struct resolver *resolver)
 /* Takes the first lookup that is done out of the list. */
 static struct lookup *take_done(struct resolver *resolver)
 {
-    for (struct lookup **at = &resolver->first; *at; at = &(*at)->next) {
-        struct lookup *lookup = *at;
+    LIST_EACH(&resolver->lookups, struct lookup, link, lookup) {
         bool done;
         pthread_mutex_lock(&lookup->mutex);
         done = lookup->done;
         pthread_mutex_unlock(&lookup->mutex);
         if (done) {
-            *at = lookup->next;
+            list_remove(&lookup->link);
             return lookup;
         }
     }
@@ -172,10 +172,9 @@ void resolver_close(struct resolver *resolver)
     if (!resolver) {
         return;
     }
-    while (resolver->first) {
-        struct lookup *lookup = resolver->first;
+    LIST_EACH(&resolver->lookups, struct lookup, link, lookup) {
         bool ours;
-        resolver->first = lookup->next;
+        list_remove(&lookup->link);
         pthread_mutex_lock(&lookup->mutex);
         lookup->resolver = NULL;
         ours = !lookup->started || lookup->done;
@@ -190,7 +189,7 @@ void resolver_close(struct resolver *resolver)
 struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigned port,
                             lookup_callback callback, void *ctx)
 {
-    struct lookup *lookup = xcalloc(1, sizeof(*lookup)), **at = &resolver->first;
+    struct lookup *lookup = xcalloc(1, sizeof(*lookup));
 
     pthread_mutex_init(&lookup->mutex, NULL);
     lookup->resolver = resolver;
@@ -198,10 +197,7 @@ struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigne
     lookup->ctx = ctx;
     lookup->host = xstrdup(host);
     snprintf(lookup->port, sizeof(lookup->port), "%u", port & 0xffff);
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = lookup;
+    list_append(&resolver->lookups, &lookup->link);
     start_waiting(resolver);
     return lookup;
 }
@@ -209,15 +205,8 @@ struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigne
 void lookup_cancel(struct lookup *lookup)
 {
     lookup->cancelled = true;
-    if (lookup->started) {
-        return;
-    }
-    /* It never had a thread: take it out at once. */
-    for (struct lookup **at = &lookup->resolver->first; *at; at = &(*at)->next) {
-        if (*at == lookup) {
-            *at = lookup->next;
-            free_lookup(lookup);
-            return;
-        }
+    if (!lookup->started) { /* it has no thread */
+        list_remove(&lookup->link);
+        free_lookup(lookup);
     }
 }

@@ -22,9 +22,10 @@
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
+#include "base/list.h"
 #include "base/str.h"
 #include "reach/known_hosts.h"
-#include "transport/gate_internal.h"
+#include "transport/login_limit_internal.h"
 #include "transport/ssh/jump_internal.h"
 #include "transport/ssh/key_internal.h"
 #include "transport/ssh/lookup_internal.h"
@@ -34,7 +35,6 @@
 struct ssh_shared {
     struct transport_setup setup;
     struct resolver *resolver;
-    struct gates gates;
     struct ssh_keys *keys;
     struct ssh_agents *agents; /* what ssh agents have listed */
     struct known_hosts *known;
@@ -50,7 +50,7 @@ struct ssh_link {
     void *owner;
     struct lookup *lookup;
     struct addrinfo *addresses, *address; /* all, and the one in use */
-    struct gate_turn turn;
+    struct login_turn turn;
     struct deadline total;    /* of look-up, connect and login; stands still while waiting for a turn */
     uint64_t total_left_ms;   /* while it stands still */
     struct deadline part;     /* of one address */
@@ -60,7 +60,7 @@ struct ssh_link {
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;
     struct ssh_passage passage;        /* through the endpoint's jump */
-    char *via;                         /* that jump, for the gate; NULL: reached directly */
+    char *via;                         /* that jump, for the limit; NULL: reached directly */
     bool carries;                      /* others go through it: its bytes never wait */
     bool exact_types;                  /* look for the types of known keys among hashed names too */
     char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
@@ -99,8 +99,8 @@ struct ssh_connection {
     char greeting[SSH_GREETING_BYTES]; /* the first bytes that came, before libssh has read them */
     struct str tried;                  /* identities the server refused, for the error */
     struct error key_trouble;          /* of the first identity that could not be used */
-    struct ssh_command *commands;
-    struct ssh_forward *forwards; /* of those who go through */
+    struct list commands;              /* of ssh_command */
+    struct list forwards;              /* of ssh_forward: of those who go through */
     struct deadlines *deadlines;
     int64_t killed_ms;         /* when the last command was killed, 0: never */
     struct deadline keepalive; /* once closing: until the end */
@@ -122,7 +122,7 @@ void ssh_link_close(struct ssh_link *link);
 void ssh_link_on_open(struct ssh_link *link);
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
 /* The server has confirmed a channel, so its own count of logins has gone down. */
-void ssh_link_leave_gate(struct ssh_link *link);
+void ssh_link_leave_login_limit(struct ssh_link *link);
 /* "port 22", or "'10.0.0.7' port 22" when the host is reached under another name than the list's. Static per
  * link. */
 void ssh_link_where(const struct ssh_link *link, struct str *out);

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "transport/deadline_internal.h"
-#include "transport/gate_internal.h"
+#include "transport/login_limit_internal.h"
 #include "transport/ssh/lookup_internal.h"
 #include "transport/transport_internal.h"
 
@@ -270,59 +270,60 @@ static struct sockaddr_in make_address(const char *text, unsigned port)
     return address;
 }
 
-static bool enter(struct gates *gates, const char *text, unsigned port, struct gate_turn *turn, bool *granted)
+static bool enter(struct login_limits *limits, const char *text, unsigned port, struct login_turn *turn,
+                  bool *granted)
 {
     struct sockaddr_in address = make_address(text, port);
 
     turn->granted = on_granted;
     turn->ctx = granted;
-    return gate_enter(gates, (struct sockaddr *)&address, turn);
+    return login_limit_enter(limits, (struct sockaddr *)&address, turn);
 }
 
 static void test_turns(void **state)
 {
-    struct gates gates = {0};
-    struct gate_turn turns[GATE_WIDTH + 3] = {{0}}, other = {0}, loopback = {0};
-    bool granted[GATE_WIDTH + 3] = {false}, ignored = false;
+    struct login_limits limits = {0};
+    struct login_turn turns[LOGIN_LIMIT + 3] = {{0}}, other = {0}, loopback = {0};
+    bool granted[LOGIN_LIMIT + 3] = {false}, ignored = false;
 
     (void)state;
-    for (int i = 0; i < GATE_WIDTH + 3; i++) {
-        assert_int_equal(enter(&gates, "10.0.0.1", 22, &turns[i], &granted[i]), i < GATE_WIDTH);
+    for (int i = 0; i < LOGIN_LIMIT + 3; i++) {
+        assert_int_equal(enter(&limits, "10.0.0.1", 22, &turns[i], &granted[i]), i < LOGIN_LIMIT);
     }
-    assert_true(enter(&gates, "10.0.0.1", 2222, &other, &ignored));
-    gate_leave(&gates, &turns[GATE_WIDTH]); /* from the queue */
-    gate_leave(&gates, &turns[0]);
-    assert_false(granted[GATE_WIDTH]);
-    assert_true(granted[GATE_WIDTH + 1]);
-    assert_false(granted[GATE_WIDTH + 2]);
-    gate_leave(&gates, &turns[0]); /* nothing to give back */
-    assert_false(granted[GATE_WIDTH + 2]);
-    gate_leave(&gates, &turns[1]);
-    assert_true(granted[GATE_WIDTH + 2]);
-    for (int i = 2; i < GATE_WIDTH + 3; i++) {
-        gate_leave(&gates, &turns[i]);
+    assert_true(enter(&limits, "10.0.0.1", 2222, &other, &ignored));
+    login_limit_leave(&turns[LOGIN_LIMIT]); /* from the queue */
+    login_limit_leave(&turns[0]);
+    assert_false(granted[LOGIN_LIMIT]);
+    assert_true(granted[LOGIN_LIMIT + 1]);
+    assert_false(granted[LOGIN_LIMIT + 2]);
+    login_limit_leave(&turns[0]); /* nothing to give back */
+    assert_false(granted[LOGIN_LIMIT + 2]);
+    login_limit_leave(&turns[1]);
+    assert_true(granted[LOGIN_LIMIT + 2]);
+    for (int i = 2; i < LOGIN_LIMIT + 3; i++) {
+        login_limit_leave(&turns[i]);
     }
-    gate_leave(&gates, &other);
-    assert_null(gates.first);
-    gate_leave(&gates, &loopback);
+    login_limit_leave(&other);
+    assert_true(list_is_empty(&limits.limits));
+    login_limit_leave(&loopback);
 }
 
 /* All of 127/8 is this machine. */
 static void test_turns_of_loopback(void **state)
 {
-    struct gates gates = {0};
-    struct gate_turn turns[GATE_WIDTH + 1] = {{0}};
+    struct login_limits limits = {0};
+    struct login_turn turns[LOGIN_LIMIT + 1] = {{0}};
     bool granted = false;
 
     (void)state;
-    for (int i = 0; i <= GATE_WIDTH; i++) {
+    for (int i = 0; i <= LOGIN_LIMIT; i++) {
         AUTO_FREE char *text = xasprintf("127.0.%d.1", i);
-        assert_int_equal(enter(&gates, text, 22, &turns[i], &granted), i < GATE_WIDTH);
+        assert_int_equal(enter(&limits, text, 22, &turns[i], &granted), i < LOGIN_LIMIT);
     }
-    for (int i = GATE_WIDTH; i >= 0; i--) {
-        gate_leave(&gates, &turns[i]);
+    for (int i = LOGIN_LIMIT; i >= 0; i--) {
+        login_limit_leave(&turns[i]);
     }
-    assert_null(gates.first);
+    assert_true(list_is_empty(&limits.limits));
 }
 
 /* --- look-ups --- */
@@ -402,11 +403,11 @@ static void test_pauses(void **state)
     static const uint64_t longest[] = {100, 200, 400, 800, 1600, 2000, 2000};
 
     (void)state;
-    assert_int_equal(ARRAY_LEN(longest), GATE_MAX_TRIES);
-    for (unsigned tries = 0; tries < GATE_MAX_TRIES; tries++) {
+    assert_int_equal(ARRAY_LEN(longest), LOGIN_MAX_TRIES);
+    for (unsigned tries = 0; tries < LOGIN_MAX_TRIES; tries++) {
         uint64_t least = UINT64_MAX, most = 0, whole = longest[tries];
         for (int i = 0; i < 1000; i++) {
-            uint64_t pause = gate_pause_ms(tries);
+            uint64_t pause = login_pause_ms(tries);
             least = pause < least ? pause : least;
             most = pause > most ? pause : most;
         }

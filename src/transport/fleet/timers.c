@@ -1,42 +1,53 @@
-/* What goes in and out while commands run: more input, output that has to wait, descriptors of the caller's.
- */
+/* The caller's timers, and its descriptors that it waits for once. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "transport/fleet/fleet_internal.h"
 
-void fleet_input(struct fleet *fleet, uint64_t id, const void *bytes, size_t len)
+static void on_timer(void *ctx)
 {
-    struct fleet_exec *exec = fleet_find_exec(fleet, id);
+    struct fleet_timer *timer = ctx;
 
-    if (!exec) {
-        return;
-    }
-    exec->job.input = bytes;
-    exec->job.input_len = len;
-    fleet_exec_input_changed(exec);
+    list_remove(&timer->item);
+    timer->callback(timer->ctx);
+    free(timer);
 }
 
-void fleet_input_end(struct fleet *fleet, uint64_t id)
+uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ctx), void *ctx)
 {
-    struct fleet_exec *exec = fleet_find_exec(fleet, id);
+    struct fleet_timer *timer = xcalloc(1, sizeof(*timer));
 
-    if (!exec || !exec->job.hold_input) {
-        return;
-    }
-    exec->job.hold_input = false;
-    fleet_exec_input_changed(exec);
+    timer->fleet = fleet;
+    timer->id = ++fleet->last_id;
+    timer->callback = callback;
+    timer->ctx = ctx;
+    timer->deadline.fire = on_timer;
+    timer->deadline.ctx = timer;
+    list_append(&fleet->timers, &timer->item);
+    deadline_set(&fleet->deadlines, &timer->deadline, ms);
+    return timer->id;
 }
 
-void fleet_pause_output(struct fleet *fleet, bool pause)
+static void remove_timer(struct fleet_timer *timer)
 {
-    if (fleet->paused == pause) {
-        return;
+    list_remove(&timer->item);
+    deadline_clear(&timer->fleet->deadlines, &timer->deadline);
+    free(timer);
+}
+
+void fleet_timer_cancel(struct fleet *fleet, uint64_t id)
+{
+    LIST_EACH(&fleet->timers, struct fleet_timer, item, timer) {
+        if (timer->id == id) {
+            remove_timer(timer);
+            return;
+        }
     }
-    fleet->paused = pause;
-    for (size_t i = 0; i < fleet->hosts_len; i++) {
-        fleet_host_pause(fleet->hosts[i]);
-    }
+}
+
+int64_t fleet_now_ms(const struct fleet *fleet)
+{
+    return deadlines_now(&fleet->deadlines);
 }
 
 static void on_poll_closed(uv_handle_t *handle)
@@ -46,12 +57,7 @@ static void on_poll_closed(uv_handle_t *handle)
 
 static void remove_await(struct fleet_await *await)
 {
-    struct fleet_await **at = &await->fleet->awaits;
-
-    while (*at != await) {
-        at = &(*at)->next;
-    }
-    *at = await->next;
+    list_remove(&await->item);
     deadline_clear(&await->fleet->deadlines, &await->deadline);
     if (await->poll) {
         uv_close((uv_handle_t *)await->poll, on_poll_closed);
@@ -69,7 +75,7 @@ static void on_ready(void *ctx)
     callback(callback_ctx);
 }
 
-/* An error is found by whoever reads or writes. */
+/* An error is found by whoever reads or writes next. */
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     (void)status;
@@ -87,8 +93,7 @@ uint64_t fleet_await(struct fleet *fleet, int fd, bool write, void (*callback)(v
     await->ctx = ctx;
     await->deadline.fire = on_ready;
     await->deadline.ctx = await;
-    await->next = fleet->awaits;
-    fleet->awaits = await;
+    list_append(&fleet->awaits, &await->item);
     await->poll = xcalloc(1, sizeof(*await->poll));
     await->poll->data = await;
     if (uv_poll_init(&fleet->loop, await->poll, fd) != 0) { /* epoll takes no regular file */
@@ -103,7 +108,7 @@ uint64_t fleet_await(struct fleet *fleet, int fd, bool write, void (*callback)(v
 
 void fleet_await_cancel(struct fleet *fleet, uint64_t id)
 {
-    for (struct fleet_await *at = fleet->awaits; at; at = at->next) {
+    LIST_EACH(&fleet->awaits, struct fleet_await, item, at) {
         if (at->id == id) {
             remove_await(at);
             return;
@@ -111,10 +116,12 @@ void fleet_await_cancel(struct fleet *fleet, uint64_t id)
     }
 }
 
-void fleet_await_cancel_all(struct fleet *fleet)
+void fleet_timers_end(struct fleet *fleet)
 {
-    for (struct fleet_await *await = fleet->awaits, *next; await; await = next) {
-        next = await->next;
+    LIST_EACH(&fleet->timers, struct fleet_timer, item, timer) {
+        remove_timer(timer);
+    }
+    LIST_EACH(&fleet->awaits, struct fleet_await, item, await) {
         remove_await(await);
     }
 }
