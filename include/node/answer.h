@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/strlist.h"
+#include "model/facts.h"
 #include "node/reader.h"
 
 /* A process of the run. state: the letter of /proc (S, R, D …). */
@@ -254,7 +255,7 @@ void node_removal_release(struct node_removal *removal);
 struct node_watch {
     char nonce[40];
     struct node_reader reader;
-    struct node_fields fields; /* of the observation that has begun */
+    struct facts facts; /* of the observation that has begun */
 };
 
 void node_watch_init(struct node_watch *watch, const char *nonce);
@@ -275,7 +276,7 @@ struct node_tail {
     uint64_t body_len;
     char nonce[40];
     struct node_reader reader; /* of the header */
-    struct node_fields fields;
+    struct facts facts;
 };
 
 void node_tail_init(struct node_tail *tail, const char *nonce);

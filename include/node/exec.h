@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "model/facts.h"
 #include "node/reader.h"
 #include "node/request.h"
 
@@ -40,7 +41,7 @@ struct node_exec_stream {
     bool begun;                /* the command's own bytes have begun; nothing below is kept then */
     bool ended;                /* an answer in frames has ended: the container could not be entered */
     struct node_reader reader; /* of what comes before */
-    struct node_fields fields; /* of an answer in frames */
+    struct facts facts;        /* of an answer in frames */
     char *said;                /* the first frame that is neither "runs" nor a field; NULL */
 };
 

@@ -38,18 +38,4 @@ const char *node_reader_frame(const struct node_reader *reader, size_t *len);
  */
 const char *node_reader_last_line(const struct node_reader *reader, size_t *len);
 
-/* Frames "key=value" of one answer, decoded, in the order they came. */
-struct node_field {
-    char *key;         /* owns the value, too */
-    const char *value; /* no NUL but the one at its end */
-};
-
-struct node_fields {
-    struct node_field *items;
-    size_t len, cap;
-    size_t bytes; /* of all frames together */
-};
-
-void node_fields_release(struct node_fields *fields);
-
 #endif

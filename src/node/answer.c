@@ -1,7 +1,6 @@
-/* Answers of each verb, from fields to values. */
+/* Answers of each verb, from facts to values. */
 #include "node/answer.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +9,7 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-#define PID_MAX   4194304u    /* the kernel's PID_MAX_LIMIT */
 #define TIME_MAX  4102444800u /* the year 2100 */
-#define PORT_MAX  65535
 #define GPUS_MAX  1024
 #define CORES_MAX 65536
 #define COUNT_MAX 1000000
@@ -33,7 +30,7 @@ static int no_answer(const char *bytes, size_t len, const char *what, struct err
 }
 
 /* Read frames up to the end frame: 1 when it came, 0 when not, -1 with err. */
-static int read_frames(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
+static int read_frames(struct facts *facts, const char *bytes, size_t len, const char *nonce,
                        struct error *err)
 {
     struct node_reader reader = {.nonce = nonce, .limit = NODE_ANSWER_MAX};
@@ -42,48 +39,47 @@ static int read_frames(struct node_fields *fields, const char *bytes, size_t len
 
     while (result == 0 && node_reader_take(&reader, bytes + at, len - at, &used)) {
         const char *frame = node_reader_frame(&reader, &frame_len);
-        result = node_fields_add(fields, frame, frame_len, "end", err);
+        result = node_facts_add(facts, frame, frame_len, "end", err);
         at += used;
     }
     node_reader_release(&reader);
     return result;
 }
 
-int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
-                     struct error *err)
+int node_facts_read(struct facts *facts, const char *bytes, size_t len, const char *nonce, struct error *err)
 {
-    *fields = (struct node_fields){0};
-    int found = read_frames(fields, bytes, len, nonce, err);
+    *facts = (struct facts){0};
+    int found = read_frames(facts, bytes, len, nonce, err);
     if (found < 0) {
         return -1;
     }
     if (found == 0) {
         return no_answer(bytes, len,
-                         fields->len > 0 ? "the node's answer has no end"
-                                         : "the node gave no answer that can be understood",
+                         facts->len > 0 ? "the node's answer has no end"
+                                        : "the node gave no answer that can be understood",
                          err);
     }
-    return node_fields_check(fields, err);
+    return node_facts_check(facts, err);
 }
 
-static int read_number(const struct node_fields *fields, const char *key, uint64_t max, int64_t *out,
+static int read_number(const struct facts *facts, const char *key, uint64_t max, int64_t *out,
                        struct error *err)
 {
     uint64_t value = (uint64_t)*out;
 
-    if (node_field_number(fields, key, max, &value, err) != 0) {
+    if (facts_number(facts, key, max, &value, err) != 0) {
         return -1;
     }
     *out = (int64_t)value;
     return 0;
 }
 
-static int read_unsigned(const struct node_fields *fields, const char *key, unsigned max, unsigned *out,
+static int read_unsigned(const struct facts *facts, const char *key, unsigned max, unsigned *out,
                          struct error *err)
 {
     uint64_t value = *out;
 
-    if (node_field_number(fields, key, max, &value, err) != 0) {
+    if (facts_number(facts, key, max, &value, err) != 0) {
         return -1;
     }
     *out = (unsigned)value;
@@ -91,16 +87,16 @@ static int read_unsigned(const struct node_fields *fields, const char *key, unsi
 }
 
 /* -1 is said for an unknown status. */
-static int read_status(const struct node_fields *fields, const char *key, int *out, struct error *err)
+static int read_status(const struct facts *facts, const char *key, int *out, struct error *err)
 {
-    const char *value = node_field_text(fields, key);
+    const char *value = facts_text(facts, key);
     uint64_t number = 0;
 
     *out = -1;
     if (!value || value[0] == '\0' || strcmp(value, "-1") == 0) {
         return 0;
     }
-    if (node_field_number(fields, key, 255, &number, err) != 0) {
+    if (facts_number(facts, key, 255, &number, err) != 0) {
         return -1;
     }
     *out = (int)number;
@@ -108,9 +104,9 @@ static int read_status(const struct node_fields *fields, const char *key, int *o
 }
 
 /* "12345.67", as /proc/uptime has it, in milliseconds. */
-static int read_uptime(const struct node_fields *fields, const char *key, int64_t *out, struct error *err)
+static int read_uptime(const struct facts *facts, const char *key, int64_t *out, struct error *err)
 {
-    const char *value = node_field_text(fields, key);
+    const char *value = facts_text(facts, key);
     uint64_t whole = 0;
     uint64_t hundredths = 0;
 
@@ -129,9 +125,9 @@ static int read_uptime(const struct node_fields *fields, const char *key, int64_
 }
 
 /* A name of letters, digits, + and - ("TERM", "RTMIN+1"); anything else is as good as none. */
-static char *copy_signal(const struct node_fields *fields)
+static char *copy_signal(const struct facts *facts)
 {
-    const char *value = node_field_text(fields, "signal");
+    const char *value = facts_text(facts, "signal");
 
     if (!value || value[0] == '\0' || strlen(value) > 16 ||
         value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-")] != '\0') {
@@ -141,38 +137,29 @@ static char *copy_signal(const struct node_fields *fields)
 }
 
 /* Fields key="PID STATE COMMAND", and key_total. */
-static int read_processes(const struct node_fields *fields, const char *key, struct node_processes *out,
+static int read_processes(const struct facts *facts, const char *key, struct node_processes *out,
                           struct error *err)
 {
     AUTO_FREE char *total_key = xasprintf("%s_total", key);
 
-    for (size_t i = 0; i < fields->len && out->len < 64; i++) {
-        if (strcmp(fields->items[i].key, key) != 0) {
+    for (size_t i = 0; i < facts->len && out->len < 64; i++) {
+        if (strcmp(facts->items[i].key, key) != 0) {
             continue;
         }
-        const char *value = fields->items[i].value;
-        size_t digits = strspn(value, "0123456789");
-        AUTO_FREE char *number = xstrndup(value, digits);
-        uint64_t pid = 0;
-        if (!text_to_uint(number, 1, PID_MAX, &pid) || value[digits] != ' ' ||
-            !(isalpha((unsigned char)value[digits + 1]) || value[digits + 1] == '?')) {
-            return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process", value);
+        struct fact_process process;
+        if (!fact_read_process(facts->items[i].value, &process)) {
+            return error_set(err, &kind_node_answer, "the node's answer says '%s' for a process",
+                             facts->items[i].value);
         }
         out->items = xgrow(out->items, out->len, &out->cap, sizeof(*out->items));
-        const char *rest = value + digits + 2;
-        rest += rest[0] == ' ';
-        size_t len = strlen(rest); /* /proc/PID/cmdline ends every word, the last one too */
-        while (len > 0 && rest[len - 1] == ' ') {
-            len--;
-        }
         out->items[out->len++] = (struct node_process){
-            .pid = (int64_t)pid,
-            .state = value[digits + 1],
-            .command = xstrndup(rest, len),
+            .pid = process.pid,
+            .state = process.state,
+            .command = xstrndup(process.command, process.command_len),
         };
     }
     out->total = out->len;
-    if (node_field_number(fields, total_key, PID_MAX, &out->total, err) != 0) {
+    if (facts_number(facts, total_key, FACT_PID_MAX, &out->total, err) != 0) {
         return -1;
     }
     if (out->total < out->len) {
@@ -190,19 +177,19 @@ static void processes_release(struct node_processes *list)
     *list = (struct node_processes){0};
 }
 
-static int read_foreign(const struct node_fields *fields, struct node_foreign *out, struct error *err)
+static int read_foreign(const struct facts *facts, struct node_foreign *out, struct error *err)
 {
-    const char *verdict = node_field_text(fields, "foreign");
+    const char *verdict = facts_text(facts, "foreign");
 
     if (!verdict) {
         return 0;
     }
-    const char *run_id = node_field_text(fields, "foreign_run_id");
+    const char *run_id = facts_text(facts, "foreign_run_id");
     out->run_id = xstrdup(run_id ? run_id : "");
-    out->host = node_field_copy(fields, "foreign_host");
-    out->user = node_field_copy(fields, "foreign_user");
+    out->host = facts_copy(facts, "foreign_host");
+    out->user = facts_copy(facts, "foreign_user");
     out->lives = strcmp(verdict, "lives") == 0;
-    return read_number(fields, "foreign_pid", PID_MAX, &out->pid, err);
+    return read_number(facts, "foreign_pid", FACT_PID_MAX, &out->pid, err);
 }
 
 static void foreign_release(struct node_foreign *foreign)
@@ -213,24 +200,24 @@ static void foreign_release(struct node_foreign *foreign)
     *foreign = (struct node_foreign){0};
 }
 
-static int read_setup(const struct node_fields *fields, struct node_setup_failure *out, struct error *err)
+static int read_setup(const struct facts *facts, struct node_setup_failure *out, struct error *err)
 {
-    if (!node_field_text(fields, "setup_failed")) {
+    if (!facts_text(facts, "setup_failed")) {
         return 0;
     }
     out->failed = true;
-    out->output = node_field_copy(fields, "setup_output");
+    out->output = facts_copy(facts, "setup_output");
     node_drop_shell_place(out->output);
-    if (read_unsigned(fields, "setup_failed", COUNT_MAX, &out->line, err) != 0) {
+    if (read_unsigned(facts, "setup_failed", COUNT_MAX, &out->line, err) != 0) {
         return -1;
     }
-    return read_status(fields, "setup_status", &out->status, err);
+    return read_status(facts, "setup_status", &out->status, err);
 }
 
 /* No leftovers and no survivors count only together with the node's word that it has seen all. */
-static bool scan_is_whole(const struct node_fields *fields)
+static bool scan_is_whole(const struct facts *facts)
 {
-    const char *value = node_field_text(fields, "scan");
+    const char *value = facts_text(facts, "scan");
 
     return value && strcmp(value, "ok") == 0;
 }
@@ -241,68 +228,68 @@ static int no_proof(const char *what, struct error *err)
                      "the node's answer to %s does not prove that it saw all processes", what);
 }
 
-static int fill_probe(const struct node_fields *fields, struct node_probe *out, struct error *err)
+static int fill_probe(const struct facts *facts, struct node_probe *out, struct error *err)
 {
     int64_t uid = 0;
 
-    out->home = node_field_copy(fields, "home");
-    out->host = node_field_copy(fields, "host");
-    out->user = node_field_copy(fields, "user");
-    out->boot_id = node_field_copy(fields, "boot_id");
-    out->artifacts = node_field_copy(fields, "artifacts");
-    out->artifacts_problem = node_field_copy(fields, "artifacts_problem");
-    out->artifacts_writable = node_field_is_set(fields, "writable");
-    out->workdir = node_field_copy(fields, "workdir");
-    out->workdir_exists = !node_field_is_set(fields, "workdir_missing");
-    out->program_exists = !node_field_is_set(fields, "program_missing");
-    out->interpreter_found = !node_field_is_set(fields, "interpreter_missing");
-    out->interpreter = node_field_copy(fields, "interpreter");
-    out->module_found = !node_field_is_set(fields, "module_missing");
-    out->fault = node_field_copy(fields, "fault");
-    out->fault_file = node_field_copy(fields, "fault_file");
-    out->fault_detail = node_field_copy(fields, "fault_detail");
-    out->path = node_field_copy(fields, "path");
-    out->port_taken = node_field_is_set(fields, "port_taken");
-    out->port_command = node_field_copy(fields, "port_command");
-    out->interface = node_field_copy(fields, "interface");
-    out->gpus_problem = node_field_copy(fields, "gpus_problem");
-    out->has_python = node_field_is_set(fields, "python");
-    out->has_perl = node_field_is_set(fields, "perl");
-    out->logout_kills = node_field_is_set(fields, "logout_kills");
-    out->artifacts_unmounted = node_field_copy(fields, "artifacts_unmounted");
-    out->container_id = node_field_copy(fields, "container_id");
-    out->container_started = node_field_copy(fields, "container_started");
+    out->home = facts_copy(facts, "home");
+    out->host = facts_copy(facts, "host");
+    out->user = facts_copy(facts, "user");
+    out->boot_id = facts_copy(facts, "boot_id");
+    out->artifacts = facts_copy(facts, "artifacts");
+    out->artifacts_problem = facts_copy(facts, "artifacts_problem");
+    out->artifacts_writable = facts_is_set(facts, "writable");
+    out->workdir = facts_copy(facts, "workdir");
+    out->workdir_exists = !facts_is_set(facts, "workdir_missing");
+    out->program_exists = !facts_is_set(facts, "program_missing");
+    out->interpreter_found = !facts_is_set(facts, "interpreter_missing");
+    out->interpreter = facts_copy(facts, "interpreter");
+    out->module_found = !facts_is_set(facts, "module_missing");
+    out->fault = facts_copy(facts, "fault");
+    out->fault_file = facts_copy(facts, "fault_file");
+    out->fault_detail = facts_copy(facts, "fault_detail");
+    out->path = facts_copy(facts, "path");
+    out->port_taken = facts_is_set(facts, "port_taken");
+    out->port_command = facts_copy(facts, "port_command");
+    out->interface = facts_copy(facts, "interface");
+    out->gpus_problem = facts_copy(facts, "gpus_problem");
+    out->has_python = facts_is_set(facts, "python");
+    out->has_perl = facts_is_set(facts, "perl");
+    out->logout_kills = facts_is_set(facts, "logout_kills");
+    out->artifacts_unmounted = facts_copy(facts, "artifacts_unmounted");
+    out->container_id = facts_copy(facts, "container_id");
+    out->container_started = facts_copy(facts, "container_started");
     if (!out->host || !out->artifacts) {
         return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
     }
-    if (read_number(fields, "uid", UINT32_MAX, &uid, err) != 0 ||
-        read_unsigned(fields, "cores", CORES_MAX, &out->cores, err) != 0 ||
-        read_unsigned(fields, "gpus", GPUS_MAX, &out->gpus, err) != 0 ||
-        read_unsigned(fields, "gpus_present", GPUS_MAX, &out->gpus_present, err) != 0 ||
-        read_unsigned(fields, "port", PORT_MAX, &out->port, err) != 0 ||
-        read_number(fields, "port_pid", PID_MAX, &out->port_pid, err) != 0 ||
-        read_setup(fields, &out->setup, err) != 0 || read_foreign(fields, &out->foreign, err) != 0 ||
-        node_others_from_fields(fields, &out->others, err) != 0) {
+    if (read_number(facts, "uid", UINT32_MAX, &uid, err) != 0 ||
+        read_unsigned(facts, "cores", CORES_MAX, &out->cores, err) != 0 ||
+        read_unsigned(facts, "gpus", GPUS_MAX, &out->gpus, err) != 0 ||
+        read_unsigned(facts, "gpus_present", GPUS_MAX, &out->gpus_present, err) != 0 ||
+        read_unsigned(facts, "port", FACT_PORT_MAX, &out->port, err) != 0 ||
+        read_number(facts, "port_pid", FACT_PID_MAX, &out->port_pid, err) != 0 ||
+        read_setup(facts, &out->setup, err) != 0 || read_foreign(facts, &out->foreign, err) != 0 ||
+        node_others_from_facts(facts, &out->others, err) != 0) {
         return -1;
     }
-    if (out->artifacts_writable && !out->foreign.run_id && !scan_is_whole(fields)) {
+    if (out->artifacts_writable && !out->foreign.run_id && !scan_is_whole(facts)) {
         return no_proof("a probe", err);
     }
     out->uid = (uint64_t)uid;
-    return read_processes(fields, "live", &out->live, err);
+    return read_processes(facts, "live", &out->live, err);
 }
 
 int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
                       struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_probe){0};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        result = fill_probe(&fields, out, err);
+        result = fill_probe(&facts, out, err);
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 
@@ -334,14 +321,14 @@ void node_probe_release(struct node_probe *probe)
     *probe = (struct node_probe){0};
 }
 
-static int read_stage(const struct node_fields *fields, enum node_start_stage *out, struct error *err)
+static int read_stage(const struct facts *facts, enum node_start_stage *out, struct error *err)
 {
     static const char *const names[] = {
         [NODE_START_STARTED] = "started", [NODE_START_FOREIGN] = "foreign", [NODE_START_LIVE] = "live",
         [NODE_START_PORT] = "port",       [NODE_START_CLAIM] = "claim",     [NODE_START_SETUP] = "setup",
         [NODE_START_EXEC] = "exec",       [NODE_START_COMMAND] = "command", [NODE_START_TIMEOUT] = "timeout",
     };
-    const char *value = node_field_text(fields, "stage");
+    const char *value = facts_text(facts, "stage");
 
     for (size_t i = 0; value && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], value) == 0) {
@@ -353,36 +340,36 @@ static int read_stage(const struct node_fields *fields, enum node_start_stage *o
                      value ? value : "nothing");
 }
 
-static int fill_start(const struct node_fields *fields, struct node_start *out, struct error *err)
+static int fill_start(const struct facts *facts, struct node_start *out, struct error *err)
 {
-    out->log = node_field_copy(fields, "log");
-    out->host = node_field_copy(fields, "host");
-    out->ended = node_field_is_set(fields, "ended");
-    out->signal = copy_signal(fields);
-    out->output = node_field_copy(fields, "output");
+    out->log = facts_copy(facts, "log");
+    out->host = facts_copy(facts, "host");
+    out->ended = facts_is_set(facts, "ended");
+    out->signal = copy_signal(facts);
+    out->output = facts_copy(facts, "output");
     node_drop_shell_place(out->output);
-    out->problem = node_field_copy(fields, "problem");
-    if (read_stage(fields, &out->stage, err) != 0 ||
-        read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
-        read_unsigned(fields, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
-        read_status(fields, "status", &out->status, err) != 0 ||
-        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0) {
+    out->problem = facts_copy(facts, "problem");
+    if (read_stage(facts, &out->stage, err) != 0 ||
+        read_number(facts, "pid", FACT_PID_MAX, &out->pid, err) != 0 ||
+        read_unsigned(facts, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
+        read_status(facts, "status", &out->status, err) != 0 ||
+        read_number(facts, "started", TIME_MAX, &out->started_s, err) != 0) {
         return -1;
     }
-    return read_foreign(fields, &out->foreign, err);
+    return read_foreign(facts, &out->foreign, err);
 }
 
 int node_answer_start(const char *bytes, size_t len, const char *nonce, struct node_start *out,
                       struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_start){.status = -1};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        result = fill_start(&fields, out, err);
+        result = fill_start(&facts, out, err);
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 
@@ -398,7 +385,7 @@ void node_start_release(struct node_start *start)
     *start = (struct node_start){0};
 }
 
-static int read_life(const struct node_fields *fields, enum node_life *out, struct error *err)
+static int read_life(const struct facts *facts, enum node_life *out, struct error *err)
 {
     static const char *const names[] = {
         [NODE_LIFE_NONE] = "none",
@@ -409,7 +396,7 @@ static int read_life(const struct node_fields *fields, enum node_life *out, stru
         [NODE_LIFE_ELSEWHERE] = "elsewhere",
         [NODE_LIFE_UNRECORDED] = "unrecorded",
     };
-    const char *value = node_field_text(fields, "life");
+    const char *value = facts_text(facts, "life");
 
     for (size_t i = 0; value && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], value) == 0) {
@@ -421,58 +408,58 @@ static int read_life(const struct node_fields *fields, enum node_life *out, stru
                      value ? value : "nothing");
 }
 
-static int fill_observation(const struct node_fields *fields, struct node_observation *out, struct error *err)
+static int fill_observation(const struct facts *facts, struct node_observation *out, struct error *err)
 {
-    out->rebooted = node_field_is_set(fields, "rebooted");
-    out->pid_reused = node_field_is_set(fields, "pid_reused");
-    out->keeper_alive = node_field_is_set(fields, "keeper");
-    out->signal = copy_signal(fields);
-    out->host = node_field_copy(fields, "host");
-    out->found_run_id = node_field_copy(fields, "found_run_id");
-    out->log = node_field_copy(fields, "log");
-    out->container_lost = node_field_copy(fields, "container_lost");
-    out->ending = node_field_copy(fields, "ending");
-    if (read_life(fields, &out->life, err) != 0 || read_number(fields, "pid", PID_MAX, &out->pid, err) != 0 ||
-        read_status(fields, "status", &out->status, err) != 0 ||
-        read_unsigned(fields, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
-        read_number(fields, "started", TIME_MAX, &out->started_s, err) != 0 ||
-        read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
-        read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
-        read_number(fields, "now", TIME_MAX, &out->now_s, err) != 0 ||
-        read_uptime(fields, "uptime", &out->uptime_ms, err) != 0 ||
-        read_unsigned(fields, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
-        read_number(fields, "log_time", TIME_MAX, &out->log_s, err) != 0 ||
-        node_field_number(fields, "log_size", UINT64_MAX, &out->log_size, err) != 0) {
+    out->rebooted = facts_is_set(facts, "rebooted");
+    out->pid_reused = facts_is_set(facts, "pid_reused");
+    out->keeper_alive = facts_is_set(facts, "keeper");
+    out->signal = copy_signal(facts);
+    out->host = facts_copy(facts, "host");
+    out->found_run_id = facts_copy(facts, "found_run_id");
+    out->log = facts_copy(facts, "log");
+    out->container_lost = facts_copy(facts, "container_lost");
+    out->ending = facts_copy(facts, "ending");
+    if (read_life(facts, &out->life, err) != 0 ||
+        read_number(facts, "pid", FACT_PID_MAX, &out->pid, err) != 0 ||
+        read_status(facts, "status", &out->status, err) != 0 ||
+        read_unsigned(facts, "setup_line", COUNT_MAX, &out->setup_line, err) != 0 ||
+        read_number(facts, "started", TIME_MAX, &out->started_s, err) != 0 ||
+        read_number(facts, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
+        read_uptime(facts, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
+        read_number(facts, "now", TIME_MAX, &out->now_s, err) != 0 ||
+        read_uptime(facts, "uptime", &out->uptime_ms, err) != 0 ||
+        read_unsigned(facts, "found_attempt", COUNT_MAX, &out->found_attempt, err) != 0 ||
+        read_number(facts, "log_time", TIME_MAX, &out->log_s, err) != 0 ||
+        facts_number(facts, "log_size", UINT64_MAX, &out->log_size, err) != 0) {
         return -1;
     }
-    out->unproven = node_field_copy(fields, "unproven");
-    out->scanned = !out->unproven && scan_is_whole(fields);
-    out->never_ran = out->life == NODE_LIFE_EXITED && node_field_text(fields, "setup_line");
-    node_gpus_parse(node_field_text(fields, "gpus"), &out->gpus);
-    out->own_gpus = node_field_copy(fields, "gpus_own");
+    out->unproven = facts_copy(facts, "unproven");
+    out->scanned = !out->unproven && scan_is_whole(facts);
+    out->never_ran = out->life == NODE_LIFE_EXITED && facts_text(facts, "setup_line");
+    node_gpus_parse(facts_text(facts, "gpus"), &out->gpus);
+    out->own_gpus = facts_copy(facts, "gpus_own");
     node_gpus_set_own(&out->gpus, out->own_gpus);
-    return read_processes(fields, "leftover", &out->leftovers, err);
+    return read_processes(facts, "leftover", &out->leftovers, err);
 }
 
 int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct node_observation *out,
                         struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_observation){.status = -1};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        result = fill_observation(&fields, out, err);
+        result = fill_observation(&facts, out, err);
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 
-int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,
-                                 struct error *err)
+int node_observation_from_facts(const struct facts *facts, struct node_observation *out, struct error *err)
 {
     *out = (struct node_observation){.status = -1};
-    return node_fields_check(fields, err) != 0 ? -1 : fill_observation(fields, out, err);
+    return node_facts_check(facts, err) != 0 ? -1 : fill_observation(facts, out, err);
 }
 
 void node_observation_release(struct node_observation *observation)
@@ -490,41 +477,41 @@ void node_observation_release(struct node_observation *observation)
     *observation = (struct node_observation){0};
 }
 
-static int fill_stop(const struct node_fields *fields, struct node_stop *out, struct error *err)
+static int fill_stop(const struct facts *facts, struct node_stop *out, struct error *err)
 {
-    if (!node_field_text(fields, "survivor_total")) {
+    if (!facts_text(facts, "survivor_total")) {
         return error_set(err, &kind_node_answer, "the node's answer to a stop does not say what survived");
     }
-    out->unproven = node_field_copy(fields, "unproven");
-    if (!out->unproven && !scan_is_whole(fields)) {
+    out->unproven = facts_copy(facts, "unproven");
+    if (!out->unproven && !scan_is_whole(facts)) {
         return no_proof("a stop", err);
     }
-    node_inner_from_fields(fields, &out->inner);
-    out->was_alive = node_field_is_set(fields, "was_alive");
-    out->signal = copy_signal(fields);
-    out->container_lost = node_field_copy(fields, "container_lost");
-    if (node_field_number(fields, "signalled", PID_MAX, &out->signalled, err) != 0 ||
-        node_field_number(fields, "killed", PID_MAX, &out->killed, err) != 0 ||
-        read_status(fields, "status", &out->status, err) != 0 ||
-        read_number(fields, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
-        read_uptime(fields, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
-        read_processes(fields, "leftover", &out->leftovers, err) != 0) {
+    node_inner_from_facts(facts, &out->inner);
+    out->was_alive = facts_is_set(facts, "was_alive");
+    out->signal = copy_signal(facts);
+    out->container_lost = facts_copy(facts, "container_lost");
+    if (facts_number(facts, "signalled", FACT_PID_MAX, &out->signalled, err) != 0 ||
+        facts_number(facts, "killed", FACT_PID_MAX, &out->killed, err) != 0 ||
+        read_status(facts, "status", &out->status, err) != 0 ||
+        read_number(facts, "ended", TIME_MAX, &out->ended_s, err) != 0 ||
+        read_uptime(facts, "ended_uptime", &out->ended_uptime_ms, err) != 0 ||
+        read_processes(facts, "leftover", &out->leftovers, err) != 0) {
         return -1;
     }
-    return read_processes(fields, "survivor", &out->survivors, err);
+    return read_processes(facts, "survivor", &out->survivors, err);
 }
 
 int node_answer_stop(const char *bytes, size_t len, const char *nonce, struct node_stop *out,
                      struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_stop){.status = -1};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        result = fill_stop(&fields, out, err);
+        result = fill_stop(&facts, out, err);
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 
@@ -539,49 +526,49 @@ void node_stop_release(struct node_stop *stop)
     *stop = (struct node_stop){0};
 }
 
-static int fill_signal(const struct node_fields *fields, struct node_signal *out, struct error *err)
+static int fill_signal(const struct facts *facts, struct node_signal *out, struct error *err)
 {
-    out->delivered = node_field_is_set(fields, "delivered");
-    out->problem = node_field_copy(fields, "problem");
+    out->delivered = facts_is_set(facts, "delivered");
+    out->problem = facts_copy(facts, "problem");
     if (out->problem) {
         out->life = NODE_LIFE_RUNNING;
         return 0;
     }
-    if (read_life(fields, &out->life, err) != 0) {
+    if (read_life(facts, &out->life, err) != 0) {
         return -1;
     }
-    return read_number(fields, "pid", PID_MAX, &out->pid, err);
+    return read_number(facts, "pid", FACT_PID_MAX, &out->pid, err);
 }
 
 int node_answer_signal(const char *bytes, size_t len, const char *nonce, struct node_signal *out,
                        struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_signal){0};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        result = fill_signal(&fields, out, err);
+        result = fill_signal(&facts, out, err);
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 
 int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
                        struct error *err)
 {
-    struct node_fields fields = {0};
+    struct facts facts = {0};
 
     *out = (struct node_removal){0};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
     if (result == 0) {
-        out->removed = node_field_is_set(&fields, "removed");
-        result = read_processes(&fields, "live", &out->live, err);
-        if (result == 0 && out->removed && !scan_is_whole(&fields)) {
+        out->removed = facts_is_set(&facts, "removed");
+        result = read_processes(&facts, "live", &out->live, err);
+        if (result == 0 && out->removed && !scan_is_whole(&facts)) {
             result = no_proof("a removal", err);
         }
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 

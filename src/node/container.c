@@ -70,22 +70,22 @@ void node_request_container_down(const struct node_container *container, const c
 int node_answer_container(const char *bytes, size_t len, const char *nonce, struct node_container_facts *out,
                           struct error *err)
 {
-    struct node_fields fields = {0};
-    int result = node_fields_read(&fields, bytes, len, nonce, err);
+    struct facts facts = {0};
+    int result = node_facts_read(&facts, bytes, len, nonce, err);
 
     *out = (struct node_container_facts){0};
     if (result == 0) {
-        out->status = node_field_copy(&fields, "status");
-        out->id = node_field_copy(&fields, "id");
-        out->began = node_field_copy(&fields, "began");
-        out->inspect = node_field_copy(&fields, "inspect");
-        out->image_id = node_field_copy(&fields, "image_id");
-        out->runs = node_field_copy(&fields, "runs");
+        out->status = facts_copy(&facts, "status");
+        out->id = facts_copy(&facts, "id");
+        out->began = facts_copy(&facts, "began");
+        out->inspect = facts_copy(&facts, "inspect");
+        out->image_id = facts_copy(&facts, "image_id");
+        out->runs = facts_copy(&facts, "runs");
         if (!out->status) {
             out->status = xstrdup("unknown");
         }
     }
-    node_fields_release(&fields);
+    facts_release(&facts);
     return result;
 }
 

@@ -108,7 +108,7 @@ void node_request_exec_end(const char *target, const char *nonce, struct node_ca
 void node_exec_stream_release(struct node_exec_stream *stream)
 {
     node_reader_release(&stream->reader);
-    node_fields_release(&stream->fields);
+    facts_release(&stream->facts);
     free(stream->said);
     stream->said = NULL;
 }
@@ -127,7 +127,7 @@ static void take_frame(struct node_exec_stream *stream)
             stream->said = xstrndup(frame, len < SAID_MAX ? len : SAID_MAX);
         }
     } else if (!stream->ended) { /* one that cannot be read says nothing */
-        stream->ended = node_fields_add(&stream->fields, frame, len, "end", NULL) != 0;
+        stream->ended = node_facts_add(&stream->facts, frame, len, "end", NULL) != 0;
     }
 }
 
@@ -154,7 +154,7 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
     size_t len = 0;
 
     /* the way into a container answers in frames */
-    if (out->ended && node_fields_check(&out->fields, err) != 0) {
+    if (out->ended && node_facts_check(&out->facts, err) != 0) {
         return -1;
     }
     if (out->said) {

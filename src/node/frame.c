@@ -7,15 +7,6 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-void node_fields_release(struct node_fields *fields)
-{
-    for (size_t i = 0; i < fields->len; i++) {
-        free(fields->items[i].key);
-    }
-    free(fields->items);
-    *fields = (struct node_fields){0};
-}
-
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -59,29 +50,19 @@ static bool decode(const char *from, size_t len, char **to)
 static bool key_is_valid(const char *key, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (!((key[i] >= 'a' && key[i] <= 'z') || key[i] == '_')) {
+        if (!((key[i] >= 'a' && key[i] <= 'z') || key[i] == '_' || key[i] == '.')) {
             return false;
         }
     }
     return len > 0;
 }
 
-int node_fields_add(struct node_fields *fields, const char *frame, size_t len, const char *last,
-                    struct error *err)
+int node_facts_add(struct facts *facts, const char *frame, size_t len, const char *last, struct error *err)
 {
     const char *equals = memchr(frame, '=', len);
     size_t key_len = equals ? (size_t)(equals - frame) : 0;
-
     if (!equals || !key_is_valid(frame, key_len)) {
         return error_set(err, &kind_node_answer, "the node's answer holds a frame without a key");
-    }
-    if (fields->len == NODE_FIELDS_MAX) {
-        return error_set(err, &kind_node_answer, "the node's answer holds more than %d frames",
-                         NODE_FIELDS_MAX);
-    }
-    if (len > NODE_ANSWER_MAX - fields->bytes) {
-        return error_set(err, &kind_node_answer, "the node's answer is longer than %u bytes",
-                         NODE_ANSWER_MAX);
     }
     AUTO_FREE char *text = xcalloc(len + 2, 1); /* a decoded value is never longer than its frame */
     char *value = text + key_len + 1, *end = value;
@@ -89,52 +70,10 @@ int node_fields_add(struct node_fields *fields, const char *frame, size_t len, c
     if (!decode(equals + 1, len - key_len - 1, &end)) {
         return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'", text);
     }
-    fields->items = xgrow(fields->items, fields->len, &fields->cap, sizeof(*fields->items));
-    fields->items[fields->len++] = (struct node_field){.key = text, .value = value};
-    fields->bytes += len;
-    bool is_last = strcmp(text, last) == 0 || strcmp(text, "end") == 0;
-    text = NULL; /* fields owns it now */
-    return is_last;
-}
-
-const char *node_field_text(const struct node_fields *fields, const char *key)
-{
-    for (size_t i = 0; i < fields->len; i++) {
-        if (strcmp(fields->items[i].key, key) == 0) {
-            return fields->items[i].value;
-        }
+    if (facts_add(facts, text, value, err) != 0) {
+        return -1;
     }
-    return NULL;
-}
-
-char *node_field_copy(const struct node_fields *fields, const char *key)
-{
-    const char *value = node_field_text(fields, key);
-
-    return value && value[0] != '\0' ? xstrdup(value) : NULL;
-}
-
-bool node_field_is_set(const struct node_fields *fields, const char *key)
-{
-    const char *value = node_field_text(fields, key);
-
-    return value && strcmp(value, "1") == 0;
-}
-
-int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
-                      struct error *err)
-{
-    const char *value = node_field_text(fields, key);
-
-    if (!value || value[0] == '\0') {
-        return 0;
-    }
-    if (!text_to_uint(value, 0, max, out)) {
-        return error_set(err, &kind_node_answer,
-                         "the node's answer says '%s' for '%s', a number up to %llu is needed", value, key,
-                         (unsigned long long)max);
-    }
-    return 0;
+    return strcmp(text, last) == 0 || strcmp(text, "end") == 0;
 }
 
 int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err)
@@ -146,10 +85,10 @@ int node_unproven_error(const struct error_kind *kind, const char *why, struct e
                           : "look at the node's memory and at the log of its kernel (dmesg)");
 }
 
-int node_fields_check(const struct node_fields *fields, struct error *err)
+int node_facts_check(const struct facts *facts, struct error *err)
 {
-    const char *kind = node_field_text(fields, "error");
-    const char *detail = node_field_text(fields, "detail");
+    const char *kind = facts_text(facts, "error");
+    const char *detail = facts_text(facts, "detail");
 
     if (!kind) {
         return 0;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "model/facts.h"
 #include "node/answer.h"
 #include "node/reader.h"
 #include "node/request.h"
@@ -32,39 +33,27 @@ void node_script_add(struct str *out, const char *const *names);
  */
 void node_job_text(const struct node_job *job, const struct node_probe_options *options, struct str *out);
 
-#define NODE_FIELDS_MAX 4096
-
-/* Add a frame's text to fields. 1: it ends the answer (its key is last, or "end"), 0: more is to come, -1
+/* Add a frame's text to facts. 1: it ends the answer (its key is last, or "end"), 0: more is to come, -1
  * with err: it is no "key=value", or too much came. */
-int node_fields_add(struct node_fields *fields, const char *frame, size_t len, const char *last,
-                    struct error *err);
+int node_facts_add(struct facts *facts, const char *frame, size_t len, const char *last, struct error *err);
 
 /* The last line that is not blank of bytes, at most 200 bytes of it. */
 const char *node_last_line(const char *bytes, size_t len, size_t *line_len);
 
-/* The fields of a whole answer; -1 with err when there is none, or when it says that something failed. */
-int node_fields_read(struct node_fields *fields, const char *bytes, size_t len, const char *nonce,
-                     struct error *err);
+/* The facts of a whole answer; -1 with err when there is none, or when it says that something failed. */
+int node_facts_read(struct facts *facts, const char *bytes, size_t len, const char *nonce, struct error *err);
 
 /* Fields other="RUN_ID USER". -1 with err when one of them cannot be. */
-int node_others_from_fields(const struct node_fields *fields, struct node_others *out, struct error *err);
+int node_others_from_facts(const struct facts *facts, struct node_others *out, struct error *err);
 void node_others_release(struct node_others *others);
 /* Fields inner=RUN_ID: runs that were started inside a run; those that are no id are left out. */
-void node_inner_from_fields(const struct node_fields *fields, struct strlist *out);
+void node_inner_from_facts(const struct facts *facts, struct strlist *out);
 
 /* A watch's observation; release it whatever came back. */
-int node_observation_from_fields(const struct node_fields *fields, struct node_observation *out,
-                                 struct error *err);
+int node_observation_from_facts(const struct facts *facts, struct node_observation *out, struct error *err);
 
 /* Fields "error" and "detail" as an error of the kinds answer.h names; 0 when there are none. */
-int node_fields_check(const struct node_fields *fields, struct error *err);
-
-const char *node_field_text(const struct node_fields *fields, const char *key); /* NULL: not there */
-char *node_field_copy(const struct node_fields *fields, const char *key);  /* NULL: not there, or empty */
-bool node_field_is_set(const struct node_fields *fields, const char *key); /* "1" */
-/* 0, and *out untouched, when the field is not there or empty; -1 when it is no number within 0..max. */
-int node_field_number(const struct node_fields *fields, const char *key, uint64_t max, uint64_t *out,
-                      struct error *err);
+int node_facts_check(const struct facts *facts, struct error *err);
 
 /*
  * The lines that the node's own shell runs before a container is entered: begin, values and script, end. The

@@ -1,4 +1,4 @@
-/* Other runs that live on a node, from the fields of a probe's answer. */
+/* Other runs that live on a node, from the facts of a probe's answer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +33,12 @@ static bool is_user(const char *text)
     return len > 0 && len <= USER_MAX;
 }
 
-int node_others_from_fields(const struct node_fields *fields, struct node_others *out, struct error *err)
+int node_others_from_facts(const struct facts *facts, struct node_others *out, struct error *err)
 {
-    for (size_t i = 0; i < fields->len && out->len < OTHERS_MAX; i++) {
-        const char *value = fields->items[i].value;
+    for (size_t i = 0; i < facts->len && out->len < OTHERS_MAX; i++) {
+        const char *value = facts->items[i].value;
         size_t len = strcspn(value, " ");
-        if (strcmp(fields->items[i].key, "other") != 0) {
+        if (strcmp(facts->items[i].key, "other") != 0) {
             continue;
         }
         if (value[len] != ' ' || !is_run_id(value, len) || !is_user(value + len + 1)) {
@@ -64,11 +64,11 @@ void node_others_release(struct node_others *others)
 }
 
 /* Ids are as model/job allows them; anything else is left out. */
-void node_inner_from_fields(const struct node_fields *fields, struct strlist *out)
+void node_inner_from_facts(const struct facts *facts, struct strlist *out)
 {
-    for (size_t i = 0; i < fields->len && out->len < 16; i++) {
-        const char *value = fields->items[i].value;
-        if (strcmp(fields->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
+    for (size_t i = 0; i < facts->len && out->len < 16; i++) {
+        const char *value = facts->items[i].value;
+        if (strcmp(facts->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
             value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] !=
                 '\0') {
             continue;

@@ -20,20 +20,20 @@ void node_tail_release(struct node_tail *tail)
 {
     free(tail->log);
     node_reader_release(&tail->reader);
-    node_fields_release(&tail->fields);
+    facts_release(&tail->facts);
     *tail = (struct node_tail){0};
 }
 
 static int take_header(struct node_tail *tail, struct error *err)
 {
-    const struct node_fields *fields = &tail->fields;
+    const struct facts *facts = &tail->facts;
 
     tail->header = true;
-    tail->missing = node_field_is_set(fields, "missing");
-    tail->log = node_field_copy(fields, "log");
-    if (node_fields_check(fields, err) != 0 ||
-        node_field_number(fields, "offset", INT64_MAX, &tail->offset, err) != 0 ||
-        node_field_number(fields, "size", INT64_MAX, &tail->size, err) != 0) {
+    tail->missing = facts_is_set(facts, "missing");
+    tail->log = facts_copy(facts, "log");
+    if (node_facts_check(facts, err) != 0 ||
+        facts_number(facts, "offset", INT64_MAX, &tail->offset, err) != 0 ||
+        facts_number(facts, "size", INT64_MAX, &tail->size, err) != 0) {
         return -1;
     }
     if (!tail->missing && (!tail->log || tail->offset > tail->size)) {
@@ -60,7 +60,7 @@ static int read_header(struct node_tail *tail, const char *bytes, size_t len, si
             continue;
         }
         const char *frame = node_reader_frame(&tail->reader, &frame_len);
-        int found = node_fields_add(&tail->fields, frame, frame_len, "body", err);
+        int found = node_facts_add(&tail->facts, frame, frame_len, "body", err);
         if (found < 0 || (found == 1 && take_header(tail, err) != 0)) {
             return -1;
         }

@@ -19,7 +19,7 @@ void node_watch_init(struct node_watch *watch, const char *nonce)
 void node_watch_release(struct node_watch *watch)
 {
     node_reader_release(&watch->reader);
-    node_fields_release(&watch->fields);
+    facts_release(&watch->facts);
     *watch = (struct node_watch){0};
 }
 
@@ -44,16 +44,16 @@ static int take_frame(struct node_watch *watch, struct node_observation *out, bo
 
     if (len > 5 && memcmp(frame, "beat=", 5) == 0) {
         *is_beat = true;
-        node_fields_release(&watch->fields);
+        facts_release(&watch->facts);
         return take_beat(frame + 5, len - 5, out, err);
     }
-    int result = node_fields_add(&watch->fields, frame, len, "end", err);
-    if (result == 1 && node_observation_from_fields(&watch->fields, out, err) != 0) {
+    int result = node_facts_add(&watch->facts, frame, len, "end", err);
+    if (result == 1 && node_observation_from_facts(&watch->facts, out, err) != 0) {
         node_observation_release(out);
         result = -1;
     }
     if (result != 0) {
-        node_fields_release(&watch->fields);
+        facts_release(&watch->facts);
     }
     return result;
 }
