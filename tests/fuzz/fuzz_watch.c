@@ -39,7 +39,7 @@ static bool take_piece(struct node_watch *watch, const char *from, size_t len, s
     }
     CHECK((result < 0) == (err.kind != NULL));
     CHECK(result < 0 || len == 0);
-    CHECK(watch->reader.line.len <= 256 << 10 && watch->fields.bytes <= 256 << 10);
+    CHECK(watch->reader.line.len <= 256 << 10 && watch->facts.bytes <= 256 << 10);
     if (result < 0) {
         str_addf(out, "%s: %s\n", err.kind->name, err.text);
     }
