@@ -29,7 +29,7 @@ HARDEN   := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover
 LDHARDEN := -fsanitize=$(SANITIZE)
 endif
 
-LAYERS := base model input launcher node reach transport run report cmd
+LAYERS := base model input launcher check node reach transport run report cmd
 
 MT_CPPFLAGS := -D_GNU_SOURCE -DMTLAUNCH_VERSION='"$(VERSION)"' -Iinclude -Isrc $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP
@@ -68,7 +68,7 @@ $(BUILD)/%.o: src/%.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # The node's script, embedded: its parts in order, as an array of bytes.
-NODE_SCRIPT := $(sort $(wildcard src/node/script/*.sh))
+NODE_SCRIPT := $(sort $(wildcard src/node/script/*.sh)) $(sort $(wildcard src/check/*.sh))
 $(BUILD)/node/script_text.c: $(NODE_SCRIPT) src/node/embed.sh
 	@mkdir -p $(@D)
 	sh src/node/embed.sh $(NODE_SCRIPT) >$@.tmp && mv $@.tmp $@

@@ -45,7 +45,10 @@ int facts_add(struct facts *facts, const char *key, const char *value, struct er
 /* The first value of a key; NULL: there is none. Borrowed. */
 const char *facts_text(const struct facts *facts, const char *key);
 
-/* The same; NULL also for an empty one. The caller frees the copy. */
+/* The same; NULL also for an empty one. */
+const char *facts_some(const struct facts *facts, const char *key);
+
+/* A copy of that, which the caller frees. */
 char *facts_copy(const struct facts *facts, const char *key);
 
 /* The next value of a key that is a list, from *at on (0 at first), which moves behind it. NULL: no more. */

@@ -44,64 +44,6 @@ struct node_foreign {
     bool lives; /* false: it cannot be shown dead (another user, another host on a shared folder) */
 };
 
-/* Another run of which something lives on the node. */
-struct node_other {
-    char *run_id; /* of the form of one: RUN-<8 hex> */
-    char *user;   /* printable ASCII without blanks and quotes; all digits: a uid whose name is not known */
-};
-
-struct node_others {
-    struct node_other *items; /* at most 64; the node's script names 16 */
-    size_t len, cap;
-};
-
-/* Setup lines that did not all end with 0. */
-struct node_setup_failure {
-    bool failed;
-    unsigned line; /* from 1; 0: the shell, or the working folder */
-    int status;    /* as sh's wait gives it; -1: ran out of time */
-    char *signal;  /* name without SIG; NULL */
-    char *output;  /* end of what was printed */
-};
-
-struct node_probe {
-    char *home, *host /* uname -n */, *user, *boot_id;
-    uint64_t uid;
-    unsigned cores;
-    unsigned gpus;         /* within CUDA_VISIBLE_DEVICES there; 0: none, or not asked */
-    unsigned gpus_present; /* whatever CUDA_VISIBLE_DEVICES says */
-    char *gpus_problem;    /* why neither number is known: nvidia-smi's words; NULL: they are */
-    char *artifacts;       /* absolute */
-    bool artifacts_writable;
-    char *artifacts_problem; /* NULL: none */
-    struct node_setup_failure setup;
-    bool workdir_exists;    /* true when not asked */
-    char *workdir;          /* absolute, where the job would run */
-    bool program_exists;    /* true when not asked */
-    bool interpreter_found; /* true when not asked */
-    char *interpreter;      /* what it resolves to; NULL */
-    bool module_found;      /* true when not asked */
-    char *fault;        /* why a program cannot run though it is there: "folder", "mode", "forbidden", "here",
-                           "crlf", "interpreter"; NULL: no fault was found */
-    char *fault_file;   /* whose, as the job names it */
-    char *fault_detail; /* of "interpreter": the one that is missing */
-    char *path;         /* PATH after setup; NULL when not looked at */
-    unsigned
-        port; /* asked for: the port looked at, or the free one that was found; 0: none free, or not asked */
-    bool port_taken;
-    int64_t port_pid;           /* holder; 0: cannot be read */
-    char *port_command;         /* NULL: cannot be read */
-    char *interface;            /* NULL: not found, or not asked */
-    struct node_processes live; /* processes of an earlier attempt of this run */
-    struct node_foreign foreign;
-    struct node_others others; /* that live there too */
-    bool has_python, has_perl;
-    bool logout_kills;         /* systemd-logind ends what the user left running at the last logout */
-    char *artifacts_unmounted; /* in a container: why files of the artifacts folder end with it; NULL: they do
-                                  not */
-    char *container_id, *container_started; /* what the engine says of it; NULL: no container */
-};
-
 enum node_start_stage {
     NODE_START_STARTED,
     NODE_START_FOREIGN, /* refused: foreign says whose .state stands there; nothing was started */
@@ -227,8 +169,9 @@ void node_drop_shell_place(char *text);
 /* The error of a node whose scan did not prove itself: what kept it from that, and what to do. Returns -1. */
 int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err);
 
-int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
-                      struct error *err);
+/* The answer to any question whose answer is facts, such as that of node_request_check. */
+int node_answer_facts(const char *bytes, size_t len, const char *nonce, struct facts *out, struct error *err);
+
 int node_answer_start(const char *bytes, size_t len, const char *nonce, struct node_start *out,
                       struct error *err);
 int node_answer_observe(const char *bytes, size_t len, const char *nonce, struct node_observation *out,
@@ -239,7 +182,6 @@ int node_answer_signal(const char *bytes, size_t len, const char *nonce, struct 
                        struct error *err);
 int node_answer_remove(const char *bytes, size_t len, const char *nonce, struct node_removal *out,
                        struct error *err);
-void node_probe_release(struct node_probe *probe);
 void node_start_release(struct node_start *start);
 void node_observation_release(struct node_observation *observation);
 void node_stop_release(struct node_stop *stop);

@@ -72,7 +72,7 @@ struct node_job {
     const char *workdir;         /* NULL: login folder; "~/…" and relative: to the login folder */
     const char *shell;           /* "auto" (bash where the node has it, else sh), a name or a path */
     const struct strlist *setup; /* each must end with 0 */
-    const struct strlist *argv;  /* at least one word for a start; ignored by a probe */
+    const struct strlist *argv;  /* at least one word for a start; ignored by checks */
     const size_t *home_words; /* indexes of the words of argv whose leading "~/" is the user's home there */
     size_t home_words_len;
     const struct strlist *unset; /* names taken out of the node's own environment */
@@ -81,23 +81,24 @@ struct node_job {
     const struct env *computed;  /* set always, before setup and after it */
 };
 
-/* What a probe shall find out besides the facts it always reports. */
-struct node_probe_options {
-    /* In program, command and interpreter a leading "~/" is the user's home there. */
-    const char *program;     /* a file, relative to the job's folder after setup; NULL: do not look */
-    const char *command;     /* a program looked up in PATH after setup; NULL: do not look */
-    const char *interpreter; /* a command looked up in PATH after setup; NULL: do not look */
-    const char *module;     /* a Python module the interpreter shall find (not imported); NULL: do not look */
-    const char *look_exec;  /* a file, or a name in PATH, that is executed; NULL: do not look for faults */
-    const char *look_shell; /* a file that a shell reads; NULL: do not look */
-    const char *look_read;  /* a file that another program reads; NULL: do not look */
-    bool job;  /* run the setup lines and look at workdir, program, interpreter (start --no-check: false) */
-    bool gpus; /* count GPUs */
-    bool port; /* look at the master port (rank 0) */
-    unsigned master_port;          /* with port: this one, or 0: the first free one of 29500..29999 */
-    const char *master_addr;       /* NULL: do not look for the interface that leads there */
-    bool is_master;                /* this node is the master: the interface that holds the address */
-    unsigned long setup_timeout_s; /* limit of the setup lines; 0: 60 */
+/*
+ * What the job's shell looks for after the setup lines. NULL: do not look. A leading "~/" is the user's home
+ * there.
+ */
+struct node_look {
+    const char *program;     /* a file, relative to the job's folder after setup */
+    const char *command;     /* a program looked up in PATH after setup */
+    const char *interpreter; /* a command looked up in PATH after setup */
+    const char *module;      /* a Python module the interpreter shall find (not imported) */
+};
+
+/* Checks to make on a node, as the check layer asks for them. */
+struct node_check_options {
+    const struct node_look *look;
+    const char *lanes;           /* as src/node/script/30-check.sh has them */
+    const char *own;             /* the same */
+    const struct strlist *parts; /* the checks' parts of the script: "check/ID" */
+    const struct env *values;    /* for their functions: NAME becomes mt_NAME */
 };
 
 struct node_observe_options {
@@ -137,8 +138,8 @@ struct node_tail_options {
  * Build a call. nonce: NODE_NONCE_LEN letters and digits nobody can guess, made by the caller. out is
  * initialised by the call and released by the caller with node_call_release.
  */
-void node_request_probe(const struct node_target *target, const struct node_job *job,
-                        const struct node_probe_options *options, const char *nonce, struct node_call *out);
+void node_request_check(const struct node_target *target, const struct node_job *job,
+                        const struct node_check_options *options, const char *nonce, struct node_call *out);
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_options *options, const char *nonce, struct node_call *out);
 void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
@@ -155,5 +156,8 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 /* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out);
+
+/* Is there a part of the node's script of this name ("check/port")? */
+bool node_script_has(const char *name);
 
 #endif

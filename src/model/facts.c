@@ -60,10 +60,15 @@ const char *facts_text(const struct facts *facts, const char *key)
     return facts_next(facts, key, &at);
 }
 
-char *facts_copy(const struct facts *facts, const char *key)
+const char *facts_some(const struct facts *facts, const char *key)
 {
     const char *value = facts_text(facts, key);
-    return value && value[0] != '\0' ? xstrdup(value) : NULL;
+    return value && value[0] != '\0' ? value : NULL;
+}
+
+char *facts_copy(const struct facts *facts, const char *key)
+{
+    return xstrdup(facts_some(facts, key));
 }
 
 bool facts_is_set(const struct facts *facts, const char *key)

@@ -10,8 +10,6 @@
 #include "node/node_internal.h"
 
 #define TIME_MAX  4102444800u /* the year 2100 */
-#define GPUS_MAX  1024
-#define CORES_MAX 65536
 #define COUNT_MAX 1000000
 
 /* What came instead of an answer, for people: the last line that holds anything. */
@@ -60,6 +58,11 @@ int node_facts_read(struct facts *facts, const char *bytes, size_t len, const ch
                          err);
     }
     return node_facts_check(facts, err);
+}
+
+int node_answer_facts(const char *bytes, size_t len, const char *nonce, struct facts *out, struct error *err)
+{
+    return node_facts_read(out, bytes, len, nonce, err);
 }
 
 static int read_number(const struct facts *facts, const char *key, uint64_t max, int64_t *out,
@@ -200,20 +203,6 @@ static void foreign_release(struct node_foreign *foreign)
     *foreign = (struct node_foreign){0};
 }
 
-static int read_setup(const struct facts *facts, struct node_setup_failure *out, struct error *err)
-{
-    if (!facts_text(facts, "setup_failed")) {
-        return 0;
-    }
-    out->failed = true;
-    out->output = facts_copy(facts, "setup_output");
-    node_drop_shell_place(out->output);
-    if (read_unsigned(facts, "setup_failed", COUNT_MAX, &out->line, err) != 0) {
-        return -1;
-    }
-    return read_status(facts, "setup_status", &out->status, err);
-}
-
 /* No leftovers and no survivors count only together with the node's word that it has seen all. */
 static bool scan_is_whole(const struct facts *facts)
 {
@@ -226,99 +215,6 @@ static int no_proof(const char *what, struct error *err)
 {
     return error_set(err, &kind_node_answer,
                      "the node's answer to %s does not prove that it saw all processes", what);
-}
-
-static int fill_probe(const struct facts *facts, struct node_probe *out, struct error *err)
-{
-    int64_t uid = 0;
-
-    out->home = facts_copy(facts, "home");
-    out->host = facts_copy(facts, "host");
-    out->user = facts_copy(facts, "user");
-    out->boot_id = facts_copy(facts, "boot_id");
-    out->artifacts = facts_copy(facts, "artifacts");
-    out->artifacts_problem = facts_copy(facts, "artifacts_problem");
-    out->artifacts_writable = facts_is_set(facts, "writable");
-    out->workdir = facts_copy(facts, "workdir");
-    out->workdir_exists = !facts_is_set(facts, "workdir_missing");
-    out->program_exists = !facts_is_set(facts, "program_missing");
-    out->interpreter_found = !facts_is_set(facts, "interpreter_missing");
-    out->interpreter = facts_copy(facts, "interpreter");
-    out->module_found = !facts_is_set(facts, "module_missing");
-    out->fault = facts_copy(facts, "fault");
-    out->fault_file = facts_copy(facts, "fault_file");
-    out->fault_detail = facts_copy(facts, "fault_detail");
-    out->path = facts_copy(facts, "path");
-    out->port_taken = facts_is_set(facts, "port_taken");
-    out->port_command = facts_copy(facts, "port_command");
-    out->interface = facts_copy(facts, "interface");
-    out->gpus_problem = facts_copy(facts, "gpus_problem");
-    out->has_python = facts_is_set(facts, "python");
-    out->has_perl = facts_is_set(facts, "perl");
-    out->logout_kills = facts_is_set(facts, "logout_kills");
-    out->artifacts_unmounted = facts_copy(facts, "artifacts_unmounted");
-    out->container_id = facts_copy(facts, "container_id");
-    out->container_started = facts_copy(facts, "container_started");
-    if (!out->host || !out->artifacts) {
-        return error_set(err, &kind_node_answer, "the node's answer lacks its name or its artifacts folder");
-    }
-    if (read_number(facts, "uid", UINT32_MAX, &uid, err) != 0 ||
-        read_unsigned(facts, "cores", CORES_MAX, &out->cores, err) != 0 ||
-        read_unsigned(facts, "gpus", GPUS_MAX, &out->gpus, err) != 0 ||
-        read_unsigned(facts, "gpus_present", GPUS_MAX, &out->gpus_present, err) != 0 ||
-        read_unsigned(facts, "port", FACT_PORT_MAX, &out->port, err) != 0 ||
-        read_number(facts, "port_pid", FACT_PID_MAX, &out->port_pid, err) != 0 ||
-        read_setup(facts, &out->setup, err) != 0 || read_foreign(facts, &out->foreign, err) != 0 ||
-        node_others_from_facts(facts, &out->others, err) != 0) {
-        return -1;
-    }
-    if (out->artifacts_writable && !out->foreign.run_id && !scan_is_whole(facts)) {
-        return no_proof("a probe", err);
-    }
-    out->uid = (uint64_t)uid;
-    return read_processes(facts, "live", &out->live, err);
-}
-
-int node_answer_probe(const char *bytes, size_t len, const char *nonce, struct node_probe *out,
-                      struct error *err)
-{
-    struct facts facts = {0};
-
-    *out = (struct node_probe){0};
-    int result = node_facts_read(&facts, bytes, len, nonce, err);
-    if (result == 0) {
-        result = fill_probe(&facts, out, err);
-    }
-    facts_release(&facts);
-    return result;
-}
-
-void node_probe_release(struct node_probe *probe)
-{
-    free(probe->home);
-    free(probe->host);
-    free(probe->user);
-    free(probe->boot_id);
-    free(probe->artifacts);
-    free(probe->artifacts_problem);
-    free(probe->gpus_problem);
-    free(probe->fault);
-    free(probe->fault_file);
-    free(probe->fault_detail);
-    free(probe->setup.signal);
-    free(probe->setup.output);
-    free(probe->workdir);
-    free(probe->interpreter);
-    free(probe->path);
-    free(probe->port_command);
-    free(probe->interface);
-    free(probe->artifacts_unmounted);
-    free(probe->container_id);
-    free(probe->container_started);
-    processes_release(&probe->live);
-    foreign_release(&probe->foreign);
-    node_others_release(&probe->others);
-    *probe = (struct node_probe){0};
 }
 
 static int read_stage(const struct facts *facts, enum node_start_stage *out, struct error *err)
@@ -582,4 +478,17 @@ void node_removal_release(struct node_removal *removal)
 {
     processes_release(&removal->live);
     *removal = (struct node_removal){0};
+}
+/* Ids are as model/job allows them; anything else is left out. */
+void node_inner_from_facts(const struct facts *facts, struct strlist *out)
+{
+    for (size_t i = 0; i < facts->len && out->len < 16; i++) {
+        const char *value = facts->items[i].value;
+        if (strcmp(facts->items[i].key, "inner") != 0 || value[0] == '\0' || strlen(value) > 128 ||
+            value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")] !=
+                '\0') {
+            continue;
+        }
+        strlist_add(out, value);
+    }
 }

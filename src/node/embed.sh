@@ -1,12 +1,16 @@
 #!/bin/sh
 # Print a C file that holds the parts of the node's script, given as file names: their text without comment lines and
-# indentation (both would travel to every node), by name, as node_internal.h declares them.
+# indentation (both would travel to every node), by name, as node_internal.h declares them. The part
+# of a check, src/check/ID.sh, is "check/ID".
 set -eu
 
 printf '%s\n' '/* Made by src/node/embed.sh. */' '#include "node/node_internal.h"'
 list=''
 for file; do
     name=$(basename "$file" .sh)
+    case $file in
+    src/check/*) name=check/$name ;;
+    esac
     symbol=part_$(printf '%s' "$name" | tr -c 'A-Za-z0-9' '_')
     printf '\nstatic const unsigned char %s[] = {\n' "$symbol"
     sed -e '/^[[:space:]]*#/d' -e 's/^[[:space:]]*//' -e '/^$/d' "$file" | od -An -v -tu1 | sed 's/\([0-9][0-9]*\)/\1,/g'

@@ -105,7 +105,7 @@ static void add_look_up(struct str *out, const char *command, const char *suffix
 }
 
 /* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
-static void add_findings(struct str *out, const struct node_probe_options *options)
+static void add_findings(struct str *out, const struct node_look *look)
 {
     str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
                  "[ -z \"${CUDA_VISIBLE_DEVICES+x}\" ] || "
@@ -114,26 +114,26 @@ static void add_findings(struct str *out, const struct node_probe_options *optio
                  "printf '%s' \"$LD_LIBRARY_PATH\" >|\"$mt_found.libraries\"\n"
                  "printf '%s' \"$PWD\" >|\"$mt_found.folder\"\n"
                  "command -v nvidia-smi >|\"$mt_found.smi\"\n");
-    add_look_up(out, options->command, "command");
-    add_look_up(out, options->interpreter, "interpreter");
-    if (options->interpreter && options->module) {
+    add_look_up(out, look->command, "command");
+    add_look_up(out, look->interpreter, "interpreter");
+    if (look->interpreter && look->module) {
         /* find_spec does not import: torch would take seconds */
-        add_named(out, options->interpreter);
+        add_named(out, look->interpreter);
         str_add(out,
                 " -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' ");
-        quote_sh(out, options->module);
+        quote_sh(out, look->module);
         str_add(out, " </dev/null >/dev/null 2>&1 && : >|\"$mt_found.module\"\n");
     }
-    if (options->program) {
+    if (look->program) {
         str_add(out, "[ ! -f ");
-        add_named(out, options->program);
+        add_named(out, look->program);
         str_add(out, " ] || : >|\"$mt_found.program\"\n");
     }
     add_step(out, "probed");
     str_add(out, "exit 0\n");
 }
 
-void node_job_text(const struct node_job *job, const struct node_probe_options *options, struct str *out)
+void node_job_text(const struct node_job *job, const struct node_look *look, struct str *out)
 {
     str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\nmt_home=$4\n");
     for (size_t i = 0; job->unset && i < job->unset->len; i++) {
@@ -146,8 +146,8 @@ void node_job_text(const struct node_job *job, const struct node_probe_options *
     str_add(out, "cd \"$mt_workdir\" || exit 1\n");
     add_setup(out, job->setup);
     add_env(out, job->computed);
-    if (options) {
-        add_findings(out, options);
+    if (look) {
+        add_findings(out, look);
     } else {
         add_step(out, "exec");
         add_command(out, job);

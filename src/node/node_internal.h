@@ -31,7 +31,7 @@ void node_script_add(struct str *out, const char *const *names);
  * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with options (a probe: nothing
  * is exec'd) a path that results are put beside (else it is not used), and the user's home folder.
  */
-void node_job_text(const struct node_job *job, const struct node_probe_options *options, struct str *out);
+void node_job_text(const struct node_job *job, const struct node_look *look, struct str *out);
 
 /* Add a frame's text to facts. 1: it ends the answer (its key is last, or "end"), 0: more is to come, -1
  * with err: it is no "key=value", or too much came. */
@@ -43,9 +43,6 @@ const char *node_last_line(const char *bytes, size_t len, size_t *line_len);
 /* The facts of a whole answer; -1 with err when there is none, or when it says that something failed. */
 int node_facts_read(struct facts *facts, const char *bytes, size_t len, const char *nonce, struct error *err);
 
-/* Fields other="RUN_ID USER". -1 with err when one of them cannot be. */
-int node_others_from_facts(const struct facts *facts, struct node_others *out, struct error *err);
-void node_others_release(struct node_others *others);
 /* Fields inner=RUN_ID: runs that were started inside a run; those that are no id are left out. */
 void node_inner_from_facts(const struct facts *facts, struct strlist *out);
 

@@ -105,8 +105,7 @@ static void finish(struct node_call *out, const char *const *parts)
     str_add(&out->input, "}\nmt_all\n");
 }
 
-static void set_job(struct node_call *out, const struct node_job *job,
-                    const struct node_probe_options *options)
+static void set_job(struct node_call *out, const struct node_job *job, const struct node_look *look)
 {
     static const char *const modes[] = {
         [NODE_ENV_LOGIN] = "login",
@@ -115,41 +114,30 @@ static void set_job(struct node_call *out, const struct node_job *job,
     };
     AUTO_STR struct str text = STR_INIT;
 
-    node_job_text(job, options, &text);
+    node_job_text(job, look, &text);
     set_text(&out->input, "env_mode", modes[job->env_mode]);
     set_text(&out->input, "workdir", job->workdir);
     set_text(&out->input, "shell", job->shell);
     set_text(&out->input, "job", str_text(&text));
 }
 
-void node_request_probe(const struct node_target *target, const struct node_job *job,
-                        const struct node_probe_options *options, const char *nonce, struct node_call *out)
+void node_request_check(const struct node_target *target, const struct node_job *job,
+                        const struct node_check_options *options, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",  "15-stat", "17-write", "20-proc",  "22-scan",
-                                        "25-place",  "27-env",  "29-limit", "30-probe", "31-look",
-                                        "33-others", "35-net",  "90-main",  NULL};
-    const struct env_var *visible = job->env ? env_get(job->env, "CUDA_VISIBLE_DEVICES") : NULL;
-    bool restricted = visible && visible->value;
+    static const char *const before[] = {"10-frame", "15-stat",  "17-write", "20-proc", "22-scan", "25-place",
+                                         "27-env",   "29-limit", "30-check", "35-port", NULL};
+    static const char *const after[] = {"90-main", NULL};
 
-    begin(out, target, "probe", nonce);
-    set_job(out, job, options);
-    set_text(&out->input, "program", options->program);
-    set_text(&out->input, "wanted", options->command);
-    set_text(&out->input, "interpreter", options->interpreter);
-    set_text(&out->input, "module", options->interpreter ? options->module : NULL);
-    set_text(&out->input, "look_exec", options->look_exec);
-    set_text(&out->input, "look_shell", options->look_shell);
-    set_text(&out->input, "look_read", options->look_read);
-    set_flag(&out->input, "want_job", options->job);
-    set_flag(&out->input, "want_gpus", options->gpus);
-    set_flag(&out->input, "want_port", options->port);
-    set_number(&out->input, "master_port", options->master_port);
-    set_text(&out->input, "master_addr", options->master_addr);
-    set_flag(&out->input, "is_master", options->is_master);
-    set_number(&out->input, "setup_timeout", options->setup_timeout_s != 0 ? options->setup_timeout_s : 60);
-    set_flag(&out->input, "visible_set", restricted);
-    set_text(&out->input, "visible", restricted ? visible->value : "");
-    finish(out, parts);
+    begin(out, target, "check", nonce);
+    set_job(out, job, options->look);
+    set_text(&out->input, "lanes", options->lanes);
+    set_text(&out->input, "own_checks", options->own);
+    for (size_t i = 0; i < options->values->len; i++) {
+        set_text(&out->input, options->values->items[i].name, options->values->items[i].value);
+    }
+    node_script_add(&out->input, before);
+    node_script_add(&out->input, (const char *const *)options->parts->items);
+    finish(out, after);
 }
 
 /* The keeper's program: whole before it runs, as the script is. */
@@ -168,7 +156,7 @@ void node_request_start(const struct node_target *target, const struct node_job 
                         const struct node_start_options *options, const char *nonce, struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan", "25-place",
-                                        "27-env",   "35-net",  "40-start", "90-main", NULL};
+                                        "27-env",   "35-port", "40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "check/check.h"
 #include "judge_internal.h"
 #include "model/kind.h"
 #include "model/remedy.h"
@@ -248,17 +249,14 @@ static int start_refused(const struct node_start *start, const char *run, struct
         error_set(err, &kind_port_taken, "another run there has just taken the master port");
         return error_hint(err, "start again, or choose another with --master-port");
     }
-    return judge_foreign(foreign, run, err);
-}
-
-int judge_foreign(const struct node_foreign *foreign, const char *run, struct error *err)
-{
-    error_set(err, &kind_run_foreign, "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld",
-              run, foreign->lives ? "lives there" : "was there and can't be shown dead",
-              foreign->run_id ? foreign->run_id : "?", foreign->host ? foreign->host : "?",
-              foreign->user ? foreign->user : "?", (long long)foreign->pid);
-    return error_hint(err,
-                      "choose another run name or artifacts folder, or stop that run where it was started");
+    const struct check_foreign found = {
+        .run_id = foreign->run_id,
+        .host = foreign->host,
+        .user = foreign->user,
+        .pid = foreign->pid,
+        .lives = foreign->lives,
+    };
+    return check_foreign_error(&found, run, err);
 }
 
 static int start_ended(struct run_node *node, const struct node_start *start, struct error *err)

@@ -27,9 +27,6 @@ void judge_silence(struct run_node *node, const struct error *why);
 /* A node was told to start and answered. 0: started; -1 with err: it could not (state and reason are set). */
 int judge_start(struct run_node *node, const struct node_start *start, const char *run, struct error *err);
 
-/* A .state of another run stands where this one wants to be: err gets kind_run_foreign. Returns -1. */
-int judge_foreign(const struct node_foreign *foreign, const char *run, struct error *err);
-
 /*
  * Before an observation: the stop of a run went out and its proof was not heard. A node that was running
  * until then counts as told to stop, and so as stopped once it has ended.

@@ -53,19 +53,19 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
     size_t count = start->hosts->len;
     AUTO_FREE struct plan_node_facts *nodes = xcalloc(count, sizeof(*nodes));
     for (size_t i = 0; probed && i < count; i++) {
-        const struct node_probe *probe = &start->probes[i];
+        const struct facts *told = &start->checks[i].facts;
         nodes[i] = (struct plan_node_facts){
-            .cores = probe->cores,
-            .gpus = probe->gpus,
-            .gpus_present = probe->gpus_present,
-            .interface = probe->interface,
-            .artifacts = probe->artifacts,
+            .cores = (unsigned)facts_uint(told, "node.cores", 0),
+            .gpus = (unsigned)facts_uint(told, "gpus.visible", 0),
+            .gpus_present = (unsigned)facts_uint(told, "gpus.present", 0),
+            .interface = facts_some(told, "route.interface"),
+            .artifacts = facts_some(told, "node.artifacts"),
         };
     }
     const struct plan_facts facts = {
         .run_id = start->run->id[0] != '\0' ? start->run->id : NULL,
         .attempt = start->run->attempt,
-        .master_port = probed ? start->probes[0].port : 0,
+        .master_port = probed ? (unsigned)facts_uint(&start->checks[0].facts, "port.number", 0) : 0,
         .nodes = probed ? nodes : NULL,
     };
     const struct plan_input input = {
@@ -95,7 +95,7 @@ static bool start_build(void *ctx, size_t node, const char *nonce, struct node_c
 {
     struct start *start = ctx;
     const struct node_target target = run_node_target(start->run, node);
-    const struct node_job job = start_node_job(start, node);
+    const struct node_job job = preflight_node_job(&start->plan, node);
     const struct node_start_options options = {
         .master_port = start->plan.master_port,
         .version = MTLAUNCH_VERSION,
@@ -123,7 +123,8 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
         start->port_lost = start->port_lost || answer.stage == NODE_START_PORT;
         run_mask(start->context, &answer.output);
         if (answer.stage == NODE_START_SETUP && answer.setup_line > 0) {
-            answer.setup_text = start_setup_line(start, answer.setup_line);
+            const struct preflight preflight = start_preflight(start);
+            answer.setup_text = preflight_setup_line(&preflight, answer.setup_line);
         }
         result = judge_start(&start->run->nodes[index], &answer, start->run->name, err);
         if (result != 0 && answer.status >= 0 && is_early_end(err)) {
@@ -357,9 +358,7 @@ static int attempt(struct start *start, struct error *err)
     if (start_make_plan(start, true, err) != 0) {
         return -1;
     }
-    start_warn_unmounted(start);
-    start_warn_logout(start);
-    start_warn_others(start);
+    start_tell_warnings(start);
     start_complete_record(start);
     run->unstarted = false;
     if (run_save_record(start->context, run, err) != 0) {
@@ -401,11 +400,11 @@ static int attempt(struct start *start, struct error *err)
 
 static void forget_probes(struct start *start)
 {
-    for (size_t i = 0; start->probes && i < start->hosts->len; i++) {
-        node_probe_release(&start->probes[i]);
+    for (size_t i = 0; start->checks && i < start->hosts->len; i++) {
+        preflight_node_release(&start->checks[i]);
     }
-    free(start->probes);
-    start->probes = NULL;
+    free(start->checks);
+    start->checks = NULL;
     free(start->touched);
     start->touched = NULL;
     free(start->unreached);
@@ -428,7 +427,7 @@ static int try_hosts(struct start *start, struct error *err)
     start->port_lost = false;
     start->asked_to_start = false;
     start_fill_record(start);
-    start->probes = xcalloc(count, sizeof(*start->probes));
+    start->checks = xcalloc(count, sizeof(*start->checks));
     start->touched = xcalloc(count, sizeof(*start->touched));
     start->unreached = xcalloc(count, sizeof(*start->unreached));
     start->ends = xcalloc(count, sizeof(*start->ends));

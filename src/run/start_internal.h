@@ -5,6 +5,7 @@
 #include "node/answer.h"
 #include "node_failures_internal.h"
 #include "node_set_internal.h"
+#include "preflight_internal.h"
 #include "reached_internal.h"
 #include "run/plan.h"
 
@@ -22,10 +23,10 @@ struct start {
     const struct plan_host *host_facts; /* one a host */
     struct reached_hosts replaced;
     struct node_set set;
-    struct plan plan;          /* made with what is known so far */
-    struct node_probe *probes; /* one a node, after the probe */
-    bool *touched;             /* one a node: told to start, so something may live there */
-    bool *unreached;           /* one a node: the probe found no way to it, and the key was not at fault */
+    struct plan plan;              /* made with what is known so far */
+    struct preflight_node *checks; /* one a node, after the probe */
+    bool *touched;                 /* one a node: told to start, so something may live there */
+    bool *unreached; /* one a node: the probe found no way to it, and the key was not at fault */
     struct node_failures failures;
     struct start_end *ends; /* one a node */
     bool asked_to_start;    /* the probe is over, nodes were told to start */
@@ -51,34 +52,14 @@ void start_fill_record(struct start *start);
 /* After the probe: what only now is known (port, paths, processes). */
 void start_complete_record(struct start *start);
 
-/* The job part of a question to a node. Borrows from start->plan. */
-struct node_job start_node_job(const struct start *start, size_t node);
-
-/* Files of a node's command that the probe looks at (node/request.h). Owned; NULL: none. */
-struct start_look {
-    char *exec, *shell, *read;
-};
-
-/* out is zeroed before. A shell line is looked at when it is one plain command. */
-void start_look_find(const struct plan_node *node, struct start_look *out);
-void start_look_release(struct start_look *look);
-
-/* What the probe found at fault with them: 0, or -1 with kind_program_missing. */
-int start_look_judge(const struct node_probe *probe, struct error *err);
-
-/* A setup line (from 1) as a message quotes it: its first line, secrets masked. The caller frees it. */
-char *start_setup_line(const struct start *start, unsigned number);
-
-/* Tell where the artifacts folder is lost with the container. */
-void start_warn_unmounted(const struct start *start);
-
-/* Warn about nodes whose systemd-logind would end the job when the login that started it ends. */
-void start_warn_logout(const struct start *start);
+/* What the checks of this start are about. Borrows from start. */
+struct preflight start_preflight(const struct start *start);
 
 /*
- * Warn, once a start, of other runs that live on the nodes; not of the one whose job called this command.
+ * Warn of what checks found that does not keep the run from starting, the same on many hosts once. Other runs
+ * on the nodes are named once a start, and not when a run is restarted.
  */
-void start_warn_others(struct start *start);
+void start_tell_warnings(struct start *start);
 
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);

@@ -190,8 +190,8 @@ void start_complete_record(struct start *start)
     for (size_t i = 0; i < run->nodes_len; i++) {
         replace(&run->nodes[i].artifacts, start->plan.nodes[i].artifacts);
         replace(&run->nodes[i].log, start->plan.nodes[i].log);
-        replace(&run->nodes[i].container_id, start->probes[i].container_id);
-        replace(&run->nodes[i].container_started, start->probes[i].container_started);
+        replace(&run->nodes[i].container_id, facts_some(&start->checks[i].facts, "container_id"));
+        replace(&run->nodes[i].container_started, facts_some(&start->checks[i].facts, "container_started"));
     }
     free(run->spec);
     run->spec = spec_text(start);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "check/check.h"
 #include "fuzz.h"
 #include "node/answer.h"
 
@@ -30,16 +31,30 @@ static void check_list(const struct node_processes *list)
     }
 }
 
-static void check_probe(const char *bytes, size_t len)
+/* Facts, and what every check makes of them. */
+static void check_checks(const char *bytes, size_t len)
 {
-    struct node_probe probe;
+    AUTO_FACTS struct facts facts = FACTS_INIT;
+    AUTO_FINDINGS struct findings found = FINDINGS_INIT;
     struct error err = ERROR_INIT;
-    int result = node_answer_probe(bytes, len, NONCE, &probe, &err);
+    struct check_choice choice;
+    const struct check_subject subject = {.run = "r", .program = "p", .interpreter = "i", .module = "m"};
+    int result = node_answer_facts(bytes, len, NONCE, &facts, &err);
 
     check_result(result, &err);
-    CHECK(result != 0 || (probe.host != NULL && probe.artifacts != NULL));
-    check_list(&probe.live);
-    node_probe_release(&probe);
+    CHECK(facts.len <= FACTS_MAX && facts.bytes <= FACTS_BYTES_MAX);
+    if (result == 0) {
+        result = check_verify(&facts, &err);
+        check_result(result, &err);
+    }
+    if (result == 0) {
+        check_choose_start(&choice, false);
+        check_judge(&subject, &choice, &facts, &found);
+        for (size_t i = 0; i < found.len; i++) {
+            CHECK(found.items[i].text[0] != '\0');
+            CHECK((found.items[i].severity == FINDING_FAIL) == (found.items[i].kind != NULL));
+        }
+    }
 }
 
 static void check_start(const char *bytes, size_t len)
@@ -131,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *bytes = (const char *)data + 1;
     size_t len = size - 1;
 
-    check_probe(bytes, len);
+    check_checks(bytes, len);
     check_start(bytes, len);
     check_observe(bytes, len);
     check_stop(bytes, len);

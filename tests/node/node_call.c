@@ -12,13 +12,20 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "base/text.h"
+#include "check/check.h"
+#include "model/kind.h"
 #include "node/answer.h"
 #include "node/request.h"
 
 struct options {
     struct node_target target;
     struct node_job job;
-    struct node_probe_options probe;
+    struct check_subject subject;
+    bool job_checks, port, is_master;
+    const char *limit; /* of every check that runs in a lane; NULL: as the table has it */
+    const char *look_exec, *look_shell, *look_read;
+    struct node_look look;
     struct node_start_options start;
     struct node_stop_options stop;
     struct node_tail_options tail;
@@ -73,36 +80,47 @@ static bool take_job(struct options *w, const char *key, const char *value)
     return true;
 }
 
-static bool take_probe(struct options *w, const char *key, const char *value)
+static bool take_look(struct options *w, const char *key, const char *value)
 {
     if (strcmp(key, "program") == 0) {
-        w->probe.program = value;
+        w->look.program = value;
     } else if (strcmp(key, "command") == 0) {
-        w->probe.command = value;
+        w->look.command = value;
     } else if (strcmp(key, "interpreter") == 0) {
-        w->probe.interpreter = value;
+        w->look.interpreter = value;
     } else if (strcmp(key, "module") == 0) {
-        w->probe.module = value;
+        w->look.module = value;
     } else if (strcmp(key, "look_exec") == 0) {
-        w->probe.look_exec = value;
+        w->look_exec = value;
     } else if (strcmp(key, "look_shell") == 0) {
-        w->probe.look_shell = value;
+        w->look_shell = value;
     } else if (strcmp(key, "look_read") == 0) {
-        w->probe.look_read = value;
-    } else if (strcmp(key, "look_job") == 0) {
-        w->probe.job = true;
-    } else if (strcmp(key, "look_gpus") == 0) {
-        w->probe.gpus = true;
-    } else if (strcmp(key, "look_port") == 0) {
-        w->probe.port = true;
-    } else if (strcmp(key, "master_addr") == 0) {
-        w->probe.master_addr = value;
-    } else if (strcmp(key, "is_master") == 0) {
-        w->probe.is_master = true;
-    } else if (strcmp(key, "setup_timeout") == 0) {
-        w->probe.setup_timeout_s = number(value);
+        w->look_read = value;
     } else {
         return false;
+    }
+    return true;
+}
+
+static bool take_check(struct options *w, const char *key, const char *value)
+{
+    if (strcmp(key, "look_job") == 0) {
+        w->job_checks = true;
+    } else if (strcmp(key, "look_gpus") == 0) {
+        w->subject.counts_gpus = true;
+    } else if (strcmp(key, "look_port") == 0) {
+        w->port = true;
+    } else if (strcmp(key, "master_addr") == 0) {
+        w->subject.nnodes = 2;
+        w->subject.master_addr = value;
+    } else if (strcmp(key, "is_master") == 0) {
+        w->is_master = true;
+    } else if (strcmp(key, "row_limit") == 0) {
+        w->limit = value;
+    } else if (strcmp(key, "setup_timeout") == 0) {
+        w->subject.start_timeout_s = number(value);
+    } else {
+        return take_look(w, key, value);
     }
     return true;
 }
@@ -122,7 +140,7 @@ static void take_other(struct options *w, const char *key, const char *value)
     } else if (strcmp(key, "nonce") == 0) {
         w->nonce = value;
     } else if (strcmp(key, "master_port") == 0) {
-        w->probe.master_port = w->start.master_port = (unsigned)number(value);
+        w->subject.master_port = w->start.master_port = (unsigned)number(value);
     } else if (strcmp(key, "timeout") == 0) {
         w->start.start_timeout_s = number(value);
     } else if (strcmp(key, "signal") == 0) {
@@ -152,6 +170,60 @@ static void take_other(struct options *w, const char *key, const char *value)
     }
 }
 
+/* "ID:30,ID:30 …" with another limit. The caller frees it. */
+static char *with_limit(const char *lanes, const char *limit)
+{
+    AUTO_STR struct str out = STR_INIT;
+    for (const char *at = lanes; *at != '\0'; at++) {
+        str_add_char(&out, *at);
+        if (*at == ':' && limit) {
+            str_add(&out, limit);
+            at += strspn(at + 1, "0123456789");
+        }
+    }
+    return str_detach(&out);
+}
+
+/* The checks of a start (with look_job: all of them), asked of one node. */
+static void build_check(struct options *w, struct node_call *call)
+{
+    struct check_subject *subject = &w->subject;
+    struct check_choice choice;
+    struct check_request request;
+    const struct env_var *visible = env_get(&w->env, "CUDA_VISIBLE_DEVICES");
+
+    check_choose_start(&choice, !w->job_checks);
+    for (size_t i = 0; i < checks_count; i++) {
+        if (strcmp(checks_all[i]->id, "port") == 0) {
+            choice.wanted[i] = w->port;
+        }
+    }
+    subject->run = w->target.run;
+    subject->rank = w->is_master || w->port ? 0 : 1;
+    subject->program = w->look.program ? w->look.program : w->look.command;
+    subject->program_type = w->look.program   ? CHECK_PROGRAM_FILE
+                            : w->look.command ? CHECK_PROGRAM_COMMAND
+                                              : CHECK_PROGRAM_NONE;
+    subject->interpreter = w->look.interpreter;
+    subject->module = w->look.module;
+    subject->argv = &w->argv;
+    subject->visible = visible ? visible->value : NULL;
+    check_ask(subject, &choice, &request);
+    env_set(&request.values, "look_exec", w->look_exec ? w->look_exec : "", NULL);
+    env_set(&request.values, "look_shell", w->look_shell ? w->look_shell : "", NULL);
+    env_set(&request.values, "look_read", w->look_read ? w->look_read : "", NULL);
+    AUTO_FREE char *lanes = with_limit(str_text(&request.lanes), w->limit);
+    const struct node_check_options options = {
+        .look = &w->look,
+        .lanes = lanes,
+        .own = str_text(&request.own),
+        .parts = &request.parts,
+        .values = &request.values,
+    };
+    node_request_check(&w->target, &w->job, &options, w->nonce, call);
+    check_request_release(&request);
+}
+
 static int build(const char *verb, int argc, char **argv)
 {
     struct options w = {.target = {.run = "r", .run_id = "r-00000000", .attempt = 1},
@@ -164,7 +236,7 @@ static int build(const char *verb, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
         AUTO_FREE char *key = xstrndup(argv[i], (size_t)(equals - argv[i]));
-        if (!take_job(&w, key, equals + 1) && !take_probe(&w, key, equals + 1)) {
+        if (!take_job(&w, key, equals + 1) && !take_check(&w, key, equals + 1)) {
             take_other(&w, key, equals + 1);
         }
     }
@@ -176,7 +248,7 @@ static int build(const char *verb, int argc, char **argv)
     w.job.env = &w.env;
     w.job.computed = &w.computed;
     if (strcmp(verb, "probe") == 0) {
-        node_request_probe(&w.target, &w.job, &w.probe, w.nonce, &call);
+        build_check(&w, &call);
     } else if (strcmp(verb, "start") == 0) {
         node_request_start(&w.target, &w.job, &w.start, w.nonce, &call);
     } else if (strcmp(verb, "observe") == 0) {
@@ -257,41 +329,98 @@ static json_t *foreign(const struct node_foreign *f)
                      text(f->user), "pid", (json_int_t)f->pid, "lives", f->lives);
 }
 
-static json_t *parse_probe(const char *bytes, size_t len, const char *nonce, struct error *err)
+static json_t *fact(const struct facts *f, const char *key)
 {
-    struct node_probe p;
+    return text(facts_some(f, key));
+}
+
+static json_t *fact_number(const struct facts *f, const char *key)
+{
+    return json_integer((json_int_t)facts_uint(f, key, 0));
+}
+
+static json_t *fact_list(const struct facts *f, const char *key, bool is_process)
+{
+    json_t *array = json_array();
+    size_t at = 0;
+
+    for (const char *value = NULL; (value = facts_next(f, key, &at)) != NULL;) {
+        struct fact_process p;
+        if (is_process && fact_read_process(value, &p)) {
+            AUTO_FREE char *command = xstrndup(p.command, p.command_len);
+            json_array_append_new(array, json_pack("{s:I, s:s%, s:o}", "pid", (json_int_t)p.pid, "state",
+                                                   &p.state, (size_t)1, "command", text(command)));
+        } else if (!is_process) {
+            AUTO_FREE char *first = xstrndup(value, strcspn(value, " "));
+            json_array_append_new(array, json_pack("[o, o]", text(first), text(value + strlen(first) + 1)));
+        }
+    }
+    return array;
+}
+
+/* The ids of checks that say this of themselves. */
+static json_t *ids_with(const struct facts *f, const char *suffix)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < f->len; i++) {
+        const char *key = f->items[i].key;
+        if (text_ends(key, suffix)) {
+            json_array_append_new(array, json_stringn(key, strlen(key) - strlen(suffix)));
+        }
+    }
+    return array;
+}
+
+static json_t *parse_check(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    AUTO_FACTS struct facts f = FACTS_INIT;
     json_t *out = NULL;
 
-    if (node_answer_probe(bytes, len, nonce, &p, err) == 0) {
-        out =
-            json_pack("{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:o}", "home", text(p.home), "host", text(p.host),
-                      "user", text(p.user), "boot_id", text(p.boot_id), "uid", (json_int_t)p.uid, "cores",
-                      (int)p.cores, "gpus", (int)p.gpus, "gpus_problem", text(p.gpus_problem));
-        json_object_update_new(out, json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o}",
-                                              "artifacts", text(p.artifacts), "writable",
-                                              p.artifacts_writable, "problem", text(p.artifacts_problem),
-                                              "workdir_exists", p.workdir_exists, "workdir", text(p.workdir),
-                                              "program_exists", p.program_exists, "interpreter_found",
-                                              p.interpreter_found, "module_found", p.module_found,
-                                              "interpreter", text(p.interpreter), "path", text(p.path)));
-        json_object_update_new(out, json_pack("{s:o, s:o, s:o}", "fault", text(p.fault), "fault_file",
-                                              text(p.fault_file), "fault_detail", text(p.fault_detail)));
-        json_object_update_new(out, json_pack("{s:b, s:i, s:i, s:o}", "setup_failed", p.setup.failed,
-                                              "setup_line", (int)p.setup.line, "setup_status", p.setup.status,
-                                              "setup_output", text(p.setup.output)));
-        json_object_update_new(
-            out, json_pack("{s:i, s:b, s:I, s:o, s:o, s:o, s:o, s:b, s:b}", "port", (int)p.port, "port_taken",
-                           p.port_taken, "port_pid", (json_int_t)p.port_pid, "port_command",
-                           text(p.port_command), "interface", text(p.interface), "live", processes(&p.live),
-                           "foreign", foreign(&p.foreign), "python", p.has_python, "perl", p.has_perl));
-        json_t *others = json_array();
-        for (size_t i = 0; i < p.others.len; i++) {
-            json_array_append_new(
-                others, json_pack("[o, o]", text(p.others.items[i].run_id), text(p.others.items[i].user)));
-        }
-        json_object_set_new(out, "others", others);
+    if (node_answer_facts(bytes, len, nonce, &f, err) != 0 || check_verify(&f, err) != 0) {
+        return NULL;
     }
-    node_probe_release(&p);
+    if (facts_is_set(&f, "artifacts.writable") && facts_text(&f, "earlier.foreign") == NULL &&
+        facts_text(&f, "earlier.scan") == NULL) {
+        error_set(err, &kind_node_answer, "no proof");
+        return NULL;
+    }
+    bool found = facts_some(&f, "interpreter.found") != NULL;
+    const char *status = facts_some(&f, "setup.status");
+    out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "home", fact(&f, "node.home"), "host",
+                    fact(&f, "node.host"), "user", fact(&f, "node.user"), "boot_id", fact(&f, "node.boot_id"),
+                    "uid", fact_number(&f, "node.uid"), "cores", fact_number(&f, "node.cores"), "gpus",
+                    fact_number(&f, "gpus.visible"), "gpus_problem", fact(&f, "gpus.problem"));
+    json_object_update_new(
+        out,
+        json_pack("{s:o, s:b, s:o, s:b, s:o, s:b, s:b, s:b, s:o, s:o}", "artifacts",
+                  fact(&f, "node.artifacts"), "writable", facts_is_set(&f, "artifacts.writable"), "problem",
+                  fact(&f, "artifacts.problem"), "workdir_exists", !facts_is_set(&f, "workdir.missing"),
+                  "workdir", fact(&f, "workdir.path"), "program_exists", !facts_is_set(&f, "program.missing"),
+                  "interpreter_found", found, "module_found", !facts_is_set(&f, "module.missing"),
+                  "interpreter", fact(&f, "interpreter.found"), "path", fact(&f, "setup.path")));
+    json_object_update_new(
+        out, json_pack("{s:o, s:o, s:o, s:b, s:o, s:i, s:o}", "fault", fact(&f, "fault.kind"), "fault_file",
+                       fact(&f, "fault.file"), "fault_detail", fact(&f, "fault.detail"), "setup_failed",
+                       facts_text(&f, "setup.failed") != NULL, "setup_line", fact_number(&f, "setup.failed"),
+                       "setup_status", status != NULL ? atoi(status) : -1, "setup_output",
+                       fact(&f, "setup.output")));
+    json_object_update_new(
+        out,
+        json_pack("{s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:o}", "port",
+                  fact_number(&f, "port.number"), "port_taken", facts_is_set(&f, "port.taken"), "port_pid",
+                  fact_number(&f, "port.pid"), "port_command", fact(&f, "port.command"), "interface",
+                  fact(&f, "route.interface"), "live", "total", fact_number(&f, "earlier.live_total"),
+                  "items", fact_list(&f, "earlier.live", true), "python", facts_is_set(&f, "node.python"),
+                  "perl", facts_is_set(&f, "node.perl"), "others", fact_list(&f, "others.run", false)));
+    const char *verdict = facts_text(&f, "earlier.foreign");
+    json_object_set_new(out, "foreign",
+                        json_pack("{s:o, s:o, s:o, s:o, s:b}", "run_id", fact(&f, "earlier.foreign_run_id"),
+                                  "host", fact(&f, "earlier.foreign_host"), "user",
+                                  fact(&f, "earlier.foreign_user"), "pid",
+                                  fact_number(&f, "earlier.foreign_pid"), "lives",
+                                  verdict != NULL && strcmp(verdict, "lives") == 0));
+    json_object_set_new(out, "late", ids_with(&f, ".late"));
+    json_object_set_new(out, "ran", ids_with(&f, ".ran"));
     return out;
 }
 
@@ -427,7 +556,7 @@ static int parse(const char *verb, const char *nonce)
         return parse_tail(&in, nonce);
     }
     if (strcmp(verb, "probe") == 0) {
-        out = parse_probe(str_text(&in), in.len, nonce, &err);
+        out = parse_check(str_text(&in), in.len, nonce, &err);
     } else if (strcmp(verb, "start") == 0) {
         out = parse_start(str_text(&in), in.len, nonce, &err);
     } else if (strcmp(verb, "observe") == 0) {

@@ -13,9 +13,11 @@ mt_encode() { # TEXT -> mt_coded
     esac
 }
 
+# mt_prefix stands before each key. mt_frame_lost: a frame could not be written (the output is a file on a full disk).
+mt_prefix='' mt_frame_lost=''
 mt_frame() { # KEY VALUE
     mt_encode "$2"
-    printf '\n@@%s %s=%s\n' "$mt_nonce" "$1" "$mt_coded"
+    printf '\n@@%s %s=%s\n' "$mt_nonce" "$mt_prefix$1" "$mt_coded" || mt_frame_lost=1
 }
 
 mt_end() {
@@ -25,6 +27,7 @@ mt_end() {
 }
 
 mt_fail() { # KIND DETAIL
+    mt_prefix=
     mt_frame error "$1"
     mt_frame detail "$2"
     mt_end

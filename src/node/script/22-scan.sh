@@ -362,6 +362,7 @@ mt_check_problem() {
 }
 
 mt_frame_unproven() {
+    mt_prefix=
     mt_frame error scan
     mt_frame detail "$mt_unproven"
 }

@@ -18,119 +18,29 @@
 #define FRAME "\n@@" N " "
 #define END   FRAME "end=ok\n"
 
-static const char probe_text[] =
-    FRAME "home=/root\n" FRAME "host=g1\n" FRAME "user=me\n" FRAME "boot_id=b-1\n" FRAME "uid=1000\n" FRAME
-          "cores=96\n" FRAME "gpus=8\n" FRAME "artifacts=/a%20b%0ac\n" FRAME "writable=1\n" FRAME
-          "scan=ok\n" FRAME "workdir=/w\n" FRAME "path=/bin\n" FRAME "interpreter=/bin/python3\n" FRAME
-          "port=29501\n" FRAME "interface=bond0\n" FRAME "python=1\n" FRAME "live=77 S torchrun x\n" FRAME
-          "live=78 D \n" FRAME "live_total=2\n" END;
-
-static void test_a_probe(void **state)
+/* Facts of any question: decoded, in order, a key that comes twice is a list. */
+static void test_facts(void **state)
 {
     (void)state;
-    struct node_probe probe;
+    static const char text[] = FRAME "node.host=g1\n" FRAME "node.artifacts=/a%20b%0ac\n" FRAME
+                                     "earlier.live=77 S torchrun x\n" FRAME "earlier.live=78 D \n" FRAME
+                                     "port.number=29501\n" FRAME "node.python=1\n" FRAME "empty=\n" END;
+    AUTO_FACTS struct facts facts = FACTS_INIT;
     struct error err = ERROR_INIT;
+    size_t at = 0;
 
-    assert_int_equal(node_answer_probe(probe_text, strlen(probe_text), N, &probe, &err), 0);
-    assert_string_equal(probe.home, "/root");
-    assert_string_equal(probe.host, "g1");
-    assert_string_equal(probe.artifacts, "/a b\nc");
-    assert_int_equal(probe.uid, 1000);
-    assert_int_equal(probe.cores, 96);
-    assert_int_equal(probe.gpus, 8);
-    assert_true(probe.artifacts_writable);
-    assert_true(probe.workdir_exists && probe.program_exists && probe.interpreter_found);
-    assert_int_equal(probe.port, 29501);
-    assert_false(probe.port_taken);
-    assert_string_equal(probe.interface, "bond0");
-    assert_true(probe.has_python);
-    assert_false(probe.has_perl);
-    assert_int_equal(probe.live.total, 2);
-    assert_int_equal(probe.live.items[0].pid, 77);
-    assert_string_equal(probe.live.items[0].command, "torchrun x");
-    assert_int_equal(probe.live.items[1].state, 'D');
-    assert_string_equal(probe.live.items[1].command, "");
-    assert_null(probe.foreign.run_id);
-    assert_false(probe.setup.failed);
-    node_probe_release(&probe);
-}
-
-static void test_findings_of_a_probe(void **state)
-{
-    (void)state;
-    static const char text[] =
-        FRAME "host=g1\n" FRAME "artifacts=/a\n" FRAME "artifacts_problem=it%27s full\n" FRAME
-              "workdir_missing=1\n" FRAME "program_missing=1\n" FRAME "interpreter_missing=1\n" FRAME
-              "port=1\n" FRAME "port_taken=1\n" FRAME "port_pid=9\n" FRAME "port_command=x\n" FRAME
-              "setup_failed=3\n" FRAME "setup_status=-1\n" FRAME "setup_output=o\n" FRAME
-              "gpus_problem=ill\n" FRAME "foreign=unsure\n" FRAME "foreign_run_id=r-1\n" FRAME
-              "foreign_host=h\n" FRAME "foreign_user=u\n" FRAME "foreign_pid=5\n" END;
-    struct node_probe probe;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(node_answer_probe(text, strlen(text), N, &probe, &err), 0);
-    assert_string_equal(probe.artifacts_problem, "it's full");
-    assert_false(probe.artifacts_writable || probe.workdir_exists || probe.program_exists ||
-                 probe.interpreter_found);
-    assert_true(probe.port_taken);
-    assert_string_equal(probe.gpus_problem, "ill");
-    assert_int_equal(probe.port_pid, 9);
-    assert_true(probe.setup.failed);
-    assert_int_equal(probe.setup.line, 3);
-    assert_int_equal(probe.setup.status, -1);
-    assert_string_equal(probe.foreign.run_id, "r-1");
-    assert_false(probe.foreign.lives);
-    assert_int_equal(probe.foreign.pid, 5);
-    node_probe_release(&probe);
-}
-
-/* U6: other runs on the node, as bounded fields. */
-static void test_other_runs(void **state)
-{
-    (void)state;
-#define PROBED FRAME "host=g1\n" FRAME "artifacts=/a\n"
-#define LONG   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-    static const char good[] =
-        PROBED FRAME "other=r-1-0a1b2c3d%20lab\n" FRAME "other=s-00000000%201007\n" END;
-    static const char *const bad[] = {
-        "r-1",
-        "r-0a1b2c3d",
-        "r-0a1b2c3d%20",
-        "-0a1b2c3d%20lab",
-        "r-0A1b2c3d%20lab",
-        "r%0a-0a1b2c3d%20lab",
-        "r-0a1b2c3d%20a%20b",
-        "r-0a1b2c3d%20a%27",
-        "r-0a1b2c3d%20%1b[1m",
-        "r-0a1b2c3d%20" LONG "x",
-        LONG "x-0a1b2c3d%20lab",
-        "",
-    };
-    struct node_probe probe;
-    struct error err = ERROR_INIT;
-
-    assert_int_equal(node_answer_probe(good, strlen(good), N, &probe, &err), 0);
-    assert_int_equal(probe.others.len, 2);
-    assert_string_equal(probe.others.items[0].run_id, "r-1-0a1b2c3d");
-    assert_string_equal(probe.others.items[0].user, "lab");
-    assert_string_equal(probe.others.items[1].user, "1007");
-    node_probe_release(&probe);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        AUTO_FREE char *text = xasprintf(PROBED FRAME "other=%s\n" END, bad[i]);
-        err.kind = NULL;
-        assert_int_equal(node_answer_probe(text, strlen(text), N, &probe, &err), -1);
-        assert_ptr_equal(err.kind, &kind_node_answer);
-        node_probe_release(&probe);
-    }
-    AUTO_STR struct str many = STR_INIT;
-    str_add(&many, PROBED);
-    for (int i = 0; i < 1000; i++) {
-        str_addf(&many, FRAME "other=r-%08x%%20lab\n", (unsigned)i);
-    }
-    str_add(&many, END);
-    assert_int_equal(node_answer_probe(str_text(&many), many.len, N, &probe, &err), 0);
-    assert_int_equal(probe.others.len, 64);
-    node_probe_release(&probe);
+    assert_int_equal(node_answer_facts(text, strlen(text), N, &facts, &err), 0);
+    assert_string_equal(facts_text(&facts, "node.host"), "g1");
+    assert_string_equal(facts_text(&facts, "node.artifacts"), "/a b\nc");
+    assert_string_equal(facts_next(&facts, "earlier.live", &at), "77 S torchrun x");
+    assert_string_equal(facts_next(&facts, "earlier.live", &at), "78 D ");
+    assert_null(facts_next(&facts, "earlier.live", &at));
+    assert_int_equal(facts_uint(&facts, "port.number", 0), 29501);
+    assert_int_equal(facts_uint(&facts, "port.pid", 7), 7);
+    assert_true(facts_is_set(&facts, "node.python"));
+    assert_false(facts_is_set(&facts, "node.perl"));
+    assert_string_equal(facts_text(&facts, "empty"), "");
+    assert_null(facts_some(&facts, "empty"));
 }
 
 static void test_a_start(void **state)
@@ -215,12 +125,10 @@ static void test_silence_is_no_proof(void **state)
     static const char unproven[] =
         FRAME "survivor=4 S x\n" FRAME "survivor_total=1\n" FRAME "unproven=cannot fork\n" END;
     static const char removed[] = FRAME "live_total=0\n" FRAME "removed=1\n" END;
-    static const char probed[] = FRAME "host=g1\n" FRAME "artifacts=/a\n" FRAME "writable=1\n" END;
     static const char looked[] = FRAME "life=none\n" FRAME "leftover_total=0\n" END;
     static const char refused[] = FRAME "error=scan\n" FRAME "detail=awk was killed\n" END;
     struct node_stop stop;
     struct node_removal removal;
-    struct node_probe probe;
     struct node_observation seen;
     struct error err = ERROR_INIT;
 
@@ -233,8 +141,6 @@ static void test_silence_is_no_proof(void **state)
     node_stop_release(&stop);
     assert_int_equal(node_answer_remove(removed, strlen(removed), N, &removal, &err), -1);
     node_removal_release(&removal);
-    assert_int_equal(node_answer_probe(probed, strlen(probed), N, &probe, &err), -1);
-    node_probe_release(&probe);
     assert_int_equal(node_answer_observe(looked, strlen(looked), N, &seen, &err), 0);
     assert_false(seen.scanned);
     node_observation_release(&seen);
@@ -345,39 +251,16 @@ static void test_errors_of_the_node(void **state)
 static void test_other_verbs_ask_for_what_they_need(void **state)
 {
     (void)state;
-    struct node_probe probe;
     struct node_start start;
     struct node_stop stop;
     struct error err = ERROR_INIT;
 
-    assert_int_equal(node_answer_probe(END, strlen(END), N, &probe, &err), -1);
-    assert_string_equal(err.text, "the node's answer lacks its name or its artifacts folder");
-    node_probe_release(&probe);
     assert_int_equal(node_answer_start(END, strlen(END), N, &start, &err), -1);
     assert_string_equal(err.text, "the node's answer to a start says 'nothing'");
     node_start_release(&start);
     assert_int_equal(node_answer_stop(END, strlen(END), N, &stop, &err), -1);
     assert_string_equal(err.text, "the node's answer to a stop does not say what survived");
     node_stop_release(&stop);
-}
-
-/* S11 */
-static void test_numbers_of_a_probe_have_limits(void **state)
-{
-    (void)state;
-    static const char *const fields[] = {
-        "port=999999",    "port=65536",     "gpus=1025",
-        "cores=99999999", "uid=4294967296", "port_pid=4194305",
-        "port=-1",        "gpus=1e3",       "live=5 S x\n" FRAME "live_total=-1"};
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        struct node_probe probe;
-        struct error err = ERROR_INIT;
-        AUTO_STR struct str text = STR_INIT;
-        str_addf(&text, FRAME "host=g1\n" FRAME "artifacts=/a\n" FRAME "%s\n" END, fields[i]);
-        assert_int_equal(node_answer_probe(str_text(&text), text.len, N, &probe, &err), -1);
-        assert_true(error_is(&err, &kind_node_answer));
-        node_probe_release(&probe);
-    }
 }
 
 static void test_a_signal_is_a_name_or_nothing(void **state)
@@ -419,9 +302,7 @@ static void test_lists_and_frames_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_probe),
-        cmocka_unit_test(test_findings_of_a_probe),
-        cmocka_unit_test(test_other_runs),
+        cmocka_unit_test(test_facts),
         cmocka_unit_test(test_a_start),
         cmocka_unit_test(test_an_observation),
         cmocka_unit_test(test_a_stop),
@@ -432,7 +313,6 @@ int main(void)
         cmocka_unit_test(test_frames_that_cannot_be),
         cmocka_unit_test(test_errors_of_the_node),
         cmocka_unit_test(test_other_verbs_ask_for_what_they_need),
-        cmocka_unit_test(test_numbers_of_a_probe_have_limits),
         cmocka_unit_test(test_a_signal_is_a_name_or_nothing),
         cmocka_unit_test(test_lists_and_frames_are_bounded),
     };

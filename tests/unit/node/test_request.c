@@ -145,33 +145,42 @@ static void test_a_start(void **state)
     env_release(&computed);
 }
 
-static void test_a_probe_execs_nothing(void **state)
+static void test_checks_exec_nothing(void **state)
 {
     (void)state;
     AUTO_NODE_CALL struct node_call call;
-    AUTO_NODE_CALL struct node_call bare;
-    struct strlist argv = STRLIST_INIT;
-    struct env env = ENV_INIT;
+    AUTO_STRLIST struct strlist argv = STRLIST_INIT, parts = STRLIST_INIT;
+    struct env env = ENV_INIT, values = ENV_INIT;
 
     strlist_add(&argv, "never-run");
+    strlist_add(&parts, "check/port");
     env_set(&env, "CUDA_VISIBLE_DEVICES", "0,1", "host");
+    env_set(&values, "master_port", "7", NULL);
+    env_set(&values, "text", "it's", NULL);
     const struct node_job job = {.argv = &argv, .env = &env, .env_mode = NODE_ENV_CLEAN};
-    const struct node_probe_options options = {
-        .program = "train.py", .interpreter = "python3", .job = true, .port = true, .master_port = 7};
-    node_request_probe(&target, &job, &options, N, &call);
+    const struct node_look look = {.program = "train.py", .interpreter = "python3"};
+    const struct node_check_options options = {
+        .look = &look, .lanes = "/port:30", .own = "earlier", .parts = &parts, .values = &values};
+    node_request_check(&target, &job, &options, N, &call);
     check_frame_of_script(&call);
     check_runs_here(&call);
     check_has(&call, "\nmt_env_mode='clean'\n");
-    check_has(&call, "\nmt_visible_set=1\nmt_visible='0,1'\n");
-    check_has(&call, "\nmt_want_port=1\nmt_master_port=7\n");
-    check_has(&call, "\nmt_setup_timeout=60\n");
+    check_has(&call,
+              "\nmt_lanes='/port:30'\nmt_own_checks='earlier'\nmt_master_port='7'\nmt_text='it'\\''s'\n");
+    check_has(&call, "\nmt_check_port() {\n");
     check_has(&call, "\n[ ! -f '\\''train.py'\\'' ] ||");
     assert_null(strstr(str_text(&call.input), "never-run"));
-    node_request_probe(&target, &(struct node_job){0}, &(struct node_probe_options){0}, N, &bare);
-    check_has(&bare, "\nmt_visible_set=\n");
-    check_has(&bare, "\nmt_want_job=\n");
-    strlist_release(&argv);
+    assert_null(strstr(str_text(&call.input), "mt_check_route"));
     env_release(&env);
+    env_release(&values);
+}
+
+/* Every part is there by its name. */
+static void test_parts(void **state)
+{
+    (void)state;
+    assert_true(node_script_has("90-main") && node_script_has("check/port"));
+    assert_false(node_script_has("port"));
 }
 
 int main(void)
@@ -181,7 +190,8 @@ int main(void)
         cmocka_unit_test(test_a_tail),
         cmocka_unit_test(test_a_removal),
         cmocka_unit_test(test_a_start),
-        cmocka_unit_test(test_a_probe_execs_nothing),
+        cmocka_unit_test(test_checks_exec_nothing),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Other runs that live on this node, as far as they can be known: by the marks of processes whose environment may be
-# read, by the command line of another user's keeper, and by the records in the same artifacts folder.
+# read, by the command line of another user's keeper, and by the records in the same artifacts folder. Facts: run="RUN_ID USER", one
+# a run, at most mt_others_max; looked=1.
 
 mt_others_max=16
 
@@ -22,7 +23,7 @@ mt_frame_other() { # RUN_ID; its user is mt_s_user or, where that is no plain na
     esac
     [ -n "$mt_s_user" ] || return 0 # the process went before its owner could be seen
     mt_others=$((mt_others + 1)) mt_told="$mt_told$1 "
-    mt_frame other "$1 $mt_s_user"
+    mt_frame run "$1 $mt_s_user"
 }
 
 mt_without() { # LIST MEMBERS, with a blank before and behind each -> mt_left
@@ -83,11 +84,12 @@ mt_find_recorded() {
     done
 }
 
-# After a scan -> frames other="RUN_ID USER", one a run, at most mt_others_max. This only warns: what cannot be found
-# out is left out.
-mt_frame_others() {
+# After the scan of the check before it, with what that has found. This only warns: what cannot be found out is left out.
+mt_check_others() {
+    [ -n "$mt_scanned" ] || return 0
     mt_told=' ' mt_others=0
     mt_find_marked_others
     mt_find_keepers
     mt_find_recorded
+    mt_frame looked 1
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2088,SC2012
-# Why a program cannot run though its file is there. The job's shell has left where it stood after the setup lines,
-# and its PATH.
+# Why a program cannot run though its file is there. The job's shell has left where it stood after the setup lines, and
+# its PATH. Facts: kind, file, detail.
 
 # HOW FILE -> mt_fault, empty when there is none. HOW: exec (it is executed), shell (a shell reads it), read.
 mt_look_at() {
@@ -79,13 +79,14 @@ MT_LINE
 }
 
 # The first fault of what the job executes and reads.
-mt_probe_faults() {
+mt_check_fault() {
+    [ -e "$mt_tmp/found.setup" ] || return 0
     mt_folder=$(cat "$mt_tmp/found.folder")
     mt_look_at exec "$mt_look_exec"
     [ -n "$mt_fault" ] || mt_look_at shell "$mt_look_shell"
     [ -n "$mt_fault" ] || mt_look_at read "$mt_look_read"
     [ -n "$mt_fault" ] || return 0
-    mt_frame fault "$mt_fault"
-    mt_frame fault_file "$mt_fault_file"
-    mt_frame fault_detail "$mt_fault_detail"
+    mt_frame kind "$mt_fault"
+    mt_frame file "$mt_fault_file"
+    mt_frame detail "$mt_fault_detail"
 }

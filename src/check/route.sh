@@ -1,99 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The master port, and the interface that leads to the master, from /proc/net (and ip where there is one).
-
-# Ports that are taken here -> mt_ports: lines "port inode" of listening TCP sockets (inode 0: claimed by the
-# .state of another live run here, whose job may not listen yet).
-mt_read_ports() {
-    mt_ports=$(exec 2>&1 && awk '
-        function hex(text,    i, n) {
-            for (i = 1; i <= length(text); i++)
-                n = n * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
-            return n
-        }
-        function read_file(file,    n, part) {
-            while ((getline < file) > 0) if ($4 == "0A") { n = split($2, part, ":"); print hex(part[n]), $10 }
-        }
-        BEGIN { read_file("/proc/net/tcp"); read_file("/proc/net/tcp6"); print "end ports" }')
-    mt_code=$?
-    case $mt_ports in
-    *"end ports") return 0 ;;
-    esac
-    mt_set_unproven awk "$mt_code" "$mt_ports"
-    mt_fail_scan
-}
-
-# mt_claims: lines "port run_id pid" of other runs that live here in this artifacts folder.
-mt_read_claims() {
-    mt_claims=
-    for mt_file in "$mt_states"/*_node0.state; do
-        [ "$mt_file" != "$mt_base.state" ] || continue
-        mt_read_state "$mt_file" || continue
-        [ -n "$mt_s_master_port" ] || continue
-        mt_is_here || continue
-        mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_alive "$mt_s_starter" "$mt_s_starter_ticks" || continue
-        mt_claims="$mt_claims$mt_s_master_port $mt_s_run_id ${mt_s_pid:-0}
-"
-    done
-}
-
-mt_port_holder() { # INODE -> mt_holder: pid, or ""
-    # shellcheck disable=SC2012 # the numbers are wanted, names are not
-    mt_holder=$(ls -l /proc/[0-9]*/fd 2>/dev/null | awk -v want="socket:[$1]" '
-        /^\/proc\// { pid = $0; sub(/^\/proc\//, "", pid); sub(/\/.*/, "", pid); next }
-        $NF == want { print pid; exit }')
-}
-
-mt_find_port() { # LINES PORT -> mt_line, that of the port; fails when there is none
-    case "
-$1" in
-    *"
-$2 "*) ;;
-    *) return 1 ;;
-    esac
-    mt_line="
-$1"
-    mt_line=${mt_line#*"
-$2 "}
-    mt_line="$2 ${mt_line%%"
-"*}"
-}
-
-mt_probe_port() {
-    mt_read_ports
-    mt_read_claims
-    if [ "$mt_master_port" = 0 ]; then
-        mt_number=29500
-        while [ "$mt_number" -le 29999 ]; do
-            case "
-$mt_ports
-$mt_claims" in
-            *"
-$mt_number "*) mt_number=$((mt_number + 1)) ;;
-            *) break ;;
-            esac
-        done
-        [ "$mt_number" -le 29999 ] || mt_number=0
-        mt_frame port "$mt_number"
-        return 0
-    fi
-    mt_frame port "$mt_master_port"
-    mt_find_port "$mt_ports" "$mt_master_port" || mt_find_port "$mt_claims" "$mt_master_port" || return 0
-    mt_frame port_taken 1
-    # shellcheck disable=SC2086
-    set -- $mt_line
-    case ${3:-listen} in
-    listen)
-        mt_port_holder "$2"
-        [ -n "$mt_holder" ] || return 0
-        mt_frame port_pid "$mt_holder"
-        mt_frame port_command "$( (tr '\0' ' ' <"/proc/$mt_holder/cmdline" | head -c 400) 2>/dev/null)"
-        ;;
-    *)
-        mt_frame port_pid "$3"
-        mt_frame port_command "run $2"
-        ;;
-    esac
-}
+# The interface that leads to the master, from ip or /proc/net. Fact: interface, empty when none was found.
 
 # mt_master_addr as a numeric address -> mt_address, or "".
 mt_resolve() {
@@ -105,6 +11,10 @@ mt_resolve() {
             { sub(/#.*/, ""); for (i = 2; i <= NF; i++) if ($i == name) { print $1; exit } }' /etc/hosts 2>/dev/null)
         ;;
     esac
+}
+
+mt_check_route() {
+    mt_frame interface "$(mt_find_interface)"
 }
 
 # Print the interface that holds (on the master) or leads to the master's address; nothing when not found.

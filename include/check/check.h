@@ -1,0 +1,155 @@
+/*
+ * Checks: what can be asked of the nodes before a job starts there, and what the answers mean. Pure: a check
+ * says what to ask and judges what was said; whoever asks is above this layer.
+ *
+ * To add one: src/check/ID.c with a `const struct check check_ID`, src/check/ID.sh with a shell function
+ * mt_check_ID that says its facts with mt_frame KEY VALUE, a line in the table of src/check/table.c, and good
+ * and bad facts in tests/data/check/ID.facts. tests/unit/check/test_table.c walks the table and fails for a
+ * check that lacks a part.
+ *
+ * The names of values that ask sets, and the keys of facts, are of letters and "_". The shell function finds
+ * the value NAME in mt_NAME. Facts come back as "ID.KEY".
+ */
+#ifndef MTLAUNCH_CHECK_CHECK_H
+#define MTLAUNCH_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/strlist.h"
+#include "model/env.h"
+#include "model/facts.h"
+#include "model/finding.h"
+
+enum check_program {
+    CHECK_PROGRAM_NONE,   /* a shell line: nothing can be looked for */
+    CHECK_PROGRAM_FILE,   /* a file, relative to the working folder */
+    CHECK_PROGRAM_MODULE, /* a Python module */
+    CHECK_PROGRAM_COMMAND /* looked up in PATH, or with a slash: an executable file */
+};
+
+/* The part of a job that one node would run. All borrowed; NULL and 0: not said. */
+struct check_subject {
+    const char *run;
+    unsigned rank, nnodes;
+    bool local;            /* without ssh */
+    const char *container; /* its name; NULL: on the node itself */
+    const char *workdir;   /* as the spec has it */
+    const char *artifacts;
+    const struct strlist *setup; /* lines as they may be shown: without secrets */
+    unsigned long start_timeout_s;
+    enum check_program program_type;
+    const char *program, *interpreter;
+    const char *module;         /* that the interpreter itself needs */
+    const struct strlist *argv; /* the whole command */
+    const char *visible;        /* CUDA_VISIBLE_DEVICES as the job sets it; NULL: it does not */
+    bool counts_gpus;           /* the number of GPUs may decide how many processes start */
+    bool needs_gpus;            /* it does on this node */
+    unsigned master_port;       /* 0: any that is free */
+    const char *master_addr;
+    const char *outer_run_id; /* of the run whose job this command was called from */
+};
+
+/* When a check is made besides `mtlaunch check`. */
+enum check_when {
+    CHECK_ON_REQUEST,   /* never */
+    CHECK_BEFORE_START, /* by start, unless --no-check */
+    CHECK_ALWAYS        /* by every start */
+};
+
+enum check_fact_type {
+    CHECK_TEXT,
+    CHECK_NUMBER,  /* 0..max */
+    CHECK_STATUS,  /* an exit status 0..255, or -1: none */
+    CHECK_PROCESS, /* "PID STATE COMMAND" */
+    CHECK_RUN_USER /* "RUN_ID USER" */
+};
+
+/* A fact whose form matters: an answer in which it has another is refused. */
+struct check_fact {
+    const char *key; /* without the check's id; NULL ends a list */
+    enum check_fact_type type;
+    uint64_t max;
+};
+
+struct check {
+    const char *id;    /* of letters and "_" */
+    const char *title; /* what it looks at: "master port" */
+    const char *why;   /* what goes wrong without it: one sentence */
+    /*
+     * The check whose results it uses (src/check/ID.sh may read its variables and files), or that must be
+     * over first: it runs after that one when both are asked for. NULL: none.
+     */
+    const char *needs;
+    enum check_when when;
+    unsigned timeout_s; /* on the node. 0: it must not be cut short (it proves something) and cannot hang */
+    bool has_setup;     /* it may take start_timeout besides */
+    bool apart;         /* it may take long: side by side with the others */
+    /* What it means that it did not end in time: a failure of this kind, or (NULL) a warning. */
+    const struct error_kind *late;
+    const struct check_fact *facts; /* NULL: texts only */
+
+    /* Does it make sense for this node? Then set the values that its shell function needs. */
+    bool (*ask)(const struct check_subject *subject, struct env *values);
+
+    /* What the facts of one node mean. No finding: nothing is to be said (what it needs has failed). */
+    void (*judge)(const struct check_subject *subject, const struct facts *facts, struct findings *out);
+};
+
+/* All checks, in the order in which their findings count. */
+extern const struct check *const checks_all[];
+extern const size_t checks_count;
+
+#define CHECKS_MAX 64 /* room for the checks of the table; tests/unit/check holds it */
+
+/* By id. NULL: none of that name. */
+const struct check *check_find(const char *id);
+
+/* A choice among the checks, one entry each as in checks_all. */
+struct check_choice {
+    bool wanted[CHECKS_MAX];
+};
+
+/* Those of a start: all that are made before one, or (no_check) always. */
+void check_choose_start(struct check_choice *choice, bool no_check);
+
+/* What one node is to be asked, for node_request_check. Owned. */
+struct check_request {
+    struct str lanes;     /* checks that run side by side: see src/node/script/30-check.sh */
+    struct str own;       /* those that must not be cut short, in order */
+    struct strlist parts; /* names of their parts of the script */
+    struct env values;
+};
+
+void check_request_release(struct check_request *request);
+
+/* choice loses what makes no sense for this node. */
+void check_ask(const struct check_subject *subject, struct check_choice *choice, struct check_request *out);
+
+/*
+ * Is every fact of an answer of the form that its check says? -1 with kind_node_answer. Judges may then take
+ * numbers for numbers.
+ */
+int check_verify(const struct facts *facts, struct error *err);
+
+/* Judge the chosen checks of one node, in the order of the table. out: appended to. */
+void check_judge(const struct check_subject *subject, const struct check_choice *choice,
+                 const struct facts *facts, struct findings *out);
+
+/* The setup line with this number (from 1), as a message quotes it: its first line. The caller frees it. */
+char *check_quote_setup(const struct strlist *setup, uint64_t number);
+
+/* Whose .state stands in the way of a run: NULL where it is not known. */
+struct check_foreign {
+    const char *run_id, *host, *user;
+    int64_t pid;
+    bool lives; /* false: it cannot be shown dead */
+};
+
+/* The error for it: kind_run_foreign. Returns -1. */
+int check_foreign_error(const struct check_foreign *foreign, const char *run, struct error *err);
+
+#endif

@@ -1,0 +1,107 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# The GPUs here, by nvidia-smi. Facts: present, visible (within CUDA_VISIBLE_DEVICES); problem: why they cannot be counted.
+
+# Where nvidia-smi is: in the job's own environment, after the setup lines; else in the login's -> mt_smi
+mt_find_smi() {
+    mt_smi=
+    [ ! -f "$mt_tmp/found.smi" ] || mt_smi=$(cat "$mt_tmp/found.smi")
+    case $mt_smi in
+    /*) ;;
+    *) mt_smi=$(command -v nvidia-smi) || mt_smi= ;;
+    esac
+}
+
+# A GPU of this node, or of this container -> mt_device, empty when there is none
+mt_find_device() {
+    mt_device=
+    for mt_file in /dev/nvidia[0-9]*; do
+        [ -e "$mt_file" ] || continue
+        mt_device=$mt_file
+        return 0
+    done
+    # a container sees the folder of the node's driver too
+    [ -n "$mt_inside" ] || [ ! -d /proc/driver/nvidia ] || mt_device=/proc/driver/nvidia
+}
+
+# nvidia-smi with the paths that the job would have. Arguments as those of mt_run_limited, less the command.
+mt_run_smi() {
+    mt_limit=$1 mt_out=$2
+    shift 2
+    set -- "$mt_smi" "$@"
+    [ ! -f "$mt_tmp/found.libraries" ] || set -- LD_LIBRARY_PATH="$(cat "$mt_tmp/found.libraries")" "$@"
+    [ ! -f "$mt_tmp/found.path" ] || set -- PATH="$(cat "$mt_tmp/found.path")" "$@"
+    mt_run_limited "$mt_limit" "$mt_out" "$mt_setsid" env "$@"
+}
+
+# What nvidia-smi said, on one line, for a person.
+mt_smi_words() { head -c 400 "$mt_tmp/gpus" | tr -d '\000' | tr -s '\n\r\t ' ' ' | sed 's/^ //;s/ $//'; }
+
+# All GPUs here -> mt_gpus; mt_problem: why that is not known. Half a list is no list.
+mt_list_gpus() {
+    mt_gpus=0 mt_problem=
+    mt_find_device
+    mt_find_smi
+    if [ -z "$mt_smi" ]; then
+        [ -z "$mt_device" ] || mt_problem="there is a GPU ($mt_device), but no nvidia-smi in PATH"
+        return 0
+    fi
+    mt_run_smi 15 "$mt_tmp/gpus" -L
+    if [ ! -f "$mt_tmp/gpus.code" ]; then
+        mt_problem="nvidia-smi did not end within 15 s"
+        return 0
+    fi
+    read -r mt_code <"$mt_tmp/gpus.code"
+    if [ "$mt_code" != 0 ]; then
+        mt_problem="nvidia-smi ended with status $mt_code: $(mt_smi_words)"
+        return 0
+    fi
+    mt_gpus=$(tr -d '\000' <"$mt_tmp/gpus" | awk '
+        /^GPU [0-9]+: / && $2 == n + 0 ":" { n++; next }
+        n && /^[ \t]+[^ \t]/ { next }
+        /^[ \t\r]*$/ { next }
+        { bad = 1 }
+        END { print bad ? 0 : n + 0 }')
+    [ "$(tail -c 1 "$mt_tmp/gpus" | od -An -tx1 | tr -d ' ')" = 0a ] || mt_gpus=0
+    if [ -z "$mt_gpus" ]; then
+        mt_gpus=0 mt_problem='the list of nvidia-smi could not be read'
+        return 0
+    fi
+    [ "$mt_gpus" = 0 ] || return 0
+    case $mt_device$(mt_smi_words) in
+    'No devices were found'*) ;;
+    *) mt_problem="nvidia-smi printed no whole list of GPUs: $(mt_smi_words)" ;;
+    esac
+}
+
+# Those of all that CUDA_VISIBLE_DEVICES leaves. CUDA's rule: entries count up to the first that names no device.
+mt_count_visible() { # ALL
+    printf '%s' "$mt_visible" | tr -s ', ' '\n' | awk -v all="$1" '
+        $0 == "" { next }
+        /^[0-9]+$/ { if ($0 + 0 >= all) exit; if (!($0 in seen)) n++; seen[$0] = 1; next }
+        /^(GPU|MIG)-/ { n++; next }
+        { exit }
+        END { print n + 0 }'
+}
+
+# What the job sees: what the setup lines leave, or what the spec or the login sets.
+mt_find_visible() {
+    if [ -f "$mt_tmp/found.visible" ]; then
+        mt_visible_set=1 mt_visible=$(cat "$mt_tmp/found.visible")
+    elif [ -z "$mt_visible_set" ] && [ -n "${CUDA_VISIBLE_DEVICES+x}" ]; then
+        mt_visible_set=1 mt_visible=$CUDA_VISIBLE_DEVICES
+    fi
+}
+
+mt_check_gpus() {
+    mt_find_visible
+    mt_list_gpus
+    mt_frame present "$mt_gpus"
+    if [ -z "$mt_visible_set" ]; then
+        [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
+        mt_frame visible "$mt_gpus"
+        return 0
+    fi
+    # a list without numbers, an empty one too, needs no count
+    [ -z "$mt_problem" ] || [ "$(mt_count_visible 0)" = "$(mt_count_visible 65536)" ] || mt_frame problem "$mt_problem"
+    mt_frame visible "$(mt_count_visible "$mt_gpus")"
+}

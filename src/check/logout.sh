@@ -1,0 +1,12 @@
+# shellcheck shell=sh disable=SC2154
+# Fact: kills=1. logind.conf(5): with KillUserProcesses all that a user left running ends with the last session, unless
+# the user lingers. Later files win.
+mt_check_logout() {
+    [ "$mt_uid" != 0 ] && [ ! -e "/var/lib/systemd/linger/$mt_user" ] || return 0
+    mt_line=$(cat /usr/lib/systemd/logind.conf.d/*.conf /etc/systemd/logind.conf /run/systemd/logind.conf.d/*.conf \
+        /etc/systemd/logind.conf.d/*.conf 2>/dev/null |
+        sed -n 's/^[[:space:]]*KillUserProcesses[[:space:]]*=[[:space:]]*//p' | tail -n 1)
+    case $mt_line in
+    [Yy]* | [Tt]* | 1 | [Oo][Nn]) mt_frame kills 1 ;;
+    esac
+}

@@ -1,0 +1,234 @@
+/*
+ * What each check makes of what a node says: the cases of tests/data/check/ID.facts (README.md there tells
+ * their form). Every check must have a case in which it is well and one in which it is not.
+ */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "check/check.h"
+
+struct case_file {
+    const struct check *check;
+    char *name; /* of the present case */
+    struct check_subject subject;
+    struct strlist setup, argv;
+    struct strlist kept; /* texts that subject borrows */
+    struct facts facts;
+    struct str wanted;
+    bool has_good, has_bad;
+    size_t failures, count;
+};
+
+static void forget_case(struct case_file *file)
+{
+    free(file->name);
+    file->name = NULL;
+    strlist_release(&file->setup);
+    strlist_release(&file->argv);
+    strlist_release(&file->kept);
+    facts_release(&file->facts);
+    str_reset(&file->wanted);
+    file->subject = (struct check_subject){
+        .run = "r1",
+        .nnodes = 2,
+        .start_timeout_s = 120,
+        .program = "train.py",
+        .interpreter = "python3",
+        .module = "torch",
+        .program_type = CHECK_PROGRAM_FILE,
+        .needs_gpus = true,
+        .counts_gpus = true,
+        .master_addr = "g1",
+        .setup = &file->setup,
+        .argv = &file->argv,
+    };
+}
+
+static void print_findings(const struct findings *found, struct str *out)
+{
+    for (size_t i = 0; i < found->len; i++) {
+        const struct finding *finding = &found->items[i];
+        str_addf(out, "> %s%s%s: %s\n", finding_severity_name(finding->severity), finding->kind ? " " : "",
+                 finding->kind ? finding->kind->name : "", finding->text);
+        if (finding->evidence) {
+            str_addf(out, "= %s\n", finding->evidence);
+        }
+        if (finding->remedy) {
+            str_addf(out, "! %s\n", finding->remedy);
+        }
+    }
+    if (found->len == 0) {
+        str_add(out, "> nothing\n");
+    }
+}
+
+static void end_case(struct case_file *file)
+{
+    AUTO_FINDINGS struct findings found = FINDINGS_INIT;
+    AUTO_STR struct str got = STR_INIT;
+    struct error err = ERROR_INIT;
+    if (!file->name) {
+        return;
+    }
+    struct check_choice choice = {0};
+    for (size_t i = 0; i < checks_count; i++) {
+        choice.wanted[i] = checks_all[i] == file->check;
+    }
+    if (check_verify(&file->facts, &err) != 0) {
+        str_addf(&got, "> refused: %s\n", err.text);
+    } else {
+        check_judge(&file->subject, &choice, &file->facts, &found);
+        print_findings(&found, &got);
+    }
+    file->count++;
+    file->has_good = file->has_good || (found.len > 0 && findings_worst(&found, NULL) == FINDING_OK);
+    file->has_bad = file->has_bad || findings_worst(&found, NULL) > FINDING_OK;
+    if (strcmp(str_text(&got), str_text(&file->wanted)) != 0) {
+        print_error("%s, '%s': wanted\n%sgot\n%s", file->check->id, file->name, str_text(&file->wanted),
+                    str_text(&got));
+        file->failures++;
+    }
+}
+
+static const char *keep(struct case_file *file, const char *text)
+{
+    strlist_add(&file->kept, text);
+    return file->kept.items[file->kept.len - 1];
+}
+
+static unsigned to_number(const char *text)
+{
+    return (unsigned)strtoul(text, NULL, 10);
+}
+
+static void set_subject(struct case_file *file, const char *key, const char *value)
+{
+    struct check_subject *subject = &file->subject;
+    const char *kept = value[0] == '\0' ? NULL : keep(file, value);
+    if (strcmp(key, "container") == 0) {
+        subject->container = kept;
+    } else if (strcmp(key, "workdir") == 0) {
+        subject->workdir = kept;
+    } else if (strcmp(key, "program") == 0) {
+        subject->program = kept;
+    } else if (strcmp(key, "command") == 0) {
+        subject->program = kept;
+        subject->program_type = CHECK_PROGRAM_COMMAND;
+    } else if (strcmp(key, "setup") == 0) {
+        strlist_add(&file->setup, value);
+    } else if (strcmp(key, "master_port") == 0) {
+        subject->master_port = to_number(value);
+    } else if (strcmp(key, "needs_gpus") == 0) {
+        subject->needs_gpus = to_number(value) != 0;
+    } else if (strcmp(key, "outer") == 0) {
+        subject->outer_run_id = kept;
+    } else {
+        fail_msg("%s: unknown subject '%s'", file->check->id, key);
+    }
+}
+
+/* "KEY=VALUE", in VALUE a "\n" is a line's end. */
+static char *split(char *line)
+{
+    char *value = strchr(line, '=');
+    assert_non_null(value);
+    *value++ = '\0';
+    for (char *at = value; (at = strstr(at, "\\n"));) {
+        *at = '\n';
+        memmove(at + 1, at + 2, strlen(at + 2) + 1);
+    }
+    return value;
+}
+
+static void take_line(struct case_file *file, char *line)
+{
+    if (text_starts(line, "case ")) {
+        end_case(file);
+        forget_case(file);
+        file->name = xstrdup(line + strlen("case "));
+        facts_add(&file->facts, "node.host", "g1", NULL);
+        facts_add(&file->facts, "node.artifacts", "/a", NULL);
+        facts_add(&file->facts, "node.home", "/home/me", NULL);
+        AUTO_FREE char *ran = xasprintf("%s.ran", file->check->id);
+        facts_add(&file->facts, ran, "1", NULL);
+    } else if (line[0] == '@') {
+        char *value = split(line + 2);
+        set_subject(file, line + 2, value);
+    } else if (strchr(">!=", line[0]) && line[0] != '\0') {
+        str_addf(&file->wanted, "%s\n", line);
+    } else if (line[0] != '\0' && line[0] != '#') {
+        char *value = split(line);
+        assert_int_equal(facts_add(&file->facts, line, value, NULL), 0);
+    }
+}
+
+static void run_file(const struct check *check)
+{
+    struct case_file file = {.check = check};
+    AUTO_FREE char *path = xasprintf("tests/data/check/%s.facts", check->id);
+    AUTO_STR struct str text = STR_INIT;
+    struct error err = ERROR_INIT;
+    if (file_read(path, 1 << 20, &text, &err) != 0) {
+        fail_msg("the check '%s' lacks its good and bad facts: %s", check->id, err.text);
+    }
+    char *rest = NULL;
+    for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        take_line(&file, line);
+    }
+    end_case(&file);
+    if (!file.has_good || !file.has_bad) {
+        print_error("%s: no case in which it is %s\n", path, file.has_good ? "unwell" : "well");
+        file.failures++;
+    }
+    assert_int_equal(file.failures, 0);
+    forget_case(&file);
+    str_release(&file.wanted);
+}
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < checks_count; i++) {
+        run_file(checks_all[i]);
+    }
+}
+
+/* What a check that did not end in time means. */
+static void test_late(void **state)
+{
+    (void)state;
+    struct check_choice choice = {0};
+    AUTO_FACTS struct facts facts = FACTS_INIT;
+    AUTO_FINDINGS struct findings found = FINDINGS_INIT;
+    const struct check_subject subject = {.run = "r", .start_timeout_s = 5};
+    for (size_t i = 0; i < checks_count; i++) {
+        choice.wanted[i] = true;
+    }
+    check_judge(&subject, &choice, &facts, &found);
+    assert_int_equal(found.len, checks_count);
+    for (size_t i = 0; i < found.len; i++) {
+        const struct check *check = check_find(found.items[i].id);
+        assert_int_equal(found.items[i].severity, check->late ? FINDING_FAIL : FINDING_WARN);
+        assert_non_null(found.items[i].remedy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_late),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
