@@ -21,6 +21,8 @@ bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 /* DURATION of the contract: whole seconds, or a whole number with s, m, h or d. Result in seconds. */
 bool text_to_duration(const char *text, uint64_t *seconds);
+/* The duration that text most likely means ("10 minutes": "10m", "1h30m": "90m"), or NULL. Caller frees. */
+char *text_duration_meant(const char *text);
 
 /* SIZE of the contract: whole bytes, or a whole number with K, M, G or T (powers of 1024); at most INT64_MAX.
  */

@@ -62,8 +62,9 @@ struct job {
 
     char *hosts;        /* for hostlist_parse, laid out as in the spec so that lines agree; NULL: not given */
     bool hosts_is_list; /* one entry a line (HOSTLIST_LINES) rather than an expression */
-    unsigned hosts_line; /* line in the spec of the first entry; 0: not from the spec */
-    char *hostfile;      /* path, resolved against folder; NULL */
+    unsigned hostfile_line; /* line of the spec that names it; 0: not from the spec */
+    unsigned hosts_line;    /* line in the spec of the first entry; 0: not from the spec */
+    char *hostfile;         /* path, resolved against folder; NULL */
 
     char *launcher;          /* "torchrun" */
     unsigned nproc_per_node; /* 0: auto */

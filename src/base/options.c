@@ -109,12 +109,15 @@ static int store_uint(const struct parser *p, const struct option *option, const
         *to = (struct option_uint){.given = true, .value = (unsigned long)value};
         return 0;
     }
+    bool is_above = text_to_uint(text, 0, UINT64_MAX, &value) && value > max;
     if (option->max == 0) {
-        return error_set(p->err, &kind_usage, "'%s' must be a whole number of at least %lu, not '%s'", shown,
-                         option->min, text);
+        error_set(p->err, &kind_usage, "'%s' must be a whole number of at least %lu, not '%s'", shown,
+                  option->min, text);
+    } else {
+        error_set(p->err, &kind_usage, "'%s' must be a whole number from %lu to %lu, not '%s'", shown,
+                  option->min, option->max, text);
     }
-    return error_set(p->err, &kind_usage, "'%s' must be a whole number from %lu to %lu, not '%s'", shown,
-                     option->min, option->max, text);
+    return error_hint(p->err, "write %s %lu", shown, is_above ? option->max : option->min);
 }
 
 static int store_duration(const struct parser *p, const struct option *option, const char *shown,
@@ -124,17 +127,20 @@ static int store_duration(const struct parser *p, const struct option *option, c
     uint64_t value;
 
     if (!text_to_duration(text, &value)) {
+        AUTO_FREE char *meant = text_duration_meant(text);
         error_set(p->err, &kind_usage, "'%s' must be a duration, not '%s'", shown, text);
-        return error_hint(p->err,
-                          "write whole seconds or a whole number with s, m, h or d, such as 90s or 10m");
+        return meant ? error_hint(p->err, "write %s %s", shown, meant)
+                     : error_hint(
+                           p->err,
+                           "write whole seconds or a whole number with s, m, h or d, such as 90s or 10m");
     }
     if (value < option->min) {
-        return error_set(p->err, &kind_usage, "'%s' must be at least %lus, not '%s'", shown, option->min,
-                         text);
+        error_set(p->err, &kind_usage, "'%s' must be at least %lus, not '%s'", shown, option->min, text);
+        return error_hint(p->err, "write %s %lus", shown, option->min);
     }
     if (option->max != 0 && value > option->max) {
-        return error_set(p->err, &kind_usage, "'%s' must be at most %lus, not '%s'", shown, option->max,
-                         text);
+        error_set(p->err, &kind_usage, "'%s' must be at most %lus, not '%s'", shown, option->max, text);
+        return error_hint(p->err, "write %s %lus", shown, option->max);
     }
     *to = (struct option_uint){.given = true, .value = (unsigned long)value};
     return 0;
@@ -157,10 +163,8 @@ static int store_choice(const struct parser *p, const struct option *option, con
     }
     error_set(p->err, &kind_usage, "'%s' must be %s, not '%s'", shown, str_text(&allowed), text);
     const char *nearest = text_nearest(text, option->choices, count);
-    if (nearest) {
-        return error_hint(p->err, "did you mean '%s'?", nearest);
-    }
-    return -1;
+    return nearest ? error_hint(p->err, "did you mean '%s'?", nearest)
+                   : error_hint(p->err, "write %s %s", shown, option->choices[0]);
 }
 
 /* The word behind the option, unless it is "--" or surely the next option: then the value was forgotten. */

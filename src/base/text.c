@@ -93,6 +93,55 @@ bool text_to_duration(const char *text, uint64_t *seconds)
     return read_with_unit(text, units, ARRAY_LEN(units), TEXT_DURATION_MAX, seconds);
 }
 
+/* Seconds in the unit that a word names, 0: it names none. */
+static uint64_t unit_of_word(const char *word, size_t len)
+{
+    static const struct {
+        const char *names; /* between blanks */
+        uint64_t seconds;
+    } units[] = {{" s sec secs second seconds ", 1},
+                 {" m min mins minute minutes ", 60},
+                 {" h hr hrs hour hours ", 3600},
+                 {" d day days ", 86400}};
+    AUTO_FREE char *name = xasprintf(" %.*s ", (int)len, word);
+    text_lower(name);
+    for (size_t i = 0; i < ARRAY_LEN(units) && len > 0; i++) {
+        if (strstr(units[i].names, name)) {
+            return units[i].seconds;
+        }
+    }
+    return 0;
+}
+
+char *text_duration_meant(const char *text)
+{
+    uint64_t total = 0, value;
+    const char *at = text + strspn(text, " ");
+    while (*at != '\0') {
+        if (!read_digits(at, &value, &at)) {
+            return NULL;
+        }
+        at += strspn(at, " ");
+        size_t len = 0;
+        while ((at[len] >= 'a' && at[len] <= 'z') || (at[len] >= 'A' && at[len] <= 'Z')) {
+            len++;
+        }
+        uint64_t factor = len > 8 ? 0 : unit_of_word(at, len);
+        if (factor == 0 || __builtin_mul_overflow(value, factor, &value) ||
+            __builtin_add_overflow(total, value, &total)) {
+            return NULL;
+        }
+        at += len + strspn(at + len, " ");
+    }
+    if (total == 0 || total > TEXT_DURATION_MAX) {
+        return NULL;
+    }
+    return total % 86400 == 0  ? xasprintf("%llud", (unsigned long long)(total / 86400))
+           : total % 3600 == 0 ? xasprintf("%lluh", (unsigned long long)(total / 3600))
+           : total % 60 == 0   ? xasprintf("%llum", (unsigned long long)(total / 60))
+                               : xasprintf("%llus", (unsigned long long)total);
+}
+
 bool text_to_size(const char *text, uint64_t *bytes)
 {
     static const struct unit units[] = {{'K', UINT64_C(1) << 10},

@@ -1,5 +1,6 @@
 #include "run/exec.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -123,6 +124,24 @@ static void warn_unverified(const struct setup *setup)
     trust_survey_release(&survey);
 }
 
+#define NOT_FOUND 127 /* exit status of a shell that does not find a command */
+
+/* `exec node1 hostname` runs a command named node1 here: point to the option that names hosts. */
+static void hint_hosts(const struct cmd_call *call, const struct setup *setup)
+{
+    struct error ignored = ERROR_INIT;
+    struct hostlist list = HOSTLIST_INIT;
+    const char *first = call->rest.items[0];
+    if (!setup->alone || call->rest.len < 2 || strchr(first, '/') ||
+        hostlist_parse(&list, first, strlen(first), HOSTLIST_COMMAS, "", 0, NULL, &ignored) != 0) {
+        return;
+    }
+    hostlist_release(&list);
+    msg_info("no host was named, so '%s' was taken for a command of this machine; to run it on that host: "
+             "mtlaunch exec -H %s %s",
+             first, first, call->rest.items[1]);
+}
+
 static int run_exec_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
@@ -136,7 +155,11 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
         return -1;
     }
     warn_unverified(&setup);
-    return run_on_hosts(call, &setup, err);
+    int code = run_on_hosts(call, &setup, err);
+    if (code == NOT_FOUND) {
+        hint_hosts(call, &setup);
+    }
+    return code;
 }
 
 static const char *const usage[] = {

@@ -116,7 +116,7 @@ static int dispatch(struct cmd_call *call, int argc, char *const *argv, struct e
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         word = "help";
-    } else if (strcmp(word, "--version") == 0) {
+    } else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         word = "version";
     } else if (word[0] == '-' && has_word(argc - 1, argv + 1, "--help")) {
         return print_help(NULL, err);

@@ -13,7 +13,10 @@
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
 static const struct option global_options[] = {
-    {.name = "json", .type = OPTION_FLAG, .offset = AT(json), .help = "print the result as one JSON object"},
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .offset = AT(json),
+     .help = "print the result as one JSON object (not: help, completion)"},
     {.name = "quiet",
      .letter = 'q',
      .type = OPTION_FLAG,
@@ -178,8 +181,9 @@ static int check_operands(const struct cmd_call *call, struct error *err)
     }
     if (call->options.connect_timeout.given &&
         (call->options.connect_timeout.value < 1 || call->options.connect_timeout.value > 86400)) {
-        return error_set(err, &kind_usage, "'%lus' for --connect-timeout is not within 1s to 1d",
-                         call->options.connect_timeout.value);
+        error_set(err, &kind_usage, "'%lus' for --connect-timeout is not within 1s to 1d",
+                  call->options.connect_timeout.value);
+        return error_hint(err, "write --connect-timeout 10s, or leave it out");
     }
     return 0;
 }

@@ -84,11 +84,10 @@ static int load_hosts(struct setup *setup, const struct cmd_call *call, struct e
         .self = setup->machine.name,
         .home = setup->machine.home,
     };
-    bool alone = false;
-    int result = hostsource_find(&setup->hosts, &request, &warnings, &notes, &alone, err);
+    int result = hostsource_find(&setup->hosts, &request, &warnings, &notes, &setup->alone, err);
     say_warnings(&warnings);
     say_notes(&notes);
-    if (result == 0 && alone) {
+    if (result == 0 && setup->alone) {
         msg_info("no host list: running on this machine alone");
     }
     return result;
@@ -179,6 +178,10 @@ static int load_config(struct setup *setup, struct error *err)
     say_warnings(&warnings);
     for (size_t i = 0; i < notes.len; i++) {
         msg_verbose("%s", notes.items[i]);
+    }
+    if (!setup->config && path && !err->file[0] && !err->hint[0]) {
+        return error_hint(err, "check 'ssh.config' in %s, or leave it out to use ~/.ssh/config",
+                          setup->has_job ? setup->job.file : "the job file");
     }
     return setup->config ? 0 : -1;
 }

@@ -21,6 +21,7 @@ struct setup {
     struct run run; /* whose nodes the hosts are; setup_load_run */
     bool has_run;
     struct hostlist hosts;
+    bool alone; /* no host list was named: this machine */
     struct ssh_config *config;
     struct endpoint *endpoints; /* one a host; NULL until setup_endpoints */
     struct plan_host *facts;    /* the same for the planner; borrows from endpoints */

@@ -154,7 +154,11 @@ static int run_start_command(struct cmd_call *call, struct error *err)
     AUTO_FREE char *own_name = NULL;
     const char *name = call->operands.len > 1 ? call->operands.items[1] : NULL;
     const char *named = name ? name : "RUN";
-    if (call->options.wait && !call->options.dry_run) {
+    if (call->options.wait && call->options.dry_run) {
+        error_set(err, &kind_usage, "'--dry-run' and '--wait' exclude each other");
+        return error_hint(err, "leave out --wait to see the plan, or --dry-run to start the run");
+    }
+    if (call->options.wait) {
         session_oversee(call);
     }
     if (call->options.timeout.given && !call->options.wait) {

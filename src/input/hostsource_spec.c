@@ -28,7 +28,13 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
     if (!job->hostfile) {
         return 0;
     }
-    return hostfile_read(out, job->hostfile, context, err) < 0 ? -1 : 1;
+    if (hostfile_read(out, job->hostfile, context, err) == 0) {
+        return 1;
+    }
+    if (!err->file[0] && job->file && job->hostfile_line > 0) { /* no line of the host file is wrong */
+        error_at(err, job->file, job->hostfile_line, 0);
+    }
+    return -1;
 }
 
 const struct hostsource hostsource_spec = {"spec", find};

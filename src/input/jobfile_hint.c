@@ -56,6 +56,16 @@ int reader_hint_type(struct job_reader *reader, const struct yaml_node *node, co
     return error_hint(reader->err, "write one text, in quotes if the brackets belong to it");
 }
 
+int reader_hint_duration(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                         const char *otherwise)
+{
+    uint64_t seconds = 0;
+    AUTO_FREE char *meant = text_duration_meant(node->text);
+    bool fits = meant && text_to_duration(meant, &seconds) && seconds <= STALL_MAX_S &&
+                strcmp(meant, node->text) != 0;
+    return reader_hint_write(reader, node, path, fits ? meant : otherwise);
+}
+
 int reader_hint_flag(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     static const char *const yes[] = {"True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "1", "y", "t"};

@@ -102,6 +102,9 @@ int reader_hint_write(struct job_reader *reader, const struct yaml_node *node, c
                       const char *value);
 int reader_hint_type(struct job_reader *reader, const struct yaml_node *node, const char *path,
                      const char *expected);
+/* The duration that was most likely meant, else otherwise. */
+int reader_hint_duration(struct job_reader *reader, const struct yaml_node *node, const char *path,
+                         const char *otherwise);
 int reader_hint_flag(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int reader_hint_count(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const struct field *field);

@@ -80,7 +80,7 @@ static int read_off_or_duration(struct job_reader *reader, const struct yaml_nod
     if (strcmp(node->text, "off") != 0 &&
         (!text_to_duration(node->text, &seconds) || seconds == 0 || seconds > STALL_MAX_S)) {
         reader_fail_value(reader, node, path, "off, or 1s to 365d");
-        return reader_hint_write(reader, node, path, "30m");
+        return reader_hint_duration(reader, node, path, "30m");
     }
     *out = (unsigned long)seconds;
     return 0;

@@ -246,7 +246,7 @@ static int read_duration_field(struct job_reader *reader, const struct field *fi
             xasprintf("%llus to %llud, as whole seconds or 90s 10m 2h 1d", (unsigned long long)field->min,
                       (unsigned long long)(field->max / 86400));
         reader_fail_value(reader, node, path, allowed);
-        return reader_hint_write(reader, node, path, field->example ? field->example : "10m");
+        return reader_hint_duration(reader, node, path, field->example ? field->example : "10m");
     }
     if (field->offset != FIELD_NOWHERE) {
         *(unsigned long *)(void *)((char *)reader->job + field->offset) = (unsigned long)value;

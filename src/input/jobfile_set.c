@@ -209,11 +209,35 @@ void set_add_notes(const struct job_reader *reader, struct strlist *notes)
     }
 }
 
+/* Length of the text that a name may have; what stands behind it ("-e A_KEY:secret") may be a secret. */
+static size_t name_len(const char *text)
+{
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+}
+
+static int refuse_env_name(struct job_reader *reader, const char *text)
+{
+    size_t len = name_len(text);
+    int shown = len > SHOWN_MAX ? SHOWN_MAX : (int)len;
+    AUTO_FREE char *option = xasprintf("-e %.*s…", shown, text);
+    error_set(reader->err, &kind_usage, "expected NAME or NAME=VALUE, with letters, digits and '_' in NAME");
+    if (shown > 0) {
+        error_hint(reader->err, "write -e %.*s=VALUE", shown, text);
+    } else {
+        error_hint(reader->err, "write -e NAME=VALUE");
+    }
+    return error_at(reader->err, option, 0, 0);
+}
+
 static int read_env_option(struct job_reader *reader, const char *text)
 {
     const char *equals = strchr(text, '=');
     AUTO_FREE char *name = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
     AUTO_FREE char *option = xasprintf("-e %.80s", name);
+    size_t odd = name_len(name);
+    if (name[odd] != '\0' && (!equals || !strchr(".-", name[odd]))) {
+        return refuse_env_name(reader, text);
+    }
     const char *value = equals ? equals + 1 : request_variable(reader->request, name);
     if (env_check_settable(name, value ? value : "", reader->err) < 0) {
         return error_at(reader->err, option, 0, 0);

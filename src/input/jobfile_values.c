@@ -51,6 +51,7 @@ int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const
     }
     reader->hostfile = node;
     replace(&reader->job->hostfile, reader_path(reader, text));
+    reader->job->hostfile_line = node->doc->is_option ? 0 : node->line;
     return 0;
 }
 

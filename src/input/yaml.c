@@ -292,6 +292,7 @@ static struct yaml_node *read_key(struct builder *b, const struct yaml_node *map
         yaml_fail(key, b->err, b->kind, "a key is %s, expected a text", yaml_type_name(key));
     } else if (key->text[0] == '\0') {
         yaml_fail(key, b->err, b->kind, "a key is empty");
+        error_hint(b->err, "write a name in front of the colon, or remove the entry");
     } else if (yaml_is_word(key, "<<")) {
         yaml_fail(key, b->err, b->kind, "a merge key '<<' is not allowed");
         error_hint(b->err, "write the keys out, or use profiles");

@@ -282,6 +282,21 @@ static int read_entries(struct hostlist_builder *builder, struct error *err)
     }
 }
 
+/* In a list of one line a comment reaches to the end: entries behind it are left out, most likely by mistake.
+ */
+static void warn_comment(const struct hostlist_builder *builder)
+{
+    const struct hostlist_reader *reader = &builder->reader;
+    if (reader->comment == 0 || reader->form != HOSTLIST_COMMAS || !builder->context->warnings ||
+        memchr(reader->text, '\n', reader->len)) {
+        return;
+    }
+    size_t begin = reader->comment - 1;
+    strlist_addf(builder->context->warnings, "%s: '%.*s' is a comment, so its entries are left out",
+                 reader->name, (int)(reader->len - begin > 80 ? 80 : reader->len - begin),
+                 reader->text + begin);
+}
+
 int hostlist_build(struct hostlist_builder *builder, struct error *err)
 {
     if (builder->reader.len > HOSTLIST_TEXT_MAX) {
@@ -293,6 +308,7 @@ int hostlist_build(struct hostlist_builder *builder, struct error *err)
         hostlist_removals_apply(builder, err) < 0) {
         return -1;
     }
+    warn_comment(builder);
     if (builder->warned > WARNINGS_MAX) {
         strlist_addf(builder->context->warnings, "%s: %zu more repeated entries are dropped",
                      builder->reader.name, builder->warned - WARNINGS_MAX);

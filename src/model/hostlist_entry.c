@@ -39,12 +39,16 @@ static bool starts_comment(const struct hostlist_reader *reader, size_t at)
 /* Blanks and comments; over line ends too when lines is true. */
 static void skip_blanks(struct cursor *cursor, bool lines)
 {
-    const struct hostlist_reader *reader = cursor->reader;
+    struct hostlist_reader *reader = cursor->reader;
 
     while (cursor->pos < cursor->end) {
         if (starts_comment(reader, cursor->pos)) {
+            size_t begin = cursor->pos;
             while (cursor->pos < cursor->end && reader->text[cursor->pos] != '\n') {
                 cursor->pos++;
+            }
+            if (memchr(reader->text + begin, ',', cursor->pos - begin)) {
+                reader->comment = begin + 1;
             }
         } else if (is_blank(reader, cursor->pos) || (lines && reader->text[cursor->pos] == '\n')) {
             cursor->pos++;

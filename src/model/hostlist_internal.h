@@ -48,6 +48,7 @@ struct hostlist_reader {
     unsigned seen_line, seen_column;
     /* how the entry read last ended */
     bool after_comma; /* another entry must follow */
+    size_t comment;   /* 1 + offset of a comment that holds a comma; 0: there is none */
     bool after_gpus;  /* the comma stood right behind an unquoted gpus= */
 };
 

@@ -187,6 +187,9 @@ static int read_line(struct reader *reader, const char *text, struct line *line,
     if (err && err->line == 0) { /* an included file has named its own line already */
         error_at(err, line->file, line->number, 0);
         error_source(err, text, strlen(text));
+        if (!err->hint[0]) {
+            error_hint(err, "correct or remove this line; to check the file: ssh -F %s -G HOST", line->file);
+        }
     }
     return -1;
 }

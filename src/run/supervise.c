@@ -240,7 +240,7 @@ int supervise_stop(struct supervise_loop *loop, const char *why, struct error *e
         return 0;
     }
     if (!run->reason) {
-        set_reason(run, xasprintf("stopped: %s", why));
+        set_reason(run, xstrdup(why));
     }
     return stop_now(loop, why, err);
 }
@@ -356,7 +356,7 @@ int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err)
     }
     AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", run->policy.time_limit_s);
     run->timed_out = true;
-    set_reason(run, xasprintf("stopped: %s", why));
+    set_reason(run, xstrdup(why));
     run_note_event(loop->context, run, "time-limit", NULL, "%s", why);
     report_warn(loop->context, "run '%s': %s; stopping the run", run->name, why);
     return tolerate_unproven(loop, stop_now(loop, why, err), err);

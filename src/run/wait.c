@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
@@ -118,6 +119,9 @@ static int outcome(const struct run *run, struct error *err)
     case RUN_RUNNING:
     case RUN_LOST:
         break;
+    }
+    if (run->reason && text_starts(run->reason, "run '")) { /* a start that failed: it names the run itself */
+        return error_set(err, &kind_run_failed, "%s", run->reason);
     }
     return error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,
                      run->reason ? run->reason : "no reason is known");

@@ -52,6 +52,12 @@ def test_the_table_is_large_and_its_names_are_unique():
     assert len(names) >= 60 and len(names) == len(set(names))
 
 
+def test_exec_that_took_a_host_for_a_command(cli):
+    said = cli.mt("exec", "node1", "hostname", code=127).stderr
+    assert "no host was named" in said and "mtlaunch exec -H node1 hostname" in said
+    assert "no host was named" not in cli.mt("exec", "no-such-command", code=127).stderr
+
+
 if __name__ == "__main__":
     for one in read_rows(Path(sys.argv[1])):
         with tempfile.TemporaryDirectory() as folder:

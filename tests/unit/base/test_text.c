@@ -109,6 +109,26 @@ static void test_durations(void **state)
     check_units(rows, ARRAY_LEN(rows), text_to_duration);
 }
 
+static void test_durations_that_were_meant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *meant; /* NULL: nobody can tell */
+    } rows[] = {
+        {"10minutes", "10m"}, {"10 min", "10m"}, {"1h30m", "90m"}, {"2 Hours", "2h"}, {"1H", "1h"},
+        {"90sec", "90s"},     {"60s", "1m"},     {"1 day", "1d"},  {"10m", "10m"},    {"", NULL},
+        {"10", NULL},         {"soon", NULL},    {"1.5h", NULL},   {"1w", NULL},      {"-1s", NULL},
+        {"0m", NULL},         {"36501d", NULL},  {"10 m x", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_FREE char *meant = text_duration_meant(rows[i].text);
+        if (!meant != !rows[i].meant || (meant && strcmp(meant, rows[i].meant) != 0)) {
+            fail_msg("'%s': %s, expected %s", rows[i].text, meant ? meant : "nothing",
+                     rows[i].meant ? rows[i].meant : "nothing");
+        }
+    }
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -217,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_lower),
         cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_durations_that_were_meant),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_nearest_does_not_compare_long_words),

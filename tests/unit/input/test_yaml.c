@@ -111,7 +111,7 @@ static const struct refusal refusals[] = {
     {"a: 'x\n\ty'\n", 2, 1, "a tab in the indentation", "indent with blanks"},
     {"? [a]\n: 1\n", 1, 3, "a key is a list, expected a text", ""},
     {"? {a: 1}\n: 1\n", 1, 3, "a key is a mapping, expected a text", ""},
-    {"'': 1\n", 1, 1, "a key is empty", ""},
+    {"'': 1\n", 1, 1, "a key is empty", "write a name in front of the colon, or remove the entry"},
     {"a: \"x\\0y\"\n", 1, 4, "a text with a NUL byte",
      "leave the \\0 out: no argument or variable can hold it"},
     {"a: b: c\n", 1, 5, "not valid YAML: mapping values are not allowed in this context",
