@@ -19,6 +19,7 @@ struct cleanup_ping {
 
 struct cleanup_pings {
     struct node_set *set;
+    const struct run *run;
     struct cleanup_ping *items;
     size_t len;
     bool answers;
@@ -51,21 +52,21 @@ static void send_ping(void *ctx)
     fleet_exec(ping->pings->set->fleet, ping->host, &request, &handler, ping);
 }
 
-struct cleanup_pings *cleanup_pings_open(struct node_set *set)
+struct cleanup_pings *cleanup_pings_open(struct node_set *set, const struct run *run)
 {
     struct cleanup_pings *pings = xcalloc(1, sizeof(*pings));
     pings->set = set;
-    pings->len = set->run->cleanups_len;
+    pings->run = run;
+    pings->len = run->cleanups_len;
     pings->items = xcalloc(pings->len + 1, sizeof(*pings->items));
     for (size_t i = 0; i < pings->len; i++) {
         pings->items[i] = (struct cleanup_ping){
             .pings = pings,
             .host = set->cleanup_hosts[i],
-            .rank = set->run->cleanups[i].rank,
-            .attempt = set->run->cleanups[i].attempt,
+            .rank = run->cleanups[i].rank,
+            .attempt = run->cleanups[i].attempt,
         };
-        if (pings->items[i].host != NODE_SET_NO_HOST &&
-            pending_cleanup_can_try(set->run, &set->run->cleanups[i])) {
+        if (pings->items[i].host != NODE_SET_NO_HOST && pending_cleanup_can_try(run, &run->cleanups[i])) {
             send_ping(&pings->items[i]);
         }
     }
@@ -87,7 +88,7 @@ void cleanup_pings_resume(struct cleanup_pings *pings)
     pings->answers = false;
     for (size_t i = 0; i < pings->len; i++) {
         struct cleanup_ping *ping = &pings->items[i];
-        if (ping->answered && is_pending(ping, pings->set->run)) {
+        if (ping->answered && is_pending(ping, pings->run)) {
             ping->answered = false;
             fleet_timer(pings->set->fleet, policy_retry_ms(++ping->tries, UINT32_MAX / 2), send_ping, ping);
         }

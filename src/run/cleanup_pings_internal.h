@@ -8,7 +8,8 @@
 
 struct cleanup_pings;
 
-struct cleanup_pings *cleanup_pings_open(struct node_set *set);
+/* run, borrowed, is the one the set was opened for. */
+struct cleanup_pings *cleanup_pings_open(struct node_set *set, const struct run *run);
 void cleanup_pings_free(struct cleanup_pings *pings); /* after node_set_close; NULL accepted */
 
 /* Has one of them answered? The fleet's loop is stopped when one does. */

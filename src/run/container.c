@@ -9,6 +9,7 @@
 #include "node/container.h"
 #include "node_failures_internal.h"
 #include "node_set_internal.h"
+#include "round_internal.h"
 
 #define LOOK_TIMEOUT_MS 60000
 #define MAKE_TIMEOUT_MS (30u * 60 * 1000) /* the engine may pull the image first */
@@ -22,7 +23,6 @@ struct action {
 struct containers {
     const struct run_container_request *request;
     struct run_containers *out;
-    struct run run; /* no run: the hosts as the node set and failures know them */
     struct node_set set;
     struct node_failures failures;
     struct action *actions; /* one a host; action NULL: nothing to do */
@@ -44,35 +44,38 @@ void run_containers_release(struct run_containers *containers)
 
 /* --- the hosts ----------------------------------------------------------------------------------- */
 
-static void fill_hosts(struct containers *all)
+static int open_hosts(struct containers *all, struct run_context *context, struct error *err)
 {
     const struct job *job = all->request->job;
-    const struct hostlist *hosts = all->request->hosts;
+    const struct hostlist *list = all->request->hosts;
+    const struct reach reach = {
+        .user = job->ssh_user,
+        .port = job->ssh_port,
+        .identity = job->ssh_identity,
+        .config = job->ssh_config,
+        .known_hosts = job->ssh_known_hosts,
+        .client = job->ssh_client,
+        .host_key = job->ssh_host_key,
+        .jump = job->ssh_jump,
+    };
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
-    struct run *run = &all->run;
-    run_init(run);
-    run->name = xstrdup(job->name);
-    run->container_name = xstrdup(job->container.name);
-    run->container_engine = xstrdup(job->container.engine);
-    run->container_sudo = job->container.sudo;
-    run->ssh_user = xstrdup(job->ssh_user);
-    run->ssh_port = job->ssh_port;
-    run->ssh_identity = xstrdup(job->ssh_identity);
-    run->ssh_config = xstrdup(job->ssh_config);
-    run->ssh_known_hosts = xstrdup(job->ssh_known_hosts);
-    run->ssh_client = xstrdup(job->ssh_client);
-    run->ssh_host_key = xstrdup(job->ssh_host_key);
-    run->ssh_jump = xstrdup(job->ssh_jump);
-    run_nodes_alloc(run, hosts->len);
-    hostlist_labels(hosts, &labels);
-    all->out->items = xcalloc(hosts->len, sizeof(*all->out->items));
-    all->out->len = hosts->len;
-    all->actions = xcalloc(hosts->len, sizeof(*all->actions));
-    for (size_t i = 0; i < hosts->len; i++) {
-        host_copy(&run->nodes[i].host, &hosts->items[i]);
-        run->nodes[i].label = xstrdup(labels.items[i]);
+    AUTO_FREE const struct host **hosts = xcalloc(list->len + 1, sizeof(*hosts));
+    hostlist_labels(list, &labels);
+    all->out->items = xcalloc(list->len, sizeof(*all->out->items));
+    all->out->len = list->len;
+    all->actions = xcalloc(list->len, sizeof(*all->actions));
+    for (size_t i = 0; i < list->len; i++) {
+        hosts[i] = &list->items[i];
         all->out->items[i].label = xstrdup(labels.items[i]);
     }
+    node_failures_init(&all->failures, &labels);
+    const struct node_set_options options = {
+        .hosts = hosts,
+        .labels = (const char *const *)labels.items,
+        .count = list->len,
+        .reach = &reach,
+    };
+    return node_set_open(&all->set, context, &options, err);
 }
 
 static void release(struct containers *all)
@@ -84,15 +87,16 @@ static void release(struct containers *all)
     }
     free(all->actions);
     node_failures_release(&all->failures);
-    run_release(&all->run);
 }
 
+/* As the engine's own user sees it, whoever works inside. */
 static struct node_container the_container(const struct containers *all)
 {
+    const struct job_container *container = &all->request->job->container;
     return (struct node_container){
-        .name = all->run.container_name,
-        .engine = all->run.container_engine,
-        .sudo = all->run.container_sudo,
+        .name = container->name,
+        .engine = container->engine,
+        .sudo = container->sudo,
     };
 }
 
@@ -110,7 +114,7 @@ static int conclude(struct containers *all, const char *what, struct error *err)
     if (all->failures.count == 0) {
         return 0;
     }
-    node_failures_report(&all->failures, all->set.context, &all->run, &worst);
+    node_failures_report(&all->failures, all->set.context, &worst);
     if (all->out->len == 1) {
         *err = worst;
         return -1;
@@ -177,7 +181,8 @@ static int look(struct containers *all, struct error *err)
 
 static int refuse_removal(const struct containers *all, const struct run_container *item, struct error *err)
 {
-    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->run.container_name, item->runs);
+    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->request->job->container.name,
+              item->runs);
     return error_hint(err, "`mtlaunch stop %s` ends it", item->runs);
 }
 
@@ -191,7 +196,7 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
         if (!all->request->replace) {
             AUTO_FREE char *text = strlist_join(&item->differences, "; ");
             error_set(err, &kind_container_differs, "container '%s' differs from the spec: %s",
-                      all->run.container_name, text);
+                      all->request->job->container.name, text);
             return error_hint(err, "--replace removes it and makes it anew");
         }
         if (item->runs) {
@@ -219,10 +224,10 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
     if (!all->request->replace && (!item->job || strcmp(item->job, job) != 0)) {
         if (!item->job) {
             error_set(err, &kind_container_foreign, "container '%s' was not made by `mtlaunch container up`",
-                      all->run.container_name);
+                      all->request->job->container.name);
         } else {
             error_set(err, &kind_container_foreign, "container '%s' was made for job '%s', not for '%s'",
-                      all->run.container_name, item->job, job);
+                      all->request->job->container.name, item->job, job);
         }
         return error_hint(err, "--replace removes it all the same");
     }
@@ -336,9 +341,7 @@ int run_container(struct run_context *context, const struct run_container_reques
     if (check_job(request, err) != 0) {
         return -1;
     }
-    fill_hosts(&all);
-    node_failures_init(&all.failures, &all.run);
-    int result = node_set_open(&all.set, context, &all.run, err);
+    int result = open_hosts(&all, context, err);
     if (result == 0) {
         result = look(&all, err);
     }

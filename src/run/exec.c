@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
 #include "exec_internal.h"
-#include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/container.h"
-#include "node_set_internal.h"
 
 #define TICK_MS       1000
 #define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
@@ -38,7 +37,7 @@ static void report_end(struct exec_entry *entry, const struct error *error, cons
     observer->ended(observer->ctx, (size_t)(entry - entry->exec->entries), &end);
     node_exec_stream_release(&entry->out);
     node_exec_stream_release(&entry->err);
-    str_release(&entry->login_output);
+    ask_release(&entry->ask);
 }
 
 static int set_signalled(const struct exec *exec, const char *more, struct error *err)
@@ -65,38 +64,41 @@ static void on_overdue(void *ctx)
 
     entry->timer = 0;
     entry->overdue = true;
-    fleet_cancel(entry->exec->fleet, entry->id);
+    ask_cancel(&entry->ask);
 }
 
-static void on_told(void *ctx, size_t host, const struct exec_result *result)
+static bool end_build(void *ctx, const char *nonce, struct node_call *call)
+{
+    const struct exec_entry *entry = ctx;
+
+    node_request_exec_end(entry->ask.nonce, nonce, call);
+    if (entry->exec->request->container) {
+        node_call_enter(call, entry->exec->request->container);
+    }
+    return true;
+}
+
+static void end_done(void *ctx, const struct exec_result *result)
 {
     (void)ctx;
-    (void)host;
     (void)result; /* the end of the command itself is what counts */
 }
 
 /* Tell the watchdog. Where it cannot be seen by the end of the input, which is the command's own, a call
  * does.
  */
-static void tell_watchdog(const struct exec_entry *entry)
+static void tell_watchdog(struct exec_entry *entry)
 {
-    static const struct exec_handler handler = {.done = on_told};
+    static const struct ask_handler handler = {.build = end_build, .done = end_done};
+    static const struct ask_options options = {.timeout_ms = END_MS};
     const struct exec *exec = entry->exec;
-    char nonce[NODE_NONCE_LEN + 1];
-    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
 
     if (exec->request->input_fd < 0) {
-        fleet_input_end(exec->fleet, entry->id);
+        fleet_input_end(exec->fleet, entry->ask.exec);
         return;
     }
-    node_set_make_nonce(nonce);
-    node_request_exec_end(entry->nonce, nonce, &call);
-    if (exec->request->container) {
-        node_call_enter(&call, exec->request->container);
-    }
-    const struct exec_request question = {
-        .command = call.command, .input = call.input.data, .input_len = call.input.len, .timeout_ms = END_MS};
-    fleet_exec(exec->fleet, (size_t)(entry - exec->entries), &question, &handler, NULL);
+    ask_init(&entry->end, exec->fleet, entry->ask.host, &handler, &options, entry);
+    ask_send(&entry->end);
 }
 
 static void end_entry(struct exec_entry *entry)
@@ -110,12 +112,12 @@ static void end_entry(struct exec_entry *entry)
     fleet_timer_cancel(exec->fleet, entry->timer);
     entry->timer = 0;
     if (!entry->started) {
-        fleet_cancel(exec->fleet, entry->id);
+        ask_cancel(&entry->ask);
         return;
     }
     entry->unheard = exec->output_await != 0;
     if (entry->unheard && exec->request->input_fd >= 0) { /* a call of its own would not be answered either */
-        fleet_cancel(exec->fleet, entry->id);
+        ask_cancel(&entry->ask);
         return;
     }
     tell_watchdog(entry);
@@ -191,35 +193,21 @@ static void on_writable(void *ctx)
     look_at_room(exec);
 }
 
-static unsigned begin_ms(const struct exec *exec)
-{
-    return run_answer_ms(exec->request->connect_timeout_ms);
-}
-
-static void stop_begin_timer(struct exec_entry *entry)
-{
-    fleet_timer_cancel(entry->exec->fleet, entry->begin_timer);
-    entry->begin_timer = 0;
-}
-
-static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+static void on_data(void *ctx, int stream, const char *bytes, size_t len)
 {
     struct exec_entry *entry = ctx;
     struct exec *exec = entry->exec;
     const struct run_exec_observer *observer = exec->request->observer;
 
-    if (!entry->out.begun) {
-        login_output_add(&entry->login_output, bytes, len);
-    }
     node_exec_stream_take(stream == 1 ? &entry->out : &entry->err, &bytes, &len);
-    if (entry->begin_timer != 0 && entry->out.begun) {
-        stop_begin_timer(entry);
+    if (entry->out.begun) {
+        ask_begun(&entry->ask);
     }
     /* Whoever interrupts does not wait for a reader that stands still. */
     if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0)) {
         return;
     }
-    if (!observer->output(observer->ctx, host, stream, bytes, len)) {
+    if (!observer->output(observer->ctx, entry->ask.host, stream, bytes, len)) {
         go_deaf(exec);
     }
     look_at_room(exec);
@@ -239,15 +227,6 @@ static void on_tick(void *ctx)
 
 /* --- one host --- */
 
-static void on_never_began(void *ctx)
-{
-    struct exec_entry *entry = ctx;
-
-    entry->begin_timer = 0;
-    entry->never_began = true;
-    fleet_cancel(entry->exec->fleet, entry->id);
-}
-
 static void start_clock(struct exec_entry *entry)
 {
     struct exec *exec = entry->exec;
@@ -259,13 +238,11 @@ static void start_clock(struct exec_entry *entry)
     }
 }
 
-static void on_started(void *ctx, size_t host)
+static void on_started(void *ctx)
 {
     struct exec_entry *entry = ctx;
 
-    (void)host;
     entry->started = true;
-    entry->begin_timer = fleet_timer(entry->exec->fleet, begin_ms(entry->exec), on_never_began, entry);
     start_clock(entry);
 }
 
@@ -274,14 +251,6 @@ void exec_start_clocks(struct exec *exec)
     for (size_t i = 0; i < exec->next; i++) {
         start_clock(&exec->entries[i]);
     }
-}
-
-static void set_never_began(const struct exec_entry *entry, struct error *err)
-{
-    error_set(err, &kind_node_answer, "the login did not come to the command within %u s",
-              begin_ms(entry->exec) / 1000);
-    error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
-                    " --connect-timeout gives them more time");
 }
 
 static const char *how_it_ended(const struct exec_entry *entry)
@@ -305,16 +274,15 @@ static void set_timed_out(const struct exec_entry *entry, struct error *err)
     error_hint(err, "--timeout gives it more time");
 }
 
-static void on_done(void *ctx, size_t host, const struct exec_result *result)
+static void on_done(void *ctx, const struct exec_result *result)
 {
     struct exec_entry *entry = ctx;
     struct exec *exec = entry->exec;
     struct error error = result->error;
 
     fleet_timer_cancel(exec->fleet, entry->timer);
-    stop_begin_timer(entry);
-    if (entry->never_began) {
-        set_never_began(entry, &error);
+    if (entry->ask.late) {
+        /* the error says so */
     } else if (entry->timed_out) {
         set_timed_out(entry, &error);
     } else if (entry->ending && exec->signals > 0) {
@@ -324,18 +292,17 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     } else if (!error.kind && !entry->out.begun) {
         node_exec_error(&entry->out, result->exit_status, &error);
     }
-    login_output_explain(&entry->login_output, &error);
+    ask_explain(&entry->ask, &error);
     report_end(entry, &error, result);
-    fleet_close_idle(exec->fleet, host);
+    fleet_close_idle(exec->fleet, entry->ask.host);
     exec->open--;
     exec_input_forget(entry);
     ask_more(exec);
     look_at_room(exec);
 }
 
-static void on_drained(void *ctx, size_t host)
+static void on_drained(void *ctx)
 {
-    (void)host;
     exec_input_drained(ctx);
 }
 
@@ -347,14 +314,14 @@ static unsigned long node_limit_s(const struct exec *exec)
     if (request->timeout_s == 0) {
         return 0;
     }
-    return request->timeout_s + NODE_LATER_S + (request->input_fd >= 0 ? 2 * begin_ms(exec) / 1000 : 0);
+    return request->timeout_s + NODE_LATER_S +
+           (request->input_fd >= 0 ? 2 * ask_begin_ms(request->connect_timeout_ms) / 1000 : 0);
 }
 
-static void ask(struct exec_entry *entry, size_t host)
+static bool on_build(void *ctx, const char *nonce, struct node_call *call)
 {
-    static const struct exec_handler handler = {
-        .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
-    struct exec *exec = entry->exec;
+    struct exec_entry *entry = ctx;
+    const struct exec *exec = entry->exec;
     const struct run_exec_request *request = exec->request;
     const struct node_exec_options options = {
         .command = request->command,
@@ -362,23 +329,29 @@ static void ask(struct exec_entry *entry, size_t host)
         .limit_s = node_limit_s(exec),
         .mark = exec->mark,
     };
-    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
 
-    node_set_make_nonce(entry->nonce);
-    entry->out.nonce = entry->err.nonce = entry->nonce;
-    node_request_exec(&options, entry->nonce, &call);
+    entry->out.nonce = entry->err.nonce = nonce;
+    node_request_exec(&options, nonce, call);
     if (request->container) {
-        node_call_enter(&call, request->container);
+        node_call_enter(call, request->container);
     }
-    const struct exec_request question = {
-        .command = call.command,
-        .input = call.input.data,
-        .input_len = call.input.len,
+    return true;
+}
+
+static void ask_host(struct exec *exec, size_t host)
+{
+    static const struct ask_handler handler = {
+        .build = on_build, .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
+    const struct ask_options options = {
+        .begin_ms = ask_begin_ms(exec->request->connect_timeout_ms),
+        .follow = exec->request->input_fd >= 0, /* all run at once: the slowest sets the pace of the input */
         .hold_input = true,
-        .follow = options.input, /* all run at once: the slowest sets the pace of the input */
     };
+    struct exec_entry *entry = &exec->entries[host];
+
+    ask_init(&entry->ask, exec->fleet, host, &handler, &options, entry);
     exec->open++;
-    entry->id = fleet_exec(exec->fleet, host, &question, &handler, entry);
+    ask_send(&entry->ask);
 }
 
 /* As many as the fan-out allows: no call is built before its turn. */
@@ -388,8 +361,7 @@ static void ask_more(struct exec *exec)
 
     while (!exec_wants_end(exec) && exec->next < request->count &&
            (request->input_fd >= 0 || exec->open < request->fanout)) {
-        ask(&exec->entries[exec->next], exec->next);
-        exec->next++;
+        ask_host(exec, exec->next++);
     }
     if (exec->open > 0) {
         return;
@@ -437,7 +409,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     if (!exec.fleet) {
         return -1;
     }
-    node_set_make_nonce(exec.mark);
+    ask_make_nonce(exec.mark);
     exec.entries = xcalloc(request->count, sizeof(*exec.entries));
     for (size_t i = 0; i < request->count; i++) {
         exec.entries[i].exec = &exec;
@@ -456,6 +428,9 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     report_rest(&exec);
     fleet_free(exec.fleet);
     exec_input_release(&exec);
+    for (size_t i = 0; i < request->count; i++) {
+        ask_release(&exec.entries[i].end);
+    }
     free(exec.entries);
     return exec.signals > 0 ? set_signalled(&exec, "", err) : 0;
 }

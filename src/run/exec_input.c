@@ -38,7 +38,7 @@ static void end_input(struct exec *exec)
     exec->input_ended = true;
     for (size_t i = 0; i < exec->next; i++) {
         if (!exec->entries[i].done) {
-            fleet_input_end(exec->fleet, exec->entries[i].id);
+            fleet_input_end(exec->fleet, exec->entries[i].ask.exec);
         }
     }
 }
@@ -70,7 +70,7 @@ static void on_readable(void *ctx)
         }
         entry->takes_input = false;
         exec->input_busy++;
-        fleet_input(exec->fleet, entry->id, exec->input, (size_t)len);
+        fleet_input(exec->fleet, entry->ask.exec, exec->input, (size_t)len);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ask_internal.h"
 #include "base/error.h"
 #include "node/exec.h"
 #include "run/exec.h"
@@ -13,18 +14,15 @@
 
 struct exec_entry {
     struct exec *exec;
-    uint64_t id;
-    uint64_t timer;       /* of its time, or of its ending */
-    uint64_t begin_timer; /* of the login's start-up files */
+    struct ask ask;
+    struct ask end; /* tells the watchdog there to end the command */
+    uint64_t timer; /* of its time, or of its ending */
     struct node_exec_stream out, err;
-    struct str login_output; /* before the command began */
-    char nonce[NODE_NONCE_LEN + 1];
     bool started, done;
     bool takes_input; /* it has taken all that was read so far */
     bool timed_out, ending;
     bool overdue; /* it was told to end and did not */
     bool unheard; /* output was not read when it was told to end: its answer neither */
-    bool never_began;
 };
 
 struct exec {

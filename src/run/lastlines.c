@@ -10,6 +10,7 @@
 #include "node_set_internal.h"
 #include "node_target_internal.h"
 #include "observer_internal.h"
+#include "round_internal.h"
 
 #define FETCH_TIMEOUT_MS 10000
 #define TEXT_MAX         4000 /* bytes kept of a node's lines */
@@ -17,7 +18,8 @@
 #define LINES_QUOTED     5
 
 struct fetch {
-    struct node_set *set;
+    struct run_context *context;
+    const struct run *run;
     const bool *wanted;
     unsigned lines;
     char **texts;
@@ -29,7 +31,7 @@ static bool fetch_build(void *ctx, size_t node, const char *nonce, struct node_c
     if (!fetch->wanted[node]) {
         return false;
     }
-    const struct node_target target = run_node_target(fetch->set->run, node);
+    const struct node_target target = run_node_target(fetch->run, node);
     const struct node_tail_options options = {.from = NODE_TAIL_LINES, .count = fetch->lines};
     node_request_tail(&target, &options, nonce, call);
     return true;
@@ -60,7 +62,7 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
     int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
     if (result == 0 && tail.header && !tail.missing) {
         AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
-        run_mask(fetch->set->context, &plain);
+        run_mask(fetch->context, &plain);
         node_drop_shell_place(plain);
         free(fetch->texts[node]);
         fetch->texts[node] = run_safe_lines(plain);
@@ -77,9 +79,11 @@ static void fetch_failed(void *ctx, size_t node, const struct error *error, bool
     (void)started;
 }
 
-int run_fetch_lines(struct node_set *set, const bool *wanted, unsigned lines, char **texts)
+int run_fetch_lines(struct node_set *set, const struct run *run, const bool *wanted, unsigned lines,
+                    char **texts)
 {
-    struct fetch fetch = {.set = set, .wanted = wanted, .lines = lines, .texts = texts};
+    struct fetch fetch = {
+        .context = set->context, .run = run, .wanted = wanted, .lines = lines, .texts = texts};
     const struct node_question question = {
         .ctx = &fetch,
         .timeout_ms = FETCH_TIMEOUT_MS,

@@ -4,14 +4,16 @@
 
 #include <stdbool.h>
 
+#include "model/run.h"
 #include "node_set_internal.h"
 
 /*
- * Ask the wanted nodes (one flag a node) for the last lines of their logs of this attempt. texts: one a node,
- * made safe to show, without a line end behind the last one; NULL where none came. The caller frees them. 0,
- * or -1 when interrupted.
+ * Ask the wanted nodes of run, which set was opened for (one flag a node), for the last lines of their logs
+ * of this attempt. texts: one a node, made safe to show, without a line end behind the last one; NULL where
+ * none came. The caller frees them. 0, or -1 when interrupted.
  */
-int run_fetch_lines(struct node_set *set, const bool *wanted, unsigned lines, char **texts);
+int run_fetch_lines(struct node_set *set, const struct run *run, const bool *wanted, unsigned lines,
+                    char **texts);
 
 /* The end of a log's text (NULL accepted), made safe to quote: no line end behind it. Caller frees. */
 char *run_safe_lines(const char *plain);

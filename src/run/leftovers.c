@@ -11,6 +11,7 @@
 #include "node_target_internal.h"
 #include "observe_internal.h"
 #include "observer_internal.h"
+#include "round_internal.h"
 #include "stop_internal.h"
 
 struct leftovers_round {

@@ -44,17 +44,18 @@ int run_logs_select(const struct run *run, const struct run_logs_request *reques
     return result == 0 ? check_attempt(run, request->attempt, err) : result;
 }
 
-static int logs_outcome(const struct tails *tails, const struct node_set *set, struct error *err)
+static int logs_outcome(const struct tails *tails, const struct node_set *set, const struct run *run,
+                        struct error *err)
 {
     const struct node_failures *failures = tails_failures(tails);
     struct error worst = ERROR_INIT;
     if (node_set_is_interrupted(set)) {
         return node_set_interrupted_error(set, err);
     }
-    node_failures_report(failures, set->context, set->run, &worst);
+    node_failures_report(failures, set->context, &worst);
     if (failures->count > 0) {
         return error_set(err, worst.kind, "%zu of %zu logs of run '%s' could not be read to their end",
-                         failures->count, set->run->nodes_len, set->run->name);
+                         failures->count, run->nodes_len, run->name);
     }
     const struct strlist *missing = tails_missing(tails);
     if (missing->len > 0) {
@@ -65,8 +66,8 @@ static int logs_outcome(const struct tails *tails, const struct node_set *set, s
     return 0;
 }
 
-static int logs_with_set(struct node_set *set, const struct run_logs_request *request, const bool *selected,
-                         struct error *err)
+static int logs_with_set(struct node_set *set, const struct run *run, const struct run_logs_request *request,
+                         const bool *selected, struct error *err)
 {
     const struct run_observer *observer = set->context->observer;
     const struct node_tail_options options = {
@@ -75,14 +76,14 @@ static int logs_with_set(struct node_set *set, const struct run_logs_request *re
         .count = request->lines,
         .follow = request->follow,
     };
-    struct tails *tails = tails_open(set, selected, &options, NULL);
+    struct tails *tails = tails_open(set, run, selected, &options, NULL);
     while (tails_left(tails) > 0 && !node_set_is_interrupted(set)) {
         node_set_pause(set, TICK_MS);
         if (observer->tick) {
             observer->tick(observer->ctx);
         }
     }
-    int result = logs_outcome(tails, set, err);
+    int result = logs_outcome(tails, set, run, err);
     node_set_close(set);
     tails_free(tails);
     return result;
@@ -99,12 +100,12 @@ int run_logs(struct run_context *context, const char *name, const struct run_log
     AUTO_FREE bool *selected = xcalloc(run.nodes_len, sizeof(bool));
     int result = run_logs_select(&run, request, selected, err);
     if (result == 0) {
-        result = node_set_open(&set, context, &run, err);
+        result = node_set_open_run(&set, context, &run, err);
         if (result == 0 && request->follow) {
             result = node_set_hold(&set, err);
         }
         if (result == 0) {
-            result = logs_with_set(&set, request, selected, err);
+            result = logs_with_set(&set, &run, request, selected, err);
         } else {
             node_set_close(&set);
         }

@@ -6,17 +6,30 @@
 #include "model/kind.h"
 #include "node_failures_internal.h"
 
-void node_failures_init(struct node_failures *failures, const struct run *run)
+void node_failures_init(struct node_failures *failures, const struct strlist *labels)
 {
     *failures = (struct node_failures){
-        .errors = xcalloc(run->nodes_len, sizeof(struct error)),
-        .len = run->nodes_len,
+        .errors = xcalloc(labels->len + 1, sizeof(struct error)),
+        .len = labels->len,
     };
+    for (size_t i = 0; i < labels->len; i++) {
+        strlist_add(&failures->labels, labels->items[i]);
+    }
+}
+
+void node_failures_init_run(struct node_failures *failures, const struct run *run)
+{
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        strlist_add(&labels, run->nodes[i].label);
+    }
+    node_failures_init(failures, &labels);
 }
 
 void node_failures_release(struct node_failures *failures)
 {
     free(failures->errors);
+    strlist_release(&failures->labels);
     *failures = (struct node_failures){0};
 }
 
@@ -44,7 +57,7 @@ static bool told_before(const struct node_failures *failures, size_t node)
 }
 
 void node_failures_report(const struct node_failures *failures, const struct run_context *context,
-                          const struct run *run, struct error *worst)
+                          struct error *worst)
 {
     const struct run_observer *observer = context->observer;
     for (size_t i = 0; i < failures->len; i++) {
@@ -62,7 +75,7 @@ void node_failures_report(const struct node_failures *failures, const struct run
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         for (size_t other = i; other < failures->len; other++) {
             if (failures->errors[other].kind && same_failure(error, &failures->errors[other])) {
-                strlist_add(&hosts, run->nodes[other].label);
+                strlist_add(&hosts, failures->labels.items[other]);
             }
         }
         observer->failure(observer->ctx, error, &hosts);

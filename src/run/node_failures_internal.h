@@ -5,22 +5,26 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/strlist.h"
 #include "model/run.h"
 #include "run/usecase.h"
 
 struct node_failures {
     struct error *errors; /* one a node; kind NULL: none */
     size_t len;
-    size_t count; /* of nodes that failed */
+    size_t count;          /* of nodes that failed */
+    struct strlist labels; /* one a node */
 };
 
-void node_failures_init(struct node_failures *failures, const struct run *run);
+/* Labels are copied. Release in any case. */
+void node_failures_init(struct node_failures *failures, const struct strlist *labels);
+void node_failures_init_run(struct node_failures *failures, const struct run *run);
 void node_failures_release(struct node_failures *failures);
 void node_failures_set(struct node_failures *failures, size_t node, const struct error *error);
 
 /* Report to the observer, the same failure of several nodes once. worst (may be NULL): a copy of the worst.
  */
 void node_failures_report(const struct node_failures *failures, const struct run_context *context,
-                          const struct run *run, struct error *worst);
+                          struct error *worst);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The node set: all nodes of a run, reachable from this process, and the round: one question to each of them,
- * as many at once as the fan-out allows, every answer parsed as it comes.
+ * The node set: hosts that are reached from this process and spoken with together, and the signals that
+ * interrupt it.
  */
 #ifndef MTLAUNCH_RUN_NODE_SET_INTERNAL_H
 #define MTLAUNCH_RUN_NODE_SET_INTERNAL_H
@@ -9,8 +9,11 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/strlist.h"
+#include "model/host.h"
+#include "model/place.h"
+#include "model/reach.h"
 #include "model/run.h"
-#include "node/request.h"
 #include "run/usecase.h"
 #include "transport/fleet.h"
 
@@ -18,7 +21,8 @@
 
 struct node_set {
     struct run_context *context; /* borrowed */
-    const struct run *run;       /* borrowed: labels and ranks */
+    struct strlist labels;     /* of its hosts, in their order; those of pending cleanups stand behind them */
+    const struct place *place; /* borrowed; where on each host the work happens */
     struct fleet *fleet;
     size_t *cleanup_hosts;           /* one a pending cleanup: its host in the fleet, or NODE_SET_NO_HOST */
     int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
@@ -29,12 +33,28 @@ struct node_set {
     void *interrupt_ctx;
 };
 
+/* What a set is made of. All borrowed until node_set_open returns, place until the set is closed. */
+struct node_set_options {
+    const struct host *const *hosts;
+    const char *const *labels; /* for messages */
+    size_t count;
+    const struct reach *reach; /* how all of them are reached */
+    const struct place *place; /* where on each of them the work happens; NULL: on the host itself */
+};
+
 /*
- * Make the fleet for the nodes of run, in rank order, and behind them those of its pending cleanups that can
- * be reached at all. Nothing is contacted yet. Errors: kind_ssh_config, kind_identity_missing, kind_local.
+ * Open a set of hosts. Nothing is contacted yet. Close it in any case. Errors: kind_ssh_config,
+ * kind_identity_missing, kind_local.
  */
-int node_set_open(struct node_set *set, struct run_context *context, const struct run *run,
+int node_set_open(struct node_set *set, struct run_context *context, const struct node_set_options *options,
                   struct error *err);
+
+/*
+ * Open a set of the nodes of run, in rank order, and behind them those of its pending cleanups that can be
+ * reached at all. What the run keeps secret is masked from now on. Errors as above.
+ */
+int node_set_open_run(struct node_set *set, struct run_context *context, const struct run *run,
+                      struct error *err);
 void node_set_close(struct node_set *set);
 
 /* All nodes will be spoken with at once, for long. Errors: kind_local, too few open files are allowed. */
@@ -49,33 +69,7 @@ void node_set_catch_hangup(struct node_set *set);
 /* The error for that signal: kind_interrupted or kind_terminated. Returns -1. */
 int node_set_interrupted_error(const struct node_set *set, struct error *err);
 
-/* One question. All callbacks run inside node_set_ask; each gets ctx and the node's index. */
-struct node_question {
-    const char *what; /* names the step for the progress ("checking"); NULL: silent */
-    void *ctx;
-    unsigned timeout_ms; /* for the command on the node */
-    /* Build node's call (released by the node set); false: this node is not asked. */
-    bool (*build)(void *ctx, size_t node, const char *nonce, struct node_call *call);
-    /* Parse an answer. -1 with err: it is a failure after all, handed on to failed. */
-    int (*take)(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce, struct error *err);
-    /* No answer. started: the question reached the node, or may have. */
-    void (*failed)(void *ctx, size_t node, const struct error *error, bool started);
-};
-
-/*
- * A round: ask every node and wait until each has answered or failed. Returns 0, or -1 when a signal
- * interrupted it: nodes that had not answered by then get failed() with kind_interrupted.
- */
-int node_set_ask(struct node_set *set, const struct node_question *question);
-
 /* Let time pass (followers go on); ends early when a signal interrupts. */
 void node_set_pause(struct node_set *set, unsigned ms);
-
-/* Fill nonce with letters and digits nobody can guess. */
-void node_set_make_nonce(char nonce[NODE_NONCE_LEN + 1]);
-
-/* What a login is given to come from its start to our command: start-up files, the way into a container.
- * connect_timeout_ms: as it was asked for; 0: it was not. */
-unsigned run_answer_ms(unsigned connect_timeout_ms);
 
 #endif

@@ -10,6 +10,7 @@
 #include "node_target_internal.h"
 #include "observe_internal.h"
 #include "observer_internal.h"
+#include "round_internal.h"
 
 #define OBSERVE_TRIES 3 /* the record may change while the nodes are asked */
 

@@ -13,39 +13,6 @@
 #include "save_run_internal.h"
 #include "stop_internal.h"
 
-/* A run of that one node, to ask it with. */
-static void make_run(const struct run *run, const struct run_cleanup *cleanup, struct run *out)
-{
-    run_init(out);
-    out->name = xstrdup(run->name);
-    memcpy(out->id, run->id, sizeof(out->id));
-    out->attempt = cleanup->attempt;
-    out->state = RUN_STOPPED;
-    const struct reach current = run_reach(run);
-    const struct reach *reach = cleanup->place_known ? &cleanup->reach : &current;
-    out->ssh_user = xstrdup(reach->user);
-    out->ssh_port = reach->port;
-    out->ssh_identity = xstrdup(reach->identity);
-    out->ssh_config = xstrdup(reach->config);
-    out->ssh_known_hosts = xstrdup(reach->known_hosts);
-    out->ssh_client = xstrdup(reach->client);
-    out->ssh_host_key = xstrdup(reach->host_key);
-    out->ssh_jump = xstrdup(reach->jump);
-    out->container_name = xstrdup(cleanup->place.container);
-    out->container_engine = xstrdup(cleanup->place.engine);
-    out->container_user = xstrdup(cleanup->place.user);
-    out->container_sudo = cleanup->place.sudo;
-    run_nodes_alloc(out, 1);
-    struct run_node *node = &out->nodes[0];
-    host_copy(&node->host, &cleanup->host);
-    node->rank = cleanup->rank;
-    node->label = xstrdup(cleanup->label);
-    node->local = cleanup->local;
-    node->artifacts = xstrdup(cleanup->artifacts);
-    node->container_id = xstrdup(cleanup->place.id);
-    node->container_started = xstrdup(cleanup->place.started);
-}
-
 /* A record of an earlier version does not say in which container the work was, if in one: looking on the node
  * itself would prove nothing. */
 bool pending_cleanup_can_try(const struct run *run, const struct run_cleanup *cleanup)
@@ -53,31 +20,50 @@ bool pending_cleanup_can_try(const struct run *run, const struct run_cleanup *cl
     return cleanup->place_known || !run->container_name;
 }
 
+struct node_target pending_cleanup_target(const struct run *run, const struct run_cleanup *cleanup)
+{
+    return (struct node_target){
+        .run = run->name,
+        .run_id = run->id,
+        .rank = cleanup->rank,
+        .attempt = cleanup->attempt,
+        .artifacts = cleanup->artifacts,
+        .container =
+            {
+                .name = cleanup->place.container,
+                .engine = cleanup->place.engine,
+                .user = cleanup->place.user,
+                .sudo = cleanup->place.sudo,
+                .id = cleanup->place.id,
+                .started = cleanup->place.started,
+            },
+    };
+}
+
 /* Ask the node of one pending cleanup. 1: nothing is left there, 0: not proven, -1: interrupted. */
-static int try_one(struct run_context *context, const struct run *run, const struct run_cleanup *cleanup,
+static int try_one(struct run_context *context, struct run *run, const struct run_cleanup *cleanup,
                    struct run_stop_result *result, struct error *err)
 {
-    struct run one;
     struct node_set set;
     size_t unproven = 1;
     struct error unasked = ERROR_INIT;
     int code = 0;
-    const struct stop_nodes_request request = {
-        .signal = run->stop_signal,
-        .grace_s = run->stop_grace_s,
-        .sweep = true,
-        .quiet = true,
-        .only_attempt = true, /* the run may live there again */
+    const struct reach current = run_reach(run);
+    const struct host *host = &cleanup->host;
+    const char *label = cleanup->label;
+    const struct node_set_options options = {
+        .hosts = &host,
+        .labels = &label,
+        .count = 1,
+        .reach = cleanup->place_known ? &cleanup->reach : &current,
     };
-    make_run(run, cleanup, &one);
-    if (node_set_open(&set, context, &one, &unasked) != 0) {
-        report_warn(context, "%s: cannot look for what is left of attempt %u: %s", cleanup->label,
-                    cleanup->attempt, unasked.text);
-    } else if (run_stop_nodes(&set, &one, &request, result, &unproven, NULL) != 0) {
+    if (node_set_open(&set, context, &options, &unasked) != 0) {
+        report_warn(context, "%s: cannot look for what is left of attempt %u: %s", label, cleanup->attempt,
+                    unasked.text);
+    } else if (run_clean_up_node(&set, run, cleanup, result, &unproven) != 0) {
         code = node_set_interrupted_error(&set, err);
     }
     node_set_close(&set);
-    run_release(&one);
     return code != 0 ? -1 : unproven == 0;
 }
 

@@ -9,10 +9,14 @@
 
 #include "base/error.h"
 #include "model/run.h"
+#include "node/request.h"
 #include "run/usecase.h"
 
 /* Add one for that node of the current attempt. */
 void pending_cleanup_add(struct run *run, size_t index);
+
+/* The node of one, as its script knows it. Borrows from both. */
+struct node_target pending_cleanup_target(const struct run *run, const struct run_cleanup *cleanup);
 
 /* Can it be tried at all? The record of an earlier version may not say in which container to look. */
 bool pending_cleanup_can_try(const struct run *run, const struct run_cleanup *cleanup);

@@ -14,6 +14,7 @@
 #include "node_target_internal.h"
 #include "observer_internal.h"
 #include "pending_cleanup_internal.h"
+#include "round_internal.h"
 
 #define REMOVE_TIMEOUT_MS 30000
 
@@ -139,7 +140,7 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
         .take = remove_take,
         .failed = remove_failed,
     };
-    int result = node_set_open(&set, removal->context, removal->run, err);
+    int result = node_set_open_run(&set, removal->context, removal->run, err);
     if (result != 0 && force) {
         node_set_close(&set);
         return 0; /* what stays there was told before: see check_nothing_lives */
@@ -180,7 +181,7 @@ static int conclude(const struct removal *removal, bool force, struct error *err
     if (removal->failures.count == 0 || (force && pass_over(removal))) {
         return 0;
     }
-    node_failures_report(&removal->failures, removal->context, run, &worst);
+    node_failures_report(&removal->failures, removal->context, &worst);
     error_set(err, worst.kind,
               "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
               removal->failures.count, run->nodes_len);
@@ -197,7 +198,7 @@ static int remove_artifacts(struct run_context *context, const struct run *run, 
         .run = run,
         .ranks = xcalloc(run->nodes_len + 1, sizeof(struct had_ranks)),
     };
-    node_failures_init(&removal.failures, run);
+    node_failures_init_run(&removal.failures, run);
     gather_ranks(&removal, &gone);
     int result = ask_nodes(&removal, force, err);
     if (result == 0) {
@@ -267,7 +268,7 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
 {
     struct node_set set;
     struct leftovers found = {0};
-    int result = node_set_open(&set, context, run, err);
+    int result = node_set_open_run(&set, context, run, err);
     if (result != 0 && force) {
         node_set_close(&set);
         return forget_unasked(context, run, err);

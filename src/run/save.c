@@ -182,12 +182,12 @@ static int outcome(const struct save *save, const struct node_set *set, const st
     if (node_set_is_interrupted(set)) {
         return node_set_interrupted_error(set, err);
     }
-    node_failures_report(failures, set->context, set->run, &worst);
+    node_failures_report(failures, set->context, &worst);
     if (failures->count == 0) {
         return 0;
     }
     error_set(err, worst.kind, "could not save %zu of %zu logs of run '%s' to the end", failures->count,
-              set->run->nodes_len, set->run->name);
+              save->run->nodes_len, save->run->name);
     return error_hint(err, "repeat the command: it goes on where it stopped");
 }
 
@@ -198,9 +198,9 @@ static int save_from_nodes(struct save *save, const struct run_logs_request *req
         .ctx = save, .offset = on_offset, .begin = on_begin, .body = on_body, .end = on_end};
     const struct node_tail_options options = {.attempt = request->attempt, .from = NODE_TAIL_ALL};
     struct node_set set;
-    int result = node_set_open(&set, save->context, save->run, err);
+    int result = node_set_open_run(&set, save->context, save->run, err);
     if (result == 0) {
-        struct tails *tails = tails_open(&set, selected, &options, &sink);
+        struct tails *tails = tails_open(&set, save->run, selected, &options, &sink);
         while (tails_left(tails) > 0 && !node_set_is_interrupted(&set)) {
             node_set_pause(&set, TICK_MS);
         }

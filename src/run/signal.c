@@ -9,6 +9,7 @@
 #include "node_set_internal.h"
 #include "node_target_internal.h"
 #include "observer_internal.h"
+#include "round_internal.h"
 #include "select_internal.h"
 
 #define SIGNAL_TIMEOUT_MS 30000
@@ -149,7 +150,7 @@ static int ask(struct run_context *context, struct signal_round *round, size_t c
         .take = signal_take,
         .failed = signal_failed,
     };
-    int result = node_set_open(&set, context, round->run, err);
+    int result = node_set_open_run(&set, context, round->run, err);
     if (result == 0 && node_set_ask(&set, &question) != 0) {
         result = node_set_interrupted_error(&set, err);
     }
@@ -162,7 +163,7 @@ static int ask(struct run_context *context, struct signal_round *round, size_t c
     if (round->failures.count == 0) {
         return 0;
     }
-    node_failures_report(&round->failures, context, round->run, &worst);
+    node_failures_report(&round->failures, context, &worst);
     return error_set(err, worst.kind, "SIG%s was not sent to %zu of %zu nodes of run '%s'",
                      round->request->signal, round->failures.count, count, round->run->name);
 }
@@ -190,7 +191,7 @@ int run_signal(struct run_context *context, const char *name, const struct run_s
         .selected = selected,
         .nodes = xcalloc(run->nodes_len, sizeof(*round.nodes)),
     };
-    node_failures_init(&round.failures, run);
+    node_failures_init_run(&round.failures, run);
     int code = ask(context, &round, count, err);
     fill_result(&round, result);
     node_failures_release(&round.failures);

@@ -17,6 +17,7 @@
 #include "node_target_internal.h"
 #include "observer_internal.h"
 #include "respawn_internal.h"
+#include "round_internal.h"
 #include "run/notify_store.h"
 #include "save_run_internal.h"
 #include "spares_internal.h"
@@ -316,7 +317,7 @@ static int nodes_failed(struct start *start, const char *step, struct error *err
     if (is_run_failure(start)) {
         return error_set(err, &kind_run_failed, "run '%s' failed", start->run->name);
     }
-    node_failures_report(&start->failures, start->context, start->run, &worst);
+    node_failures_report(&start->failures, start->context, &worst);
     if (start->failures.count == start->run->nodes_len && start->failures.count == 1) {
         *err = worst;
         return -1;
@@ -431,10 +432,10 @@ static int try_hosts(struct start *start, struct error *err)
     start->touched = xcalloc(count, sizeof(*start->touched));
     start->unreached = xcalloc(count, sizeof(*start->unreached));
     start->ends = xcalloc(count, sizeof(*start->ends));
-    node_failures_init(&start->failures, run);
+    node_failures_init_run(&start->failures, run);
     int result = start_make_plan(start, false, err);
     if (result == 0) {
-        result = node_set_open(&start->set, start->context, run, err);
+        result = node_set_open_run(&start->set, start->context, run, err);
     }
     if (result == 0 && start->request->watched) {
         result = node_set_hold(&start->set, err); /* said here, before any node is touched */

@@ -7,6 +7,7 @@
 #include "node_set_internal.h"
 #include "preflight_internal.h"
 #include "reached_internal.h"
+#include "round_internal.h"
 #include "run/plan.h"
 
 /* A node whose command or setup line ended with a status before it counted as started. */

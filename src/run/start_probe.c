@@ -10,6 +10,7 @@
 #include "node_set_internal.h"
 #include "node_target_internal.h"
 #include "observer_internal.h"
+#include "round_internal.h"
 #include "start_internal.h"
 
 #define PROBE_MARGIN_MS 90000 /* more than the limits of the checks, so that a check that hangs is told */

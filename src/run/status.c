@@ -91,7 +91,7 @@ static int look_at_left_over(struct run_context *context, struct run *run, struc
 {
     struct node_set set;
     struct leftovers found = {0};
-    int result = node_set_open(&set, context, run, err);
+    int result = node_set_open_run(&set, context, run, err);
     if (result == 0 && run_find_leftovers(&set, run, false, &found) != 0) {
         result = node_set_interrupted_error(&set, err);
     }
@@ -117,7 +117,7 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
                                                                      : pending_cleanup_try(context, run, err);
     }
     int lock = -2;
-    int result = node_set_open(&set, context, run, err);
+    int result = node_set_open_run(&set, context, run, err);
     if (result == 0) {
         result = run_observe_and_lock(&set, run, &lock, err);
     }

@@ -14,6 +14,7 @@
 #include "node_target_internal.h"
 #include "observer_internal.h"
 #include "pending_cleanup_internal.h"
+#include "round_internal.h"
 #include "save_run_internal.h"
 #include "stand_in_internal.h"
 #include "stop_internal.h"
@@ -38,6 +39,7 @@ void run_stop_result_release(struct run_stop_result *result)
 struct stop_round {
     struct run_context *context;
     struct run *run;
+    const struct run_cleanup *cleanup; /* the only node is that of this one; NULL: those of the run */
     const struct stop_nodes_request *request;
     struct run_stop_result *result;
     struct node_failures failures;
@@ -45,13 +47,24 @@ struct stop_round {
     bool *silent;
 };
 
+static struct node_target target_of(const struct stop_round *round, size_t node)
+{
+    return round->cleanup ? pending_cleanup_target(round->run, round->cleanup)
+                          : run_node_target(round->run, node);
+}
+
+static const char *label_of(const struct stop_round *round, size_t node)
+{
+    return round->cleanup ? round->cleanup->label : round->run->nodes[node].label;
+}
+
 static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct stop_round *round = ctx;
     if (round->request->nodes && !round->request->nodes[node]) {
         return false;
     }
-    const struct node_target target = run_node_target(round->run, node);
+    const struct node_target target = target_of(round, node);
     const struct node_stop_options options = {
         .signal = round->request->signal,
         .grace_s = round->request->grace_s,
@@ -61,15 +74,15 @@ static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_ca
     return true;
 }
 
-static void add_survivors(struct run_stop_result *result, const struct run_node *node,
-                          const struct node_processes *survivors)
+static void add_survivors(const struct stop_round *round, size_t node, const struct node_processes *survivors)
 {
+    struct run_stop_result *result = round->result;
     for (size_t i = 0; i < survivors->len; i++) {
         result->survivors = xgrow(result->survivors, result->survivors_len, &result->survivors_cap,
                                   sizeof(*result->survivors));
         result->survivors[result->survivors_len++] = (struct run_survivor){
-            .rank = node->rank,
-            .host = xstrdup(node->label),
+            .rank = target_of(round, node).rank,
+            .host = xstrdup(label_of(round, node)),
             .pid = survivors->items[i].pid,
             .state = xasprintf("%c", survivors->items[i].state),
             .command = xstrdup(survivors->items[i].command),
@@ -77,8 +90,7 @@ static void add_survivors(struct run_stop_result *result, const struct run_node 
     }
 }
 
-static void add_cleaned(struct run_stop_result *result, const struct run_node *node,
-                        const struct node_processes *leftovers)
+static void add_cleaned(const struct stop_round *round, size_t node, const struct node_processes *leftovers)
 {
     if (leftovers->total == 0) {
         return;
@@ -88,14 +100,13 @@ static void add_cleaned(struct run_stop_result *result, const struct run_node *n
         const char *command = leftovers->items[i].command ? leftovers->items[i].command : "?";
         str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, command);
     }
-    strlist_addf(&result->cleaned, "%s: ended %llu left-over process%s: %s", node->label,
+    strlist_addf(&round->result->cleaned, "%s: ended %llu left-over process%s: %s", label_of(round, node),
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 
 /* A run that was started inside this one is not stopped with it; say so. A run's id is its name and 9
  * characters. */
-static void report_inner(const struct stop_round *round, const struct run_node *node,
-                         const struct strlist *inner)
+static void report_inner(const struct stop_round *round, const char *label, const struct strlist *inner)
 {
     AUTO_STRLIST struct strlist told = STRLIST_INIT;
     for (size_t i = 0; i < inner->len; i++) {
@@ -106,38 +117,37 @@ static void report_inner(const struct stop_round *round, const struct run_node *
         }
         strlist_add(&told, name);
         report_warn(round->context,
-                    "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it",
-                    node->label, name, round->run->name, name);
-        run_note_event(round->context, round->run, "inner-run", node->label,
+                    "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it", label,
+                    name, round->run->name, name);
+        run_note_event(round->context, round->run, "inner-run", label,
                        "run '%s' was started inside this one and goes on", name);
     }
 }
 
 /* What kept the node from a proof, as an error of the node. Survivors that it knows are named all the same.
  */
-static int unproven_error(const struct run_node *node, const struct node_stop *stop,
-                          struct run_stop_result *result, struct error *err)
+static int unproven_error(const struct stop_round *round, size_t node, const struct node_stop *stop,
+                          struct error *err)
 {
-    strlist_addf(&result->unproven, "%s: %s", node->label, stop->unproven);
+    strlist_addf(&round->result->unproven, "%s: %s", label_of(round, node), stop->unproven);
     return node_unproven_error(&kind_not_proven, stop->unproven, err);
 }
 
-static int stop_take(void *ctx, size_t index, const char *bytes, size_t len, const char *nonce,
+static int stop_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
                      struct error *err)
 {
     struct stop_round *round = ctx;
-    struct run_node *node = &round->run->nodes[index];
     struct node_stop stop;
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
         if (!round->request->sweep && !stop.unproven) {
-            judge_stop(node, &stop, round->request->repeated);
+            judge_stop(&round->run->nodes[node], &stop, round->request->repeated);
         }
-        report_inner(round, node, &stop.inner);
-        add_survivors(round->result, node, &stop.survivors);
-        add_cleaned(round->result, node, &stop.leftovers);
+        report_inner(round, label_of(round, node), &stop.inner);
+        add_survivors(round, node, &stop.survivors);
+        add_cleaned(round, node, &stop.leftovers);
         if (stop.unproven) {
-            result = unproven_error(node, &stop, round->result, err);
+            result = unproven_error(round, node, &stop, err);
         } else {
             *round->unproven += stop.survivors.total > 0 ? 1 : 0;
         }
@@ -161,33 +171,49 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
     }
 }
 
-int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
-                   struct run_stop_result *result, size_t *unproven, bool *silent)
+/* Ask the nodes of set. 0, or -1 when interrupted. */
+static int ask_to_stop(struct node_set *set, struct stop_round *round)
 {
-    struct stop_round round = {
-        .context = set->context,
-        .run = run,
-        .request = request,
-        .result = result,
-        .unproven = unproven,
-        .silent = silent,
-    };
     const struct node_question question = {
         .what = "stopping",
-        .ctx = &round,
-        .timeout_ms = (unsigned)(request->grace_s * 1000) + STOP_MARGIN_MS,
+        .ctx = round,
+        .timeout_ms = (unsigned)(round->request->grace_s * 1000) + STOP_MARGIN_MS,
         .build = stop_build,
         .take = stop_take,
         .failed = stop_failed,
     };
-    *unproven = 0;
-    node_failures_init(&round.failures, run);
+    *round->unproven = 0;
+    round->context = set->context;
+    node_failures_init(&round->failures, &set->labels);
     int interrupted = node_set_ask(set, &question);
-    if (interrupted == 0 && !request->quiet) {
-        node_failures_report(&round.failures, set->context, run, NULL);
+    if (interrupted == 0 && !round->request->quiet) {
+        node_failures_report(&round->failures, set->context, NULL);
     }
-    node_failures_release(&round.failures);
+    node_failures_release(&round->failures);
     return interrupted;
+}
+
+int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
+                   struct run_stop_result *result, size_t *unproven, bool *silent)
+{
+    struct stop_round round = {
+        .run = run, .request = request, .result = result, .unproven = unproven, .silent = silent};
+    return ask_to_stop(set, &round);
+}
+
+int run_clean_up_node(struct node_set *set, struct run *run, const struct run_cleanup *cleanup,
+                      struct run_stop_result *result, size_t *unproven)
+{
+    const struct stop_nodes_request request = {
+        .signal = run->stop_signal,
+        .grace_s = run->stop_grace_s,
+        .sweep = true,
+        .quiet = true,
+        .only_attempt = true, /* the run may live there again */
+    };
+    struct stop_round round = {
+        .run = run, .cleanup = cleanup, .request = &request, .result = result, .unproven = unproven};
+    return ask_to_stop(set, &round);
 }
 
 int run_unproven_error(const struct run *run, const struct run_stop_result *result, size_t unproven,
@@ -315,7 +341,7 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
         return -1;
     }
     struct node_set set;
-    int code = node_set_open(&set, context, run, err);
+    int code = node_set_open_run(&set, context, run, err);
     if (code == 0) {
         const struct stop_nodes_request how = {
             .signal = request->signal ? request->signal : run->stop_signal,

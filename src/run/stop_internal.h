@@ -30,6 +30,13 @@ struct stop_nodes_request {
 int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
                    struct run_stop_result *result, size_t *unproven, bool *silent);
 
+/*
+ * The same for the node of one pending cleanup, which is the only one of set: only what is left of that
+ * attempt is ended, and run's nodes are not judged by it.
+ */
+int run_clean_up_node(struct node_set *set, struct run *run, const struct run_cleanup *cleanup,
+                      struct run_stop_result *result, size_t *unproven);
+
 /* "run1: stopped on 4 nodes". nodes: which, one a node; NULL: all. */
 void run_report_stopped(const struct run_context *context, const struct run *run, const bool *nodes);
 

@@ -28,7 +28,7 @@
 int supervise_open(struct supervise_loop *loop, struct error *err)
 {
     struct run *run = loop->run;
-    if (node_set_open(&loop->set, loop->context, run, err) != 0 || node_set_hold(&loop->set, err) != 0) {
+    if (node_set_open_run(&loop->set, loop->context, run, err) != 0 || node_set_hold(&loop->set, err) != 0) {
         node_set_close(&loop->set);
         return -1;
     }
@@ -36,15 +36,15 @@ int supervise_open(struct supervise_loop *loop, struct error *err)
     if (loop->request->end_on_hangup) {
         node_set_catch_hangup(&loop->set);
     }
-    loop->pings = cleanup_pings_open(&loop->set);
-    loop->watchers = watchers_open(&loop->set, policy_beat_s(&run->policy));
+    loop->pings = cleanup_pings_open(&loop->set, run);
+    loop->watchers = watchers_open(&loop->set, run, policy_beat_s(&run->policy));
     if (loop->request->with_logs) {
         const struct node_tail_options options = {.from = NODE_TAIL_ALL, .follow = true};
         AUTO_FREE bool *all = xcalloc(run->nodes_len, sizeof(bool));
         for (size_t i = 0; i < run->nodes_len; i++) {
             all[i] = true;
         }
-        loop->tails = tails_open(&loop->set, all, &options, NULL);
+        loop->tails = tails_open(&loop->set, run, all, &options, NULL);
     }
     loop->due = true;
     return 0;
@@ -85,7 +85,7 @@ void supervise_explain(struct supervise_loop *loop)
     AUTO_FREE bool *wanted = xcalloc(run->nodes_len, sizeof(bool));
     AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
     wanted[first] = true;
-    run_fetch_lines(&loop->set, wanted, LINES_READ, texts);
+    run_fetch_lines(&loop->set, run, wanted, LINES_READ, texts);
     AUTO_FREE char *text = texts[first];
     set_reason(run, run_failure_text(&run->nodes[first], text));
     loop->no_restart = text && policy_forbids_restart(&run->policy, text);
@@ -159,7 +159,7 @@ static void report_stall(struct supervise_loop *loop)
     for (size_t i = 0; i < run->nodes_len; i++) {
         running[i] = run->nodes[i].state == NODE_RUNNING;
     }
-    run_fetch_lines(&loop->set, running, 1, texts);
+    run_fetch_lines(&loop->set, run, running, 1, texts);
     policy_find_behind(run, watchers_grown(loop->watchers), margin, behind);
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (behind[i]) {

@@ -1,10 +1,9 @@
 /* Reads the logs of nodes: all at once as they grow, or one after the other in rank order. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
-#include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/answer.h"
 #include "node_failures_internal.h"
@@ -25,35 +24,34 @@ struct tail {
     struct tails *tails;
     size_t node;
     enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
-    bool pausing;       /* cancelled by us because its buffer is full */
-    bool reposition;    /* cancelled by us because the sink needs other bytes */
-    bool placed;        /* next is known */
-    uint64_t next;      /* offset in the log of the next byte to come */
-    uint64_t exec;      /* while open */
-    uint64_t timer;     /* while open: until the answer begins, then until its next piece; 0: none */
+    bool pausing;    /* cancelled by us because its buffer is full */
+    bool reposition; /* cancelled by us because the sink needs other bytes */
+    bool placed;     /* next is known */
+    uint64_t next;   /* offset in the log of the next byte to come */
+    struct ask ask;
+    uint64_t timer;     /* while open: until the next piece of the answer; 0: none */
     uint64_t looked_at; /* length of the body when the timer was set */
     bool late;          /* cancelled by us because that time has passed */
     unsigned retries;
     struct str ahead; /* bytes that wait for their turn */
     struct node_tail answer;
-    struct str login_output; /* before the answer began */
-    struct error error;      /* a fault in the answer */
+    struct error error; /* a fault in the answer */
 };
 
 struct tails {
     struct node_set *set;
+    const struct run *run;
     struct node_tail_options options;
     struct tails_sink sink; /* begin NULL: the logs go to the observer */
     struct tail *items;
     size_t len;
     size_t left;
     struct strlist missing; /* labels */
-    size_t turn;            /* in order: the item that is printed now */
+    size_t current;         /* in order: the item that is printed now */
     struct node_failures failures;
 };
 
 static void tails_advance(struct tails *tails);
-static void tail_ask(struct tail *tail);
 
 static bool has_sink(const struct tails *tails)
 {
@@ -68,13 +66,13 @@ static bool is_parallel(const struct tails *tails)
 
 static bool is_current(const struct tail *tail)
 {
-    return is_parallel(tail->tails) || tail == &tail->tails->items[tail->tails->turn];
+    return is_parallel(tail->tails) || tail == &tail->tails->items[tail->tails->current];
 }
 
 static void emit(const struct tail *tail, const char *bytes, size_t len)
 {
     const struct run_observer *observer = tail->tails->set->context->observer;
-    const struct run_node *node = &tail->tails->set->run->nodes[tail->node];
+    const struct run_node *node = &tail->tails->run->nodes[tail->node];
     if (observer->log && len > 0) {
         observer->log(observer->ctx, node->rank, node->label, bytes, len);
     }
@@ -93,13 +91,13 @@ static void flush(struct tail *tail)
 /* What was read of the log is no longer in it: the rest is of another file, as it were. */
 static void start_over(struct tail *tail)
 {
-    const struct node_set *set = tail->tails->set;
-    const struct run_observer *observer = set->context->observer;
-    const struct run_node *node = &set->run->nodes[tail->node];
+    const struct run_context *context = tail->tails->set->context;
+    const struct run_observer *observer = context->observer;
+    const struct run_node *node = &tail->tails->run->nodes[tail->node];
     if (observer->log_end) {
         observer->log_end(observer->ctx, node->rank, node->label); /* of a line that has no end any more */
     }
-    report_warn(set->context, "%s: its log became shorter; it is read from its start", node->label);
+    report_warn(context, "%s: its log became shorter; it is read from its start", node->label);
     tail->next = tail->answer.offset;
 }
 
@@ -119,7 +117,7 @@ static void give_sink(struct tail *tail, const char *body, size_t len)
     }
     if (result != 0) {
         tail->reposition = result > 0;
-        fleet_cancel(tail->tails->set->fleet, tail->exec);
+        ask_cancel(&tail->ask);
     }
 }
 
@@ -132,7 +130,7 @@ static void take_body(struct tail *tail, const char *body, size_t len)
     if (tail->answer.header && tail->retries > 0) {
         if (tail->placed) {
             report_info(tail->tails->set->context, "%s: its log goes on",
-                        tail->tails->set->run->nodes[tail->node].label);
+                        tail->tails->run->nodes[tail->node].label);
         }
         tail->retries = 0;
     }
@@ -155,7 +153,7 @@ static void take_body(struct tail *tail, const char *body, size_t len)
     str_add_mem(&tail->ahead, body, len);
     if (tail->ahead.len > AHEAD_BYTES) {
         tail->pausing = true;
-        fleet_cancel(tail->tails->set->fleet, tail->exec);
+        ask_cancel(&tail->ask);
     }
 }
 
@@ -171,30 +169,22 @@ static void on_late(void *ctx);
 
 static void start_timer(struct tail *tail)
 {
-    const struct node_set *set = tail->tails->set;
-    unsigned ms = tail->answer.header ? REST_MS : run_answer_ms(set->context->connect_timeout_ms);
     stop_timer(tail);
     tail->looked_at = tail->answer.body_len;
-    tail->timer = fleet_timer(set->fleet, ms, on_late, tail);
+    tail->timer = fleet_timer(tail->tails->set->fleet, REST_MS, on_late, tail);
 }
 
-/* A login that hangs, or says a byte now and then, must not keep the other nodes' logs back. */
+/* A connection that brings a byte now and then must not keep the other nodes' logs back. */
 static void on_late(void *ctx)
 {
     struct tail *tail = ctx;
     tail->timer = 0;
-    if (tail->answer.header && tail->answer.body_len - tail->looked_at >= REST_BYTES) {
+    if (tail->answer.body_len - tail->looked_at >= REST_BYTES) {
         start_timer(tail);
         return;
     }
     tail->late = true;
-    fleet_cancel(tail->tails->set->fleet, tail->exec);
-}
-
-static void on_started(void *ctx, size_t host)
-{
-    (void)host;
-    start_timer(ctx);
+    ask_cancel(&tail->ask);
 }
 
 static bool is_whole(const struct tail *tail)
@@ -203,41 +193,24 @@ static bool is_whole(const struct tail *tail)
            (tail->answer.missing || tail->answer.body_len >= tail->answer.size - tail->answer.offset);
 }
 
-static void set_late(const struct tail *tail, struct error *err)
-{
-    const struct node_set *set = tail->tails->set;
-    if (tail->answer.header) {
-        error_set(err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
-                  REST_BYTES, REST_MS / 1000);
-        return;
-    }
-    error_set(err, &kind_timed_out, "the login did not answer within %u s",
-              run_answer_ms(set->context->connect_timeout_ms) / 1000);
-    error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
-                    " --connect-timeout gives them more time");
-}
-
-static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+static void on_data(void *ctx, int stream, const char *bytes, size_t len)
 {
     struct tail *tail = ctx;
     bool begun = tail->answer.header;
     const char *body = NULL;
     size_t body_len = 0;
-    (void)host;
-    if (!tail->answer.header) {
-        login_output_add(&tail->login_output, bytes, len);
-    }
     if (stream != 1 || tail->pausing || tail->reposition || tail->late || tail->error.kind) {
         return;
     }
     if (node_tail_feed(&tail->answer, bytes, len, &body, &body_len, &tail->error) != 0) {
-        fleet_cancel(tail->tails->set->fleet, tail->exec);
+        ask_cancel(&tail->ask);
         return;
     }
-    if (!begun && tail->answer.header && tail->tails->options.follow) {
-        stop_timer(tail); /* from now on there is news when there is news */
-    } else if (!begun && tail->answer.header) {
-        start_timer(tail);
+    if (!begun && tail->answer.header) {
+        ask_begun(&tail->ask);
+        if (!tail->tails->options.follow) { /* a follower brings news when there is news */
+            start_timer(tail);
+        }
     }
     take_body(tail, body, body_len);
 }
@@ -247,7 +220,7 @@ static void tail_end(struct tail *tail, const struct error *error)
     struct tails *tails = tail->tails;
     struct error end = ERROR_INIT;
     const struct run_observer *observer = tails->set->context->observer;
-    const struct run_node *node = &tails->set->run->nodes[tail->node];
+    const struct run_node *node = &tails->run->nodes[tail->node];
     tail->state = TAIL_ENDED;
     if (has_sink(tails) && tails->sink.end(tails->sink.ctx, tail->node, &end) != 0 && !error) {
         error = &end;
@@ -265,26 +238,14 @@ static void tail_end(struct tail *tail, const struct error *error)
     }
 }
 
-static uint32_t chance(void)
-{
-    uint32_t number = 0;
-    return getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number) ? number : UINT32_MAX / 2;
-}
-
-static void on_retry(void *ctx)
-{
-    struct tail *tail = ctx;
-    tail_ask(tail);
-}
-
 /* Does the run still live, as far as its record says? */
-static bool run_lives(const struct node_set *set)
+static bool run_lives(const struct tails *tails)
 {
     struct run fresh;
-    if (run_store_load(set->context->store, set->run->name, &fresh, NULL) != 0) {
+    if (run_store_load(tails->set->context->store, tails->run->name, &fresh, NULL) != 0) {
         return false;
     }
-    bool lives = run_state_is_live(fresh.state) && fresh.attempt == set->run->attempt;
+    bool lives = run_state_is_live(fresh.state) && fresh.attempt == tails->run->attempt;
     run_release(&fresh);
     return lives;
 }
@@ -296,37 +257,37 @@ static bool run_lives(const struct node_set *set)
 static bool retry_later(struct tail *tail, const struct error *error)
 {
     struct node_set *set = tail->tails->set;
-    bool network =
-        error->kind->exit_code == kind_connection_lost.exit_code && error->kind != &kind_node_answer;
+    bool network = error->kind->exit_code == kind_connection_lost.exit_code &&
+                   (error->kind != &kind_node_answer || tail->ask.late);
     if (!tail->tails->options.follow || !network || node_set_is_interrupted(set) ||
-        (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(set)))) {
+        (tail->retries >= RETRIES_MAX && !(tail->placed && run_lives(tail->tails)))) {
         return false;
     }
     if (++tail->retries == 1) {
-        report_warn(set->context, "%s: %s; %s", set->run->nodes[tail->node].label, error->text,
+        report_warn(set->context, "%s: %s; %s", tail->tails->run->nodes[tail->node].label, error->text,
                     tail->placed ? "its log goes on where it broke once it is reached again"
                                  : "it is asked again");
     }
     tail->state = TAIL_WAITING;
-    fleet_timer(set->fleet, policy_retry_ms(tail->retries, chance()), on_retry, tail);
+    ask_retry(&tail->ask, ask_retry_ms(tail->retries));
     return true;
 }
 
-static void on_done(void *ctx, size_t host, const struct exec_result *result)
+static void on_done(void *ctx, const struct exec_result *result)
 {
     struct tail *tail = ctx;
     struct error err = tail->error.kind ? tail->error : result->error;
-    (void)host;
     stop_timer(tail);
     if (tail->late && is_whole(tail) && !tail->pausing) {
         err = ERROR_INIT; /* all of it came, only the end of the command did not */
     } else if (tail->late) {
-        set_late(tail, &err);
+        error_set(&err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
+                  REST_BYTES, REST_MS / 1000);
     }
     tail->late = false;
     if (tail->reposition) {
         tail->reposition = tail->placed = false;
-        tail_ask(tail);
+        ask_send(&tail->ask);
     } else if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
@@ -335,10 +296,10 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
             node_tail_end(&tail->answer, tail->tails->options.follow, &err);
         }
         if (err.kind && !tail->answer.header) {
-            login_output_explain(&tail->login_output, &err);
+            ask_explain(&tail->ask, &err);
         }
         if (!err.kind && tail->tails->options.follow && result->exit_status == EXIT_SHRANK) {
-            tail_ask(tail);
+            ask_send(&tail->ask);
         } else if (!err.kind) {
             tail_end(tail, NULL);
         } else if (!retry_later(tail, &err)) {
@@ -348,14 +309,12 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     tails_advance(tail->tails);
 }
 
-static void tail_ask(struct tail *tail)
+static bool on_build(void *ctx, const char *nonce, struct node_call *call)
 {
-    static const struct exec_handler handler = {.data = on_data, .done = on_done, .started = on_started};
-    struct tails *tails = tail->tails;
-    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
-    const struct node_target target = run_node_target(tails->set->run, tail->node);
+    struct tail *tail = ctx;
+    const struct tails *tails = tail->tails;
+    const struct node_target target = run_node_target(tails->run, tail->node);
     struct node_tail_options options = tails->options;
-    char nonce[NODE_NONCE_LEN + 1];
     if (tail->placed) {
         options.from = NODE_TAIL_OFFSET;
         options.count = tail->next;
@@ -363,21 +322,26 @@ static void tail_ask(struct tail *tail)
         options.from = NODE_TAIL_OFFSET;
         options.count = tails->sink.offset(tails->sink.ctx, tail->node);
     }
-    node_set_make_nonce(nonce);
     node_tail_release(&tail->answer);
     node_tail_init(&tail->answer, nonce);
-    str_release(&tail->login_output);
-    node_request_tail(&target, &options, nonce, &call);
-    const struct exec_request request = {
-        .command = call.command,
-        .input = call.input.data,
-        .input_len = call.input.len,
-        .follow = options.follow,
-        .hold_input = options.follow && target.container.name, /* its end ends the follower inside */
-        .timeout_ms = 0,                                       /* a log may be long: see on_late */
-    };
+    node_request_tail(&target, &options, nonce, call);
     tail->state = TAIL_OPEN;
-    tail->exec = fleet_exec(tails->set->fleet, tail->node, &request, &handler, tail);
+    return true;
+}
+
+static void init_tail(struct tail *tail, struct tails *tails, size_t node)
+{
+    static const struct ask_handler handler = {.build = on_build, .data = on_data, .done = on_done};
+    const struct node_target target = run_node_target(tails->run, node);
+    const struct ask_options options = {
+        .begin_ms = ask_begin_ms(tails->set->context->connect_timeout_ms),
+        .follow = tails->options.follow,
+        .hold_input = tails->options.follow && target.container.name, /* its end ends the follower inside */
+        .timeout_ms = 0,                                              /* a log may be long: see on_late */
+    };
+    tail->tails = tails;
+    tail->node = node;
+    ask_init(&tail->ask, tails->set->fleet, node, &handler, &options, tail);
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -389,49 +353,46 @@ static void tails_advance(struct tails *tails)
     if (is_parallel(tails)) {
         return;
     }
-    while (tails->turn < tails->len) {
-        struct tail *tail = &tails->items[tails->turn];
+    while (tails->current < tails->len) {
+        struct tail *tail = &tails->items[tails->current];
         flush(tail);
         if (tail->state == TAIL_PAUSED) {
-            tail_ask(tail);
+            ask_send(&tail->ask);
         }
         if (tail->state != TAIL_ENDED) {
             break;
         }
         if (observer->log_end) {
-            const struct run_node *node = &tails->set->run->nodes[tail->node];
+            const struct run_node *node = &tails->run->nodes[tail->node];
             observer->log_end(observer->ctx, node->rank, node->label);
         }
-        tails->turn++;
+        tails->current++;
     }
-    for (size_t i = tails->turn; i < tails->len && i <= tails->turn + AHEAD_NODES; i++) {
+    for (size_t i = tails->current; i < tails->len && i <= tails->current + AHEAD_NODES; i++) {
         if (tails->items[i].state == TAIL_WAITING) {
-            tail_ask(&tails->items[i]);
+            ask_send(&tails->items[i].ask);
         }
     }
 }
 
-struct tails *tails_open(struct node_set *set, const bool *selected, const struct node_tail_options *options,
-                         const struct tails_sink *sink)
+struct tails *tails_open(struct node_set *set, const struct run *run, const bool *selected,
+                         const struct node_tail_options *options, const struct tails_sink *sink)
 {
-    const struct run *run = set->run;
     struct tails *tails = xcalloc(1, sizeof(*tails));
-    *tails = (struct tails){.set = set, .options = *options};
+    *tails = (struct tails){.set = set, .run = run, .options = *options};
     if (sink) {
         tails->sink = *sink;
     }
     tails->items = xcalloc(run->nodes_len, sizeof(*tails->items));
-    node_failures_init(&tails->failures, run);
+    node_failures_init_run(&tails->failures, run);
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (selected[i]) {
-            struct tail *tail = &tails->items[tails->len++];
-            tail->tails = tails;
-            tail->node = i;
+            init_tail(&tails->items[tails->len++], tails, i);
         }
     }
     tails->left = tails->len;
     for (size_t i = 0; is_parallel(tails) && i < tails->len; i++) {
-        tail_ask(&tails->items[i]);
+        ask_send(&tails->items[i].ask);
     }
     tails_advance(tails);
     return tails;
@@ -446,7 +407,7 @@ void tails_free(struct tails *tails)
         struct tail *tail = &tails->items[i];
         node_tail_release(&tail->answer);
         str_release(&tail->ahead);
-        str_release(&tail->login_output);
+        ask_release(&tail->ask);
     }
     node_failures_release(&tails->failures);
     strlist_release(&tails->missing);

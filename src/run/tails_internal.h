@@ -27,13 +27,14 @@ struct tails_sink {
 };
 
 /*
- * Begin. selected: one flag a node of the node set's run (borrowed until the call returns). With
+ * Begin. selected: one flag a node of run, which set was opened for
+ * (borrowed until the call returns; run until tails_free). With
  * options->follow all nodes at once, a dropped connection is taken up again where it broke; without, in rank
  * order. sink (may be NULL, copied; not with options->follow): the logs go there, as many nodes at once as
  * the fleet allows.
  */
-struct tails *tails_open(struct node_set *set, const bool *selected, const struct node_tail_options *options,
-                         const struct tails_sink *sink);
+struct tails *tails_open(struct node_set *set, const struct run *run, const bool *selected,
+                         const struct node_tail_options *options, const struct tails_sink *sink);
 
 /* Which nodes does the request name, and is there such an attempt? selected: one flag a node. */
 int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,

@@ -272,7 +272,8 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
                         int64_t began_ms, struct error *err)
 {
     struct node_set set;
-    int result = node_set_open(&set, context, run, err); /* for its signals and pauses: no node is asked */
+    int result =
+        node_set_open_run(&set, context, run, err); /* for its signals and pauses: no node is asked */
     if (result == 0 && request->end_on_hangup) {
         node_set_catch_hangup(&set);
     }

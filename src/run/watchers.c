@@ -1,7 +1,7 @@
 /* Watches nodes: each pushes what changes, and a broken watch is taken up again. */
 #include <stdlib.h>
-#include <sys/random.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "judge_internal.h"
@@ -18,9 +18,7 @@
 struct watcher {
     struct watchers *watchers;
     size_t node;
-    enum { WATCH_NONE, WATCH_OPEN, WATCH_WAITING } state;
-    uint64_t exec;     /* WATCH_OPEN */
-    uint64_t timer;    /* WATCH_WAITING */
+    struct ask ask;
     unsigned failures; /* in a row */
     int64_t heard_ms;  /* monotonic; when it was asked, at first */
     bool mute;         /* cancelled because nothing came */
@@ -35,14 +33,13 @@ struct watcher {
 
 struct watchers {
     struct node_set *set;
+    const struct run *run;
     unsigned beat_s;
     struct watcher *items; /* one a node */
     size_t len;
     int64_t *silent_since_ms, *grown_ms;
     uint64_t *log_size;
 };
-
-static void watch_ask(struct watcher *watcher);
 
 /* Time in which this process could hear a node: not that in which it was suspended or busy. */
 static int64_t now_ms(const struct watchers *watchers)
@@ -84,18 +81,18 @@ static void take_observation(struct watcher *watcher, struct node_observation *s
     note_news(watcher);
 }
 
-static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+static void on_data(void *ctx, int stream, const char *bytes, size_t len)
 {
     struct watcher *watcher = ctx;
     struct node_observation seen;
     bool is_beat = false;
     int result;
-    (void)host;
     if (stream != 1 || watcher->mute || watcher->why.kind) {
         return;
     }
     while ((result = node_watch_take(&watcher->answer, &bytes, &len, &seen, &is_beat, &watcher->why)) == 1) {
         watcher->heard_ms = now_ms(watcher->watchers);
+        ask_begun(&watcher->ask);
         if (is_beat) {
             note_log(watcher, seen.log_size);
         } else {
@@ -103,27 +100,14 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
         }
     }
     if (result < 0) {
-        fleet_cancel(watcher->watchers->set->fleet, watcher->exec);
+        ask_cancel(&watcher->ask);
     }
 }
 
-static void on_retry(void *ctx)
-{
-    watch_ask(ctx);
-}
-
-static uint32_t chance(void)
-{
-    uint32_t number = 0;
-    return getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number) ? number : UINT32_MAX / 2;
-}
-
-static void on_done(void *ctx, size_t host, const struct exec_result *result)
+static void on_done(void *ctx, const struct exec_result *result)
 {
     struct watcher *watcher = ctx;
     struct watchers *watchers = watcher->watchers;
-    (void)host;
-    watcher->state = WATCH_NONE;
     if ((watcher->over && !watcher->why.kind && !result->error.kind) ||
         node_set_is_interrupted(watchers->set)) {
         return;
@@ -141,47 +125,36 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
         *since = now_ms(watchers);
         note_news(watcher);
     }
-    watcher->state = WATCH_WAITING;
-    unsigned pause_ms = watcher->failures == 1 ? 200 : policy_retry_ms(watcher->failures - 1, chance());
-    watcher->timer = fleet_timer(watchers->set->fleet, pause_ms, on_retry, watcher);
+    ask_retry(&watcher->ask, watcher->failures == 1 ? 200 : ask_retry_ms(watcher->failures - 1));
 }
 
-static void watch_ask(struct watcher *watcher)
+static bool on_build(void *ctx, const char *nonce, struct node_call *call)
 {
-    static const struct exec_handler handler = {.data = on_data, .done = on_done};
+    struct watcher *watcher = ctx;
     struct watchers *watchers = watcher->watchers;
-    AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
-    const struct node_target target = run_node_target(watchers->set->run, watcher->node);
+    const struct node_target target = run_node_target(watchers->run, watcher->node);
     const struct node_watch_options options = {.beat_s = watchers->beat_s};
-    char nonce[NODE_NONCE_LEN + 1];
-    node_set_make_nonce(nonce);
     node_watch_release(&watcher->answer);
     node_watch_init(&watcher->answer, nonce);
-    node_request_watch(&target, &options, nonce, &call);
+    node_request_watch(&target, &options, nonce, call);
     test_crash_point(watchers->set->context);
-    const struct exec_request request = {
-        .command = call.command,
-        .input = call.input.data,
-        .input_len = call.input.len,
-        .follow = true,
-        .hold_input = target.container.name, /* its end ends the watch inside */
-    };
     watcher->why.kind = NULL;
     watcher->mute = false;
     watcher->over = false;
     watcher->heard_ms = now_ms(watchers);
-    watcher->state = WATCH_OPEN;
-    watcher->exec = fleet_exec(watchers->set->fleet, watcher->node, &request, &handler, watcher);
+    return true;
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-struct watchers *watchers_open(struct node_set *set, unsigned beat_s)
+struct watchers *watchers_open(struct node_set *set, const struct run *run, unsigned beat_s)
 {
+    static const struct ask_handler handler = {.build = on_build, .data = on_data, .done = on_done};
     struct watchers *watchers = xcalloc(1, sizeof(*watchers));
-    size_t count = set->run->nodes_len;
+    size_t count = run->nodes_len;
     *watchers = (struct watchers){
         .set = set,
+        .run = run,
         .beat_s = beat_s,
         .len = count,
         .items = xcalloc(count, sizeof(struct watcher)),
@@ -190,10 +163,16 @@ struct watchers *watchers_open(struct node_set *set, unsigned beat_s)
         .log_size = xcalloc(count, sizeof(uint64_t)),
     };
     for (size_t i = 0; i < count; i++) {
-        watchers->items[i].watchers = watchers;
-        watchers->items[i].node = i;
-        if (!node_state_has_ended(set->run->nodes[i].state)) {
-            watch_ask(&watchers->items[i]);
+        struct watcher *watcher = &watchers->items[i];
+        const struct node_target target = run_node_target(run, i);
+        const struct ask_options options = {
+            .follow = true, .hold_input = target.container.name, /* its end ends the watch inside */
+        };
+        watcher->watchers = watchers;
+        watcher->node = i;
+        ask_init(&watcher->ask, set->fleet, i, &handler, &options, watcher);
+        if (!node_state_has_ended(run->nodes[i].state)) {
+            ask_send(&watcher->ask);
         }
     }
     return watchers;
@@ -205,6 +184,7 @@ void watchers_free(struct watchers *watchers)
         return;
     }
     for (size_t i = 0; i < watchers->len; i++) {
+        ask_release(&watchers->items[i].ask);
         node_watch_release(&watchers->items[i].answer);
         if (watchers->items[i].has_seen) {
             node_observation_release(&watchers->items[i].seen);
@@ -223,11 +203,11 @@ void watchers_check(struct watchers *watchers)
     int64_t limit = (int64_t)watchers->beat_s * 1000 * MISSED_BEATS + MISSED_MS;
     for (size_t i = 0; i < watchers->len; i++) {
         struct watcher *watcher = &watchers->items[i];
-        if (watcher->state == WATCH_OPEN && !watcher->mute && now - watcher->heard_ms > limit) {
+        if (watcher->ask.state == ASK_OPEN && !watcher->mute && now - watcher->heard_ms > limit) {
             watcher->mute = true;
             error_set(&watcher->why, &kind_timed_out, "nothing was heard of it for %lld s",
                       (long long)(now - watcher->heard_ms) / 1000);
-            fleet_cancel(watchers->set->fleet, watcher->exec);
+            ask_cancel(&watcher->ask);
         }
     }
 }
@@ -242,9 +222,8 @@ void watchers_begin_anew(struct watchers *watchers)
         }
         watchers->silent_since_ms[i] = now;
         watcher->failures = 1;
-        if (watcher->state == WATCH_WAITING) {
-            fleet_timer_cancel(watchers->set->fleet, watcher->timer);
-            watch_ask(watcher);
+        if (watcher->ask.state == ASK_WAITING) {
+            ask_send(&watcher->ask);
         }
     }
 }

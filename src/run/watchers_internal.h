@@ -13,8 +13,9 @@
 
 struct watchers;
 
-/* Watch every node of the node set's run that has not ended, with a beat every beat_s seconds. */
-struct watchers *watchers_open(struct node_set *set, unsigned beat_s);
+/* Watch every node of run, which set was opened for (borrowed until watchers_free), that has not ended, with
+ * a beat every beat_s seconds. */
+struct watchers *watchers_open(struct node_set *set, const struct run *run, unsigned beat_s);
 
 /* Release all, after node_set_close. NULL accepted. */
 void watchers_free(struct watchers *watchers);

@@ -1,0 +1,32 @@
+/* A round: one question to each node of a set, as many at once as the fan-out allows, every answer parsed as
+ * it comes. */
+#ifndef MTLAUNCH_RUN_ROUND_INTERNAL_H
+#define MTLAUNCH_RUN_ROUND_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "node/request.h"
+#include "node_set_internal.h"
+
+/* One question. All callbacks run inside node_set_ask; each gets ctx and the node's index. */
+struct node_question {
+    const char *what; /* names the step for the progress ("checking"); NULL: silent */
+    void *ctx;
+    unsigned timeout_ms; /* for the command on the node */
+    /* Build node's call (released by the node set); false: this node is not asked. */
+    bool (*build)(void *ctx, size_t node, const char *nonce, struct node_call *call);
+    /* Parse an answer. -1 with err: it is a failure after all, handed on to failed. */
+    int (*take)(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce, struct error *err);
+    /* No answer. started: the question reached the node, or may have. */
+    void (*failed)(void *ctx, size_t node, const struct error *error, bool started);
+};
+
+/*
+ * A round: ask every node and wait until each has answered or failed. Returns 0, or -1 when a signal
+ * interrupted it: nodes that had not answered by then get failed() with kind_interrupted.
+ */
+int node_set_ask(struct node_set *set, const struct node_question *question);
+
+#endif
