@@ -29,7 +29,7 @@ HARDEN   := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover
 LDHARDEN := -fsanitize=$(SANITIZE)
 endif
 
-LAYERS := base model input launcher check node reach transport run report cmd
+LAYERS := base model input launcher check insight node reach transport run report cmd
 
 MT_CPPFLAGS := -D_GNU_SOURCE -DMTLAUNCH_VERSION='"$(VERSION)"' -Iinclude -Isrc $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP

@@ -14,16 +14,16 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "insight/lines.h"
 
-#define LOGVIEW_LINE_MAX     (64 * 1024)
+#define LOGVIEW_LINE_MAX     LINES_PIECE_MAX
 #define LOGVIEW_LINE_WAIT_MS 1000
 
 struct logview_node {
     char *label;
     unsigned rank;
-    struct str line;       /* the beginning of a line whose end has not come */
+    struct lines lines;    /* what has come of a line whose end has not */
     int64_t line_since_ms; /* monotonic time at which it began */
-    bool continued;        /* its first part has been shown already */
 };
 
 struct logview {

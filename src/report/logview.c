@@ -1,3 +1,4 @@
+/* Shows the logs of several nodes as one stream of whole lines. */
 #include "report/logview.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ void logview_release(struct logview *view)
 {
     for (size_t i = 0; i < view->len; i++) {
         free(view->nodes[i].label);
-        str_release(&view->nodes[i].line);
+        lines_release(&view->nodes[i].lines);
     }
     free(view->nodes);
     if (view->has_grep) {
@@ -105,73 +106,37 @@ static void show_line(struct logview *view, const struct logview_node *node, con
     str_add_char(&view->out, '\n');
 }
 
-/* Bytes at the end that begin a character whose rest has not come. */
-static size_t unfinished_bytes(const char *bytes, size_t len)
-{
-    for (size_t back = 1; back <= 3 && back <= len; back++) {
-        unsigned char byte = (unsigned char)bytes[len - back];
-        if ((byte & 0xc0) == 0x80) {
-            continue;
-        }
-        size_t needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-        return needed > back ? back : 0;
-    }
-    return 0;
-}
+/* A view and one of its nodes, for the sink. */
+struct feeding {
+    struct logview *view;
+    size_t node;
+    int64_t now_ms;
+};
 
-/* Show what has come of a line whose end has not. */
-static void show_part(struct logview *view, struct logview_node *node, int64_t now_ms)
+/* A line has come, or a part of one; the end of one that was shown already is no line of its own. */
+static void show_piece(void *ctx, const struct line_piece *piece)
 {
-    size_t len = node->line.len - unfinished_bytes(str_text(&node->line), node->line.len);
-    node->line_since_ms = now_ms;
-    if (len == 0) {
-        return;
+    const struct feeding *feeding = ctx;
+    struct logview_node *node = &feeding->view->nodes[feeding->node];
+    bool only_end = piece->len == 0 || (piece->len == 1 && piece->bytes[0] == '\r');
+    node->line_since_ms = feeding->now_ms;
+    if (feeding->view->bare || !piece->ends || !piece->continued || !only_end) {
+        show_line(feeding->view, node, piece->bytes, piece->len, piece->ends);
     }
-    show_line(view, node, node->line.data, len, false);
-    str_consume(&node->line, len);
-    node->continued = true;
-}
-
-/* A line has ended; the end of one that was shown already is no line of its own. */
-static void finish_line(struct logview *view, struct logview_node *node)
-{
-    bool only_end = node->line.len == 0 || (node->line.len == 1 && node->line.data[0] == '\r');
-    if (view->bare || !node->continued || !only_end) {
-        show_line(view, node, str_text(&node->line), node->line.len, true);
-    }
-    str_reset(&node->line);
-    node->continued = false;
 }
 
 void logview_feed(struct logview *view, size_t index, const char *bytes, size_t len, int64_t now_ms)
 {
     struct logview_node *node = &view->nodes[index];
+    struct feeding feeding = {.view = view, .node = index, .now_ms = now_ms};
     if (view->raw) {
         str_add_mem(&view->out, bytes, len);
         return;
     }
-    while (len > 0) {
-        const char *end = memchr(bytes, '\n', len);
-        size_t room = LOGVIEW_LINE_MAX - node->line.len;
-        size_t take = end ? (size_t)(end - bytes) : len;
-        if (node->line.len == 0) {
-            node->line_since_ms = now_ms;
-        }
-        if (take > room) {
-            take = room;
-            end = NULL;
-        }
-        str_add_mem(&node->line, bytes, take);
-        bytes += take;
-        len -= take;
-        if (end) {
-            finish_line(view, node);
-            bytes++;
-            len--;
-        } else if (node->line.len == LOGVIEW_LINE_MAX) {
-            show_part(view, node, now_ms);
-        }
+    if (node->lines.part.len == 0) {
+        node->line_since_ms = now_ms;
     }
+    lines_feed(&node->lines, bytes, len, show_piece, &feeding);
 }
 
 void logview_restart(struct logview *view, int64_t now_ms)
@@ -183,14 +148,16 @@ void logview_restart(struct logview *view, int64_t now_ms)
 
 static bool is_due(const struct logview_node *node, int64_t now_ms)
 {
-    return node->line.len > 0 && now_ms - node->line_since_ms >= LOGVIEW_LINE_WAIT_MS;
+    return node->lines.part.len > 0 && now_ms - node->line_since_ms >= LOGVIEW_LINE_WAIT_MS;
 }
 
 void logview_tick(struct logview *view, int64_t now_ms)
 {
     for (size_t i = 0; i < view->len; i++) {
+        struct feeding feeding = {.view = view, .node = i, .now_ms = now_ms};
         if (is_due(&view->nodes[i], now_ms)) {
-            show_part(view, &view->nodes[i], now_ms);
+            view->nodes[i].line_since_ms = now_ms;
+            lines_flush(&view->nodes[i].lines, show_piece, &feeding);
         }
     }
 }
@@ -200,7 +167,7 @@ int64_t logview_wait_ms(const struct logview *view, int64_t now_ms)
     int64_t least = -1;
     for (size_t i = 0; i < view->len; i++) {
         const struct logview_node *node = &view->nodes[i];
-        if (node->line.len == 0) {
+        if (node->lines.part.len == 0) {
             continue;
         }
         int64_t left = node->line_since_ms + LOGVIEW_LINE_WAIT_MS - now_ms;
@@ -216,12 +183,6 @@ int64_t logview_wait_ms(const struct logview *view, int64_t now_ms)
 
 void logview_end(struct logview *view, size_t index)
 {
-    struct logview_node *node = &view->nodes[index];
-    if (node->line.len > 0 && view->bare) {
-        show_line(view, node, node->line.data, node->line.len, false);
-        str_reset(&node->line);
-    } else if (node->line.len > 0) {
-        finish_line(view, node);
-    }
-    node->continued = false;
+    struct feeding feeding = {.view = view, .node = index};
+    lines_end(&view->nodes[index].lines, !view->bare, show_piece, &feeding);
 }

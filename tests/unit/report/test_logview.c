@@ -91,7 +91,7 @@ static void test_a_very_long_line_is_let_through(void **state)
     memset(bytes, 'x', LOGVIEW_LINE_MAX + 10);
     feed(view, 0, "a", bytes, 0);
     assert_int_equal(view->out.len, strlen("a: ") + LOGVIEW_LINE_MAX + 1);
-    assert_int_equal(view->nodes[0].line.len, 10);
+    assert_int_equal(view->nodes[0].lines.part.len, 10);
     str_reset(&view->out);
     feed(view, 0, "a", "\n", 0);
     assert_out(view, "a: xxxxxxxxxx\n");

@@ -1,0 +1,95 @@
+/*
+ * What the log of one node says: known messages (events), the ends of worker processes as torchrun reports
+ * them, and facts. Reading takes one pass and bounded memory, however long the log or its lines are.
+ */
+#ifndef MTLAUNCH_INSIGHT_EVIDENCE_H
+#define MTLAUNCH_INSIGHT_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strlist.h"
+#include "insight/signature.h"
+
+#define EVIDENCE_EVENTS   256 /* kept of a log */
+#define EVIDENCE_REPEATS  4   /* kept of one signature and rank: the first ones, and the last */
+#define EVIDENCE_CHILDREN 256
+#define EVIDENCE_RANKS    1024 /* ranks of one node that are told apart */
+
+/* A known message. Owned strings. */
+struct event {
+    const struct signature *signature;
+    unsigned long line; /* in the log, from 1 */
+    long rank;          /* torch's global rank; -1: unknown */
+    long local_rank;    /* -1: unknown */
+    double time;        /* seconds, to compare within a run; negative: unknown */
+    bool fatal;         /* the message of an exception, or in the last lines before the end */
+    bool exception;     /* the message of an exception */
+    char *text;         /* the line, without prefixes and colours */
+    char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
+    char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */
+};
+
+/* How a worker process ended, by torchrun's failure block or its "failed (exitcode: …)" line. */
+struct child_end {
+    unsigned long line;
+    long rank, local_rank; /* -1: unknown */
+    int exit_code;         /* negative: a signal */
+    double time;           /* negative: unknown */
+    bool first;            /* the block's "root cause": the first that ended on this node */
+};
+
+/* What a rank's watchdog says of a process group. */
+struct enqueued {
+    long rank;
+    unsigned long line;
+    long long enqueued, completed; /* numbers of the last collective */
+    char group[48];
+};
+
+struct evidence {
+    struct event *events;
+    size_t events_len, events_cap;
+    struct child_end *children;
+    size_t children_len, children_cap;
+    struct enqueued *enqueued;
+    size_t enqueued_len, enqueued_cap;
+    long *ranks; /* global ranks that printed something that was read, in order of appearance */
+    size_t ranks_len, ranks_cap;
+    size_t workers;                           /* that torchrun says it ended */
+    unsigned long lines;                      /* read */
+    unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
+    int signalled;                            /* the signal that torchrun says it got; 0: none */
+    char *nccl_version, *network, *interface; /* NULL: not said */
+};
+
+void evidence_init(struct evidence *evidence);
+void evidence_release(struct evidence *evidence);
+
+/* Event of a row that no line gave, such as the exit of a process; the caller sets the rest. Valid until the
+ * next. */
+struct event *evidence_add_event(struct evidence *evidence, const struct signature *signature);
+
+/* Recognises the rows of all tables; made once, used for any number of logs, one after the other. */
+struct scanner;
+struct scanner *scanner_new(void);
+void scanner_free(struct scanner *scanner);
+
+/* The literals of all rows that can be a cause or a consequence, for a search on a node. */
+void scanner_list_literals(const struct scanner *scanner, struct strlist *literals);
+
+/* Reads one log. It borrows the scanner and the evidence. */
+struct evidence_reader;
+struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evidence *evidence);
+
+/* Take the next bytes of the log. */
+void evidence_reader_feed(struct evidence_reader *reader, const char *bytes, size_t len);
+
+/* Take one line of the log by its number: lines between may be left out. Not to be mixed with feed. */
+void evidence_reader_line(struct evidence_reader *reader, unsigned long number, const char *bytes,
+                          size_t len);
+
+/* The log has ended; the reader is freed. */
+void evidence_reader_end(struct evidence_reader *reader);
+
+#endif

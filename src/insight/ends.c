@@ -1,0 +1,136 @@
+/* Makes events of how processes ended, for the ranker. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "diagnosis_internal.h"
+
+struct signal_name {
+    int number;
+    const char *name;
+};
+
+/* signal(7), Linux on x86, ARM and most others */
+static const struct signal_name signal_names[] = {
+    {1, "HUP"},   {2, "INT"},   {3, "QUIT"},  {4, "ILL"},   {5, "TRAP"},  {6, "ABRT"},
+    {7, "BUS"},   {8, "FPE"},   {9, "KILL"},  {10, "USR1"}, {11, "SEGV"}, {12, "USR2"},
+    {13, "PIPE"}, {14, "ALRM"}, {15, "TERM"}, {24, "XCPU"}, {25, "XFSZ"}, {31, "SYS"},
+};
+
+static const char *signal_name(int number)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signal_names); i++) {
+        if (signal_names[i].number == number) {
+            return signal_names[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* The row for a signal, by its name. */
+static const struct signature *signal_row(const char *name)
+{
+    AUTO_FREE char *id = xasprintf("EXIT_SIG%s", name);
+    const struct signature *row = signature_find(id);
+    return row ? row : signature_find("EXIT_SIGNAL");
+}
+
+static struct event *add(struct ranking *ranking, size_t node, const struct signature *signature)
+{
+    struct event *event = evidence_add_event(&ranking->made[node], signature);
+    event->fatal = true;
+    return event;
+}
+
+static struct event *add_signal(struct ranking *ranking, size_t node, const char *name)
+{
+    struct event *event = add(ranking, node, signal_row(name));
+    event->groups[1] = xstrdup(name);
+    return event;
+}
+
+static struct event *add_status(struct ranking *ranking, size_t node, int status)
+{
+    struct event *event = add(ranking, node, signature_find("EXIT_STATUS"));
+    event->groups[1] = xasprintf("%d", status);
+    return event;
+}
+
+/* A worker that torchrun reported. Others of its node that it ended afterwards are no news. */
+static void add_child(struct ranking *ranking, size_t node, const struct child_end *child)
+{
+    bool ended_by_agent = !child->first && (child->exit_code == -15 || child->exit_code == -9);
+    const char *name = child->exit_code < 0 ? signal_name(-child->exit_code) : NULL;
+    if (child->exit_code == 0 || ended_by_agent) {
+        return;
+    }
+    struct event *event =
+        name ? add_signal(ranking, node, name) : add_status(ranking, node, child->exit_code);
+    event->rank = child->rank;
+    event->local_rank = child->local_rank;
+    event->line = child->line;
+    event->time = child->time;
+}
+
+/* The job's command itself: torchrun ends with 1 for whatever its workers did, so a worker's end says more.
+ */
+static void add_command(struct ranking *ranking, size_t node)
+{
+    const struct node_end *end = &ranking->nodes[node];
+    bool told = end->evidence && end->evidence->children_len > 0;
+    if (end->unreachable) {
+        add(ranking, node, signature_find("NODE_UNREACHABLE"));
+    } else if (end->stopped || end->exit_status <= 0) {
+        return;
+    } else if (end->signal && strcmp(end->signal, "TERM") != 0) {
+        add_signal(ranking, node, end->signal);
+    } else if (!told && !end->signal) {
+        add_status(ranking, node, end->exit_status);
+    }
+}
+
+void ranking_add_ends(struct ranking *ranking)
+{
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct evidence *evidence = ranking->nodes[i].evidence;
+        for (size_t j = 0; evidence && j < evidence->children_len; j++) {
+            add_child(ranking, i, &evidence->children[j]);
+        }
+        add_command(ranking, i);
+    }
+}
+
+bool ranking_has_failure(const struct ranking *ranking)
+{
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct node_end *end = &ranking->nodes[i];
+        if (end->unreachable || (!end->stopped && end->exit_status > 0)) {
+            return true;
+        }
+        for (size_t j = 0; end->evidence && j < end->evidence->children_len; j++) {
+            if (end->evidence->children[j].exit_code != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+long ranking_rank(const struct ranking *ranking, size_t node, const struct event *event)
+{
+    const struct node_end *end = &ranking->nodes[node];
+    if (event->rank >= 0) {
+        return event->rank;
+    }
+    if (event->local_rank >= 0 && ranking->nproc > 0) {
+        return (long)end->rank * ranking->nproc + event->local_rank;
+    }
+    long found = -1;
+    for (size_t i = 0; end->evidence && i < end->evidence->children_len; i++) {
+        const struct child_end *child = &end->evidence->children[i];
+        if (child->first && child->rank >= 0) {
+            found = found < 0 ? child->rank : found;
+        }
+    }
+    return found >= 0 || ranking->nproc != 1 ? found : (long)end->rank;
+}

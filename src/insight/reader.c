@@ -1,0 +1,209 @@
+/* Reads the log of one node line by line into evidence. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reader_internal.h"
+
+#define HITS_MAX   32 /* rows and formats whose literals stand in one line */
+#define LAST_LINES 60 /* before the end, or before a worker is said to have failed */
+
+struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evidence *evidence)
+{
+    struct evidence_reader *reader = xcalloc(1, sizeof(*reader));
+    reader->scanner = scanner;
+    reader->evidence = evidence;
+    reader->uses = xcalloc(scanner->rows_len, sizeof(*reader->uses));
+    lines_init(&reader->lines);
+    return reader;
+}
+
+/* Where an event of this signature and rank goes: a new one, the place of the last one of many, or nowhere.
+ */
+static struct event *event_slot(struct evidence *evidence, const struct signature *signature, long rank,
+                                long local_rank)
+{
+    struct event *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < evidence->events_len; i++) {
+        struct event *event = &evidence->events[i];
+        if (event->signature == signature && event->rank == rank && event->local_rank == local_rank) {
+            last = event;
+            count++;
+        }
+    }
+    if (count <= EVIDENCE_REPEATS && evidence->events_len < EVIDENCE_EVENTS) {
+        return evidence_add_event(evidence, signature);
+    }
+    if (!last) {
+        return NULL;
+    }
+    free(last->text);
+    free(last->place);
+    for (size_t i = 0; i < SIGNATURE_GROUPS; i++) {
+        free(last->groups[i]);
+    }
+    *last = (struct event){.signature = signature};
+    return last;
+}
+
+static void add_event(struct evidence_reader *reader, const struct signature *signature, unsigned long number,
+                      const regmatch_t *groups, enum traceback_line kind, const struct traceback *traceback)
+{
+    const struct clean_line *line = &reader->line;
+    struct event *event = event_slot(reader->evidence, signature, line->rank, line->local_rank);
+    if (!event) {
+        return;
+    }
+    event->line = number;
+    event->rank = line->rank;
+    event->local_rank = line->local_rank;
+    event->time = line->time;
+    event->exception = kind == TRACEBACK_EXCEPTION;
+    event->fatal = kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE;
+    event->text = xstrdup(line->text);
+    bool placed = traceback && traceback->place[0] != '\0';
+    if (event->fatal && placed && (traceback->own || strcmp(signature->id, "PY_EXCEPTION") == 0)) {
+        event->place = xstrdup(traceback->place);
+    }
+    for (size_t i = 0; groups && i < SIGNATURE_GROUPS; i++) {
+        if (groups[i].rm_so >= 0) {
+            event->groups[i] =
+                xstrndup(line->text + groups[i].rm_so, (size_t)(groups[i].rm_eo - groups[i].rm_so));
+        }
+    }
+    evidence_note_rank(reader->evidence, line->rank);
+}
+
+/* True when the line is one of the signature. */
+static bool try_row(struct evidence_reader *reader, size_t row, unsigned long number,
+                    enum traceback_line kind, const struct traceback *traceback)
+{
+    const struct signature *signature = reader->scanner->rows[row];
+    regmatch_t groups[SIGNATURE_GROUPS];
+    if (signature->pattern) {
+        if (reader->uses[row] == PATTERN_USES) {
+            return false;
+        }
+        reader->uses[row]++;
+        if (regexec(&reader->scanner->patterns[row], reader->line.text, SIGNATURE_GROUPS, groups, 0) != 0) {
+            return false;
+        }
+    }
+    if (signature->class != CLASS_NOISE) {
+        add_event(reader, signature, number, signature->pattern ? groups : NULL, kind, traceback);
+    }
+    return true;
+}
+
+/* An exception that no row knows. */
+static void add_exception(struct evidence_reader *reader, unsigned long number,
+                          const struct traceback *traceback)
+{
+    const char *id = traceback->distributed ? "PY_DISTRIBUTED" : "PY_EXCEPTION";
+    add_event(reader, signature_find(id), number, NULL, TRACEBACK_EXCEPTION, traceback);
+}
+
+/* The first row of an id that matches is the one; hits are ascending. */
+static bool is_told(const struct evidence_reader *reader, const uint16_t *hits, size_t at,
+                    const bool *matched)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (matched[i] &&
+            strcmp(reader->scanner->rows[hits[i]]->id, reader->scanner->rows[hits[at]]->id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A stretch of a line up to a line end or a carriage return. */
+static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
+                         const uint16_t *hits, size_t hits_len)
+{
+    const struct traceback *traceback = NULL;
+    clean_line(bytes, len, &reader->line);
+    enum traceback_line kind = traceback_feed(reader, number, &reader->line, &traceback);
+    bool ignored =
+        traceback && traceback->ignored && (kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE);
+    bool known = false;
+    bool matched[HITS_MAX] = {false};
+    for (size_t i = 0; i < hits_len && !ignored; i++) {
+        if (hits[i] < reader->scanner->rows_len) {
+            matched[i] =
+                !is_told(reader, hits, i, matched) && try_row(reader, hits[i], number, kind, traceback);
+            known = known || matched[i];
+        } else {
+            line_formats[hits[i] - reader->scanner->rows_len].take(reader, number, &reader->line);
+        }
+    }
+    if (kind == TRACEBACK_EXCEPTION && !known && !ignored) {
+        add_exception(reader, number, traceback);
+    }
+}
+
+static void read_line(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len)
+{
+    uint16_t hits[HITS_MAX];
+    size_t hits_len = literals_find(reader->scanner->literals, bytes, len, hits, HITS_MAX);
+    if (hits_len == 0 && reader->tracebacks_open == 0) {
+        return;
+    }
+    while (len > 0 && bytes[len - 1] == '\r') {
+        len--;
+    }
+    if (!memchr(bytes, '\r', len)) {
+        read_stretch(reader, number, bytes, len, hits, hits_len);
+        return;
+    }
+    const char *end = bytes + len;
+    while (bytes <= end) {
+        const char *cr = memchr(bytes, '\r', (size_t)(end - bytes));
+        size_t part = cr ? (size_t)(cr - bytes) : (size_t)(end - bytes);
+        hits_len = literals_find(reader->scanner->literals, bytes, part, hits, HITS_MAX);
+        if (hits_len > 0 || (reader->tracebacks_open > 0 && part > 0)) {
+            read_stretch(reader, number, bytes, part, hits, hits_len);
+        }
+        bytes += part + 1;
+    }
+}
+
+static void take_piece(void *ctx, const struct line_piece *piece)
+{
+    struct evidence_reader *reader = ctx;
+    if (!piece->continued) {
+        reader->number++;
+    }
+    read_line(reader, reader->number, piece->bytes, piece->len);
+}
+
+void evidence_reader_feed(struct evidence_reader *reader, const char *bytes, size_t len)
+{
+    lines_feed(&reader->lines, bytes, len, take_piece, reader);
+}
+
+void evidence_reader_line(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len)
+{
+    reader->number = number;
+    read_line(reader, number, bytes, len < LINES_PIECE_MAX ? len : LINES_PIECE_MAX);
+}
+
+/* Messages shortly before the end count as what ended the program. */
+static void mark_last_lines(struct evidence *evidence)
+{
+    unsigned long end = evidence->failed_line ? evidence->failed_line : evidence->lines;
+    for (size_t i = 0; i < evidence->events_len; i++) {
+        struct event *event = &evidence->events[i];
+        event->fatal = event->fatal || (event->line <= end && end - event->line < LAST_LINES);
+    }
+}
+
+void evidence_reader_end(struct evidence_reader *reader)
+{
+    lines_end(&reader->lines, true, take_piece, reader);
+    reader->evidence->lines = reader->number;
+    mark_last_lines(reader->evidence);
+    lines_release(&reader->lines);
+    free(reader->uses);
+    free(reader);
+}

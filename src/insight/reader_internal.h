@@ -1,0 +1,73 @@
+/* What the parts of the reader of a log share. */
+#ifndef MTLAUNCH_INSIGHT_READER_INTERNAL_H
+#define MTLAUNCH_INSIGHT_READER_INTERNAL_H
+
+#include <regex.h>
+
+#include "clean_internal.h"
+#include "insight/evidence.h"
+#include "insight/lines.h"
+#include "literals_internal.h"
+
+#define TRACEBACK_KEYS                                                                                       \
+    72 /* ranks of one node whose tracebacks are told apart, and one for lines without a rank */
+#define PATTERN_USES 2000 /* times a pattern is applied to a log: the first messages are what counts */
+
+/* A line format: what a line says is taken into the evidence. */
+struct evidence_reader;
+struct line_format {
+    const char *id;
+    const char *literal;
+    void (*take)(struct evidence_reader *reader, unsigned long number, const struct clean_line *line);
+};
+extern const struct line_format line_formats[];
+extern const size_t line_formats_len;
+
+struct scanner {
+    struct literals *literals; /* number: index of a row, then of a format */
+    const struct signature **rows;
+    regex_t *patterns; /* one a row; those without a pattern unused */
+    size_t rows_len;
+};
+
+/* A traceback of Python on its way. */
+struct traceback {
+    long rank, local_rank;    /* who prints it; -1: unknown */
+    unsigned open;            /* tracebacks begun whose exception has not come */
+    bool ignored;             /* it ends nothing, such as one of a destructor */
+    bool own;                 /* place is in the program's own files */
+    bool distributed;         /* the innermost frame is torch.distributed's */
+    bool announced;           /* the last line says that an exception is ignored */
+    unsigned idle;            /* lines since the last that belongs to it */
+    unsigned long message_to; /* lines up to this one continue the message of the last exception */
+    char place[120];
+};
+
+struct evidence_reader {
+    struct scanner *scanner;
+    struct evidence *evidence;
+    struct lines lines;
+    unsigned long number;
+    struct traceback tracebacks[TRACEBACK_KEYS];
+    size_t tracebacks_len;
+    size_t tracebacks_open;
+    struct child_end child; /* of the failure block that is being read */
+    bool in_child;
+    unsigned *uses; /* of each row's pattern */
+    struct clean_line line;
+};
+
+/* What a line is to a traceback. */
+enum traceback_line { TRACEBACK_NOTHING, TRACEBACK_PART, TRACEBACK_MESSAGE, TRACEBACK_EXCEPTION };
+
+/*
+ * Follow the tracebacks. *traceback is the one that the line belongs to; it is as it was at the exception
+ * until the next call.
+ */
+enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long number,
+                                   const struct clean_line *line, const struct traceback **traceback);
+
+/* Remember that a rank printed something. */
+void evidence_note_rank(struct evidence *evidence, long rank);
+
+#endif

@@ -1,0 +1,241 @@
+/* Root causes: every case of tests/data/logs/cases, read whole and byte by byte; and what nodes say of their
+ * ends. */
+#include <dirent.h>
+
+#include "insight_test.h"
+
+#define NODES_MAX 8
+
+/* A case: what is expected, and the log of each node. */
+struct sample {
+    char *text;
+    const char *cause, *nodes, *rank, *reason;
+    char *logs[NODES_MAX];
+    size_t logs_len;
+};
+
+/* "key: value" lines, then "--- nodeN" before each log. Cuts the text in place. */
+static void sample_parse(struct sample *sample)
+{
+    char *at = sample->text;
+    while (at && strncmp(at, "--- ", 4) != 0) {
+        char *end = strchr(at, '\n');
+        *end = '\0';
+        const char **field = strncmp(at, "cause: ", 7) == 0    ? &sample->cause
+                             : strncmp(at, "nodes: ", 7) == 0  ? &sample->nodes
+                             : strncmp(at, "rank: ", 6) == 0   ? &sample->rank
+                             : strncmp(at, "reason: ", 8) == 0 ? &sample->reason
+                                                               : NULL;
+        if (field) {
+            *field = strchr(at, ' ') + 1;
+        }
+        at = end + 1;
+    }
+    while (at) {
+        char *body = strchr(at, '\n') + 1;
+        at = strncmp(body, "--- ", 4) == 0 ? body : strstr(body, "\n--- ");
+        if (at) {
+            at += at == body ? 0 : 1;
+        }
+        assert_true(sample->logs_len < NODES_MAX);
+        sample->logs[sample->logs_len++] = at ? xstrndup(body, (size_t)(at - body)) : xstrdup(body);
+    }
+}
+
+static void assert_text(const char *name, const char *what, const char *got, const char *wanted)
+{
+    if (strcmp(got, wanted) != 0) {
+        fail_msg("%s: %s is\n  %s, not\n  %s", name, what, got, wanted);
+    }
+}
+
+static void check_diagnosis(const char *name, const struct sample *sample, const struct node_end *nodes,
+                            const struct diagnosis *diagnosis)
+{
+    const struct cause *cause = &diagnosis->cause;
+    AUTO_STR struct str text = STR_INIT;
+    AUTO_STR struct str where = STR_INIT;
+    if (!cause->signature) {
+        assert_text(name, "cause", diagnosis->failed ? "none failed" : "none", sample->cause);
+        return;
+    }
+    str_addf(&text, "%s %s", cause->signature->id, signature_class_name(cause->class));
+    assert_text(name, "cause", str_text(&text), sample->cause);
+    for (size_t i = 0; i < cause->nodes_len; i++) {
+        str_addf(&where, "%s%zu", i > 0 ? "," : "", cause->nodes[i]);
+    }
+    assert_text(name, "nodes", str_text(&where), sample->nodes);
+    AUTO_FREE char *rank = cause->global_rank < 0 ? xstrdup("-") : xasprintf("%ld", cause->global_rank);
+    assert_text(name, "rank", rank, sample->rank);
+    str_reset(&text);
+    diagnosis_add_reason(diagnosis, nodes, &text);
+    assert_text(name, "reason", str_text(&text), sample->reason);
+}
+
+static void check_sample(struct scanner *scanner, const char *name, const struct sample *sample, size_t piece)
+{
+    struct evidence evidence[NODES_MAX];
+    struct node_end nodes[NODES_MAX];
+    char hosts[NODES_MAX][16];
+    for (size_t i = 0; i < sample->logs_len; i++) {
+        read_log(scanner, sample->logs[i], piece, &evidence[i]);
+        snprintf(hosts[i], sizeof hosts[i], "node%zu", i);
+        nodes[i] = (struct node_end){
+            .rank = (unsigned)i, .host = hosts[i], .evidence = &evidence[i], .exit_status = -1, .ended = -1};
+    }
+    struct diagnosis diagnosis;
+    diagnosis_make(&diagnosis, nodes, sample->logs_len, 0);
+    check_diagnosis(name, sample, nodes, &diagnosis);
+    diagnosis_release(&diagnosis);
+    for (size_t i = 0; i < sample->logs_len; i++) {
+        evidence_release(&evidence[i]);
+    }
+}
+
+static void test_every_case_has_the_right_cause(void **state)
+{
+    DIR *folder = opendir(LOG_FOLDER "/cases");
+    assert_non_null(folder);
+    size_t count = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        AUTO_FREE char *path = xasprintf("cases/%s", entry->d_name);
+        struct sample sample = {.text = read_data(path)};
+        sample_parse(&sample);
+        check_sample(*state, entry->d_name, &sample, 0);
+        check_sample(*state, entry->d_name, &sample, 1);
+        for (size_t i = 0; i < sample.logs_len; i++) {
+            free(sample.logs[i]);
+        }
+        free(sample.text);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count >= 15);
+}
+
+/* --- how nodes ended ---------------------------------------------------------------------------- */
+
+static void assert_ends(const struct node_end *nodes, size_t len, const char *reason)
+{
+    struct diagnosis diagnosis;
+    AUTO_STR struct str text = STR_INIT;
+    diagnosis_make(&diagnosis, nodes, len, 1);
+    diagnosis_add_reason(&diagnosis, nodes, &text);
+    assert_string_equal(str_text(&text), reason);
+    diagnosis_release(&diagnosis);
+}
+
+static struct node_end ended(unsigned rank, const char *host, int status, const char *signal)
+{
+    return (struct node_end){
+        .rank = rank, .host = host, .exit_status = status, .signal = signal, .ended = rank};
+}
+
+static void test_the_end_of_a_command_is_a_cause_where_no_log_says_more(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *signal;
+        const char *reason;
+    } cases[] = {
+        {7, NULL, "g1 (node 1, rank 1): a worker ended with exit status 7"},
+        {1, NULL, "g1 (node 1, rank 1): a worker ended with exit status 1"},
+        {137, "KILL",
+         "g1 (node 1, rank 1): a worker was killed by SIGKILL: by hand, or the machine ran out of memory"},
+        {139, "SEGV", "g1 (node 1, rank 1): a worker was killed by SIGSEGV (segmentation fault)"},
+        {135, "BUS", "g1 (node 1, rank 1): a worker was killed by SIGBUS: often /dev/shm is full"},
+        {134, "ABRT", "g1 (node 1, rank 1): a worker was killed by SIGABRT"},
+        {136, "FPE", "g1 (node 1, rank 1): a worker was killed by SIGFPE"},
+        {143, "TERM", ""},
+        {0, NULL, ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct node_end nodes[] = {ended(0, "g0", 0, NULL),
+                                         ended(1, "g1", cases[i].status, cases[i].signal)};
+        assert_ends(nodes, 2, cases[i].reason);
+    }
+}
+
+static void test_a_node_that_was_stopped_or_ended_later_is_no_culprit(void **state)
+{
+    (void)state;
+    struct node_end nodes[] = {ended(0, "g0", 3, NULL), ended(1, "g1", 3, NULL)};
+    nodes[0].stopped = true;
+    assert_ends(nodes, 2, "g1 (node 1, rank 1): a worker ended with exit status 3");
+    nodes[0].stopped = false;
+    nodes[0].exit_status = 4;
+    nodes[0].ended = 9;
+    assert_ends(nodes, 2, "g1 (node 1, rank 1): a worker ended with exit status 3");
+}
+
+static void test_a_node_that_does_not_answer_goes_before_all(void **state)
+{
+    (void)state;
+    struct node_end nodes[] = {ended(0, "g0", 137, "KILL"), ended(1, "g1", -1, NULL)};
+    nodes[1].unreachable = true;
+    assert_ends(nodes, 2, "g1 (node 1, rank 1): the node does not answer");
+}
+
+/* --- bounds ------------------------------------------------------------------------------------- */
+
+static void test_a_flood_of_one_message_keeps_first_and_last(void **state)
+{
+    struct evidence evidence;
+    AUTO_STR struct str log = STR_INIT;
+    for (int i = 0; i < 5000; i++) {
+        str_addf(&log,
+                 "[rank0]: RuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection closed by peer %d\n",
+                 i);
+    }
+    str_add(&log, "[rank0]: RuntimeError: CUDA error: out of memory\n");
+    read_log(*state, str_text(&log), 0, &evidence);
+    assert_int_equal(evidence.events_len, EVIDENCE_REPEATS + 2);
+    assert_int_equal(evidence.events[0].line, 1);
+    assert_string_equal(evidence.events[evidence.events_len - 1].signature->id, "CUDA_OOM");
+    assert_int_equal(evidence.lines, 5001);
+    evidence_release(&evidence);
+}
+
+static void test_many_ranks_and_long_lines_stay_bounded(void **state)
+{
+    struct evidence evidence;
+    AUTO_STR struct str log = STR_INIT;
+    for (int i = 0; i < 3000; i++) {
+        str_addf(&log, "[rank%d]: Traceback (most recent call last):\n[rank%d]:   File \"/a.py\", line 1\n",
+                 i, i);
+        str_addf(&log, "[rank%d]: ValueError: x%0500d\n", i, i);
+    }
+    read_log(*state, str_text(&log), 0, &evidence);
+    assert_true(evidence.events_len <= EVIDENCE_EVENTS);
+    assert_true(evidence.ranks_len <= EVIDENCE_RANKS);
+    evidence_release(&evidence);
+}
+
+static int set_up(void **state)
+{
+    *state = scanner_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scanner_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_case_has_the_right_cause),
+        cmocka_unit_test(test_the_end_of_a_command_is_a_cause_where_no_log_says_more),
+        cmocka_unit_test(test_a_node_that_was_stopped_or_ended_later_is_no_culprit),
+        cmocka_unit_test(test_a_node_that_does_not_answer_goes_before_all),
+        cmocka_unit_test(test_a_flood_of_one_message_keeps_first_and_last),
+        cmocka_unit_test(test_many_ranks_and_long_lines_stay_bounded),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
