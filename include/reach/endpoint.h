@@ -85,4 +85,10 @@ int endpoint_resolve(const struct host *host, const struct ssh_options *options,
 void endpoint_release(struct endpoint *endpoint);
 void endpoint_copy(struct endpoint *to, const struct endpoint *from); /* to is uninitialised or zero */
 
+/*
+ * What a login depends on, as text that can be compared: user, address, what proves each side to the other,
+ * and the same of the jumps before. Endpoints with the same key may share one. The caller frees.
+ */
+char *endpoint_login_key(const struct endpoint *endpoint);
+
 #endif

@@ -220,3 +220,36 @@ void endpoint_copy(struct endpoint *to, const struct endpoint *from)
         endpoint_copy(to->jump, from->jump);
     }
 }
+
+/* Each item has its length before it, so that no two lists make the same text. */
+static void add_key_list(struct str *out, const struct strlist *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        str_addf(out, "%zu:%s", strlen(list->items[i]), list->items[i]);
+    }
+    str_add_char(out, ';');
+}
+
+static void add_key_text(struct str *out, const char *text)
+{
+    if (text) {
+        str_addf(out, "%zu:%s", strlen(text), text);
+    }
+    str_add_char(out, ';');
+}
+
+char *endpoint_login_key(const struct endpoint *endpoint)
+{
+    struct str out = STR_INIT;
+
+    for (; endpoint; endpoint = endpoint->jump) {
+        str_addf(&out, "%s@%s:%u ", endpoint->user, endpoint->hostname, endpoint->port);
+        add_key_text(&out, endpoint->key_name);
+        add_key_list(&out, &endpoint->known_hosts);
+        add_key_list(&out, &endpoint->identities);
+        add_key_list(&out, &endpoint->certificates);
+        add_key_text(&out, endpoint->agent);
+        str_addf(&out, "%d%d ", endpoint->identities_only, endpoint->accept_new);
+    }
+    return str_detach(&out);
+}

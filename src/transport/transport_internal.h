@@ -29,16 +29,19 @@
 struct transport_setup {
     uv_loop_t *loop;
     struct deadlines *deadlines;
+    struct fleet *fleet;         /* for passages */
     unsigned connect_timeout_ms; /* as it was asked for; 0: it was not */
     unsigned keepalive_ms;
     const bool *paused; /* no output of commands is to be read now */
     struct login_limits *login_limits;
 };
 
-/* A command on its way through a link. The owner's; stays until ended or refused was told, or cancel was
- * called. */
+/* A command on its way through a link, or a connection to a further host. The owner's; stays until ended or
+ * refused was told, or cancel was called. */
 struct transport_job {
-    const char *command;
+    const char *command; /* NULL: a connection to host and port, for a transport that carries */
+    const char *host;
+    unsigned port;
     const char *input;
     size_t input_len;
     bool hold_input; /* standard input stays open behind input */
@@ -53,6 +56,9 @@ struct transport_events {
     void (*broken)(void *owner, const struct error *err);
     /* The host has taken the command; before this it surely never ran. */
     void (*started)(void *owner, struct transport_job *job);
+    /* The connection is open: fd, a non-blocking stream socket, is the callee's. ended is told when it has
+     * ended; with an error only when it never opened or the link is lost. */
+    void (*connected)(void *owner, struct transport_job *job, int fd);
     /* The link has no room for a further command now; it never ran. */
     void (*refused)(void *owner, struct transport_job *job);
     void (*data)(void *owner, struct transport_job *job, int stream, const char *bytes, size_t len);
@@ -65,6 +71,7 @@ struct transport_events {
 struct transport_ops {
     const char *name; /* "ssh", "openssh", "local" */
     bool (*serves)(const struct endpoint *endpoint);
+    bool carries;       /* it can make connections to further hosts: jobs without a command */
     bool connects_late; /* for each command, behind run: its time limit begins when it has started */
     /* Descriptors that a link to it takes. NULL: one. */
     size_t (*files)(const struct endpoint *endpoint);
@@ -96,6 +103,9 @@ extern const size_t transports_all_count;
 
 /* The transport that serves the endpoint: the first of the table that says so. Never NULL. */
 const struct transport_ops *transport_find(const struct endpoint *endpoint);
+
+/* The transport that jump hosts are reached by. */
+const struct transport_ops *transport_find_carrier(void);
 
 /* What a host is given for look-up, connect and login: as asked for, else ssh_config's ConnectTimeout, else
  * 10 s. */

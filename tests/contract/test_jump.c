@@ -147,6 +147,99 @@ static void test_no_forwarding(void **state)
     world_release(&closed);
 }
 
+/* A jump host that forwards to one port alone: who may not pass is told so, and who may is not held up. */
+static void test_some_forwarding(void **state)
+{
+    struct pair *pair = *state;
+    struct world picky;
+    AUTO_FREE char *config = xasprintf("PermitOpen 127.0.0.1:%u\n", pair->world.port);
+    struct fleet *fleet = make_fleet(0, 10000);
+    const struct exec_request request = {.command = "echo ran"};
+    struct outcome outcomes[5] = {{0}};
+
+    world_init_sshd(&picky, config);
+    for (int i = 0; i < 5; i++) {
+        struct endpoint endpoint = make_endpoint(&pair->world, "127.0.0.1", false);
+        endpoint_set_jump(&endpoint, &picky);
+        endpoint.port = i == 2 ? pair->world.port : pair->jump.port;
+        outcome_ask(&outcomes[i], fleet, fleet_add_host(fleet, &endpoint), &request);
+        endpoint_release(&endpoint);
+    }
+    fleet_run(fleet);
+    for (int i = 0; i < 5; i++) {
+        if (i == 2) {
+            assert_ended(&outcomes[i], 0);
+        } else {
+            assert_failed(&outcomes[i], &kind_jump_unreachable);
+            assert_non_null(strstr(outcomes[i].result.error.text, "does not forward"));
+        }
+        outcome_release(&outcomes[i]);
+    }
+    fleet_free(fleet);
+    world_release(&picky);
+}
+
+static void stop_fleet(void *ctx)
+{
+    fleet_stop(ctx);
+}
+
+static int count_sessions(const struct world *world)
+{
+    AUTO_FREE char *command = xasprintf("exit $(pgrep -c -P %ld)", (long)world->sshd);
+    int status = system(command); /* NOLINT(cert-env33-c) */
+
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* One command through the jump host, then one on each of two hosts without it, where files are few. Returns
+ * how many ended well; -1: the session of the jump host has not made room. */
+static int use_few_files(struct pair *pair)
+{
+    const struct fleet_options options = {.hosts = 1};
+    const struct exec_request request = {.command = "echo ran"};
+    const rlim_t files = lowest_free_file() + 12 + 2; /* the spare ones, and two */
+    struct error err = ERROR_INIT;
+    struct fleet *fleet;
+    int well = 0;
+
+    limit_files(files, files);
+    fleet = fleet_new(&options, &err);
+    for (int i = 0; i < 3; i++) {
+        struct endpoint endpoint =
+            i == 0 ? make_target(pair) : make_endpoint(&pair->world, "127.0.0.1", false);
+        struct outcome outcome = {0};
+        outcome_ask(&outcome, fleet, fleet_add_host(fleet, &endpoint), &request);
+        fleet_run(fleet);
+        well += !outcome.result.error.kind;
+        if (i == 0 && count_sessions(&pair->jump) != 1) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < 100 && count_sessions(&pair->jump) > 0; i++) {
+        fleet_timer(fleet, 50, stop_fleet, fleet);
+        fleet_run(fleet);
+    }
+    return count_sessions(&pair->jump) == 0 ? well : -1;
+}
+
+/* A jump host counts like any host where files are few: once nobody passes through, its session makes room.
+ */
+static void test_jump_makes_room(void **state)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    assert_true(child >= 0);
+    if (child == 0) { /* the limit is the process's */
+        _exit(use_few_files(*state) == 3 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void test_inner_trouble(void **state)
 {
     struct pair *pair = *state;
@@ -232,11 +325,6 @@ static void test_jump_lost(void **state)
     endpoint_release(&endpoint);
 }
 
-static void stop_fleet(void *ctx)
-{
-    fleet_stop(ctx);
-}
-
 /* A host that takes what it gets no more holds up neither the jump nor the host beside it. */
 static void test_pause_beside(void **state)
 {
@@ -291,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_jump_login),
         cmocka_unit_test(test_jump_trust_is_not_shared),
         cmocka_unit_test(test_no_forwarding),
+        cmocka_unit_test(test_some_forwarding),
+        cmocka_unit_test(test_jump_makes_room),
         cmocka_unit_test(test_inner_trouble),
         cmocka_unit_test(test_many_through_one),
         cmocka_unit_test(test_jump_lost),

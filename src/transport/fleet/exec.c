@@ -73,6 +73,7 @@ void fleet_exec_free(struct fleet_exec *exec)
 {
     free(exec->command);
     free(exec->input);
+    free(exec->target);
     free(exec);
 }
 
@@ -132,19 +133,25 @@ void fleet_exec_leave_link(struct fleet_exec *exec)
     exec->link = NULL;
 }
 
-/* From the host's list to the end of the fleet's; the next turn tells its handler. */
+/* From the host's list to the end of the fleet's, whose handlers are told in the next turn. Who waits for a
+ * passage is told at once: its socket must not be seen to end before that. */
 static void finish(struct fleet_exec *exec)
 {
     struct fleet_host *host = exec->host;
 
     fleet_exec_leave_link(exec);
     list_remove(&exec->item);
+    fleet_host_touch(host);
+    if (exec->job.host) {
+        const struct error err = exec->result.error;
+        fleet_jump_ended(exec, &err);
+        return;
+    }
     list_append(&host->fleet->ended, &exec->item);
     exec->result.started = exec->started;
     if (exec->began_ms != 0) {
         exec->result.elapsed_ms = (unsigned)(clock_mono_ms() - exec->began_ms);
     }
-    fleet_host_touch(host);
 }
 
 void fleet_exec_end(struct fleet_exec *exec, const struct error *err)
@@ -156,6 +163,7 @@ void fleet_exec_end(struct fleet_exec *exec, const struct error *err)
 static void requeue(struct fleet_exec *exec)
 {
     fleet_exec_leave_link(exec);
+    fleet_jump_asked(exec, false);
     fleet_host_touch(exec->host);
 }
 
@@ -211,6 +219,15 @@ static void on_started(void *owner, struct transport_job *job)
     }
 }
 
+static void on_connected(void *owner, struct transport_job *job, int fd)
+{
+    struct fleet_exec *exec = exec_of(job);
+
+    (void)owner;
+    exec->started = true;
+    fleet_jump_opened(exec, fd);
+}
+
 static unsigned count_started(const struct fleet_link *link)
 {
     unsigned count = 0;
@@ -230,17 +247,25 @@ static void on_refused(void *owner, struct transport_job *job)
     struct fleet_link *link = owner;
     struct fleet_exec *exec = exec_of(job);
     struct error err = ERROR_INIT;
-    unsigned running = count_started(link);
+    unsigned running;
     bool within = exec->ordinal <= link->room && link->room != UINT_MAX;
 
     requeue(exec);
+    running = exec->job.host ? link->active : count_started(link); /* passages are refused in no order */
     if (!within) {
         link->room = running > 0 ? running : 1;
     }
     if (!within && running > 0) {
         return;
     }
-    if (++exec->refusals > MAX_REFUSALS) {
+    if (++exec->refusals > MAX_REFUSALS && exec->job.host) {
+        error_set(&err, &kind_jump_unreachable, "jump host '%s' takes no further connection",
+                  exec->host->endpoint.name);
+        error_hint(&err, "look at the limit of open files of its sshd, or name a second jump host");
+        fleet_exec_end(exec, &err);
+        return;
+    }
+    if (exec->refusals > MAX_REFUSALS) {
         error_set(&err, &kind_node_unsupported, "the ssh server opens no session for a command");
         error_hint(&err, "look at MaxSessions in its sshd_config");
         fleet_exec_end(exec, &err);
@@ -289,6 +314,7 @@ const struct transport_events fleet_events = {
     .opened = on_opened,
     .broken = on_broken,
     .started = on_started,
+    .connected = on_connected,
     .refused = on_refused,
     .data = on_data,
     .drained = on_drained,

@@ -97,5 +97,10 @@ bool fleet_make_room(struct fleet *fleet, size_t files)
             fleet_host_close(host);
         }
     }
+    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) {
+        if (fleet->files_used + files > fleet->files_max && is_idle(host)) {
+            fleet_host_close(host);
+        }
+    }
     return fleet->files_used + files <= fleet->files_max;
 }

@@ -47,6 +47,7 @@ static void on_pump(void *ctx)
 static int begin_transports(struct fleet *fleet, struct error *err)
 {
     struct transport_setup setup = {.loop = &fleet->loop,
+                                    .fleet = fleet,
                                     .deadlines = &fleet->deadlines,
                                     .connect_timeout_ms = fleet->connect_timeout_ms,
                                     .keepalive_ms = fleet->keepalive_ms,
@@ -95,7 +96,7 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
 
 size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint)
 {
-    struct fleet_host *host = fleet_host_new(fleet, endpoint);
+    struct fleet_host *host = fleet_host_new(fleet, endpoint, transport_find(endpoint));
 
     fleet->hosts = xgrow(fleet->hosts, fleet->hosts_len, &fleet->hosts_cap, sizeof(*fleet->hosts));
     fleet->hosts[fleet->hosts_len++] = host;
@@ -155,14 +156,6 @@ static void close_loop(struct fleet *fleet)
     /* else a killed child cannot die: its handle, and with it the loop, is left to the end of the process */
 }
 
-static void free_execs(struct list *execs)
-{
-    LIST_EACH(execs, struct fleet_exec, item, exec) {
-        list_remove(&exec->item);
-        fleet_exec_free(exec);
-    }
-}
-
 void fleet_free(struct fleet *fleet)
 {
     if (!fleet) {
@@ -170,11 +163,14 @@ void fleet_free(struct fleet *fleet)
     }
     fleet_timers_end(fleet);
     for (size_t i = 0; i < fleet->hosts_len; i++) {
-        struct fleet_host *host = fleet->hosts[i];
-        fleet_host_close(host);
-        free_execs(&host->execs);
+        fleet_host_close(fleet->hosts[i]);
     }
-    free_execs(&fleet->ended);
+    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) { /* whoever passed through has stopped by now */
+        fleet_host_close(host);
+    }
+    LIST_EACH(&fleet->ended, struct fleet_exec, item, exec) {
+        fleet_exec_free(exec);
+    }
     deadline_clear(&fleet->deadlines, &fleet->pump);
     for (size_t i = 0; i < transports_all_count; i++) {
         if (fleet->shared && fleet->shared[i]) {
@@ -182,8 +178,10 @@ void fleet_free(struct fleet *fleet)
         }
     }
     for (size_t i = 0; i < fleet->hosts_len; i++) {
-        endpoint_release(&fleet->hosts[i]->endpoint);
-        free(fleet->hosts[i]);
+        fleet_host_free(fleet->hosts[i]);
+    }
+    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) {
+        fleet_host_free(host);
     }
     fleet_signals_end(fleet);
     free(fleet->hosts);

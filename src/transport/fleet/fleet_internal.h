@@ -5,12 +5,15 @@
 #include "base/list.h"
 #include "transport/deadline_internal.h"
 #include "transport/fleet.h"
+#include "transport/passage_internal.h"
 #include "transport/transport_internal.h"
 
 #define FLEET_FANOUT       64
 #define FLEET_KEEPALIVE_MS 15000
 #define FLEET_SIGNALS      2
-#define FLEET_LINKS        4 /* a host may have: further ones only where followers fill the first */
+#define FLEET_LINKS        4   /* a host may have: further ones only where followers fill the first */
+#define FLEET_JUMP_LINKS   8   /* a jump host may have, when its server limits what one of them takes */
+#define FLEET_PASSAGES     256 /* of one link: each takes a descriptor of the server's process */
 
 /* A command that was asked for. In its host's list until it has ended, then in the fleet's until its handler
  * was told. */
@@ -20,7 +23,8 @@ struct fleet_exec {
     struct fleet_host *host;
     struct fleet_link *link; /* it runs on; NULL: queued, or over */
     struct transport_job job;
-    char *command, *input;
+    char *command, *input, *target; /* what the job borrows */
+    struct passage *passage;        /* NULL: a command, or a passage that nobody waits for any more */
     unsigned timeout_ms;
     bool follow;
     struct exec_handler handler;
@@ -61,6 +65,8 @@ struct fleet_host {
     struct list_link waiting; /* for a slot */
     struct list_link dirty;   /* for attention in the pump */
     struct deadline pause;    /* before a refused command is tried again */
+    char *jump_key;           /* of a jump host, which index does not count; NULL: the caller's host */
+    struct list_link jump;    /* of the fleet's jumps */
 };
 
 struct fleet_timer {
@@ -94,6 +100,7 @@ struct fleet {
     void **shared; /* of each transport of the table */
     struct fleet_host **hosts;
     size_t hosts_len, hosts_cap;
+    struct list jumps;   /* fleet_host: see jump.c */
     struct list waiting; /* fleet_host: for a slot, first come first served */
     struct list dirty;   /* fleet_host: for attention */
     struct list ended;   /* fleet_exec: whose handlers have to be told */
@@ -130,10 +137,18 @@ size_t fleet_host_files(const struct fleet_host *host);  /* that a link of it ta
 bool fleet_make_room(struct fleet *fleet, size_t files); /* closes idle sessions; false: that is not enough */
 
 /* host.c */
-struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint);
+struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint,
+                                  const struct transport_ops *ops);
+void fleet_host_free(struct fleet_host *host);  /* after fleet_host_close and the end of the transports */
 void fleet_host_touch(struct fleet_host *host); /* the pump attends to it */
 void fleet_host_attend(struct fleet_host *host);
 void fleet_host_close(struct fleet_host *host);
+
+/* jump.c */
+void fleet_jump_asked(struct fleet_exec *exec, bool asked); /* nothing happens for a command */
+void fleet_jump_opened(struct fleet_exec *exec, int fd);
+void fleet_jump_ended(struct fleet_exec *exec, const struct error *err); /* frees it */
+void fleet_jump_explain(const struct fleet_host *host, struct error *err);
 
 /* pool.c: the links of a host. */
 /* A link that takes a further command, or NULL; *may_open: another link would help. */

@@ -18,7 +18,8 @@ static void on_pause(void *ctx)
     fleet_host_touch(ctx);
 }
 
-struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint)
+struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint,
+                                  const struct transport_ops *ops)
 {
     struct fleet_host *host = xcalloc(1, sizeof(*host));
 
@@ -27,13 +28,23 @@ struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *en
     endpoint_copy(&host->endpoint, endpoint);
     host->pause.fire = on_pause;
     host->pause.ctx = host;
-    host->ops = transport_find(&host->endpoint);
+    host->ops = ops;
     for (size_t i = 0; i < transports_all_count; i++) {
         if (transports_all[i] == host->ops) {
             host->shared = fleet->shared[i];
         }
     }
     return host;
+}
+
+void fleet_host_free(struct fleet_host *host)
+{
+    LIST_EACH(&host->execs, struct fleet_exec, item, exec) {
+        fleet_exec_free(exec);
+    }
+    endpoint_release(&host->endpoint);
+    free(host->jump_key);
+    free(host);
 }
 
 static struct fleet_exec *find_unwanted(const struct fleet_host *host)
@@ -73,6 +84,9 @@ static void clear_broken(struct fleet_host *host)
     fleet_pool_clear(host, &err);
     if (!err.kind) {
         return;
+    }
+    if (host->jump_key) {
+        fleet_jump_explain(host, &err);
     }
     LIST_EACH(&host->execs, struct fleet_exec, item, exec) {
         if (!exec->link) {
@@ -124,6 +138,7 @@ static void put_on_link(struct fleet_exec *exec, struct fleet_link *link)
     exec->link = link;
     link->active++;
     exec->ordinal = link->active;
+    fleet_jump_asked(exec, true);
     if (!exec->host->ops->connects_late) {
         fleet_exec_start_clock(exec);
     }
@@ -147,7 +162,7 @@ static void start_queued(struct fleet_host *host)
         bool may_open = false;
         struct fleet_link *link;
 
-        if (!fleet_window_enter(host)) {
+        if (!host->jump_key && !fleet_window_enter(host)) { /* who passes through a jump host has a slot */
             return;
         }
         link = fleet_pool_find(host, &may_open);

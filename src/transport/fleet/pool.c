@@ -51,12 +51,13 @@ void fleet_pool_close(struct fleet_host *host)
 
 struct fleet_link *fleet_pool_find(const struct fleet_host *host, bool *may_open)
 {
-    size_t count = 0;
+    unsigned most = host->jump_key ? FLEET_PASSAGES : UINT_MAX;
+    size_t count = 0, links = host->jump_key ? FLEET_JUMP_LINKS : FLEET_LINKS;
     bool room_comes = false; /* a link is being opened, or a short command will make room soon */
 
     LIST_EACH(&host->links, struct fleet_link, item, link) {
         count++;
-        if (link->state == LINK_OPEN && link->active < link->room) {
+        if (link->state == LINK_OPEN && link->active < link->room && link->active < most) {
             return link;
         }
         room_comes |= link->state != LINK_OPEN;
@@ -64,6 +65,6 @@ struct fleet_link *fleet_pool_find(const struct fleet_host *host, bool *may_open
     LIST_EACH(&host->execs, struct fleet_exec, item, exec) {
         room_comes |= exec->link && !exec->follow;
     }
-    *may_open = count == 0 || (!room_comes && count < FLEET_LINKS);
+    *may_open = count == 0 || (!room_comes && count < links);
     return NULL;
 }

@@ -183,10 +183,10 @@ static void fail_lost(struct ssh_connection *connection)
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
-/* Output is to wait: what comes in stays in the socket. */
+/* Output has to wait: what comes in stays in the socket. Not on a connection that others pass through. */
 static bool is_paused(const struct ssh_connection *connection)
 {
-    return connection->stage == SSH_STAGE_OPEN && !connection->link->carries &&
+    return connection->stage == SSH_STAGE_OPEN && list_is_empty(&connection->forwards) &&
            *connection->link->shared->setup.paused;
 }
 

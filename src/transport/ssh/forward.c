@@ -1,3 +1,4 @@
+/* Connections through a jump host: direct-tcpip channels of its session, each joined to a socket pair. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,10 @@
 
 #define PIECE_BYTES 32768
 
-/* One channel and one socket; what comes from either goes to the other, and waits where that takes no more.
- */
+/* One channel and one socket: what comes from either goes to the other, and waits when that takes no more. */
 struct ssh_forward {
     struct ssh_connection *connection;
-    struct ssh_jump_session *session; /* NULL once that is gone */
-    struct ssh_passage *passage;      /* NULL: nobody is to be told anything */
+    struct transport_job *job; /* NULL: nobody has to be told anything */
     struct list_link link;
     ssh_channel channel;
     struct ssh_channel_callbacks_struct callbacks;
@@ -64,16 +63,10 @@ static void on_poll_closed(uv_handle_t *handle)
     free(forward);
 }
 
-/* Out of the connection. The channel is libssh's to free when its session is lost. */
+/* Out of the connection, without a word. The channel is libssh's to free when its session is lost. */
 static void discard(struct ssh_forward *forward, bool alive)
 {
     list_remove(&forward->link);
-    if (forward->passage) {
-        forward->passage->forward = NULL;
-    }
-    if (forward->session) {
-        ssh_jump_on_end(forward->session);
-    }
     ssh_remove_channel_callbacks(forward->channel, &forward->callbacks);
     if (alive) {
         ssh_channel_free(forward->channel);
@@ -87,6 +80,25 @@ static void discard(struct ssh_forward *forward, bool alive)
     uv_poll_stop(&forward->poll);
     close(forward->fd);
     uv_close((uv_handle_t *)&forward->poll, on_poll_closed);
+}
+
+/* The end of the job; err NULL: the connection was closed. */
+static void finish(struct ssh_forward *forward, const struct error *err, bool alive)
+{
+    struct transport_job *job = forward->job;
+    const struct ssh_link *link = forward->connection->link;
+    struct exec_result result = {.exit_status = -1};
+
+    forward->job = NULL;
+    discard(forward, alive);
+    if (!job) {
+        return;
+    }
+    if (err) {
+        result.error = *err;
+    }
+    job->running = NULL;
+    link->events->ended(link->owner, job, &result);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -123,39 +135,54 @@ static const struct error_kind *classify(const char *reason)
     return &kind_unreachable;
 }
 
+/* Others pass through at this time: the server takes no more than it has. Alone, it forwards nothing of the
+ * kind. */
+static void fail_refused(struct ssh_forward *forward, const char *reason)
+{
+    const struct ssh_link *link = forward->connection->link;
+    struct transport_job *job = forward->job;
+    struct error err = ERROR_INIT;
+
+    if (forward->connection->forwards.first != forward->connection->forwards.last) {
+        forward->job = NULL;
+        discard(forward, true);
+        job->running = NULL;
+        link->events->refused(link->owner, job);
+        return;
+    }
+    error_set(&err, &kind_jump_unreachable, "jump host '%s' does not forward: %s", link->endpoint->name,
+              reason);
+    error_hint(&err, "look at AllowTcpForwarding and PermitOpen in its sshd_config");
+    finish(forward, &err, true);
+}
+
 /* "Channel opening failure: channel 43 error (2) Connection refused" */
 static void fail_open(struct ssh_forward *forward)
 {
-    struct ssh_passage *passage = forward->passage;
-    struct ssh_jump_session *session = forward->session;
     AUTO_STR struct str text = STR_INIT;
     const char *code, *reason;
+    const struct error_kind *kind;
     struct error err = ERROR_INIT;
 
     ssh_connection_reason(forward->connection, &text);
     code = strstr(str_text(&text), "error (");
     reason = code && strchr(code, ')') ? strchr(code, ')') + 1 : str_text(&text);
     reason += strspn(reason, " ");
-    forward->passage = NULL;
-    forward->session = NULL;
-    if (passage) {
-        passage->forward = NULL;
-        if (session && (!code || code[strlen("error (")] != '2')) {
-            ssh_jump_on_refusal(session, passage, reason);
-        } else {
-            const struct error_kind *kind = classify(reason);
-            error_set(&err, kind, "no connection from the jump host to '%s' port %u: %s", passage->host,
-                      passage->port, reason);
-            error_hint(&err, kind == &kind_name_not_resolved
-                                 ? "the jump host looks the name up: is it known there"
-                                 : "is the host up and sshd running there, reachable from the jump host");
-            passage->failed(passage->ctx, &err);
-        }
+    if (!forward->job) {
+        discard(forward, true);
+        return;
     }
-    if (session) {
-        ssh_jump_on_end(session);
+    if (!code || code[strlen("error (")] != '2') {
+        fail_refused(forward, reason);
+        return;
     }
-    discard(forward, true);
+    kind = classify(reason);
+    error_set(&err, kind, "no connection from the jump host to '%s' port %u: %s", forward->host,
+              forward->port, reason);
+    error_hint(&err, kind == &kind_name_not_resolved
+                         ? "the jump host looks the name up: is it known there"
+                         : "is the host up and sshd running there, reachable from the jump host");
+    finish(forward, &err, true);
 }
 
 static int make_pair(struct ssh_forward *forward)
@@ -180,22 +207,19 @@ static int make_pair(struct ssh_forward *forward)
 /* False: it could not be, and is gone. */
 static bool enter_open(struct ssh_forward *forward)
 {
-    struct ssh_passage *passage = forward->passage;
+    const struct ssh_link *link = forward->connection->link;
     struct error err = ERROR_INIT;
-    int theirs = passage ? make_pair(forward) : -1;
+    int theirs = forward->job ? make_pair(forward) : -1;
 
     if (theirs >= 0) {
-        passage->opened(passage->ctx, theirs);
+        link->events->connected(link->owner, forward->job, theirs);
         return true;
     }
-    if (passage) {
+    if (forward->job) {
         error_set_errno(&err, &kind_local, errno, "no more files can be opened");
         error_hint(&err, "raise the limit (ulimit -n), or use fewer hosts at once");
-        forward->passage = NULL;
-        passage->forward = NULL;
-        passage->failed(passage->ctx, &err);
     }
-    discard(forward, true);
+    finish(forward, &err, true);
     return false;
 }
 
@@ -310,7 +334,7 @@ static void step(struct ssh_forward *forward)
     }
     if (!pass_in(forward) || !pass_out(forward)) {
         if (ssh_connection_is_alive(forward->connection)) {
-            discard(forward, true);
+            finish(forward, NULL, true);
         }
         return;
     }
@@ -329,18 +353,16 @@ void ssh_forward_step_all(struct ssh_connection *connection)
 
 /* --- from outside --- */
 
-void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session *session,
-                      struct ssh_passage *passage)
+void ssh_forward_start(struct ssh_connection *connection, struct transport_job *job)
 {
     struct ssh_forward *forward = xcalloc(1, sizeof(*forward));
 
     forward->connection = connection;
-    forward->session = session;
-    forward->passage = passage;
-    forward->host = xstrdup(passage->host);
-    forward->port = passage->port;
+    forward->job = job;
+    forward->host = xstrdup(job->host);
+    forward->port = job->port;
     forward->fd = -1;
-    passage->forward = forward;
+    job->running = forward;
     forward->channel = ssh_channel_new(connection->session);
     if (!forward->channel) {
         abort(); /* out of memory */
@@ -352,28 +374,26 @@ void ssh_forward_open(struct ssh_connection *connection, struct ssh_jump_session
     ssh_callbacks_init(&forward->callbacks);
     ssh_set_channel_callbacks(forward->channel, &forward->callbacks);
     list_append(&connection->forwards, &forward->link);
+    ssh_connection_step(connection);
 }
 
-void ssh_forward_leave(struct ssh_forward *forward)
+void ssh_forward_stop(struct transport_job *job)
 {
-    forward->passage = NULL;
+    struct ssh_forward *forward = job->running;
+
+    if (forward) {
+        job->running = NULL;
+        forward->job = NULL;
+    }
 }
 
 void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err)
 {
+    struct error told = *err;
+
+    error_prefix(&told, "jump host '%s'", connection->link->endpoint->name);
     LIST_EACH(&connection->forwards, struct ssh_forward, link, forward) {
-        struct ssh_passage *passage = forward->passage;
-        struct error told = *err;
-        if (forward->session) {
-            ssh_jump_explain_loss(forward->session, &told);
-        }
-        forward->passage = NULL;
-        discard(forward, false);
-        if (!passage) {
-            continue;
-        }
-        passage->forward = NULL;
-        passage->failed(passage->ctx, &told);
+        finish(forward, &told, false);
     }
 }
 
@@ -387,10 +407,9 @@ void ssh_forward_drop_all(struct ssh_connection *connection)
 void ssh_forward_orphan_all(struct ssh_connection *connection)
 {
     LIST_EACH(&connection->forwards, struct ssh_forward, link, at) {
-        if (at->passage) {
-            at->passage->forward = NULL;
+        if (at->job) {
+            at->job->running = NULL;
         }
-        at->passage = NULL;
-        at->session = NULL;
+        at->job = NULL;
     }
 }

@@ -31,7 +31,6 @@ static void ssh_end(void *arg)
 {
     struct ssh_shared *shared = arg;
 
-    ssh_jumps_close(shared);
     resolver_close(shared->resolver);
     ssh_keys_free(shared->keys);
     ssh_agents_free(shared->agents);
@@ -78,7 +77,7 @@ void ssh_link_leave_login_limit(struct ssh_link *link)
 
 static void close_connection(struct ssh_link *link)
 {
-    ssh_passage_stop(&link->passage);
+    passage_stop(&link->passage);
     if (link->connection) {
         ssh_connection_close(link->connection);
     }
@@ -217,14 +216,18 @@ static void try_address(struct ssh_link *link)
         connect_address(link);
     } else if (link->via && login_limit_enter_by_name(limits, link->via, endpoint->hostname, endpoint->port,
                                                       &link->turn)) {
-        ssh_passage_start(link->shared, endpoint->jump, &link->passage);
+        passage_start(link->shared->setup.fleet, endpoint->jump, &link->passage);
     }
 }
 
-static void on_passage_begun(void *ctx)
+static void on_passage_asked(void *ctx, bool asked)
 {
     struct ssh_link *link = ctx;
 
+    if (!asked) {
+        pause_total(link);
+        return;
+    }
     link->lost_ms = lost_ms(link);
     go_on_total(link);
     deadline_set(link->shared->setup.deadlines, &link->patience, PATIENCE_MS);
@@ -257,7 +260,7 @@ static void on_granted(void *ctx)
     struct ssh_link *link = ctx;
 
     if (link->via) {
-        ssh_passage_start(link->shared, link->endpoint->jump, &link->passage);
+        passage_start(link->shared->setup.fleet, link->endpoint->jump, &link->passage);
         return;
     }
     go_on_total(link);
@@ -320,7 +323,7 @@ static const char *describe_wait(const struct ssh_link *link)
     if (link->lookup) {
         return "the name was not resolved";
     }
-    if (!link->connection && link->passage.forward) {
+    if (!link->connection && link->passage.request) {
         return "the jump host has not connected to it";
     }
     if (!link->connection) {
@@ -387,7 +390,7 @@ static void arm(struct deadline *deadline, void (*fire)(void *ctx), struct ssh_l
 }
 
 struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
-                               const struct transport_events *events, void *owner, bool carries)
+                               const struct transport_events *events, void *owner)
 {
     struct ssh_link *link = xcalloc(1, sizeof(*link));
 
@@ -395,13 +398,12 @@ struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint 
     link->endpoint = endpoint;
     link->events = events;
     link->owner = owner;
-    link->carries = carries;
-    link->passage = (struct ssh_passage){.begun = on_passage_begun,
-                                         .opened = on_passage_opened,
-                                         .failed = on_passage_failed,
-                                         .ctx = link,
-                                         .host = endpoint->hostname,
-                                         .port = endpoint->port};
+    link->passage = (struct passage){.asked = on_passage_asked,
+                                     .opened = on_passage_opened,
+                                     .failed = on_passage_failed,
+                                     .ctx = link,
+                                     .host = endpoint->hostname,
+                                     .port = endpoint->port};
     link->turn.granted = on_granted;
     link->turn.ctx = link;
     arm(&link->total, on_total, link);
@@ -410,7 +412,7 @@ struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint 
     arm(&link->patience, on_patience, link);
     deadline_set(shared->setup.deadlines, &link->total, timeout_ms(link));
     if (endpoint->jump) { /* which looks the name up */
-        link->via = ssh_jump_key(endpoint->jump);
+        link->via = endpoint_login_key(endpoint->jump);
         try_address(link);
         return link;
     }
@@ -427,14 +429,18 @@ struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint 
 static void *ssh_open(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
                       void *owner)
 {
-    return ssh_link_open(shared, endpoint, events, owner, false);
+    return ssh_link_open(shared, endpoint, events, owner);
 }
 
 static void ssh_run(void *arg, struct transport_job *job)
 {
     struct ssh_link *link = arg;
 
-    ssh_command_run(link->connection, job);
+    if (job->command) {
+        ssh_command_run(link->connection, job);
+    } else {
+        ssh_forward_start(link->connection, job);
+    }
 }
 
 static void ssh_input(void *arg, struct transport_job *job)
@@ -455,7 +461,11 @@ static void ssh_pause(void *arg)
 static void ssh_cancel(void *arg, struct transport_job *job)
 {
     (void)arg;
-    ssh_command_cancel(job);
+    if (job->command) {
+        ssh_command_cancel(job);
+    } else {
+        ssh_forward_stop(job);
+    }
 }
 
 void ssh_link_close(struct ssh_link *link)
@@ -481,6 +491,7 @@ static void ssh_close(void *link)
 const struct transport_ops transport_ssh = {
     .name = "ssh",
     .serves = ssh_serves,
+    .carries = true,
     .files = ssh_files,
     .begin = ssh_begin,
     .end = ssh_end,

@@ -15,6 +15,9 @@
  * handle goes in the callback that has made the call, before any socket is watched anew; and there is none
  * while another thread makes calls.
  * - the list that an agent has given is leaked when the same session asks for another one.
+ * - channels to further hosts (direct-tcpip) do not count against the server's MaxSessions; a refusal (error
+ * 1) and a failed connection (error 2) are told apart by the text of the error alone; data that a channel's
+ * callback does not take stays in its buffer and holds the window shut.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_SSH_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_SSH_INTERNAL_H
@@ -26,7 +29,7 @@
 #include "base/str.h"
 #include "reach/known_hosts.h"
 #include "transport/login_limit_internal.h"
-#include "transport/ssh/jump_internal.h"
+#include "transport/passage_internal.h"
 #include "transport/ssh/key_internal.h"
 #include "transport/ssh/lookup_internal.h"
 #include "transport/transport_internal.h"
@@ -38,7 +41,6 @@ struct ssh_shared {
     struct ssh_keys *keys;
     struct ssh_agents *agents; /* what ssh agents have listed */
     struct known_hosts *known;
-    struct ssh_jumps jumps;
 };
 
 #define SSH_GREETING_BYTES 256
@@ -59,9 +61,8 @@ struct ssh_link {
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;
-    struct ssh_passage passage;        /* through the endpoint's jump */
+    struct passage passage;            /* through the endpoint's jump */
     char *via;                         /* that jump, for the limit; NULL: reached directly */
-    bool carries;                      /* others go through it: its bytes never wait */
     bool exact_types;                  /* look for the types of known keys among hashed names too */
     char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
     int64_t lost_ms;                   /* of the loop's clock, when the connection was begun */
@@ -117,7 +118,7 @@ enum ssh_failure {
 
 /* link.c */
 struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
-                               const struct transport_events *events, void *owner, bool carries);
+                               const struct transport_events *events, void *owner);
 void ssh_link_close(struct ssh_link *link);
 void ssh_link_on_open(struct ssh_link *link);
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
@@ -177,5 +178,15 @@ void ssh_command_step_all(struct ssh_connection *connection);
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err);
 /* The connection is closed: nobody is told. */
 void ssh_command_drop_all(struct ssh_connection *connection);
+
+/* forward.c: connections to further hosts, each a channel of the session and a socket pair. */
+void ssh_forward_start(struct ssh_connection *connection, struct transport_job *job);
+void ssh_forward_stop(struct transport_job *job); /* one that is open stays until its socket is closed */
+void ssh_forward_step_all(struct ssh_connection *connection);
+/* The connection is lost: each job is told its end. */
+void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err);
+void ssh_forward_drop_all(struct ssh_connection *connection);
+/* The link is closed: nobody is told, and what is open stays a little. */
+void ssh_forward_orphan_all(struct ssh_connection *connection);
 
 #endif

@@ -586,9 +586,76 @@ static void test_machine(void **state)
     machine_release(&machine);
 }
 
+/* Whatever a login depends on makes another key, a jump's trust included; what it does not depend on makes
+ * none. */
+static void test_login_key(void **state)
+{
+    struct endpoint first = {.user = xstrdup("me"), .hostname = xstrdup("gate"), .port = 22}, other;
+    AUTO_FREE char *key = endpoint_login_key(&first);
+
+    (void)state;
+    strlist_add(&first.identities, "/k/a");
+    for (int what = 0; what < 11; what++) {
+        AUTO_FREE char *before = endpoint_login_key(&first), *after = NULL;
+        endpoint_copy(&other, &first);
+        switch (what) {
+        case 0:
+            other.port = 23;
+            break;
+        case 1:
+            other.user[0] = 'x';
+            break;
+        case 2:
+            other.hostname[0] = 'x';
+            break;
+        case 3:
+            other.key_name = xstrdup("alias");
+            break;
+        case 4:
+            strlist_add(&other.known_hosts, "/k/known");
+            break;
+        case 5:
+            strlist_add(&other.identities, "/k/b");
+            break;
+        case 6:
+            strlist_add(&other.certificates, "/k/c");
+            break;
+        case 7:
+            other.agent = xstrdup("/agent");
+            break;
+        case 8:
+            other.identities_only = true;
+            break;
+        case 9:
+            other.accept_new = true;
+            break;
+        default:
+            other.jump = xcalloc(1, sizeof(*other.jump));
+            endpoint_copy(other.jump, &first);
+            break;
+        }
+        after = endpoint_login_key(&other);
+        if (strcmp(before, after) == 0) {
+            print_error("change %d makes the same key: %s\n", what, after);
+        }
+        assert_string_not_equal(before, after);
+        endpoint_release(&other);
+    }
+    endpoint_copy(&other, &first);
+    other.connect_timeout_ms = 5;
+    other.name = xstrdup("another name for it");
+    free(key);
+    key = endpoint_login_key(&first);
+    AUTO_FREE char *same = endpoint_login_key(&other);
+    assert_string_equal(key, same);
+    endpoint_release(&other);
+    endpoint_release(&first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_login_key),
         cmocka_unit_test_setup_teardown(test_what_is_local, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ssh_always, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_local_by_config, set_up, tear_down),

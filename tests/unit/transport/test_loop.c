@@ -452,6 +452,7 @@ static void test_table(void **state)
     assert_ptr_equal(transport_find(&here), &transport_local);
     assert_ptr_equal(transport_find(&there), &transport_ssh);
     assert_ptr_equal(transport_find(&apart), &transport_openssh);
+    assert_ptr_equal(transport_find_carrier(), &transport_ssh);
     for (size_t i = 0; i < transports_all_count; i++) {
         assert_true(transports_all[i]->serves(&here) || transports_all[i]->serves(&there) ||
                     transports_all[i]->serves(&apart));
