@@ -216,6 +216,7 @@ static void on_signed(void *ctx, const struct str *answer, const struct error *e
     struct ssh_agent_login *login = ctx;
 
     login->question = NULL;
+    ssh_link_enter(login->connection->link, SSH_PHASE_LOGIN);
     if (!answer) {
         login->connection->agent_trouble = *err;
     }
@@ -243,7 +244,7 @@ static const struct agent_key *find_key(const struct ssh_agent_login *login, con
 /* What libssh asks: the list lies ready for it; a signature is asked for. */
 static void serve(struct ssh_agent_login *login)
 {
-    const struct ssh_link *link = login->connection->link;
+    struct ssh_link *link = login->connection->link;
 
     while (login->in.len >= 5) {
         const char *at = str_text(&login->in);
@@ -256,6 +257,7 @@ static void serve(struct ssh_agent_login *login)
             login->question = agent_ask(
                 link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, at + 4, len,
                 transport_connect_ms(&link->shared->setup, link->endpoint), on_signed, login);
+            ssh_link_enter(link, SSH_PHASE_AGENT);
         }
         str_consume(&login->in, len + 4);
     }
@@ -348,6 +350,7 @@ static void on_listed(void *ctx, const struct str *answer, const struct error *e
     struct agent_list list = {0};
 
     login->question = NULL;
+    ssh_link_enter(connection->link, SSH_PHASE_LOGIN);
     login->state = AGENT_LISTED;
     if (!answer) {
         connection->agent_trouble = *err;
@@ -361,7 +364,7 @@ static struct ssh_agent_login *start(struct ssh_connection *connection)
 {
     static const char request[] = {SSH_AGENT_IDENTITIES};
     struct ssh_agent_login *login = xcalloc(1, sizeof(*login));
-    const struct ssh_link *link = connection->link;
+    struct ssh_link *link = connection->link;
     unsigned limit = transport_connect_ms(&link->shared->setup, link->endpoint) / 2;
 
     login->connection = connection;
@@ -373,6 +376,7 @@ static struct ssh_agent_login *start(struct ssh_connection *connection)
         login->question =
             agent_ask(link->shared->setup.loop, link->shared->setup.deadlines, link->endpoint->agent, request,
                       sizeof(request), limit < LIST_MS ? limit : LIST_MS, on_listed, login);
+        ssh_link_enter(link, SSH_PHASE_AGENT);
     }
     return login;
 }
@@ -416,11 +420,6 @@ static bool call_libssh(struct ssh_agent_login *login, int *answer)
     ssh_connection_lend(connection);
     uv_queue_work(connection->loop, &login->work, work, after_work);
     return false;
-}
-
-bool ssh_agent_is_awaited(const struct ssh_connection *connection)
-{
-    return connection->agent && connection->agent->question;
 }
 
 int ssh_agent_authenticate(struct ssh_connection *connection, int *answer)

@@ -152,9 +152,8 @@ static void fail_unanswered(const struct ssh_command *command)
     struct ssh_connection *connection = command->connection;
     struct error err = ERROR_INIT;
 
-    error_set(&err, &kind_timed_out, "the ssh server %s within %g s",
-              command->state == COMMAND_OPENING ? "opened no channel" : "did not start the command",
-              transport_answer_ms(&connection->link->shared->setup) / 1000.0);
+    ssh_phase_time_out(command->state == COMMAND_OPENING ? SSH_PHASE_CHANNEL : SSH_PHASE_COMMAND, NULL,
+                       transport_answer_ms(&connection->link->shared->setup), &err);
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
@@ -401,8 +400,7 @@ void ssh_command_cancel(struct transport_job *job)
 
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err)
 {
-    for (struct ssh_command *command;
-         (command = LIST_FIRST(&connection->commands, struct ssh_command, link));) {
+    LIST_EACH(&connection->commands, struct ssh_command, link, command) {
         if (!command->ended) {
             command->result.error = *err;
             command->result.exit_status = -1;

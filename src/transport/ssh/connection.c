@@ -129,12 +129,29 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
     text_add_line(out, text, len < 300 ? len : 300);
 }
 
+/* The session exists, and its keys are not exchanged yet. */
+static bool is_in_handshake(const struct ssh_connection *connection)
+{
+    return connection->link && connection->link->phase >= SSH_PHASE_GREETING &&
+           connection->link->phase <= SSH_PHASE_KEY_EXCHANGE;
+}
+
+static bool is_in_login(const struct ssh_connection *connection)
+{
+    return connection->link->phase == SSH_PHASE_LOGIN || connection->link->phase == SSH_PHASE_AGENT;
+}
+
+static bool is_open(const struct ssh_connection *connection)
+{
+    return connection->link && connection->link->phase == SSH_PHASE_OPEN;
+}
+
 void ssh_connection_peek(struct ssh_connection *connection)
 {
     int fd = connection->fd >= 0 ? connection->fd : ssh_get_fd(connection->session);
     ssize_t got;
 
-    if (connection->stage != SSH_STAGE_HANDSHAKE || fd < 0 || ssh_get_serverbanner(connection->session)) {
+    if (!is_in_handshake(connection) || fd < 0 || ssh_get_serverbanner(connection->session)) {
         return;
     }
     got = recv(fd, connection->greeting, sizeof(connection->greeting) - 1, MSG_PEEK | MSG_DONTWAIT);
@@ -186,7 +203,7 @@ static void fail_lost(struct ssh_connection *connection)
 /* Output has to wait: what comes in stays in the socket. Not on a connection that others pass through. */
 static bool is_paused(const struct ssh_connection *connection)
 {
-    return connection->stage == SSH_STAGE_OPEN && list_is_empty(&connection->forwards) &&
+    return is_open(connection) && list_is_empty(&connection->forwards) &&
            *connection->link->shared->setup.paused;
 }
 
@@ -218,11 +235,10 @@ static void finish_connect(struct ssh_connection *connection)
         ssh_connection_fail(connection, SSH_FAILURE_ADDRESS, &err);
         return;
     }
-    deadline_clear(connection->link->shared->setup.deadlines, &connection->link->part);
     if (ssh_login_start(connection) < 0) {
         return;
     }
-    connection->stage = SSH_STAGE_HANDSHAKE;
+    ssh_link_enter(connection->link, SSH_PHASE_GREETING);
     ssh_connection_step(connection);
 }
 
@@ -233,7 +249,6 @@ static unsigned keepalive_ms(const struct ssh_connection *connection)
 
 static void enter_open(struct ssh_connection *connection)
 {
-    connection->stage = SSH_STAGE_OPEN;
     ssh_agent_close(connection);
     connection->heard = connection->bytes.in_bytes;
     deadline_set(connection->deadlines, &connection->keepalive, keepalive_ms(connection));
@@ -266,18 +281,17 @@ void ssh_connection_step(struct ssh_connection *connection)
     if (connection->failed) {
         return;
     }
-    if (connection->stage == SSH_STAGE_CLOSING) {
+    if (connection->closing) {
         go_on_closing(connection);
         return;
     }
-    if (connection->stage == SSH_STAGE_HANDSHAKE && ssh_login_handshake(connection) > 0) {
-        connection->stage = SSH_STAGE_LOGIN;
+    if (is_in_handshake(connection) && ssh_login_handshake(connection) > 0) {
+        ssh_link_enter(connection->link, SSH_PHASE_LOGIN);
     }
-    if (!connection->failed && connection->stage == SSH_STAGE_LOGIN &&
-        ssh_login_authenticate(connection) > 0) {
+    if (!connection->failed && is_in_login(connection) && ssh_login_authenticate(connection) > 0) {
         enter_open(connection);
     }
-    if (!connection->failed && connection->stage == SSH_STAGE_OPEN) {
+    if (!connection->failed && is_open(connection)) {
         step_open(connection);
     }
     ssh_connection_watch(connection);
@@ -307,7 +321,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     if (connection->failed) {
         return;
     }
-    if (connection->stage == SSH_STAGE_CONNECT) {
+    if (!connection->closing && connection->link->phase == SSH_PHASE_CONNECT) {
         finish_connect(connection);
         return;
     }
@@ -315,7 +329,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     if (connection->event) {
         ssh_event_dopoll(connection->event, 0);
     }
-    if (connection->stage == SSH_STAGE_CLOSING) {
+    if (connection->closing) {
         go_on_closing(connection);
     } else {
         ssh_connection_step(connection);
@@ -329,7 +343,7 @@ static void on_keepalive(void *ctx)
     struct ssh_connection *connection = ctx;
     struct error err = ERROR_INIT;
 
-    if (connection->stage == SSH_STAGE_CLOSING) {
+    if (connection->closing) {
         release(connection);
         return;
     }
@@ -419,12 +433,12 @@ void ssh_connection_close(struct ssh_connection *connection)
     ssh_forward_orphan_all(connection);
     connection->link = NULL;
     if (!list_is_empty(&connection->forwards) && ssh_connection_is_alive(connection)) {
-        connection->stage = SSH_STAGE_CLOSING;
+        connection->closing = true;
         deadline_set(connection->deadlines, &connection->keepalive, CARRY_MS);
         ssh_connection_watch(connection);
     } else if (connection->killed_ms != 0 && clock_mono_ms() - connection->killed_ms < LINGER_MS &&
                ssh_connection_is_alive(connection)) {
-        connection->stage = SSH_STAGE_CLOSING;
+        connection->closing = true;
         deadline_set(connection->deadlines, &connection->keepalive, LINGER_MS);
         ssh_connection_watch(connection);
     } else {

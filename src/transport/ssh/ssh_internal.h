@@ -32,6 +32,7 @@
 #include "transport/passage_internal.h"
 #include "transport/ssh/key_internal.h"
 #include "transport/ssh/lookup_internal.h"
+#include "transport/ssh/phase_internal.h"
 #include "transport/transport_internal.h"
 
 /* What all links of a fleet share. */
@@ -53,10 +54,11 @@ struct ssh_link {
     struct lookup *lookup;
     struct addrinfo *addresses, *address; /* all, and the one in use */
     struct login_turn turn;
-    struct deadline total;    /* of look-up, connect and login; stands still while waiting for a turn */
-    uint64_t total_left_ms;   /* while it stands still */
-    struct deadline part;     /* of one address */
-    struct deadline again;    /* until the next try */
+    enum ssh_phase phase;     /* changed by ssh_link_enter alone */
+    int64_t phase_began_ms;   /* of the loop's clock */
+    uint64_t left_ms;         /* of the connect time, when the phase began */
+    uint64_t pause_ms;        /* of SSH_PHASE_RETRY */
+    struct deadline limit;    /* of the phase */
     struct deadline patience; /* with a server that keeps a turn and says nothing */
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
@@ -66,20 +68,11 @@ struct ssh_link {
     bool exact_types;                  /* look for the types of known keys among hashed names too */
     char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
     int64_t lost_ms;                   /* of the loop's clock, when the connection was begun */
-    bool opened, broken;
-};
-
-enum ssh_stage {
-    SSH_STAGE_CONNECT,
-    SSH_STAGE_HANDSHAKE,
-    SSH_STAGE_LOGIN,
-    SSH_STAGE_OPEN,
-    SSH_STAGE_CLOSING /* closed by the link; the server is given a moment to take what was sent */
 };
 
 struct ssh_connection {
     struct ssh_link *link; /* NULL once closed */
-    enum ssh_stage stage;
+    bool closing;          /* the server is given a moment to take what was sent */
     bool failed;
     int fd; /* until libssh has taken it, then -1 */
     uv_loop_t *loop;
@@ -116,17 +109,18 @@ enum ssh_failure {
     SSH_FAILURE_FINAL
 };
 
-/* link.c */
-struct ssh_link *ssh_link_open(struct ssh_shared *shared, const struct endpoint *endpoint,
-                               const struct transport_events *events, void *owner);
-void ssh_link_close(struct ssh_link *link);
+/* link.c: "port 22", or "'10.0.0.7' port 22" when the host is reached under another name than the list's. */
+void ssh_link_where(const struct ssh_link *link, struct str *out);
+
+/* dial.c: from a zeroed link with shared, endpoint, events and owner to an event, opened or broken. */
+void ssh_link_dial(struct ssh_link *link);
+void ssh_link_hang_up(struct ssh_link *link); /* no event after this */
+/* A phase begins, and with it the time that it may last. Nothing happens when the link is in it. */
+void ssh_link_enter(struct ssh_link *link, enum ssh_phase phase);
 void ssh_link_on_open(struct ssh_link *link);
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
 /* The server has confirmed a channel, so its own count of logins has gone down. */
 void ssh_link_leave_login_limit(struct ssh_link *link);
-/* "port 22", or "'10.0.0.7' port 22" when the host is reached under another name than the list's. Static per
- * link. */
-void ssh_link_where(const struct ssh_link *link, struct str *out);
 
 /* connection.c */
 struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
@@ -153,7 +147,12 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
  * message. */
 void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err);
 
-/* login.c: each returns 1 when done, 0 when it has to wait, -1 when the connection has failed. */
+/* hostkey.c. order: 0, or -1 with err. check: 0: the key is the host's; else the connection has failed. */
+int ssh_hostkey_order(struct ssh_connection *connection, struct error *err);
+int ssh_hostkey_check(struct ssh_connection *connection);
+
+/* handshake.c and login.c: each returns 1 when done, 0 when it has to wait, -1 when the connection has
+ * failed. */
 int ssh_login_start(struct ssh_connection *connection);
 int ssh_login_handshake(struct ssh_connection *connection);
 int ssh_login_authenticate(struct ssh_connection *connection);
@@ -166,7 +165,6 @@ struct ssh_agents *ssh_agents_new(void);
 void ssh_agents_free(struct ssh_agents *agents); /* NULL accepted */
 /* 1: *answer is libssh's; 0: it has to wait; -1: the agent has no key to offer. */
 int ssh_agent_authenticate(struct ssh_connection *connection, int *answer);
-bool ssh_agent_is_awaited(const struct ssh_connection *connection); /* the agent is to answer */
 void ssh_agent_close(struct ssh_connection *connection);
 
 /* command.c */
