@@ -6,6 +6,7 @@
 #ifndef MTLAUNCH_INPUT_JOBFILE_H
 #define MTLAUNCH_INPUT_JOBFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -42,6 +43,29 @@ int jobfile_parse_text(struct job *out, const char *path, const char *text, size
 
 /* For completion: every key as --set takes it ("stop.grace"), appended. */
 void jobfile_key_names(struct strlist *keys);
+/*
+ * For the reference: every key that this version reads, sections before their keys ("stop", "stop.grace"),
+ * the keys of a list's mappings as "notify[].url". All texts but path and type are static. Caller releases.
+ */
+struct jobfile_key {
+    char *path;
+    char *type;          /* what the value is: "whole number, 1 to 1024, or auto" */
+    const char *since;   /* the version that has it first */
+    const char *about;   /* whole sentences */
+    const char *normal;  /* the value that holds when it is not given; NULL: there is none */
+    const char *example; /* a value, as it stands behind the colon */
+    bool is_section;     /* a mapping of keys that are listed too */
+};
+
+struct jobfile_keys {
+    struct jobfile_key *items;
+    size_t len, cap;
+};
+
+#define AUTO_JOBFILE_KEYS __attribute__((cleanup(jobfile_keys_release)))
+void jobfile_keys_list(struct jobfile_keys *keys);
+void jobfile_keys_release(struct jobfile_keys *keys);
+
 /* Append the names of the profiles and of the container of the file at path; one that is no spec has none. */
 void jobfile_names(const char *path, struct strlist *profiles, struct strlist *containers);
 

@@ -54,6 +54,14 @@ struct field_table {
     size_t count;
 };
 
+/* What the reference says about a key. Every key that is built has it: jobfile_reference.c. */
+struct field_doc {
+    const char *since;   /* the version that has it first */
+    const char *about;   /* whole sentences */
+    const char *normal;  /* the value that holds when it is not given; NULL: there is none */
+    const char *example; /* a value, as it stands behind the colon */
+};
+
 #define FIELD_NOWHERE SIZE_MAX /* checked, not kept */
 
 struct field {
@@ -66,6 +74,9 @@ struct field {
     const struct choice *choices;
     size_t choices_count;
     const struct field_table *table;
+    const struct field_table *items; /* CUSTOM: the keys of each mapping in a list */
+    const char *form;                /* CUSTOM, DONE: what the value is, for the reference */
+    struct field_doc doc;
     const char *hint; /* UNBUILT: what to do instead */
     const char
         *example; /* COUNT, DURATION: a value that a hint shows; NULL: the nearest one that is allowed */
@@ -76,6 +87,7 @@ struct field {
 /* All keys of a job file. */
 extern const struct field_table job_fields;
 extern const struct field_table container_table;
+extern const struct field_table notify_table; /* of each item of `notify` */
 
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,

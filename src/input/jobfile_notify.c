@@ -7,7 +7,29 @@
 #include "input/jobfile_internal.h"
 #include "model/notify.h"
 
-static const char *const known[] = {"url", "on", "format", "allow_http"};
+#define EVENTS "[failed, finished, stalled]"
+
+/* Read by read_target(). */
+static const struct field notify_fields[] = {
+    {.key = "url",
+     .type = FIELD_DONE,
+     .form = "text",
+     .doc = {"0.1", "Where to. Only its host is ever shown. Required.", NULL,
+             "\"https://hooks.example.org/x\""}},
+    {.key = "on",
+     .type = FIELD_DONE,
+     .form = "list of started, failed, finished, stalled, restarted, stopped, lost",
+     .doc = {"0.1", "Which events are told.", EVENTS, "[failed, lost]"}},
+    {.key = "format",
+     .type = FIELD_DONE,
+     .form = "json | slack | feishu",
+     .doc = {"0.1", "What the receiver understands.", "json", "slack"}},
+    {.key = "allow_http",
+     .type = FIELD_DONE,
+     .form = "true or false",
+     .doc = {"0.1", "Accept a URL that begins with http://.", "false", "true"}},
+};
+const struct field_table notify_table = {notify_fields, ARRAY_LEN(notify_fields)};
 
 /* The number of the name, or count after an error that lists the names. */
 static unsigned find_name(struct job_reader *reader, const struct yaml_node *node, const char *path,
@@ -92,6 +114,10 @@ static int fail_unknown(struct job_reader *reader, const struct yaml_node *key, 
         reader_fail(reader, key, "unknown key in '%s'", path);
         return error_hint(reader->err, "write each as in 'url: https://…', with a blank behind the colon");
     }
+    const char *known[ARRAY_LEN(notify_fields)];
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        known[i] = notify_fields[i].key;
+    }
     const char *near = text_nearest(key->text, known, ARRAY_LEN(known));
     reader_fail(reader, key, "unknown key '%s.%s'", path, key->text);
     return near ? error_hint(reader->err, "did you mean '%s'?", near)
@@ -103,8 +129,8 @@ static int check_keys(struct job_reader *reader, const struct yaml_node *map, co
     for (size_t i = 0; i < map->len; i++) {
         const struct yaml_node *key = map->entries[i].key;
         bool is_known = false;
-        for (size_t k = 0; k < ARRAY_LEN(known); k++) {
-            is_known = is_known || strcmp(known[k], key->text) == 0;
+        for (size_t k = 0; k < ARRAY_LEN(notify_fields); k++) {
+            is_known = is_known || strcmp(notify_fields[k].key, key->text) == 0;
         }
         if (!is_known) {
             return fail_unknown(reader, key, path);
