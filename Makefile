@@ -38,7 +38,7 @@ MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c src/$(layer)/*/*.c))
 MAINS    := src/cmd/main.c src/cmd/man_main.c
 LIB_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(MAINS),$(SOURCES))) $(BUILD)/node/script_text.o \
-               $(BUILD)/cmd/completion_text.o
+               $(BUILD)/cmd/completion_text.o $(BUILD)/cmd/schema_text.o
 LIBRARY  := $(BUILD)/libmtlaunch.a
 
 UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
@@ -49,9 +49,11 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_REPLAYS := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/tests/fuzz/replay_%,$(FUZZ_SOURCES))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/fuzz_%,$(FUZZ_SOURCES))
 
+MANUALS := $(addprefix $(BUILD)/,mtlaunch.1 mtlaunch-job.5 mtlaunch-hosts.5)
+
 .DEFAULT_GOAL := all
 .PHONY: all
-all: mtlaunch $(BUILD)/mtlaunch.1 ## build ./mtlaunch and its man page
+all: mtlaunch $(MANUALS) ## build ./mtlaunch and its manual pages
 
 mtlaunch: $(BUILD)/cmd/main.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $@ $^ $(MT_LIBS)
@@ -76,7 +78,7 @@ $(BUILD)/node/script_text.c: $(NODE_SCRIPT) src/node/embed.sh
 $(BUILD)/node/script_text.o: $(BUILD)/node/script_text.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-# The completion scripts, embedded; the man page, written by a program that knows the tables.
+# The completion scripts and the JSON Schema, embedded; the manual pages, written by a program that knows the tables.
 COMPLETIONS := $(addprefix src/cmd/completion/mtlaunch.,bash zsh fish)
 $(BUILD)/cmd/completion_text.c: $(COMPLETIONS) src/cmd/completion/embed.sh
 	@mkdir -p $(@D)
@@ -85,9 +87,19 @@ $(BUILD)/cmd/completion_text.c: $(COMPLETIONS) src/cmd/completion/embed.sh
 $(BUILD)/cmd/completion_text.o: $(BUILD)/cmd/completion_text.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/mtlaunch.1: $(BUILD)/cmd/man_main.o $(LIBRARY)
-	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $(BUILD)/mtlaunch-man $^ $(MT_LIBS)
-	$(BUILD)/mtlaunch-man >$@.tmp && mv $@.tmp $@
+SCHEMA := src/cmd/schema/mtlaunch.schema.json
+$(BUILD)/cmd/schema_text.c: $(SCHEMA) src/cmd/schema/embed.sh
+	@mkdir -p $(@D)
+	sh src/cmd/schema/embed.sh $(SCHEMA) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/cmd/schema_text.o: $(BUILD)/cmd/schema_text.c
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/mtlaunch-man: $(BUILD)/cmd/man_main.o $(LIBRARY)
+	$(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) -o $@ $^ $(MT_LIBS)
+
+$(MANUALS): $(BUILD)/mtlaunch-man
+	$(BUILD)/mtlaunch-man $(@F) >$@.tmp && mv $@.tmp $@
 
 # --- tests ---------------------------------------------------------------------------------------
 
@@ -214,15 +226,18 @@ COMPLETION_FISH := fish/vendor_completions.d/mtlaunch.fish
 install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 mtlaunch $(DESTDIR)$(PREFIX)/bin/mtlaunch
-	install -d $(addprefix $(DESTDIR)$(SHARE)/,man/man1 $(dir $(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
-	install -m 644 $(BUILD)/mtlaunch.1 $(DESTDIR)$(SHARE)/man/man1/mtlaunch.1
+	install -d $(addprefix $(DESTDIR)$(SHARE)/,man/man1 man/man5 mtlaunch $(dir $(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
+	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(SHARE)/man/man1
+	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(SHARE)/man/man5
+	install -m 644 $(SCHEMA) $(DESTDIR)$(SHARE)/mtlaunch
 	install -m 644 src/cmd/completion/mtlaunch.bash $(DESTDIR)$(SHARE)/$(COMPLETION_BASH)
 	install -m 644 src/cmd/completion/mtlaunch.zsh $(DESTDIR)$(SHARE)/$(COMPLETION_ZSH)
 	install -m 644 src/cmd/completion/mtlaunch.fish $(DESTDIR)$(SHARE)/$(COMPLETION_FISH)
 
 uninstall: ## remove what install put there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mtlaunch share/man/man1/mtlaunch.1 \
-	    $(addprefix share/,$(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mtlaunch $(addprefix share/,$(addprefix man/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
+	    $(addprefix man/man5/,$(notdir $(filter %.5,$(MANUALS)))) mtlaunch/$(notdir $(SCHEMA)) \
+	    $(COMPLETION_BASH) $(COMPLETION_ZSH) $(COMPLETION_FISH)))
 
 format: ## reformat the C files in place
 	clang-format -i $$(find src include tests -name '*.[ch]')

@@ -23,6 +23,11 @@ bool text_to_uint(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 bool text_to_duration(const char *text, uint64_t *seconds);
 /* The duration that text most likely means ("10 minutes": "10m", "1h30m": "90m"), or NULL. Caller frees. */
 char *text_duration_meant(const char *text);
+/*
+ * Append the words of text with line breaks before column columns, continued at indent, and a line end. at is
+ * the present column.
+ */
+void text_add_wrapped(struct str *out, const char *text, size_t at, size_t indent, size_t columns);
 
 /* SIZE of the contract: whole bytes, or a whole number with K, M, G or T (powers of 1024); at most INT64_MAX.
  */

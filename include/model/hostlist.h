@@ -64,6 +64,16 @@ struct hostlist_context {
 int hostlist_parse(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
                    const char *name, unsigned first_line, struct strlist *warnings, struct error *err);
 
+/* A setting of an entry, for the reference. */
+struct hostlist_key_doc {
+    const char *form;    /* "slots=N" */
+    const char *about;   /* whole sentences */
+    const char *example; /* "slots=8" */
+};
+
+/* Fill docs (NULL: only count) with the settings in the parser's order. Returns how many there are. */
+size_t hostlist_key_docs(const struct hostlist_key_doc **docs);
+
 /* The same with groups and notes. context may be NULL. */
 int hostlist_read(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
                   const char *name, unsigned first_line, const struct hostlist_context *context,

@@ -58,30 +58,6 @@ static void add_blanks(struct str *out, size_t count)
     str_addf(out, "%*s", (int)count, "");
 }
 
-/* Append words of text with line breaks before column columns; at is the present column. */
-static void add_wrapped(struct str *out, const char *text, size_t at, size_t indent, size_t columns)
-{
-    while (*(text += strspn(text, " ")) != '\0') {
-        size_t len = strcspn(text, " ");
-        AUTO_STR struct str word = STR_INIT;
-
-        str_add_mem(&word, text, len);
-        size_t width = text_columns(str_text(&word));
-        if (at > indent && at + 1 + width > columns) {
-            str_add_char(out, '\n');
-            add_blanks(out, indent);
-            at = indent;
-        } else if (at > indent) {
-            str_add_char(out, ' ');
-            at++;
-        }
-        str_add(out, str_text(&word));
-        at += width;
-        text += len;
-    }
-    str_add_char(out, '\n');
-}
-
 static void add_option(struct str *out, const struct option *option, size_t indent, size_t columns)
 {
     size_t width = left_columns(option);
@@ -92,7 +68,7 @@ static void add_option(struct str *out, const struct option *option, size_t inde
         width = 0;
     }
     add_blanks(out, indent - width);
-    add_wrapped(out, option->help, indent, indent, columns);
+    text_add_wrapped(out, option->help, indent, indent, columns);
 }
 
 void options_help(const struct option_group *const *groups, size_t columns, struct str *out)

@@ -110,3 +110,26 @@ void text_add_masked(struct str *out, const char *text, const struct strlist *se
         text += len ? len : 1;
     }
 }
+
+void text_add_wrapped(struct str *out, const char *text, size_t at, size_t indent, size_t columns)
+{
+    while (*(text += strspn(text, " ")) != '\0') {
+        size_t len = strcspn(text, " ");
+        AUTO_STR struct str word = STR_INIT;
+
+        str_add_mem(&word, text, len);
+        size_t width = text_columns(str_text(&word));
+        if (at > indent && at + 1 + width > columns) {
+            str_add_char(out, '\n');
+            str_addf(out, "%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            str_add_char(out, ' ');
+            at++;
+        }
+        str_add(out, str_text(&word));
+        at += width;
+        text += len;
+    }
+    str_add_char(out, '\n');
+}

@@ -5,6 +5,7 @@
 #include "cmd/commands_internal.h"
 #include "cmd/complete_internal.h"
 #include "cmd/topics_internal.h"
+#include "input/jobfile.h"
 #include "launcher/launcher.h"
 #include "model/job.h"
 
@@ -221,9 +222,10 @@ static void offer_operand(struct completing *at, size_t number)
     } else if (strcmp(name, "JOB") == 0) {
         offer_list(at, &at->names->jobs);
         str_add(at->out, ":specs\n");
-    } else if (strcmp(name, "COMMAND|TOPIC") == 0) {
+    } else if (strcmp(name, "COMMAND|TOPIC|KEY") == 0) {
         AUTO_STRLIST struct strlist topics = STRLIST_INIT;
         help_topic_names(&topics);
+        jobfile_key_names(&topics);
         offer_commands(at);
         offer_list(at, &topics);
     } else if (strcmp(name, "COMMAND") == 0) { /* of exec: a program of the hosts */

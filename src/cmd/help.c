@@ -1,8 +1,11 @@
+/* `help`: the overview, a command, a topic, a key of the job file. */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "cmd/commands_internal.h"
+#include "cmd/reference_internal.h"
 #include "cmd/topics_internal.h"
+#include "input/jobfile.h"
 #include "report/output.h"
 
 static void add_commands(bool built, struct str *out)
@@ -26,8 +29,9 @@ void help_overview(size_t columns, struct str *out)
     options_help(groups, columns, out);
     str_add(out, "\nTopics:\n");
     help_topics(out);
-    str_add(out, "\n'mtlaunch help COMMAND' prints the usage and the options of a command, 'mtlaunch help\n"
-                 "TOPIC' what is behind a topic.\n");
+    str_add(out,
+            "\n'mtlaunch help COMMAND' prints the usage and the options of a command. TOPIC and a KEY of\n"
+            "the job file work too.\n");
 }
 
 void help_command(const struct command *command, size_t columns, struct str *out)
@@ -48,22 +52,38 @@ void help_command(const struct command *command, size_t columns, struct str *out
     }
 }
 
-/* The command of that name, the topic, or both: 'hosts' is each of them. */
+/* Keys of the job file: all with that name, or behind a command only one that is spelled the same. */
+static bool add_keys(const char *word, bool exact, size_t columns, struct str *out)
+{
+    AUTO_STR struct str keys = STR_INIT;
+    struct page page = {.out = &keys, .form = PAGE_TEXT, .columns = columns};
+    page_section(&page, "Key of the job file");
+    if (reference_job_key(&page, word, exact) == 0) {
+        return false;
+    }
+    str_addf(out, "%s%s", out->len > 0 ? "\n" : "", str_text(&keys));
+    return true;
+}
+
+static int refuse_word(const char *word, struct error *err)
+{
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    help_topic_names(&names);
+    jobfile_key_names(&names);
+    const char *nearest = text_nearest(word, (const char *const *)names.items, names.len);
+    if (!nearest) {
+        return -1; /* command_find() has said it */
+    }
+    error_set(err, &kind_usage, "no help about '%s'", word);
+    return error_hint(err, "did you mean 'mtlaunch help %s'?", nearest);
+}
+
+/* The command of that name, the topic, the keys of the job file: 'hosts' is all of them. */
 static int add_word(const char *word, size_t columns, struct str *out, struct error *err)
 {
     AUTO_STR struct str topic = STR_INIT;
-    AUTO_STRLIST struct strlist names = STRLIST_INIT;
-    const bool is_topic = help_topic(word, &topic);
+    const bool is_topic = help_topic(word, columns, &topic);
     const struct command *command = command_find(word, err);
-    if (!command && !is_topic) {
-        help_topic_names(&names);
-        const char *nearest = text_nearest(word, (const char *const *)names.items, names.len);
-        if (!nearest) {
-            return -1;
-        }
-        error_set(err, &kind_usage, "no help about '%s'", word);
-        return error_hint(err, "did you mean 'mtlaunch help %s'?", nearest);
-    }
     if (command) {
         help_command(command, columns, out);
     }
@@ -71,7 +91,8 @@ static int add_word(const char *word, size_t columns, struct str *out, struct er
         str_add_char(out, '\n');
     }
     str_add(out, str_text(&topic));
-    return 0;
+    bool is_key = !is_topic && add_keys(word, command, columns, out);
+    return command || is_topic || is_key ? 0 : refuse_word(word, err);
 }
 
 static int run_help(struct cmd_call *call, struct error *err)
@@ -85,10 +106,10 @@ static int run_help(struct cmd_call *call, struct error *err)
     return output_print(&text, err);
 }
 
-static const char *const usage[] = {"help [COMMAND|TOPIC]", NULL};
+static const char *const usage[] = {"help [COMMAND|TOPIC|KEY]", NULL};
 const struct command command_help = {
     .name = "help",
-    .summary = "print the commands, the usage and options of one, or a topic",
+    .summary = "print help: commands, one of them, a topic, a key of the job file",
     .usage = usage,
     .max_operands = 1,
     .no_json = true,

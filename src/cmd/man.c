@@ -1,57 +1,25 @@
+/* Writes the manual pages, from the tables of commands and options and the parts of the reference. */
 #include <ctype.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cmd/cmd.h"
-#include "cmd/exits_internal.h"
-
-#define PAGE_DATE "2026-11-29" /* of the words that stand here: the same sources make the same page */
 #include "cmd/man_internal.h"
+#include "cmd/reference_internal.h"
 
-/* Text as roff prints it unchanged: a minus is no hyphen, and nothing at a line's start is a request. */
-static void add_text(struct str *out, const char *text)
-{
-    bool at_start = out->len == 0 || out->data[out->len - 1] == '\n';
-    for (; *text; text++) {
-        if (at_start && (*text == '.' || *text == '\'')) {
-            str_add(out, "\\&");
-        }
-        if (*text == '\\') {
-            str_add(out, "\\e");
-        } else if (*text == '-') {
-            str_add(out, "\\-");
-        } else if (*text == '\'') {
-            str_add(out, "\\(aq");
-        } else if (*text == '^') {
-            str_add(out, "\\(ha");
-        } else if (*text == '~') {
-            str_add(out, "\\(ti");
-        } else if (*text == '`') {
-            str_add(out, "\\(ga");
-        } else {
-            str_add_char(out, *text);
-        }
-        at_start = *text == '\n';
-    }
-}
+#define PAGE_DATE "2026-11-30" /* of the words that stand here: the same sources make the same page */
 
 static void add_line(struct str *out, const char *text)
 {
-    add_text(out, text);
+    page_roff(out, text);
     str_add_char(out, '\n');
-}
-
-static void add_bold(struct str *out, const char *text)
-{
-    str_add(out, "\\fB");
-    add_text(out, text);
-    str_add(out, "\\fR");
 }
 
 /* Lines as they stand, in the manner of the program's own output. */
 static void add_verbatim(struct str *out, const char *text)
 {
     str_add(out, ".RS 4\n.nf\n");
-    add_text(out, text);
+    page_roff(out, text);
     str_add(out, ".fi\n.RE\n");
 }
 
@@ -63,20 +31,20 @@ static void add_option(struct str *out, const struct option *option)
     str_add(out, ".TP\n");
     if (option->letter) {
         const char letter[] = {'-', option->letter, '\0'};
-        add_bold(out, letter);
+        page_roff_bold(out, letter);
         str_add(out, ", ");
     }
     str_add(out, "\\fB\\-\\-");
-    add_text(out, option->name);
+    page_roff(out, option->name);
     str_add(out, "\\fR");
     if (option->value) {
         str_add(out, " \\fI");
-        add_text(out, option->value);
+        page_roff(out, option->value);
         str_add(out, "\\fR");
     }
     for (size_t i = 0; !option->value && option->choices && option->choices[i]; i++) {
         str_add_char(out, i == 0 ? ' ' : '|');
-        add_bold(out, option->choices[i]);
+        page_roff_bold(out, option->choices[i]);
     }
     str_add_char(out, '\n');
     add_line(out, option->help);
@@ -97,13 +65,13 @@ static void add_command(struct str *out, const struct command *command)
             str_add(out, ".br\n");
         }
         str_add(out, "\\fBmtlaunch ");
-        add_text(out, command->name);
+        page_roff(out, command->name);
         str_add(out, "\\fR");
         add_line(out, command->usage[i] + strlen(command->name));
     }
     str_add(out, ".PP\n");
     str_add_char(out, (char)toupper((unsigned char)command->summary[0]));
-    add_text(out, command->summary + 1);
+    page_roff(out, command->summary + 1);
     str_add(out, ".\n");
     if (command->takes_hosts || command->takes_job) {
         str_addf(out, "Takes %s%s%s, see below.\n", command->takes_hosts ? "host options" : "",
@@ -130,30 +98,6 @@ static void add_option_sections(struct str *out)
     }
 }
 
-static void add_exit_status(struct str *out)
-{
-    str_add(out, ".SH EXIT STATUS\n");
-    for (size_t i = 0; i < exit_meanings_count; i++) {
-        str_addf(out, ".TP\n.B %d\n", exit_meanings[i].code);
-        add_line(out, exit_meanings[i].meaning);
-    }
-    str_add(out, ".PP\nSeveral at once: 7, then 3, then 4, then 1.\n");
-}
-
-static const struct {
-    const char *name, *meaning;
-} variables[] = {
-    {"MTLAUNCH_HOSTFILE", "the host file when neither the command line nor the spec names hosts"},
-    {"MTLAUNCH_JOBS", "folders in which JOB is looked up, separated by colons"},
-    {"ZERO_STAGE, CONTAINER_NAME, NPROC_PER_NODE, MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT",
-     "act as the job options of those names; an empty one is unset; CONTAINER_NAME acts only where the spec "
-     "has a "
-     "container"},
-    {"XDG_STATE_HOME", "where the records of runs are kept, in mtlaunch/runs (~/.local/state)"},
-    {"NO_COLOR", "when set and not empty: no colour and no bars"},
-    {"COLUMNS", "the width of tables"},
-};
-
 static const struct {
     const char *path, *meaning;
 } files[] = {
@@ -165,32 +109,35 @@ static const struct {
     {"ARTIFACTS/run_state/RUN_node<rank>.*", "on a node: the job's process, whose it is, how it ended"},
 };
 
-static void add_tagged(struct str *out, const char *tag, const char *meaning)
+static void add_head(struct str *out, const struct manual *manual)
 {
-    str_add(out, ".TP\n");
-    add_bold(out, tag);
-    str_add_char(out, '\n');
-    add_line(out, meaning);
+    AUTO_FREE char *title = xstrdup(manual->name);
+    for (char *at = title; *at; at++) {
+        *at = (char)toupper((unsigned char)*at);
+    }
+    str_add(out, ".\\\" Written by the build from the tables that the program itself reads.\n.TH ");
+    page_roff(out, title);
+    str_addf(out, " %d \"" PAGE_DATE "\" \"mtlaunch " MTLAUNCH_VERSION "\" \"%s\"\n.SH NAME\n",
+             manual->section, manual->section == 1 ? "User Commands" : "File Formats");
+    page_roff(out, manual->name);
+    str_add(out, " \\- ");
+    add_line(out, manual->summary);
 }
 
-static void add_head(struct str *out)
+static void add_description(struct str *out)
 {
-    str_add(out, ".\\\" Written by the build from the tables of commands and options.\n"
-                 ".TH MTLAUNCH 1 \"" PAGE_DATE "\" \"mtlaunch " MTLAUNCH_VERSION "\" \"User Commands\"\n"
-                 ".SH NAME\nmtlaunch \\- start, watch and stop multi\\-node training over plain SSH\n"
-                 ".SH SYNOPSIS\n\\fBmtlaunch\\fR \\fICOMMAND\\fR [\\fIWORD\\fR]... [\\fIOPTION\\fR]...\n"
+    str_add(out, ".SH SYNOPSIS\n\\fBmtlaunch\\fR \\fICOMMAND\\fR [\\fIWORD\\fR]... [\\fIOPTION\\fR]...\n"
                  ".SH DESCRIPTION\n");
     add_line(
         out,
         "mtlaunch reads a host list and a job file, starts torchrun or any program on every node over ssh "
-        "with "
-        "each node's rank, master address and environment, keeps track of processes and logs, and ends a run "
-        "so that nothing is left behind. The nodes need sshd and a POSIX sh.");
+        "with each node's rank, master address and environment, keeps track of processes and logs, and ends "
+        "a run so that nothing is left behind. The nodes need sshd and a POSIX sh.");
     str_add(out, ".PP\n");
     add_line(out,
-             "Results go to standard output, progress and messages to standard error. A run has a name; the "
-             "command "
-             "that started it may end, the run goes on, and any later mtlaunch on this machine manages it.");
+             "Results go to standard output, progress and messages to standard error. A run has a name. The "
+             "command that started it may end: the run goes on, and any later mtlaunch on this machine "
+             "manages it.");
 }
 
 static void add_examples(struct str *out)
@@ -205,9 +152,11 @@ static void add_examples(struct str *out)
     add_verbatim(out, "mtlaunch start train smoke --wait --timeout 10m\n");
 }
 
-void man_page(struct str *out)
+/* mtlaunch(1): commands and options, then the topics of `help` that have no page of their own. */
+static void add_program(struct page *page)
 {
-    add_head(out);
+    struct str *out = page->out;
+    add_description(out);
     str_add(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < commands_count; i++) {
         if (commands[i]->run) {
@@ -215,15 +164,36 @@ void man_page(struct str *out)
         }
     }
     add_option_sections(out);
-    add_exit_status(out);
-    str_add(out, ".SH ENVIRONMENT\n");
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        add_tagged(out, variables[i].name, variables[i].meaning);
+    reference_exit_codes(page);
+    reference_json(page);
+    reference_environment(page);
+    page_section(page, "Files");
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        page_item(page, files[i].path, files[i].meaning);
     }
-    str_add(out, ".SH FILES\n");
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        add_tagged(out, files[i].path, files[i].meaning);
-    }
+    reference_troubleshooting(page);
     add_examples(out);
-    str_add(out, ".SH SEE ALSO\n.BR ssh (1),\n.BR ssh_config (5),\n.BR sshd (8)\n");
+}
+
+const struct manual manuals[] = {
+    {"mtlaunch", 1, "start, watch and stop multi-node training over plain SSH", add_program},
+    {"mtlaunch-job", 5, "the job file of mtlaunch", reference_job},
+    {"mtlaunch-hosts", 5, "the host lists of mtlaunch", reference_hosts},
+};
+const size_t manuals_count = ARRAY_LEN(manuals);
+
+void manual_write(const struct manual *manual, struct str *out)
+{
+    struct page page = {.out = out, .form = PAGE_ROFF};
+    add_head(out, manual);
+    manual->add(&page);
+    str_add(out, ".SH SEE ALSO\n");
+    for (size_t i = 0; i < manuals_count; i++) {
+        if (&manuals[i] != manual) {
+            str_add(out, ".BR ");
+            page_roff(out, manuals[i].name);
+            str_addf(out, " (%d),\n", manuals[i].section);
+        }
+    }
+    str_add(out, ".BR ssh (1),\n.BR ssh_config (5)\n");
 }

@@ -1,10 +1,23 @@
-/* The manual page mtlaunch(1), from the tables of commands, options and exit codes: man(7), see groff_man(7).
+/*
+ * The manual pages: man(7), see groff_man(7). To add one: a row in man.c; the build makes it, `make install`
+ * puts it in place, and tests/cli/test_manual.py looks at it.
  */
 #ifndef MTLAUNCH_CMD_MAN_INTERNAL_H
 #define MTLAUNCH_CMD_MAN_INTERNAL_H
 
-#include "base/str.h"
+#include "cmd/page_internal.h"
 
-void man_page(struct str *out);
+struct manual {
+    const char *name; /* "mtlaunch-job" */
+    int section;
+    const char *summary;
+    void (*add)(struct page *page);
+};
+
+extern const struct manual manuals[];
+extern const size_t manuals_count;
+
+/* Append the whole page as roff. */
+void manual_write(const struct manual *manual, struct str *out);
 
 #endif

@@ -133,7 +133,7 @@ static const struct field ssh_fields[] = {
      .doc = {"0.1",
              "The jump hosts on the way to the nodes, [user@]host[:port] separated by commas, the nearest "
              "first. none switches ProxyJump of ssh_config off.",
-             "from ssh_config", "gate,op@inner:2222"}},
+             "from ssh_config", "\"gate,op@inner:2222\""}},
 };
 static const struct field_table ssh_table = TABLE(ssh_fields);
 
@@ -178,7 +178,7 @@ static const struct field restart_fields[] = {
      .handle = read_spares,
      .form = "host list, or a list of entries",
      .doc = {"0.1", "Hosts that take the place of one that cannot be reached, at a start or a restart.", "[]",
-             "g[0037-0038]"}},
+             "[\"g[0037-0038]\"]"}},
 };
 static const struct field_table restart_table = TABLE(restart_fields);
 
@@ -202,10 +202,7 @@ static const struct field top_fields[] = {
     {.key = "launcher",
      .type = FIELD_CUSTOM,
      .handle = read_launcher,
-     .doc = {"0.1",
-             "How the program is started on each node. torchrun: 'PYTHON -m torch.distributed.run'; "
-             "megatron: the same, with knowledge of Megatron-LM's options; script: the program as it is.",
-             "torchrun", "script"}},
+     .doc = {"0.1", "How the program is started on each node.", "torchrun", "script"}},
     {.key = "nproc_per_node",
      .type = FIELD_COUNT,
      JOB(nproc_per_node),

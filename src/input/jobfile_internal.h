@@ -148,6 +148,7 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
 int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_launcher(struct job_reader *reader, const struct yaml_node *node, const char *path);
+void launcher_names(struct str *out); /* of those that are built: "torchrun | script" */
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
 /* The row of the job's launcher. */
 const struct launcher *reader_launcher(const struct job_reader *reader);

@@ -29,6 +29,15 @@ int read_launcher(struct job_reader *reader, const struct yaml_node *node, const
     return 0;
 }
 
+void launcher_names(struct str *out)
+{
+    for (size_t i = 0; launchers_all[i]; i++) {
+        if (launchers_all[i]->build) {
+            str_addf(out, "%s%s", out->len > 0 ? " | " : "", launchers_all[i]->name);
+        }
+    }
+}
+
 const struct launcher *reader_launcher(const struct job_reader *reader)
 {
     return launcher_find(reader->job->launcher, NULL);

@@ -20,6 +20,10 @@ static char *describe_type(const struct field *field)
     if (field->form) {
         return xstrdup(field->form);
     }
+    if (field->handle == read_launcher) {
+        launcher_names(&out);
+        return str_detach(&out);
+    }
     switch (field->type) {
     case FIELD_TEXT:
         str_add(&out, field->auto_ok ? "text, or auto" : "text");

@@ -33,6 +33,7 @@ struct key {
     /* Append the value as set, nothing when it is not; NULL for what tells hosts apart (user, port). */
     void (*show)(const struct host *host, struct str *out);
     bool commas; /* a value may hold some */
+    struct hostlist_key_doc doc;
 };
 
 static int refuse(struct error *err, const char *key, const char *value)
@@ -266,16 +267,71 @@ static void show_ssh(const struct host *host, struct str *out)
 }
 
 static const struct key keys[KEY_COUNT] = {
-    [KEY_SLOTS] = {"slots", set_slots, show_slots, false},
-    [KEY_GPUS] = {"gpus", set_gpus, show_gpus, true},
-    [KEY_ADDR] = {"addr", set_addr, show_addr, false},
-    [KEY_USER] = {"user", set_user, NULL, false},
-    [KEY_PORT] = {"port", set_port, NULL, false},
-    [KEY_IFNAME] = {"ifname", set_ifname, show_ifname, false},
-    [KEY_WORKDIR] = {"workdir", set_workdir, show_workdir, true},
-    [KEY_PYTHON] = {"python", set_python, show_python, true},
-    [KEY_SSH] = {"ssh", set_ssh, show_ssh, false},
+    [KEY_SLOTS] = {"slots",
+                   set_slots,
+                   show_slots,
+                   false,
+                   {"slots=N", "The number of GPUs, 1 to 1024: processes of the job on this host.",
+                    "slots=8"}},
+    [KEY_GPUS] = {"gpus",
+                  set_gpus,
+                  show_gpus,
+                  true,
+                  {"gpus=LIST", "The GPUs to use, by number. Sets CUDA_VISIBLE_DEVICES and counts as slots.",
+                   "gpus=0-3"}},
+    [KEY_ADDR] = {"addr",
+                  set_addr,
+                  show_addr,
+                  false,
+                  {"addr=ADDRESS", "The address by which the other nodes reach this host.",
+                   "addr=10.0.0.33"}},
+    [KEY_USER] = {"user",
+                  set_user,
+                  NULL,
+                  false,
+                  {"user=NAME", "The user to log in as; the same as NAME@ in front of the host.",
+                   "user=train"}},
+    [KEY_PORT] = {"port",
+                  set_port,
+                  NULL,
+                  false,
+                  {"port=N", "The port of sshd; the same as :N behind the host.", "port=2222"}},
+    [KEY_IFNAME] = {"ifname",
+                    set_ifname,
+                    show_ifname,
+                    false,
+                    {"ifname=INTERFACE", "The network interface for NCCL and gloo.", "ifname=bond0"}},
+    [KEY_WORKDIR] = {"workdir",
+                     set_workdir,
+                     show_workdir,
+                     true,
+                     {"workdir=FOLDER", "The working folder on this host, instead of the job's.",
+                      "workdir=/ssd/code"}},
+    [KEY_PYTHON] = {"python",
+                    set_python,
+                    show_python,
+                    true,
+                    {"python=PATH", "The Python of this host, instead of the job's.",
+                     "python=/opt/venv/bin/python3"}},
+    [KEY_SSH] = {"ssh",
+                 set_ssh,
+                 show_ssh,
+                 false,
+                 {"ssh=auto|always", "always: use ssh even if the host is this machine.", "ssh=always"}},
 };
+
+size_t hostlist_key_docs(const struct hostlist_key_doc **docs)
+{
+    static const struct hostlist_key_doc env = {"env.NAME=VALUE", "A variable of the program on this host.",
+                                                "env.NCCL_IB_HCA=mlx5_0"};
+    for (size_t i = 0; docs && i < KEY_COUNT; i++) {
+        docs[i] = &keys[i].doc;
+    }
+    if (docs) {
+        docs[KEY_COUNT] = &env;
+    }
+    return KEY_COUNT + 1;
+}
 
 static int apply_env(struct host *host, const char *key, const char *value, struct error *err)
 {

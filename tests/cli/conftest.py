@@ -9,7 +9,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
 BUILD = Path(os.environ.get("BUILD", "build"))
-MAN_PAGE = (BUILD if BUILD.is_absolute() else ROOT / BUILD) / "mtlaunch.1"
+BUILT = BUILD if BUILD.is_absolute() else ROOT / BUILD
+MAN_PAGE = BUILT / "mtlaunch.1"
+MAN_PAGES = [MAN_PAGE, BUILT / "mtlaunch-job.5", BUILT / "mtlaunch-hosts.5"]
 
 
 class Cli:

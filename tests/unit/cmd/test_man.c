@@ -1,8 +1,12 @@
-/* The manual page says all that the tables say. */
+/* The manual pages and `help` say all that the tables say. */
 #include "cmd/cmd.h"
 #include "cmd/exits_internal.h"
 #include "cmd/man_internal.h"
+#include "cmd/reference_internal.h"
+#include "cmd/topics_internal.h"
 #include "cmd_test.h"
+#include "input/jobfile.h"
+#include "model/hostlist.h"
 #include "model/kind.h"
 
 static bool has_exit(int code)
@@ -42,7 +46,7 @@ static void test_page_has_commands_and_options(void **state)
 {
     (void)state;
     AUTO_STR struct str page = STR_INIT;
-    man_page(&page);
+    manual_write(&manuals[0], &page);
     for (size_t i = 0; i < commands_count; i++) {
         const struct option_group *groups[CMD_GROUPS_MAX];
         AUTO_FREE char *heading = xasprintf("\n.SS %s\n", commands[i]->name);
@@ -65,15 +69,12 @@ static void test_page_has_commands_and_options(void **state)
     }
 }
 
-static void test_nothing_is_taken_for_a_request(void **state)
+static void assert_requests(char *text)
 {
-    (void)state;
     static const char *const requests[] = {"TH", "SH", "SS", "TP", "PP", "B",
                                            "BR", "RS", "RE", "nf", "fi", "br"};
-    AUTO_STR struct str page = STR_INIT;
     char *rest = NULL;
-    man_page(&page);
-    for (char *line = strtok_r(page.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         bool known = line[0] != '.' || strncmp(line, ".\\\"", 3) == 0;
         for (size_t i = 0; !known && i < ARRAY_LEN(requests); i++) {
             size_t len = strlen(requests[i]);
@@ -85,6 +86,62 @@ static void test_nothing_is_taken_for_a_request(void **state)
     }
 }
 
+static void test_nothing_is_taken_for_a_request(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < manuals_count; i++) {
+        AUTO_STR struct str page = STR_INIT;
+        manual_write(&manuals[i], &page);
+        assert_requests(page.data);
+    }
+}
+
+/* `help job` and mtlaunch-job(5): each key of the parser once, with all that is said of a key. */
+static void test_reference_has_every_key(void **state)
+{
+    (void)state;
+    AUTO_JOBFILE_KEYS struct jobfile_keys keys = {0};
+    jobfile_keys_list(&keys);
+    assert_true(keys.len > 70);
+    AUTO_STR struct str text = STR_INIT;
+    assert_true(help_topic("job", 1000, &text));
+    for (size_t i = 0; i < keys.len; i++) {
+        const struct jobfile_key *key = &keys.items[i];
+        AUTO_FREE char *line =
+            xasprintf("\n  %s\n      %s\n      Type: %s. ", key->path, key->about, key->type);
+        const char *found = strstr(text.data, line);
+        if (!found || strstr(found + 1, line) || !key->since || !key->example || !key->about) {
+            fail_msg("the reference has not one whole item for '%s'", key->path);
+        }
+    }
+    AUTO_STRLIST struct strlist names = STRLIST_INIT;
+    jobfile_key_names(&names); /* as --set and the completion take them */
+    for (size_t i = 0; i < names.len; i++) {
+        AUTO_STR struct str one = STR_INIT;
+        struct page page = {.out = &one, .form = PAGE_TEXT, .columns = 80};
+        assert_int_equal(reference_job_key(&page, names.items[i], true), 1);
+    }
+}
+
+static void test_reference_has_every_setting_of_a_host(void **state)
+{
+    (void)state;
+    AUTO_STR struct str text = STR_INIT;
+    const size_t count = hostlist_key_docs(NULL);
+    AUTO_FREE const struct hostlist_key_doc **docs = xcalloc(count, sizeof(docs[0]));
+    hostlist_key_docs(docs);
+    assert_true(help_topic("hosts", 1000, &text));
+    for (size_t i = 0; i < count; i++) {
+        AUTO_FREE char *line = xasprintf("\n  %s\n      %s Example: ", docs[i]->form, docs[i]->about);
+        assert_non_null(strstr(text.data, line));
+        struct hostlist list = HOSTLIST_INIT;
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *entry = xasprintf("g1 %s", docs[i]->example);
+        assert_int_equal(hostlist_parse(&list, entry, strlen(entry), HOSTLIST_LINES, "x", 1, NULL, &err), 0);
+        hostlist_release(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +149,8 @@ int main(void)
         cmocka_unit_test(test_no_exit_code_is_made_up),
         cmocka_unit_test(test_page_has_commands_and_options),
         cmocka_unit_test(test_nothing_is_taken_for_a_request),
+        cmocka_unit_test(test_reference_has_every_key),
+        cmocka_unit_test(test_reference_has_every_setting_of_a_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "input/jobfile_internal.h"
 #include "job_dump.h"
 #include "jobfile_test.h"
@@ -134,6 +135,41 @@ static size_t count_keys(const struct field_table *table, const char *prefix)
         count++;
     }
     return count;
+}
+
+/* What the reference shows as a value is one. */
+static void test_every_example_is_read(void **state)
+{
+    (void)state;
+    AUTO_JOBFILE_KEYS struct jobfile_keys known = {0};
+    jobfile_keys_list(&known);
+    for (size_t i = 0; i < known.len; i++) {
+        const struct jobfile_key *key = &known.items[i];
+        AUTO_STR struct str spec = STR_INIT;
+        AUTO_STR struct str end = STR_INIT;
+        const char *at = key->path;
+        str_add(&spec, strcmp(at, "program") == 0 ? "" : "program: train.py\n");
+        for (size_t len; at[len = strcspn(at, ".")] == '.'; at += len + 1) {
+            bool list = text_starts(at + len - 2, "[]");
+            bool named = strncmp(at, "container", len) == 0 && strcmp(key->path, "container.name") != 0;
+            bool image = strncmp(at, "run", len) == 0 && strcmp(key->path, "container.run.image") != 0;
+            bool url = list && strcmp(key->path, "notify[].url") != 0;
+            str_addf(&spec, "%.*s: %s{%s", (int)(list ? len - 2 : len), at, list ? "[" : "",
+                     named   ? "name: c, "
+                     : image ? "image: i, "
+                     : url   ? "url: 'https://h/x', "
+                             : "");
+            str_add(&end, list ? "}]" : "}");
+        }
+        str_addf(&spec, "%s: %s%s\n", at, key->example, str_text(&end));
+        bool needs_file = strcmp(key->path, "ssh.identity") == 0 || strcmp(key->path, "env_file") == 0;
+        bool needs_max = strcmp(key->example, "restart") == 0;
+        str_add(&spec, needs_max ? "restart: {max: 1}\n" : "");
+        AUTO_OUTCOME struct outcome got = read_spec(str_text(&spec), NULL);
+        if (got.result != 0 && !needs_file) {
+            fail_msg("%s%s", str_text(&spec), got.err.text);
+        }
+    }
 }
 
 static void test_every_key_has_its_effect(void **state)
@@ -586,6 +622,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_minimal_file_has_the_defaults),
         cmocka_unit_test(test_every_key_has_its_effect),
+        cmocka_unit_test(test_every_example_is_read),
         cmocka_unit_test(test_unsupported_values),
         cmocka_unit_test(test_nothing_asked_for_is_fine),
         cmocka_unit_test(test_wrong_values),

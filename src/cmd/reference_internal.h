@@ -1,0 +1,23 @@
+/*
+ * The parts of the reference. Each is a topic of `help` and a manual page or a section of one: topics.c and
+ * man.c say which. Keys, options, exit codes and launchers come from the tables that the parsers read by.
+ */
+#ifndef MTLAUNCH_CMD_REFERENCE_INTERNAL_H
+#define MTLAUNCH_CMD_REFERENCE_INTERNAL_H
+
+#include "cmd/page_internal.h"
+
+void reference_job(struct page *page);
+void reference_hosts(struct page *page);
+void reference_environment(struct page *page);
+void reference_exit_codes(struct page *page);
+void reference_json(struct page *page);
+void reference_troubleshooting(struct page *page);
+
+/*
+ * The keys of the job file with this name ("stop.grace", or "grace" for each that ends so; only whole paths
+ * with exact), as items. Returns how many there are.
+ */
+size_t reference_job_key(struct page *page, const char *name, bool exact);
+
+#endif

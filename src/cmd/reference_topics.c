@@ -1,0 +1,143 @@
+/* The sections of mtlaunch(1) that are topics of `help` too. */
+#include "base/alloc.h"
+#include "cmd/exits_internal.h"
+#include "cmd/reference_internal.h"
+
+struct term {
+    const char *name, *meaning;
+};
+
+static void add_terms(struct page *page, const struct term *terms, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        page_item(page, terms[i].name, terms[i].meaning);
+    }
+}
+
+/* --- environment -------------------------------------------------------------------------------- */
+
+static const struct term job_variables[] = {
+    {"NNODES, NODE_RANK", "The number of nodes, and the number of this node, from 0."},
+    {"NPROC_PER_NODE", "Processes on each node."},
+    {"MASTER_ADDR, MASTER_PORT", "Where node 0 is reached for the rendezvous."},
+    {"ZERO_STAGE", "zero_stage of the job file."},
+    {"MTLAUNCH_RUN, MTLAUNCH_RUN_ID, MTLAUNCH_ATTEMPT",
+     "The run's name, its id, and the number of this attempt, from 1."},
+    {"MTLAUNCH_JOB, MTLAUNCH_HOST, MTLAUNCH_ARTIFACTS",
+     "The job's name, this host's name, and the folder for logs."},
+    {"MTLAUNCH_MARK", "The mark by which a process of the run is found. Keep it."},
+    {"PYTHONUNBUFFERED, LANG, OMP_NUM_THREADS",
+     "1, C.UTF-8, and cores divided by processes (1 to 16), unless something sets them."},
+    {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME",
+     "With several nodes: the interface that routes to MASTER_ADDR, unless something sets them."},
+};
+
+static const struct term own_variables[] = {
+    {"MTLAUNCH_HOSTFILE", "The host file, when neither the command line nor the job file names hosts."},
+    {"MTLAUNCH_JOBS", "Folders in which JOB is looked up, separated by colons."},
+    {"ZERO_STAGE, CONTAINER_NAME, NPROC_PER_NODE, MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT",
+     "Act as the job options of those names. An empty one is unset. CONTAINER_NAME only renames a container "
+     "that the "
+     "job file has."},
+    {"SLURM_JOB_NODELIST", "The hosts of a Slurm allocation."},
+    {"SSH_AUTH_SOCK", "The ssh agent whose keys are used."},
+    {"XDG_STATE_HOME", "Where records of runs are kept, in mtlaunch/runs. Default: ~/.local/state."},
+    {"CURL_CA_BUNDLE, SSL_CERT_FILE", "Certificate authorities for notifications."},
+    {"NO_COLOR", "When set and not empty: no colour and no bars."},
+    {"COLUMNS", "The width of tables."},
+};
+
+void reference_environment(struct page *page)
+{
+    page_section(page, "Environment of a job");
+    page_text(
+        page,
+        "The program of a job finds these variables on every node. RANK, LOCAL_RANK and WORLD_SIZE are set "
+        "for each process by its launcher.");
+    add_terms(page, job_variables, ARRAY_LEN(job_variables));
+    page_text(
+        page,
+        "Later wins: the node's own, defaults, env_file, env, variables passed on from here (pass_env), "
+        "ifname and env. of the host list, -e NAME=VALUE. Variables that mtlaunch computes cannot be set "
+        "otherwise. 'start JOB RUN --dry-run' prints each variable with where it comes from.");
+    page_section(page, "Environment");
+    page_text(page, "mtlaunch itself reads these variables:");
+    add_terms(page, own_variables, ARRAY_LEN(own_variables));
+}
+
+/* --- exit codes --------------------------------------------------------------------------------- */
+
+void reference_exit_codes(struct page *page)
+{
+    page_section(page, "Exit status");
+    for (size_t i = 0; i < exit_meanings_count; i++) {
+        AUTO_FREE char *code = xasprintf("%d", exit_meanings[i].code);
+        page_item(page, code, exit_meanings[i].meaning);
+    }
+    page_text(
+        page,
+        "Several at once: 7, 8, 3, 4, 5, 6, 1, the first of these that fits. 'exec' ends with the largest "
+        "exit status of a host, with 3 when a host never ran the command, with 5 when one ran out of time.");
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+void reference_json(struct page *page)
+{
+    page_section(page, "JSON output");
+    page_text(
+        page,
+        "With --json a command prints one object on standard output ('logs': one a line) with \"schema\": "
+        "\"mtlaunch/1\". Keys are in snake_case, times RFC 3339 in UTC, durations in seconds, sizes in "
+        "bytes. "
+        "What is unknown is null and never left out. An error is an object with the key \"error\", on "
+        "standard output too, and the exit status says what it was.");
+    page_text(
+        page,
+        "'mtlaunch help json' prints a JSON Schema (2020-12) that describes the output of every command. "
+        "'help' and 'completion' have no JSON form.");
+    page_text(
+        page,
+        "\"rank\" is the number of a node in every object. In options and texts \"rank\" alone is the global "
+        "rank of a process, as torch counts it. \"exit_status\" of a run is that of the node that failed "
+        "first; 0 when finished, null while it lives and when it was stopped.");
+    page_lines(page, "mtlaunch status RUN --json | jq '.nodes[] | select(.state != \"running\")'\n"
+                     "mtlaunch help json >mtlaunch.schema.json\n");
+}
+
+/* --- troubleshooting ---------------------------------------------------------------------------- */
+
+static const struct term troubles[] = {
+    {"A start fails.",
+     "Read the message and its hint: it names the hosts and what to do. 'start JOB RUN --dry-run' shows "
+     "what would run without contacting a node."},
+    {"A host is not reached.",
+     "'mtlaunch exec --job JOB hostname' tries each. 'ssh -v HOST' shows what an ssh client "
+     "sees."},
+    {"A host key is unknown.",
+     "'mtlaunch hosts JOB --trust' shows the keys and adds them after a yes. Compare the "
+     "fingerprints first."},
+    {"A run failed.",
+     "'mtlaunch status RUN' names the node that failed first. 'mtlaunch logs RUN --node N -n 200' shows "
+     "the end of its log, 'mtlaunch show RUN --events' what happened in order."},
+    {"A run hangs.",
+     "'mtlaunch exec --run RUN \"ps -o pid,stat,wchan:20,args\"' shows what its processes wait for. Start "
+     "again with -e NCCL_DEBUG=INFO, and set 'stall' to be told."},
+    {"A node is lost.",
+     "Nothing is known about its processes until it answers. 'stop' ends with 7 as long as a node "
+     "cannot prove that everything is gone: repeat it later, or write the node off with --give-up."},
+    {"A run says that it has no supervisor.",
+     "'mtlaunch supervise RUN' takes over. The run itself does not need one."},
+    {"The master port is taken.", "Leave 'master.port' out: the next free one up to 29999 is used."},
+    {"A process of an earlier run is in the way.",
+     "'mtlaunch stop RUN' ends it and proves it, on an ended run too."},
+};
+
+void reference_troubleshooting(struct page *page)
+{
+    page_section(page, "Troubleshooting");
+    add_terms(page, troubles, ARRAY_LEN(troubles));
+    page_text(page, "The record of a run, its events and the supervisor's log are in "
+                    "~/.local/state/mtlaunch/runs/RUN/ on "
+                    "the machine it was started from.");
+}
