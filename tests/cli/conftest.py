@@ -2,11 +2,14 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from json_schema import check_output  # noqa: E402  pylint: disable=wrong-import-position
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
 BUILD = Path(os.environ.get("BUILD", "build"))
 BUILT = BUILD if BUILD.is_absolute() else ROOT / BUILD
@@ -31,7 +34,9 @@ class Cli:
         return done
 
     def mt(self, *words, code=0, **options):
-        return self.run([BINARY, *words], code, **options)
+        done = self.run([BINARY, *words], code, **options)
+        check_output(words, done.stdout)
+        return done
 
     def make_run(self, name):
         """A record's folder: a name is all that completion looks at."""

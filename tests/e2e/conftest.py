@@ -12,8 +12,9 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 from cluster import UID, Cluster, kill_quietly, wait_for  # noqa: E402  pylint: disable=wrong-import-position
+from json_schema import check_output  # noqa: E402  pylint: disable=wrong-import-position
 from torch_env import SHIM, torch_options  # noqa: E402  pylint: disable=wrong-import-position
 
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
@@ -65,6 +66,7 @@ class Lab:
         begin = time.monotonic()
         done = self.cluster.run("mtlaunch", *args, env=env, cwd=cwd, timeout=timeout, input=input)
         answer = Answer(args, done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
+        check_output(args, answer.out)
         if code is not None:
             assert answer.code in (code if isinstance(code, tuple) else (code,)), repr(answer)
         return answer
