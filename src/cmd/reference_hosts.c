@@ -55,4 +55,5 @@ void reference_hosts(struct page *page)
         "of its interfaces, with your user and port 22) is used without ssh unless it has ssh=always.");
     page_lines(page, "mtlaunch hosts --hostfile hosts.txt          # the list as it is understood\n"
                      "mtlaunch hosts --hostfile hosts.txt --trust  # compare and add unknown host keys\n");
+    reference_hosts_subjects(page);
 }

@@ -14,6 +14,10 @@ void reference_exit_codes(struct page *page);
 void reference_json(struct page *page);
 void reference_troubleshooting(struct page *page);
 
+/* The last sections of reference_job and reference_hosts. */
+void reference_job_subjects(struct page *page);
+void reference_hosts_subjects(struct page *page);
+
 /*
  * The keys of the job file with this name ("stop.grace", or "grace" for each that ends so; only whole paths
  * with exact), as items. Returns how many there are.

@@ -99,6 +99,7 @@ void reference_job(struct page *page)
         "expanded: $HOME, * and quotes reach the program as they are written. Put lines of shell into "
         "'setup'.");
     add_launchers(page);
+    reference_job_subjects(page);
     page_section(page, "Keys");
     add_keys(page);
 }

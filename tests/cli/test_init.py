@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 
@@ -114,3 +115,14 @@ def test_what_options_say_is_not_asked(cli):
 def test_end_of_input_writes_nothing(cli):
     _, out, code = talk(cli, ["\n", "\x04"])
     assert (out, code) == ("", 130) and not list(cli.folder.iterdir())
+
+
+def test_every_setting_of_the_template_can_be_taken_as_it_stands(cli):
+    """Without the '#' the settings are the job file's own; comments have one blank behind it."""
+    cli.mt("init", "j", "-H", "a,b")
+    text = (cli.folder / "j.yaml").read_text()
+    lines = [line for line in text.splitlines() if not re.match(r"# \S", line)]
+    (cli.folder / "j.yaml").write_text("\n".join(line.removeprefix("#") for line in lines) + "\n")
+    assert "--lr" in dry_run(cli, "j")["nodes"][0]["command"]
+    for key in ("restart", "finish_on", "time_limit", "on_lost", "stall", "on_failure", "notify"):
+        assert f"\n#{key}: " in text, key
