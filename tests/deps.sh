@@ -51,6 +51,7 @@ needs_test() {
     need shellcheck have shellcheck
     need python3-pytest python_has pytest
     need python3-jsonschema python_has jsonschema
+    need python3-yaml python_has yaml
     need python3-setproctitle /usr/bin/python3 -c 'import setproctitle'
     need procps have ps
     need busybox have busybox

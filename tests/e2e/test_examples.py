@@ -9,7 +9,7 @@ from conftest import ROOT, TORCH_ENV
 MEGATRON_TREE = ["--set", "workdir=null", "--artifacts", "~/.mtlaunch"]
 RUN = {"hello.yaml": [], "torchrun_allreduce.yaml": TORCH_ENV, "gpt_smoke.yaml": TORCH_ENV + MEGATRON_TREE,
        "qwen3_1p7b.yaml": TORCH_ENV + MEGATRON_TREE + ["--set", "container=null"], "existing_script.yaml": TORCH_ENV + MEGATRON_TREE}
-USED = {"allreduce.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md"}
+USED = {"allreduce.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md", "ci"}
 
 
 @pytest.fixture
