@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/msg.h"
+#include "base/signals.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/setup_internal.h"
@@ -40,30 +41,13 @@ static int dry_run(struct cmd_call *call, const struct setup *setup, const char 
     return output_print(&text, err);
 }
 
-/*
- * The terminal may go while nodes are being started: the start is finished first. Where SIGHUP is ignored
- * (nohup) it stays so.
- */
+/* The terminal may close while nodes are being started: the start is finished first. Where SIGHUP is ignored
+ * (nohup) it stays ignored. */
 static void hold_hangup(void)
 {
-    struct sigaction now;
-    sigset_t set;
-
-    sigaction(SIGHUP, NULL, &now);
-    if (now.sa_handler == SIG_IGN) {
-        return;
+    if (!signal_is_ignored(SIGHUP)) {
+        signal_block(SIGHUP);
     }
-    sigemptyset(&set);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-static bool hangup_is_held(void)
-{
-    sigset_t set;
-
-    sigprocmask(SIG_BLOCK, NULL, &set);
-    return sigismember(&set, SIGHUP) == 1;
 }
 
 /* In the foreground: the merged log is the result, what became of the run goes to stderr. */
@@ -76,7 +60,7 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
         .timeout_s = options->timeout.value,
         .stop_at_timeout = true,
         .stop_on_signal = true,
-        .end_on_hangup = hangup_is_held(),
+        .end_on_hangup = signal_is_blocked(SIGHUP),
         .hand_over = !options->no_supervise,
         .with_logs = true,
     };

@@ -1,4 +1,6 @@
 /* Signals of this process, and the one descriptor that is watched in the background. */
+#include "base/signals.h"
+
 #include <signal.h>
 #include <stdlib.h>
 
@@ -35,23 +37,13 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
     fleet->signals_made = true;
 }
 
-/* Whether SIGHUP reaches this process. Children are not affected: libuv gives them an empty mask. */
-static void block_hangup(int how)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGHUP);
-    pthread_sigmask(how, &set, NULL);
-}
-
 void fleet_catch_hangup(struct fleet *fleet)
 {
     uv_signal_init(&fleet->loop, &fleet->hangup);
     fleet->hangup.data = fleet;
     uv_signal_start(&fleet->hangup, on_signal, SIGHUP);
     fleet->catches_hangup = true;
-    block_hangup(SIG_UNBLOCK);
+    signal_unblock(SIGHUP); /* children are not affected: libuv gives them an empty mask */
 }
 
 static void on_background(uv_poll_t *handle, int status, int events)
@@ -97,7 +89,7 @@ void fleet_signals_end(struct fleet *fleet)
 {
     fleet_background(fleet, -1, NULL, NULL, NULL);
     if (fleet->catches_hangup) {
-        block_hangup(SIG_BLOCK);
+        signal_block(SIGHUP);
         uv_close((uv_handle_t *)&fleet->hangup, NULL);
     }
     for (int i = 0; fleet->signals_made && i < FLEET_SIGNALS; i++) {
