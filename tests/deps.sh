@@ -25,6 +25,7 @@ needs_build() {
     need make have make
     need pkg-config have pkg-config
     need libssh-dev module 'libssh >= 0.10'
+    need libssl-dev module libcrypto # libssh's
     need libuv1-dev module libuv
     need libyaml-dev module yaml-0.1
     need libjansson-dev module jansson

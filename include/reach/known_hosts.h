@@ -53,7 +53,7 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
 
 /*
  * Append the types of the keys known for the host, so that the server is asked for one of them first. Not
- * exactly: names that are hashed are not looked for, which costs some 18 us a line; their type is added when
+ * exactly: hashed names are not looked for, which costs some 0.3 us a line; their type is added when
  * all of them have the same.
  */
 int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,

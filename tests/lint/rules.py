@@ -29,7 +29,8 @@ LAYERS = {
 LIBRARIES = {
     "yaml.h": (r"src/input/[^/]+\.c", 1),
     "uv.h": (r"src/transport/([a-z]+/)?[^/]+\.[ch]", None),
-    "libssh/": (r"src/transport/ssh/[^/]+\.[ch]|src/reach/known_hosts\.c", None),
+    "libssh/": (r"src/transport/ssh/[^/]+\.[ch]", None),
+    "openssl/": (r"src/reach/known_hosts_hash\.c", 1),
     "jansson.h": (r"(src|include)/(run|report|check|insight)/[^/]+\.[ch]", None),
     "curl/": (r"src/report/[^/]+_internal\.h", 1),
     "regex.h": (r"(src|include)/(insight|cmd|report|model)/[^/]+\.[ch]", None),

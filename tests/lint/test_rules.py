@@ -22,6 +22,7 @@ BAD_AND_GOOD = [
     ("layers", "include/launcher/x.h", '#include "input/yaml.h"\n', '/* x */\n#ifndef MTLAUNCH_LAUNCHER_X_H\n'),
     ("libraries", "src/run/x.c", "#include <yaml.h>\n", "#include <jansson.h>\n"),
     ("libraries", "src/transport/fleet/fleet.c", "#include <libssh/libssh.h>\n", "#include <uv.h>\n"),
+    ("libraries", "src/reach/x.c", "#include <openssl/evp.h>\n", "#include <netdb.h>\n"),
     ("libraries", "src/cmd/x.c", "#include <uv.h>\n", "#include <stdio.h>\n"),
     ("pure", "src/model/x.c", "int f(void)\n{\n    return open(name, 0);\n}\n", "int f(void)\n{\n    return reopen(name);\n}\n"),
     ("pure", "src/launcher/x.c", "int f(void)\n{\n    x = getenv(name);\n}\n", "/* getenv(name) */\n"),

@@ -15,10 +15,11 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "model/kind.h"
 #include "reach/authority_internal.h"
-#include "reach/known_hosts.h"
+#include "reach/known_hosts_internal.h"
 
 /* clang-format off */
 #include <cmocka.h> /* last: it needs others before it */
@@ -27,6 +28,47 @@
 /* "host.example" and "[host.example]:2222", hashed by ssh-keygen -H of OpenSSH 9.2. */
 #define HASH_PLAIN "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0="
 #define HASH_PORT  "|1|xqbXlshLFvYZt56DiH+2KXsFx4Y=|OHV+lBWCvjf0F7ZZPmldORbbTMk="
+
+/* The form of a hashed name, and whose name it is. */
+static void test_hash(void **state)
+{
+    static const char *const broken[] = {
+        "",
+        "host.example",
+        "|1|",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0==",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=.7rW+Ozqo+mi5lRUESPcWxmT4UC0=",
+        "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxm!4UC0=",
+        "|2|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0=",
+    };
+    struct known_hasher *hasher = known_hasher_new();
+    struct known_hash plain, port;
+    AUTO_STR struct str name = STR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        if (known_hash_parse(broken[i], &plain)) {
+            print_error("taken: %s\n", broken[i]);
+        }
+        assert_false(known_hash_parse(broken[i], &plain));
+    }
+    assert_true(known_hash_parse(HASH_PLAIN, &plain));
+    assert_true(known_hash_parse(HASH_PORT, &port));
+    assert_true(known_hash_matches(hasher, &plain, "host.example"));
+    assert_true(known_hash_matches(hasher, &port, "[host.example]:2222"));
+    assert_false(known_hash_matches(hasher, &plain, "[host.example]:2222"));
+    assert_false(known_hash_matches(hasher, &plain, "host.exampl"));
+    assert_false(known_hash_matches(hasher, &plain, ""));
+    for (int i = 0; i < 300; i++) { /* longer than a block of the digest */
+        str_add_char(&name, 'h');
+        assert_false(known_hash_matches(hasher, &plain, str_text(&name)));
+    }
+    known_hasher_free(hasher);
+    known_hasher_free(NULL);
+}
 
 struct place {
     char *dir, *path;
@@ -648,6 +690,7 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash),
         cmocka_unit_test_setup_teardown(test_plain_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bare_name_and_other_ports, set_up, tear_down),
