@@ -105,33 +105,46 @@ $(MANUALS): $(BUILD)/mtlaunch-man
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS) -lcmocka
+	$(CC) -Itests $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS) -lcmocka
 
 $(BUILD)/tests/contract/%: tests/contract/%.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS) -lcmocka
+	$(CC) -Itests $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS) -lcmocka
 
 $(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< tests/fuzz/replay.c $(LIBRARY) $(MT_LIBS)
 
+# Test programs and pytest files side by side: tests/run.py. JOBS=n at a time.
+TOOLS := $(BUILD)/tests/node/node_call $(BUILD)/tests/notify/notify_drive $(BUILD)/tests/cli/ssh_config_print
+RUN_TESTS = BUILD='$(BUILD)' PYTEST='$(PYTEST_COMMAND)' $(TOOL_PATHS) $(PYTHON) tests/run.py $(if $(JOBS),-j $(JOBS))
+TOOL_PATHS = NODE_CALL='$(abspath $(BUILD))/tests/node/node_call' NOTIFY_DRIVE='$(abspath $(BUILD))/tests/notify/notify_drive' \
+	     SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print'
+
+# The node's script: an item is a third of a file under one shell. NODE_SHELLS says under which.
+NODE_SHELLS := dash bash busybox
+node_items = $(foreach file,$(wildcard tests/node/test_*.py),$(foreach sh,$(1),$(foreach slice,1/3 2/3 3/3,\
+	     'NODE_SHELLS=$(sh) NODE_SLICE=$(slice) $(file)')))
+PYTEST_ITEMS := $(wildcard tests/notify/test_*.py tests/cli/test_*.py)
+E2E_ITEMS    := $(wildcard tests/e2e/test_*.py)
+
 .PHONY: unit contract fuzz-replay node-test e2e lint
 unit: $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS)) ## unit tests (cmocka); UNIT=layer/name for one
-	@sh tests/run_programs.sh $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS))
+	@$(RUN_TESTS) $^
 
 contract: $(CONTRACT_TESTS) ## one suite against every transport
-	@sh tests/run_programs.sh $(CONTRACT_TESTS)
+	@$(RUN_TESTS) $^
 
+REPLAY_ITEMS = $(foreach replay,$(FUZZ_REPLAYS),'$(replay) tests/fuzz/corpus/$(replay:$(BUILD)/tests/fuzz/replay_%=%)')
 fuzz-replay: $(FUZZ_REPLAYS) ## run the fuzz targets over their corpora
-	@for replay in $(FUZZ_REPLAYS); do \
-	    name=$${replay##*/replay_}; "$$replay" tests/fuzz/corpus/$$name || exit 1; done
+	@$(RUN_TESTS) $(REPLAY_ITEMS)
 
 $(BUILD)/tests/node/%: tests/node/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
 
-node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox
-	@NODE_CALL=$(abspath $<) $(PYTEST) $(or $(NODE_TESTS),tests/node) $(AGAIN_OPTIONS)
+node-test: $(BUILD)/tests/node/node_call ## the node script under dash, bash and busybox; NODE_SHELLS=dash for one
+	@$(RUN_TESTS) $(call node_items,$(NODE_SHELLS))
 
 $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 	@mkdir -p $(@D)
@@ -139,7 +152,7 @@ $(BUILD)/tests/notify/%: tests/notify/%.c $(LIBRARY)
 
 .PHONY: notify-test
 notify-test: $(BUILD)/tests/notify/notify_drive ## notifications against real receivers
-	@NOTIFY_DRIVE=$(abspath $<) $(PYTEST) tests/notify $(AGAIN_OPTIONS)
+	@$(RUN_TESTS) $(wildcard tests/notify/test_*.py)
 
 $(BUILD)/tests/cli/%: tests/cli/%.c $(LIBRARY)
 	@mkdir -p $(@D)
@@ -147,26 +160,32 @@ $(BUILD)/tests/cli/%: tests/cli/%.c $(LIBRARY)
 
 .PHONY: cli-test
 cli-test: all $(BUILD)/tests/cli/ssh_config_print ## the binary alone: completion, manual, init, install; ssh_config
-	@BUILD='$(BUILD)' SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print' $(PYTEST) tests/cli $(AGAIN_OPTIONS)
+	@$(RUN_TESTS) $(wildcard tests/cli/test_*.py)
 
-e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E='-k start' passes options to pytest
-	@$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E) $(AGAIN_OPTIONS)
+e2e: mtlaunch ## end-to-end tests on SSH nodes; E2E_FILES=…, E2E='-k start': by one pytest with these options
+	@$(if $(E2E_FILES)$(E2E),$(PYTEST) $(or $(E2E_FILES),tests/e2e) $(E2E),$(RUN_TESTS) $(E2E_ITEMS))
 
 lint: ## layers, sizes, format, clang-tidy, cppcheck, shellcheck, the lint rules' own tests
 	@BUILD='$(BUILD)' PYTEST='$(PYTEST)' sh tests/lint/run.sh
 
-# AGAIN=1: only what failed in the last run of that CACHE; nothing failed is no failure then.
-AGAIN_OPTIONS = $(if $(AGAIN),--lf --lfnf=none || [ $$? = 5 ])
-
 # Debian's pytest goes with Debian's python; use the first python that has it.
-PYTEST = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
-	   $$p -c 'import pytest' 2>/dev/null && echo $$p; done) $(PYTHON)) -m pytest -q -o cache_dir=$(abspath $(BUILD))/pytest-$(or $(CACHE),all)
+PYTEST_COMMAND = $(firstword $(shell for p in $(PYTHON) /usr/bin/python3; do \
+	   $$p -c 'import pytest' 2>/dev/null && echo $$p; done) $(PYTHON)) -m pytest -q
+PYTEST = $(PYTEST_COMMAND) -o cache_dir=$(abspath $(BUILD))/pytest-$(or $(CACHE),all)
 
 .PHONY: deps test check check-long asan coverage demo bench
 deps: ## install what building, demo and tests need (apt-get)
 	@sh tests/deps.sh build demo test
 
-test: all unit contract fuzz-replay node-test notify-test cli-test ## the quick tests: all but lint and e2e
+test: all $(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS) $(TOOLS) ## the quick tests: all but lint, e2e and the node's other shells
+	@MTLAUNCH_LOOKS=3 $(RUN_TESTS) $(UNIT_TESTS) $(CONTRACT_TESTS) $(REPLAY_ITEMS) $(call node_items,dash) $(PYTEST_ITEMS)
+
+# What waits more than it computes, in one queue: the library under the sanitizers, the script under all shells, the nodes.
+.PHONY: check-tests
+ASAN_ITEMS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(UNIT_TESTS) $(CONTRACT_TESTS)) \
+	     $(subst $(BUILD)/tests/,$(BUILD)/asan/tests/,$(REPLAY_ITEMS))
+check-tests: all $(TOOLS)
+	@$(RUN_TESTS) $(ASAN_ITEMS) $(call node_items,$(NODE_SHELLS)) $(PYTEST_ITEMS) $(E2E_ITEMS)
 
 check: ## everything that has to pass: lint, tests, sanitizers, end to end
 	@sh tests/deps.sh build demo test
@@ -189,9 +208,14 @@ $(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(MT_LIBS)
 
+ASAN := BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
+.PHONY: asan-programs
 asan: ## unit, contract and fuzz corpora under ASan and UBSan
-	@$(MAKE) --no-print-directory -k BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
-	    $(BUILD)/asan/mtlaunch unit contract fuzz-replay
+	@$(MAKE) --no-print-directory -k $(ASAN) $(BUILD)/asan/mtlaunch unit contract fuzz-replay
+
+asan-programs:
+	@$(MAKE) --no-print-directory -k $(ASAN) $(BUILD)/asan/mtlaunch \
+	    $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS))
 
 coverage: ## line coverage of the pure layers by unit tests and fuzz corpora
 	@mkdir -p $(BUILD)

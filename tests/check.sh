@@ -1,5 +1,6 @@
 #!/bin/sh
-# Everything that has to pass, one stage after another; a failed stage does not hide what the later ones say.
+# Everything that has to pass. What only computes (lint, coverage) runs beside the tests, which mostly wait, with the
+# lowest priority; a failed stage does not hide what the later ones say.
 #   sh tests/check.sh MAKE
 set -u
 make=$1
@@ -17,53 +18,47 @@ stage() {
 # shellcheck disable=SC2086
 run_make() { $make --no-print-directory "$@"; }
 
-# Lists of targets and variables side by side; what they print comes one after the other. Limits of time may pass on a
-# busy machine: what failed is run once more, alone, and that is said.
-together() { # LIST...
-    count=0 pids='' status=0
-    for list in "$@"; do
-        count=$((count + 1))
-        # shellcheck disable=SC2086
-        run_make -k $list CACHE="$count" >"build/together.$count.log" 2>&1 &
-        pids="$pids $!"
-    done
-    count=0
-    for pid in $pids; do
-        count=$((count + 1))
+# Their output is shown when the tests are done.
+beside() { # NAME...
+    for name in "$@"; do
+        start=$(date +%s)
         code=0
-        wait "$pid" || code=1
-        cat "build/together.$count.log"
-        eval "code_$count=$code"
+        nice -n 19 "$make_word" --no-print-directory -j"$cores" "$name" >"build/beside.$name.log" 2>&1 || code=$?
+        echo "$code $(($(date +%s) - start))" >"build/beside.$name.result"
     done
-    count=0
-    for list in "$@"; do
-        count=$((count + 1))
-        eval "code=\$code_$count"
-        [ "$code" != 0 ] || continue
-        printf 'check: once more, alone: %s\n' "$list"
-        # shellcheck disable=SC2086
-        run_make -k $list CACHE="$count" AGAIN=1 || status=1
-    done
-    return $status
+}
+show_beside() { # NAME
+    cat "build/beside.$1.log"
+    read -r code seconds <"build/beside.$1.result" || return 1
+    echo "$1: took $seconds s beside the tests"
+    return "$code"
 }
 
+make_word=${make%% *}
+began=$(date +%s)
 mkdir -p build
+SECOND_RUNS=$PWD/build/second-runs
+export SECOND_RUNS
+: >"$SECOND_RUNS"
+rm -f build/beside.*
 stage build run_make -j"$cores" all build/tests/node/node_call
-stage lint run_make lint
-# Unit, contract and fuzz corpora under the sanitizers; unit and corpora once more, for the lines they cover.
-stage asan run_make -j"$cores" asan
-stage coverage run_make -j"$cores" coverage
-# These wait more than they compute.
-stage parts together 'notify-test cli-test node-test NODE_TESTS=tests/node/test_*[dl].py' \
-    'node-test NODE_TESTS=tests/node/test_start.py' 'node-test NODE_TESTS=tests/node/test_[!rs]*.py' \
-    'node-test NODE_TESTS=tests/node/test_stop.py'
-# Each on clusters of its own.
-stage e2e together 'e2e E2E_FILES=tests/e2e/test_[a-el-n]*.py' 'e2e E2E_FILES=tests/e2e/test_[f-k]*.py' \
-    'e2e E2E_FILES=tests/e2e/test_[o-z]*.py'
+stage 'build with sanitizers' run_make -j"$cores" asan-programs
+beside lint coverage &
+stage tests run_make check-tests
+wait
+stage lint show_beside lint
+stage coverage show_beside coverage
 stage demo run_make demo
 
+printf '\ncheck: %s s\n' "$(($(date +%s) - began))"
+if [ -s "$SECOND_RUNS" ]; then
+    printf 'check: %s passed only on the second run:\n' "$(wc -l <"$SECOND_RUNS")"
+    sed 's/^/    /' "$SECOND_RUNS"
+else
+    echo 'check: no test needed a second run'
+fi
 if [ -n "$failed" ]; then
-    printf '\ncheck: FAILED:%s\n' "$failed"
+    printf 'check: FAILED:%s\n' "$failed"
     exit 1
 fi
-printf '\ncheck: all stages passed\n'
+echo 'check: all stages passed'

@@ -6,35 +6,16 @@
 #define MTLAUNCH_TESTS_CONTRACT_FIXTURE_H
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/str.h"
-#include "model/kind.h"
+#include "test.h"
 #include "transport/fleet.h"
-
-/* clang-format off */
-#include <cmocka.h> /* last: it needs others before it */
-/* clang-format on */
 
 #define PATIENCE_MS 20000 /* for a condition to come true */
 
@@ -193,15 +174,6 @@ static inline void run_shell(const char *format, ...)
     if (status != 0)
         print_error("failed: %s\n", line);
     assert_int_equal(status, 0);
-}
-
-static inline void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 /* A socket that listens on 127.0.0.1; its port in *port. */

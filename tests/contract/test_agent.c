@@ -9,7 +9,7 @@ static void test_types(void **state)
     static const char *const types[] = {"ed25519", "rsa", "ecdsa"};
     struct world *world = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+    FOR_ROWS(i, types, types[i]) {
         AUTO_FREE char *name = xasprintf("type_%s", types[i]);
         AUTO_FREE char *agent = xasprintf("agent_%s", types[i]);
         struct outcome outcome = {0};
@@ -286,7 +286,7 @@ static void test_bad_agents(void **state)
     };
     struct world *world = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct endpoint endpoint = make_agent_endpoint(world, "bad", NULL);
         struct fleet *fleet = make_fleet(0, 2000);
         struct exec_request request = {.command = "true"};

@@ -47,7 +47,7 @@ static const char *const clients[] = {"builtin", "openssh"};
 static void check_alike(const struct trio *trio, const char *lines, const struct error_kind *kind,
                         const char *text)
 {
-    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+    FOR_ROWS(i, clients, clients[i]) {
         struct endpoint endpoint = resolve(trio, clients[i], lines);
         struct outcome outcome = {0};
 
@@ -73,10 +73,10 @@ static void test_ways_and_login(void **state)
 {
     const struct trio *trio = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+    FOR_ROWS(i, clients, clients[i]) {
         static const char *const lines[] = {"", "Host host\n ProxyJump gate",
                                             "Host host\n ProxyJump gate,gate2"};
-        for (size_t j = 0; j < ARRAY_LEN(lines); j++) {
+        FOR_ROWS(j, lines, lines[j]) {
             AUTO_FREE char *more =
                 xasprintf("%s\nHost gate2\n HostName 127.0.0.2\n HostKeyAlias [127.0.0.1]:%u\n Port %u\n "
                           "IdentityFile %s/id\n"
@@ -98,7 +98,7 @@ static void test_host_keys(void **state)
     const struct trio *trio = *state;
     static const char *const policies[] = {"no", "off", "accept-new", "yes", "ask"};
 
-    for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+    FOR_ROWS(i, policies, policies[i]) {
         AUTO_FREE char *changed = xasprintf("Host *\n StrictHostKeyChecking %s\nHost host\n"
                                             " UserKnownHostsFile %s",
                                             policies[i], trio->changed);
@@ -149,7 +149,7 @@ static void test_errors(void **state)
                   trio->closed.port, trio->closed.dir, trio->closed.dir);
     int64_t began = clock_mono_ms();
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].lines) {
         check_alike(trio, cases[i].lines, cases[i].kind, cases[i].text);
     }
     check_alike(trio, closed, &kind_jump_unreachable, "prohibited");
@@ -202,7 +202,7 @@ static void test_connect_timeout(void **state)
     int server = listen_somewhere(&port);
     AUTO_FREE char *lines = xasprintf("Host host\n Port %u\n ConnectTimeout 1", port);
 
-    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+    FOR_ROWS(i, clients, clients[i]) {
         struct endpoint endpoint = resolve(*state, clients[i], lines);
         check_timeout(&endpoint, 0, &kind_timed_out);
         check_timeout(&endpoint, 10000, &kind_interrupted);
@@ -293,7 +293,7 @@ static void test_banner(void **state)
     AUTO_FREE char *lines =
         xasprintf("Host host\n Port %u\n IdentityFile %s/id\n UserKnownHostsFile %s/known_hosts", talker.port,
                   talker.dir, talker.dir);
-    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+    FOR_ROWS(i, clients, clients[i]) {
         struct endpoint endpoint = resolve(*state, clients[i], lines);
         struct outcome outcome = {0};
         run_command(&endpoint, "echo out; echo err >&2; exit 7", &outcome);

@@ -187,7 +187,7 @@ static void test_refusals(void **state)
         {use_no_name, &kind_name_not_resolved, "'no-such-host.invalid'"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct outcome outcome = {0};
         run_case(*state, cases[i].change, &outcome);
         assert_failed(&outcome, cases[i].kind);
@@ -213,7 +213,7 @@ static void test_nothing_in_common(void **state)
          "no MAC in common; the server has umac-128-etm@openssh.com", "'MACs +NAME'"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].extra) {
         struct outcome outcome = {0};
         world_serve(*state, cases[i].extra);
         run_case(*state, change_nothing, &outcome);

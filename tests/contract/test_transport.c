@@ -37,7 +37,7 @@ static void test_signals(void **state)
         {"kill -TERM $$", "TERM", 143}, {"kill -KILL $$", "KILL", 137}, {"kill -SEGV $$", "SEGV", 139}};
     struct subject *subject = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].command) {
         struct outcome outcome = {0};
         run_command(&subject->endpoint, cases[i].command, &outcome);
         assert_ended(&outcome, cases[i].status);
@@ -87,7 +87,7 @@ static void test_echo(void **state)
     static const size_t sizes[] = {1, 65536, 1 << 20, 5 << 20};
     struct subject *subject = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+    FOR_ROWS(i, sizes, NULL) {
         struct outcome outcome = {0};
         AUTO_FREE char *bytes = xcalloc(1, sizes[i]);
         struct exec_request request = {.command = "cat", .input = bytes, .input_len = sizes[i]};
@@ -434,7 +434,7 @@ static size_t count_files(void)
 static void test_no_file_is_left(void **state)
 {
     struct subject *subject = *state;
-    size_t before;
+    size_t before = 0;
 
     for (int turn = 0; turn < 3; turn++) {
         struct outcome outcome = {0};

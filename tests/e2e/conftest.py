@@ -20,8 +20,8 @@ from torch_env import SHIM, torch_options  # noqa: E402  pylint: disable=wrong-i
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
 TORCH_ENV = torch_options()
 
-# What runs in the background of a script has these ignored, and whatever it starts inherits that.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# What runs in the background of a script, or under nohup, has these ignored, and whatever it starts inherits that.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 

@@ -19,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NODE_CALL = os.environ.get("NODE_CALL", os.path.join(HERE, "../../build/tests/node/node_call"))
 NONCE = "0123456789abcdef0123456789abcdef"
 
-# What runs in the background of a script has these ignored, and whatever it starts inherits that.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# What runs in the background of a script, or under nohup, has these ignored, and whatever it starts inherits that.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -186,7 +186,19 @@ class Node:
         return wait_for(lambda: (o := self.observe(**values))["life"] == "exited" and o, seconds, "the end")
 
 
-@pytest.fixture(params=["dash", "bash", "busybox"])
+SHELLS = os.environ.get("NODE_SHELLS", "dash bash busybox").split()
+SLICE = os.environ.get("NODE_SLICE", "1/1")  # the first of three: 1/3
+
+
+def pytest_collection_modifyitems(config, items):
+    """What does not depend on the shell runs with dash only; of the rest, what belongs to the slice."""
+    number, count = map(int, SLICE.split("/"))
+    wanted = [item for item in items if "dash" in SHELLS or "shell" in item.fixturenames][number - 1::count]
+    config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+    items[:] = wanted
+
+
+@pytest.fixture(params=SHELLS)
 def shell(request):
     if shutil.which(request.param, path="/usr/bin:/bin") is None:
         pytest.skip(f"{request.param} is not installed")

@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <wchar.h>
 
-#include "base_test.h"
+#include "test.h"
 
 /* The address sanitizer ends a program that asks for too much, unless told otherwise. */
 const char *__asan_default_options(void);

@@ -1,6 +1,6 @@
 /* Times as people and JSON see them. */
 #include "base/clock.h"
-#include "base_test.h"
+#include "test.h"
 
 static void test_utc(void **state)
 {
@@ -53,7 +53,7 @@ static void test_spans(void **state)
     };
     char buffer[CLOCK_TEXT_SIZE];
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].want) {
         assert_string_equal(clock_format_span(rows[i].seconds, buffer), rows[i].want);
     }
 }

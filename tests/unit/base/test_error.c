@@ -1,5 +1,5 @@
 /* The error value: texts, cuts, context, position, kinds. */
-#include "base_test.h"
+#include "test.h"
 
 static char x_1200[1201];
 

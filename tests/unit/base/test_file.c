@@ -5,8 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base_test.h"
+#include "test.h"
 
 #define LIMIT_MS 20000 /* how long a test waits for what must happen */
 
@@ -391,15 +390,15 @@ static void test_paths(void **state)
         {"", ""},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(joins); i++) {
+    FOR_ROWS(i, joins, joins[i].a) {
         AUTO_FREE char *got = path_join(joins[i].a, joins[i].b);
         assert_string_equal(got, joins[i].joined);
     }
-    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+    FOR_ROWS(i, folders, folders[i][0]) {
         AUTO_FREE char *got = path_folder(folders[i][0]);
         assert_string_equal(got, folders[i][1]);
     }
-    for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+    FOR_ROWS(i, homes, homes[i][0]) {
         AUTO_FREE char *got = path_expand_home(homes[i][0], "/home/u");
         assert_string_equal(got, homes[i][1]);
     }

@@ -1,6 +1,6 @@
 /* Intrusive lists: order, removal from every place, an item in two lists, removal while walking. */
 #include "base/list.h"
-#include "base_test.h"
+#include "test.h"
 
 struct item {
     int id;

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/msg.h"
-#include "base_test.h"
+#include "test.h"
 
 struct capture {
     int real, from; /* the true stderr; where the writes arrive */

@@ -1,7 +1,7 @@
 /* Command lines: every form, every refusal, and the help. */
 #include "base/options.h"
 #include "base/text.h"
-#include "base_test.h"
+#include "test.h"
 
 struct values {
     bool json, follow, help;
@@ -267,7 +267,7 @@ static const struct refusal refusals[] = {
 static void test_refusals(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+    FOR_ROWS(i, refusals, refusals[i].text) {
         AUTO_STRLIST struct strlist words = STRLIST_INIT;
         for (size_t w = 0; w < 3 && refusals[i].words[w] != NULL; w++) {
             strlist_add(&words, refusals[i].words[w]);
@@ -292,7 +292,7 @@ static void test_unbuilt(void **state)
         {"-G", "gather"},   {"-jGx", "gather"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+    FOR_ROWS(i, words, words[i][0]) {
         AUTO_FREE char *word = xstrdup(words[i][0]);
         AUTO_FREE char *want = xasprintf("'--%s' is not supported by this version", words[i][1]);
         AUTO_PARSED struct parsed p = PARSE(word);

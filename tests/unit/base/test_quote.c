@@ -1,6 +1,6 @@
 /* Quoting, read back by every shell that is here. */
 #include "base/quote.h"
-#include "base_test.h"
+#include "test.h"
 
 struct shell {
     const char *path, *first, *second; /* first and second: words before the script */
@@ -43,7 +43,7 @@ static void check_in_all_shells(const char *script, const char *want)
 {
     size_t tried = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(shells); i++) {
+    FOR_ROWS(i, shells, shells[i].path) {
         AUTO_STR struct str got = STR_INIT;
         if (access(shells[i].path, X_OK) != 0) {
             continue;
@@ -163,7 +163,7 @@ static void test_forms(void **state)
         {"~", "'~'", "'~'"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].text) {
         AUTO_STR struct str always = STR_INIT;
         AUTO_STR struct str pretty = STR_INIT;
         quote_sh(&always, rows[i].text);

@@ -2,7 +2,7 @@
 #include <signal.h>
 
 #include "base/signals.h"
-#include "base_test.h"
+#include "test.h"
 
 static volatile sig_atomic_t arrived;
 

@@ -1,5 +1,5 @@
 /* The growing byte string. */
-#include "base_test.h"
+#include "test.h"
 
 static void test_empty_is_usable(void **state)
 {

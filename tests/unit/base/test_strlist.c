@@ -1,5 +1,5 @@
 /* The growing list of owned strings. */
-#include "base_test.h"
+#include "test.h"
 
 static void test_items_end_in_null(void **state)
 {

@@ -3,7 +3,7 @@
 #include <termios.h>
 
 #include "base/term.h"
-#include "base_test.h"
+#include "test.h"
 
 struct terminal {
     int master, fd;
@@ -78,7 +78,7 @@ static void test_width_by_environment(void **state)
     setenv("COLUMNS", "5", 1);
     assert_int_equal(term_columns(file), 20);
     static const char *const useless[] = {"", "0", "wide", "-3", "10001", "99999999999999999999"};
-    for (size_t i = 0; i < ARRAY_LEN(useless); i++) {
+    FOR_ROWS(i, useless, useless[i]) {
         setenv("COLUMNS", useless[i], 1);
         assert_int_equal(term_columns(file), 80);
         assert_int_equal(term_columns(terminal->fd), 132);

@@ -1,6 +1,6 @@
 /* Numbers, durations, sizes, nearest names, patterns. */
 #include "base/text.h"
-#include "base_test.h"
+#include "test.h"
 
 static void test_starts_and_ends(void **state)
 {
@@ -53,7 +53,7 @@ static void test_whole_numbers(void **state)
         {"\xD9\xA1", 0, 10, false, 0}, /* an Arabic digit one */
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].text) {
         uint64_t value = 4711;
         bool ok = text_to_uint(rows[i].text, rows[i].min, rows[i].max, &value);
         if (ok != rows[i].ok || value != (ok ? rows[i].value : 4711)) {
@@ -120,7 +120,7 @@ static void test_durations_that_were_meant(void **state)
         {"10", NULL},         {"soon", NULL},    {"1.5h", NULL},   {"1w", NULL},      {"-1s", NULL},
         {"0m", NULL},         {"36501d", NULL},  {"10 m x", NULL},
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].text) {
         AUTO_FREE char *meant = text_duration_meant(rows[i].text);
         if (!meant != !rows[i].meant || (meant && strcmp(meant, rows[i].meant) != 0)) {
             fail_msg("'%s': %s, expected %s", rows[i].text, meant ? meant : "nothing",
@@ -190,7 +190,7 @@ static void test_nearest(void **state)
         {"completely-different", NULL},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].word) {
         const char *nearest = text_nearest(rows[i].word, names, ARRAY_LEN(names));
         bool same = nearest == NULL || rows[i].nearest == NULL ? nearest == rows[i].nearest
                                                                : strcmp(nearest, rows[i].nearest) == 0;

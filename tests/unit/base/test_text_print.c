@@ -1,6 +1,6 @@
 /* Safe printing, UTF-8 and widths. The wanted replacements are those of the Unicode standard, 3.9. */
 #include "base/text.h"
-#include "base_test.h"
+#include "test.h"
 
 #define R "\xEF\xBF\xBD" /* U+FFFD */
 
@@ -43,7 +43,7 @@ static void test_invalid_utf8_is_replaced(void **state)
          R R R R "A"}, /* table 3-11 of the standard */
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].bytes) {
         AUTO_STR struct str json = STR_INIT;
         AUTO_STR struct str safe = STR_INIT;
         text_add_utf8(&json, rows[i].bytes, strlen(rows[i].bytes));

@@ -2,21 +2,10 @@
  * What each check makes of what a node says: the cases of tests/data/check/ID.facts (README.md there tells
  * their form). Every check must have a case in which it is well and one in which it is not.
  */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "check/check.h"
+#include "test.h"
 
 struct case_file {
     const struct check *check;

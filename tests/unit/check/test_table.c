@@ -1,19 +1,9 @@
 /* The table of checks: every row is whole, what is asked of a node, and facts that cannot be. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/text.h"
 #include "check/check.h"
-#include "model/kind.h"
 #include "node/request.h"
+#include "test.h"
 
 static bool is_id(const char *text)
 {
@@ -171,7 +161,7 @@ static void test_facts_have_limits(void **state)
         {"never.heard", "x", true},
         {"port.never_heard", "x", true},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].key) {
         AUTO_FACTS struct facts facts = FACTS_INIT;
         struct error err = ERROR_INIT;
         facts_add(&facts, "node.host", "g1", NULL);

@@ -2,24 +2,7 @@
 #ifndef MTLAUNCH_TESTS_CMD_TEST_H
 #define MTLAUNCH_TESTS_CMD_TEST_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/str.h"
-
-#define assert_contains(text, part) assert_non_null(strstr((text), (part)))
-#define assert_lacks(text, part)    assert_null(strstr((text), (part)))
+#include "test.h"
 
 /* A folder of its own as HOME, and what is written to stdout and stderr caught. */
 struct stage {

@@ -7,7 +7,6 @@
 #include "cmd_test.h"
 #include "input/jobfile.h"
 #include "model/hostlist.h"
-#include "model/kind.h"
 
 static bool has_exit(int code)
 {

@@ -108,7 +108,7 @@ static void test_a_command_begins_at_the_first_word(void **state)
         {"-H g1 -- -odd --bogus", "-odd --bogus", false},
         {"-H g1 - x", "- x", false},
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].line) {
         struct parsed parsed;
         struct error err = ERROR_INIT;
         AUTO_STR struct str rest = STR_INIT;

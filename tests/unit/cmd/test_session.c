@@ -1,7 +1,6 @@
 /* The answer of commands about runs: one object, with the error unless the picture says it. */
 #include "cmd/session_internal.h"
 #include "cmd_test.h"
-#include "model/kind.h"
 
 struct fixture {
     struct stage stage;

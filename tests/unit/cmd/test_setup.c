@@ -1,7 +1,6 @@
 /* Gathering job, hosts and ways to reach them; what people are told on the way. */
 #include "cmd/setup_internal.h"
 #include "cmd_test.h"
-#include "model/kind.h"
 
 struct fixture {
     struct stage stage;

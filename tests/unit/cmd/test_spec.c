@@ -95,7 +95,7 @@ static void test_answers_arrive_as_they_are(void **state)
         "\\n",
         "# c",
     };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    FOR_ROWS(i, texts, texts[i]) {
         const struct spec_answers answers = {.job = "t", .launcher = "script", .program = texts[i]};
         AUTO_STR struct str text = STR_INIT;
         struct job job;

@@ -15,7 +15,7 @@ static void test_every_command_has_a_row(void **state)
 {
     (void)state;
     assert_int_equal(commands_count, ARRAY_LEN(names));
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    FOR_ROWS(i, names, names[i]) {
         const struct command *command = command_find(names[i], NULL);
         assert_non_null(command);
         assert_string_equal(command->name, names[i]);
@@ -126,7 +126,7 @@ static void test_words_of_other_tools(void **state)
         {"delete", "did you mean 'remove'?"}, {"top", "did you mean 'status --watch'?"},
         {"tail", "did you mean 'logs -f'?"},  {"KILL", "did you mean 'stop'?"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].word) {
         struct error err = ERROR_INIT;
         assert_null(command_find(rows[i].word, &err));
         assert_string_equal(err.hint, rows[i].hint);
@@ -141,7 +141,7 @@ static void test_topics_are_there_and_fit(void **state)
     AUTO_STRLIST struct strlist topics = STRLIST_INIT;
     help_topic_names(&topics);
     assert_int_equal(topics.len, ARRAY_LEN(expected));
-    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+    FOR_ROWS(i, expected, expected[i]) {
         AUTO_STR struct str text = STR_INIT;
         assert_true(help_topic(expected[i], 80, &text));
         assert_true(text.len > 400);

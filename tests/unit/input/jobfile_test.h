@@ -2,20 +2,8 @@
 #ifndef MTLAUNCH_TESTS_JOBFILE_TEST_H
 #define MTLAUNCH_TESTS_JOBFILE_TEST_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdio.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "input/jobfile.h"
-#include "model/kind.h"
+#include "test.h"
 
 #define SPEC_FOLDER "tests/data/specs"
 #define SPEC_FILE   SPEC_FOLDER "/job.yaml"

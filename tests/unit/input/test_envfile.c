@@ -1,9 +1,5 @@
 /* Env files: NAME=VALUE lines, nothing expanded, values never shown. */
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/str.h"
 #include "input/envfile.h"
 #include "jobfile_test.h"
 
@@ -42,7 +38,7 @@ static void test_good_lines(void **state)
     struct error err = ERROR_INIT;
     assert_int_equal(envfile_parse(&env, text, strlen(text), "/x/c.env", "c.env", &err), 0);
     assert_int_equal(env.len, ARRAY_LEN(want));
-    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+    FOR_ROWS(i, want, want[i].name) {
         const struct env_var *var = env_get(&env, want[i].name);
         assert_non_null(var);
         assert_string_equal(var->value, want[i].value);
@@ -70,7 +66,7 @@ static void test_bad_lines(void **state)
         {"RANK=SESAM", "'RANK' may not be set", "the launcher gives it to each process: leave it out"},
         {"UID=SESAM", "'UID' may not be set: the shell keeps it for itself", "choose another name"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         AUTO_FREE char *text = xasprintf("# first\n%s\n", cases[i].text);
         struct env env = ENV_INIT;
         struct error err = ERROR_INIT;

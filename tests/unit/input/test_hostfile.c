@@ -1,47 +1,10 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
+/* Host files on disk: what is read, and what is said of a file that is missing, too large or wrong. */
 #include "input/hostfile.h"
-#include "model/kind.h"
-
-static int make_folder(void **state)
-{
-    char *folder = xstrdup("/tmp/mtlaunch-hostfile-XXXXXX");
-
-    *state = mkdtemp(folder);
-    return *state ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    rmdir(*state);
-    free(*state);
-    return 0;
-}
-
-static char *write_file(const char *folder, const char *name, const char *text)
-{
-    char *path = path_join(folder, name);
-
-    assert_int_equal(file_write_atomic(path, text, strlen(text), 0600, NULL), 0);
-    return path;
-}
+#include "test.h"
 
 static void test_reads_a_file(void **state)
 {
-    AUTO_FREE char *path = write_file(*state, "hosts", "a slots=8\r\n# x\n\nb\nb");
+    AUTO_FREE char *path = write_file_in(*state, "hosts", "a slots=8\r\n# x\n\nb\nb");
     struct hostlist list = HOSTLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
 
@@ -62,7 +25,7 @@ static void test_reads_a_file(void **state)
 
 static void test_error_shows_file_line_and_text(void **state)
 {
-    AUTO_FREE char *path = write_file(*state, "hosts", "x slots=8\nx2 lots=8");
+    AUTO_FREE char *path = write_file_in(*state, "hosts", "x slots=8\nx2 lots=8");
     struct hostlist list = HOSTLIST_INIT;
     struct error err = ERROR_INIT;
 
@@ -94,7 +57,7 @@ static void check_refused(const char *path, const char *text, const char *hint)
 static void test_missing_file(void **state)
 {
     AUTO_FREE char *missing = path_join(*state, "nofile");
-    AUTO_FREE char *below = write_file(*state, "plain", "a");
+    AUTO_FREE char *below = write_file_in(*state, "plain", "a");
     AUTO_FREE char *under = path_join(below, "hosts");
 
     check_refused(missing, "cannot read", "no other list is used in its place");
@@ -109,7 +72,7 @@ static void test_folder(void **state)
 
 static void test_unreadable_file(void **state)
 {
-    AUTO_FREE char *path = write_file(*state, "hosts", "a");
+    AUTO_FREE char *path = write_file_in(*state, "hosts", "a");
 
     if (geteuid() == 0) { /* root reads everything: a dangling loop of links is refused to root too */
         unlink(path);
@@ -123,7 +86,7 @@ static void test_unreadable_file(void **state)
 
 static void test_large_file(void **state)
 {
-    AUTO_FREE char *path = write_file(*state, "hosts", "a\n");
+    AUTO_FREE char *path = write_file_in(*state, "hosts", "a\n");
 
     assert_int_equal(truncate(path, (off_t)HOSTLIST_TEXT_MAX + 1), 0);
     check_refused(path, "larger than 8388608 bytes", "ranges");
@@ -132,7 +95,7 @@ static void test_large_file(void **state)
 
 static void test_empty_file(void **state)
 {
-    AUTO_FREE char *path = write_file(*state, "hosts", "# nobody\n");
+    AUTO_FREE char *path = write_file_in(*state, "hosts", "# nobody\n");
 
     check_refused(path, "is empty: it names no host", "at least one");
     unlink(path);

@@ -1,33 +1,11 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/str.h"
+/* Where the host list comes from: options, the spec, the environment, Slurm, this machine, in this order. */
 #include "input/hostsource_internal.h"
-#include "model/kind.h"
+#include "test.h"
 
 /* Files of a test: a folder with a host file of one host "f1", one of "f2". */
 struct files {
     char *folder, *one, *two;
 };
-
-static char *write_file(const char *folder, const char *name, const char *text)
-{
-    char *path = path_join(folder, name);
-
-    assert_int_equal(file_write_atomic(path, text, strlen(text), 0600, NULL), 0);
-    return path;
-}
 
 static int make_files(void **state)
 {
@@ -37,8 +15,8 @@ static int make_files(void **state)
     if (!mkdtemp(files->folder)) {
         return -1;
     }
-    files->one = write_file(files->folder, "one", "f1\n");
-    files->two = write_file(files->folder, "two", "f2\n");
+    files->one = write_file_in(files->folder, "one", "f1\n");
+    files->two = write_file_in(files->folder, "two", "f2\n");
     *state = files;
     return 0;
 }
@@ -239,7 +217,7 @@ static void test_slurm_lists(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].variable) {
         const char *const environment[] = {cases[i].variable, NULL};
         struct hostsource_request request = {.environ_ = environment, .self = "me"};
         check_found(&request, cases[i].expected);

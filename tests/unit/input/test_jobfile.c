@@ -1,9 +1,5 @@
 /* The keys of a job file: each has its effect or is refused, values are checked, places are exact. */
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/str.h"
 #include "base/text.h"
 #include "input/jobfile_internal.h"
 #include "job_dump.h"
@@ -217,7 +213,7 @@ static const struct refusal unsupported[] = {
 static void test_unsupported_values(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(unsupported); i++) {
+    FOR_ROWS(i, unsupported, unsupported[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(unsupported[i].spec, NULL);
         assert_refused(&got, &kind_not_supported, SPEC_FILE, &unsupported[i]);
     }
@@ -244,7 +240,7 @@ static void test_nothing_asked_for_is_fine(void **state)
         "ssh: {client: auto, user: , port: , identity: , config: ~/.ssh/config, known_hosts: , jump: }\n",
         "hosts: null\nhostfile: x\n",
     };
-    for (size_t i = 0; i < ARRAY_LEN(specs); i++) {
+    FOR_ROWS(i, specs, specs[i]) {
         AUTO_FREE char *spec = xasprintf("program: x\n%s", specs[i]);
         AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
         assert_read(&got);
@@ -436,7 +432,7 @@ static const struct refusal wrong[] = {
 static void test_wrong_values(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+    FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
     }

@@ -1,5 +1,4 @@
 /* program, args, env, env_file, pass_env, secret_env, setup: texts reach the job as they were written. */
-#include "base/str.h"
 #include "job_dump.h"
 #include "jobfile_test.h"
 
@@ -94,7 +93,7 @@ static void test_u1_args(void **state)
          "'args.lr' is a mapping, expected a text or a list of texts",
          "write 'lr: VALUE', or put quotes around a value in braces"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
         assert_null(strstr(got.err.source, "geheim"));
@@ -154,7 +153,7 @@ static void test_u1_program(void **state)
          "'program' begins with a variable: 'A=1 python train.py'" ONE_SCRIPT,
          "write 'program: train.py'; variables belong in 'env'"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
     }
@@ -167,7 +166,7 @@ static void test_u1_program(void **state)
         "program: python/train.py\n",
         "program: pythonic.py\n",
     };
-    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+    FOR_ROWS(i, good, good[i]) {
         AUTO_OUTCOME struct outcome got = read_spec(good[i], NULL);
         assert_read(&got);
     }
@@ -184,7 +183,7 @@ static void test_launcher_args(void **state)
         {"program: x\nlauncher_args: [--run-path, y.py]\n", 2, 29, ENDS_OPTIONS("y.py"), NAME_PROGRAM},
         {"program: x\nlauncher_args: [--tee, 3, --]\n", 2, 27, ENDS_OPTIONS("--"), NAME_PROGRAM},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &cases[i]);
     }
@@ -250,7 +249,7 @@ static void test_env(void **state)
         {"M", "é日本"}, {"N", "null"},
     };
     assert_int_equal(got.job.env.len, ARRAY_LEN(want));
-    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+    FOR_ROWS(i, want, want[i][0]) {
         assert_string_equal(got.job.env.items[i].name, want[i][0]);
         assert_string_equal(got.job.env.items[i].value, want[i][1]);
         assert_string_equal(got.job.env.items[i].source, "spec");
@@ -326,7 +325,7 @@ static const struct refusal wrong[] = {
 static void test_wrong_values(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+    FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
     }
@@ -345,7 +344,7 @@ static void test_wrong_names(void **state)
         {"env: {a-b: 1}\n", 1, 7, "'a-b' is no name of an environment variable",
          "use letters, digits and '_', not beginning with a digit"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    FOR_ROWS(i, names, names[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(names[i].spec, NULL);
         assert_refused(&got, &kind_usage, SPEC_FILE, &names[i]);
     }
@@ -400,7 +399,7 @@ static void test_long_arguments(void **state)
         {"program: x\nenv: {A: ", "}\n",
          "'A' with its value is 131072 bytes long; at most 131071 can be handed to a program", 131069, 2, 7},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].before) {
         AUTO_OUTCOME struct outcome fits = read_long(cases[i].before, cases[i].fits, cases[i].after);
         assert_read(&fits);
         AUTO_OUTCOME struct outcome over = read_long(cases[i].before, cases[i].fits + 1, cases[i].after);

@@ -52,7 +52,7 @@ static const struct refusal wrong[] = {
 static void test_wrong_values(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+    FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
     }

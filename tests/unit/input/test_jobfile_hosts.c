@@ -1,5 +1,4 @@
 /* `hosts` of the job file: what the host list's parser gets, and where its errors point. */
-#include "base/str.h"
 #include "jobfile_test.h"
 #include "model/hostlist.h"
 
@@ -55,7 +54,7 @@ static const struct refusal wrong[] = {
 static void test_wrong_types(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+    FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
     }
@@ -77,7 +76,7 @@ static void test_errors_point_into_the_job_file(void **state)
         {"hosts: [g1, g2,\n   g3,  g4 slots=0, g5]\n", "   g3,  g4 slots=0, g5]", 2, 12},
         {"hosts: ['g[1,3]', 'g4 slots=0']\n", "hosts: ['g[1,3]', 'g4 slots=0']", 1, 23},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(cases[i].spec, NULL);
         assert_int_equal(got.result, -1);
         assert_ptr_equal(got.err.kind, &kind_host_list);

@@ -79,7 +79,7 @@ static void test_errors_have_a_place_and_no_token(void **state)
          "choose one of: url, on, format, allow_http", 2, 11},
         {"notify: [{\"url:https://h/T0KEN\": x}]", "unknown key in 'notify[0]'", NULL, 2, 11},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].notify) {
         AUTO_FREE char *spec = xasprintf("program: x\n%s\n", cases[i].notify);
         AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
         assert_int_equal(got.result, -1);

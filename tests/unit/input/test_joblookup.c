@@ -1,9 +1,5 @@
 /* Where a job file is looked for, and what is said when it is not there. */
-#include <ftw.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "input/joblookup.h"
 #include "jobfile_test.h"
 

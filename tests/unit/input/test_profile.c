@@ -1,5 +1,4 @@
 /* Profiles: mappings merge, lists and texts replace, in the order given. */
-#include "base/str.h"
 #include "jobfile_test.h"
 
 static struct outcome read_with(const char *spec, const char *first, const char *second)
@@ -127,7 +126,7 @@ static void test_profiles_are_checked_unasked(void **state)
         {"profiles: {p: {profiles: {}}}\n", 1, 16, "'profiles.p.profiles': a profile holds no profiles",
          "name several: --profile A --profile B"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+    FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
         assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong[i]);
     }

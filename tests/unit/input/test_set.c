@@ -1,5 +1,4 @@
 /* --set, the caller's variables, options with names of their own, -e, "--": what they change and who wins. */
-#include "base/str.h"
 #include "jobfile_test.h"
 
 #define SPEC                                                                                                 \
@@ -143,7 +142,7 @@ static void test_set_refusals(void **state)
          "'args.API_KEY' is a mapping, expected a text or a list of texts",
          "write 'API_KEY: VALUE', or put quotes around a value in braces", &kind_usage},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].set) {
         AUTO_OUTCOME struct outcome got = read_sets(&cases[i].set, 1);
         assert_refused(&got, cases[i].kind, cases[i].file,
                        &(struct refusal){cases[i].set, 0, 0, cases[i].text, cases[i].hint});
@@ -202,7 +201,7 @@ static void test_u3_container_name(void **state)
     static const char *const without[] = {"program: x\n", "program: x\ncontainer: null\n",
                                           "program: x\ncontainer: {}\n",
                                           "program: x\nprofiles: {p: {container: {name: o}}}\n"};
-    for (size_t i = 0; i < ARRAY_LEN(without); i++) {
+    FOR_ROWS(i, without, without[i]) {
         AUTO_OUTCOME struct outcome none = read_spec(without[i], &variable);
         assert_read(&none);
         assert_null(none.job.container.name);
@@ -307,7 +306,7 @@ static void test_options_and_variables_are_checked(void **state)
          "'master.port' is '99999', allowed: auto, or 1 to 65535",
          "set MASTER_PORT=auto, or unset it"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].file) {
         AUTO_OUTCOME struct outcome got = read_spec(SPEC, &cases[i].request);
         assert_refused(&got, &kind_usage, cases[i].file,
                        &(struct refusal){cases[i].file, 0, 0, cases[i].text, cases[i].hint});
@@ -358,7 +357,7 @@ static void test_env_option_refusals(void **state)
         {"=sesam", "-e ", "'' is no name of an environment variable",
          "use letters, digits and '_', not beginning with a digit"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         AUTO_STRLIST struct strlist env = STRLIST_INIT;
         strlist_add(&env, cases[i].text);
         const struct job_request request = {.env = &env};

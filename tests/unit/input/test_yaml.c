@@ -1,7 +1,5 @@
 /* YAML to a tree: texts stay what was written, places are exact, what is not wanted is refused. */
-#include <stdlib.h>
 
-#include "base/str.h"
 #include "input/yaml.h"
 #include "jobfile_test.h"
 
@@ -29,7 +27,7 @@ static void test_texts_stay_as_written(void **state)
     static const char *const texts[] = {"NO",    "yes",   "on",  "True", "~",  "012",    "0033",       "1e-5",
                                         "12:30", "1_0",   "0x1", "0o17", ".5", "+1",     "2001-01-01", "1.0",
                                         "=",     "é日本", "a#b", "a b",  "-1", "${{x}}", "$HOME"};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    FOR_ROWS(i, texts, texts[i]) {
         AUTO_FREE char *text = xasprintf("k: %s # note\n", texts[i]);
         AUTO_DOC struct yaml_doc *doc = yaml_doc_new("f", text, strlen(text));
         struct error err = ERROR_INIT;
@@ -154,7 +152,7 @@ static const struct refusal refusals[] = {
 static void test_refusals_name_the_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+    FOR_ROWS(i, refusals, refusals[i].spec) {
         const struct refusal *want = &refusals[i];
         AUTO_DOC struct yaml_doc *doc = yaml_doc_new("f.yaml", want->spec, strlen(want->spec));
         struct error err = ERROR_INIT;
@@ -183,7 +181,7 @@ static void test_tabs_elsewhere_are_fine(void **state)
         "a: >\n  x\n  \ty\n",           /* at the end of the file */
         "a: |\n  x\n  \ty\n\n\nb:\n  - |\n    q\n    \tz\n",
     };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    FOR_ROWS(i, texts, texts[i]) {
         AUTO_DOC struct yaml_doc *doc = yaml_doc_new("f", texts[i], strlen(texts[i]));
         struct error err = ERROR_INIT;
         AUTO_TREE struct yaml_node *root = parse(doc, &err);
@@ -266,7 +264,7 @@ static void test_values_of_options(void **state)
          "the value is not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
          "put quotes around the value"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         AUTO_DOC struct yaml_doc *doc = yaml_doc_new("--set x", cases[i].text, strlen(cases[i].text));
         doc->is_option = true;
         struct error err = ERROR_INIT;
@@ -300,7 +298,7 @@ static void test_secrets_are_masked_in_shown_lines(void **state)
         {"A: API_KEY", "A: API_KEY"},
         {"KEYS: 1", "KEYS: 1"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].line) {
         AUTO_DOC struct yaml_doc *doc = yaml_doc_new("f", cases[i].line, strlen(cases[i].line));
         strlist_add(&doc->secrets, "*_KEY");
         struct error err = ERROR_INIT;

@@ -3,22 +3,9 @@
 #ifndef MTLAUNCH_TESTS_INSIGHT_TEST_H
 #define MTLAUNCH_TESTS_INSIGHT_TEST_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "insight/diagnosis.h"
+#include "test.h"
 
 #define LOG_FOLDER "tests/data/logs"
 

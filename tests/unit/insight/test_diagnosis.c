@@ -153,7 +153,7 @@ static void test_the_end_of_a_command_is_a_cause_where_no_log_says_more(void **s
         {143, "TERM", ""},
         {0, NULL, ""},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].signal) {
         const struct node_end nodes[] = {ended(0, "g0", 0, NULL),
                                          ended(1, "g1", cases[i].status, cases[i].signal)};
         assert_ends(nodes, 2, cases[i].reason);

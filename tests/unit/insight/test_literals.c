@@ -35,7 +35,7 @@ static void test_every_literal_of_a_line_is_found(void **state)
     struct literals *literals = make();
     static const char *const texts[] = {"ushers", "shis",   "", "an error: she", "50 % \xe2\x96\x88",
                                         "hhhe",   "nothing"};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    FOR_ROWS(i, texts, texts[i]) {
         assert_as_strstr(literals, texts[i]);
     }
     literals_free(literals);

@@ -1,18 +1,7 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
+/* The table of launchers: every row is complete, and a name that is none is refused with the nearest one. */
 #include "launcher/launcher.h"
 #include "launcher/launcher_internal.h"
-#include "model/kind.h"
+#include "test.h"
 
 static bool has_text(const char *text)
 {
@@ -135,7 +124,7 @@ static void test_find(void **state)
 {
     (void)state;
     static const char *const unbuilt[] = {"deepspeed", "accelerate", "swift", "megatron-swift"};
-    for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++) {
+    FOR_ROWS(i, unbuilt, unbuilt[i]) {
         AUTO_FREE char *text = xasprintf("launcher '%s' is not supported by this version", unbuilt[i]);
         refused(unbuilt[i], &kind_not_supported, text, "use one of 'torchrun', 'megatron', 'script'");
     }
@@ -167,7 +156,7 @@ static void test_find_option(void **state)
         {"-- --size 4", false, NULL},
         {"--size 4 -- --size 8", true, "4"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].words) {
         AUTO_FREE char *text = xstrdup(cases[i].words);
         struct strlist words = STRLIST_INIT;
         for (char *rest = text, *word; (word = strsep(&rest, " "));) {

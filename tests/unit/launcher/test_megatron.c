@@ -1,18 +1,7 @@
 /* megatron: what zero_stage becomes, what contradicts it, sizes from args, variables. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "launcher/launcher.h"
-#include "model/kind.h"
+#include "test.h"
 
 struct fixture {
     struct job job;

@@ -1,21 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/str.h"
+/* The script launcher: the argv of a list and of shell text, run for real. */
 #include "launcher/launcher.h"
-#include "model/kind.h"
+#include "test.h"
 
 struct fixture {
     struct job job;

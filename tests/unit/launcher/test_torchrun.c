@@ -1,17 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
+/* The torchrun launcher: its argv for one node and for several, and what it refuses. */
 #include "launcher/launcher.h"
-#include "model/kind.h"
+#include "test.h"
 
 struct fixture {
     struct job job;

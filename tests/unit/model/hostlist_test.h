@@ -2,23 +2,8 @@
 #ifndef MTLAUNCH_TESTS_HOSTLIST_TEST_H
 #define MTLAUNCH_TESTS_HOSTLIST_TEST_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdio.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/str.h"
-#include "base/strlist.h"
 #include "model/hostlist.h"
-#include "model/kind.h"
+#include "test.h"
 
 /* "user@name:port slots=8 gpus=0,2 …", every field that is set, in a fixed order. */
 static inline void host_write(const struct host *host, struct str *out)

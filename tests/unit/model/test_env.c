@@ -1,16 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
+/* Environments: the order and source of variables, valid names, and names that may not be set. */
 #include "model/env.h"
+#include "test.h"
 
 static void test_set_keeps_the_place(void **state)
 {
@@ -56,10 +46,10 @@ static void test_names(void **state)
     (void)state;
     static const char *const good[] = {"A", "_", "_a9", "NCCL_DEBUG", "z"};
     static const char *const bad[] = {"", "9A", "A-B", "A B", "A=", "Ä", "A.B", "BASH_FUNC_x%%"};
-    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+    FOR_ROWS(i, good, good[i]) {
         assert_true(env_name_valid(good[i]));
     }
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    FOR_ROWS(i, bad, bad[i]) {
         assert_false(env_name_valid(bad[i]));
     }
 }
@@ -96,7 +86,7 @@ static void test_shell_names_are_refused(void **state)
     (void)state;
     static const char *const names[] = {"UID",           "EUID",      "PPID", "BASHOPTS",
                                         "BASH_VERSINFO", "SHELLOPTS", "IFS",  "_"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    FOR_ROWS(i, names, names[i]) {
         AUTO_FREE char *text = xasprintf("'%s' may not be set: the shell keeps it for itself", names[i]);
         refused(names[i], text, "another name");
     }
@@ -115,7 +105,7 @@ static void test_what_may_be_set(void **state)
     (void)state;
     static const char *const names[] = {"NCCL_DEBUG",           "RANKS",   "MY_RANK", "MTLAUNCH", "PATH",
                                         "CUDA_VISIBLE_DEVICES", "PET_TEE", "LANG",    "UIDS",     "LC_ALL"};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    FOR_ROWS(i, names, names[i]) {
         assert_int_equal(env_check_settable(names[i], "x", NULL), 0);
         assert_int_equal(env_check_settable(names[i], NULL, NULL), 0);
     }

@@ -1,13 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include "base/alloc.h"
+/* Hosts: deep copies, when two entries are the same host, and loopback names. */
 #include "model/host.h"
+#include "test.h"
 
 static void test_copy_is_deep(void **state)
 {
@@ -74,10 +67,10 @@ static void test_loopback_names(void **state)
                                          "::ffff:10.0.0.1"};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(loopback); i++) {
+    FOR_ROWS(i, loopback, loopback[i]) {
         assert_true(host_name_is_loopback(loopback[i]));
     }
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    FOR_ROWS(i, others, others[i]) {
         assert_false(host_name_is_loopback(others[i]));
     }
 }

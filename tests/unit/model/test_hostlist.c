@@ -1,5 +1,4 @@
 /* The list as a whole: duplicates, removals, order, limits, --exclude, --nodes, labels, places. */
-#include <stdlib.h>
 
 #include "hostlist_test.h"
 
@@ -21,7 +20,7 @@ static void test_order_is_the_lists(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         check_accept(&cases[i], HOSTLIST_LINES);
     }
 }
@@ -56,7 +55,7 @@ static void test_identical_entries_are_dropped(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         const struct repeat_case *one = &cases[i];
         struct hostlist list = HOSTLIST_INIT;
         AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
@@ -119,10 +118,10 @@ static void test_different_second_entry_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+    FOR_ROWS(i, lines, lines[i].text) {
         check_reject(&lines[i], HOSTLIST_LINES);
     }
-    for (size_t i = 0; i < ARRAY_LEN(commas); i++) {
+    FOR_ROWS(i, commas, commas[i].text) {
         check_reject(&commas[i], HOSTLIST_COMMAS);
     }
 }
@@ -139,7 +138,7 @@ static void test_different_hosts_stay(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         check_accept(&cases[i], HOSTLIST_LINES);
     }
 }
@@ -167,10 +166,10 @@ static void test_removals(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+    FOR_ROWS(i, lines, lines[i].text) {
         check_accept(&lines[i], HOSTLIST_LINES);
     }
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    FOR_ROWS(i, bad, bad[i].text) {
         check_reject(&bad[i], HOSTLIST_LINES);
     }
 }
@@ -180,7 +179,7 @@ static void test_empty_is_refused(void **state)
     static const char *const empty[] = {"", "\n", " \t\r\n", "# only\n  # comments", "\xEF\xBB\xBF"};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
+    FOR_ROWS(i, empty, empty[i]) {
         struct reject_case one = {empty[i], 0, 0, "'hosts' is empty: it names no host", "at least one"};
         check_reject(&one, HOSTLIST_LINES);
 
@@ -280,7 +279,7 @@ static void test_too_many_hosts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         check_reject(&cases[i], HOSTLIST_LINES);
     }
 }
@@ -442,7 +441,7 @@ static void test_exclude(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].hosts) {
         struct hostlist list = HOSTLIST_INIT;
         assert_int_equal(parse_commas(&list, cases[i].hosts, NULL, NULL), 0);
         assert_int_equal(hostlist_exclude(&list, cases[i].exclude, "--exclude", NULL, NULL), 0);
@@ -463,7 +462,7 @@ static void test_exclude_refuses(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         assert_int_equal(parse_commas(&list, "g[1-4]", NULL, NULL), 0);

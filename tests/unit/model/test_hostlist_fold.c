@@ -1,5 +1,4 @@
-#include <stdlib.h>
-
+/* Folding a host list into ranges, so that the text names the same hosts again. */
 #include "hostlist_test.h"
 
 static void test_fold(void **state)
@@ -43,7 +42,7 @@ static void test_fold(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].hosts) {
         struct hostlist list = HOSTLIST_INIT;
         AUTO_STR struct str out = STR_INIT;
         assert_int_equal(hostlist_parse(&list, cases[i].hosts, strlen(cases[i].hosts), HOSTLIST_COMMAS, "x",

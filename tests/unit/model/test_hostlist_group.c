@@ -75,7 +75,7 @@ static void test_groups(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         AUTO_STRLIST struct strlist said = STRLIST_INIT;
@@ -128,7 +128,7 @@ static void test_wrong_groups(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         if (parse(&list, cases[i].text, HOSTLIST_LINES, NULL, &err) == 0) {
@@ -159,7 +159,7 @@ static void test_exclusions(void **state)
     const struct hostlist_groups groups = {.read = read_file};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].exclude) {
         struct hostlist list = HOSTLIST_INIT;
         AUTO_STRLIST struct strlist notes = STRLIST_INIT;
         const struct hostlist_context context = {.notes = &notes, .groups = &groups};
@@ -206,10 +206,10 @@ static void test_commas_in_values(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+    FOR_ROWS(i, lines, lines[i].text) {
         check_accept(&lines[i], HOSTLIST_LINES);
     }
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    FOR_ROWS(i, bad, bad[i].text) {
         check_reject(&bad[i], HOSTLIST_LINES);
     }
 }

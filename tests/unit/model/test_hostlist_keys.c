@@ -1,3 +1,4 @@
+/* Settings of a host entry: what each key takes, and what it refuses. */
 #include "hostlist_test.h"
 
 static const struct accept_case keys[] = {
@@ -83,10 +84,10 @@ static const struct reject_case bad_keys[] = {
 static void test_keys(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+    FOR_ROWS(i, keys, keys[i].text) {
         check_accept(&keys[i], HOSTLIST_LINES);
     }
-    for (size_t i = 0; i < ARRAY_LEN(bad_keys); i++) {
+    FOR_ROWS(i, bad_keys, bad_keys[i].text) {
         check_reject(&bad_keys[i], HOSTLIST_LINES);
     }
 }
@@ -112,7 +113,7 @@ static void test_env_names(void **state)
         "",     "MTLAUNCH_RUN_ID", "A-B"};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+    FOR_ROWS(i, refused, refused[i]) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         AUTO_FREE char *text = xasprintf("b\na env.%s=1", refused[i]);
@@ -166,7 +167,7 @@ static void test_entries_are_written_as_they_read(void **state)
         "g1 ifname=eth0 workdir=\"/a b, c\" python=/opt/python3 ssh=always",
         "g1 workdir='/a \"b\"' env.A=1 env.B=\"x, y\" env.C=\"it's\"",
     };
-    for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
+    FOR_ROWS(i, entries, entries[i]) {
         struct hostlist list = HOSTLIST_INIT, again = HOSTLIST_INIT;
         AUTO_STR struct str text = STR_INIT;
         AUTO_STR struct str more = STR_INIT;
@@ -206,7 +207,7 @@ static void test_secrets_are_starred(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct hostlist list = HOSTLIST_INIT;
         struct error err = ERROR_INIT;
         size_t len = strlen(cases[i].text);

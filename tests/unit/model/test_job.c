@@ -1,15 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
-
-#include "base/alloc.h"
+/* Jobs: their defaults, valid run names, and signal names. */
 #include "model/job.h"
+#include "test.h"
 
 static void test_init_gives_the_defaults(void **state)
 {
@@ -64,7 +55,7 @@ static void test_run_names(void **state)
     memset(longest, 'a', sizeof(longest));
     longest[64] = '\0';
     const char *const good[] = {"r", "run1", "0", "A.b_c-d", "1.", longest};
-    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+    FOR_ROWS(i, good, good[i]) {
         struct error err = ERROR_INIT;
         assert_int_equal(job_check_run_name(good[i], &err), 0);
         assert_null(err.kind);
@@ -73,7 +64,7 @@ static void test_run_names(void **state)
     longest[65] = '\0';
     const char *const bad[] = {"",    ".",   "..", "-x",  "_x",   ".x",   "a/b",
                                "a b", "a\n", "é",  "a:b", "${x}", longest};
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    FOR_ROWS(i, bad, bad[i]) {
         struct error err = ERROR_INIT;
         assert_int_equal(job_check_run_name(bad[i], &err), -1);
         assert_ptr_equal(err.kind, &kind_usage);
@@ -96,7 +87,7 @@ static void test_signal_names(void **state)
     assert_string_equal(job_signal_name("SIGIOT"), "ABRT");
     assert_string_equal(job_signal_name("CLD"), "CHLD");
     const char *const bad[] = {"", "SIG", "15", "TERMX", "SIGSIGTERM", "SIG TERM", "EXIT"};
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    FOR_ROWS(i, bad, bad[i]) {
         assert_null(job_signal_name(bad[i]));
     }
     for (size_t i = 0; i < job_signal_names_count; i++) {

@@ -1,15 +1,5 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
+/* Error kinds: unique names, an exit code each, and which of several codes a command ends with. */
+#include "test.h"
 
 static void test_names_are_unique_words(void **state)
 {
@@ -38,7 +28,7 @@ static void test_codes_are_those_of_the_table(void **state)
         assert_true(c < ARRAY_LEN(codes));
     }
     /* every code of the table has a kind */
-    for (size_t c = 0; c < ARRAY_LEN(codes); c++) {
+    FOR_ROWS(c, codes, NULL) {
         size_t i = 0;
         while (i < kinds_all_count && kinds_all[i]->exit_code != codes[c]) {
             i++;
@@ -78,7 +68,7 @@ static void test_worse_code(void **state)
     static const int order[] = {7, 8, 3, 4, 5, 6, 1, 143, 130, 2, 0};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+    FOR_ROWS(i, order, NULL) {
         for (size_t j = i; j < ARRAY_LEN(order); j++) {
             assert_int_equal(kind_worse_code(order[i], order[j]), order[i]);
             assert_int_equal(kind_worse_code(order[j], order[i]), order[i]);

@@ -1,17 +1,7 @@
 /* W8: what a login says in place of an answer is quoted, and a known text has its remedy. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "model/login_words.h"
+#include "test.h"
 
 /* One text for each row, as it is written by the program that says it; a word of the remedy. */
 static const struct {
@@ -52,7 +42,7 @@ static void test_each_row_has_its_sample(void **state)
 {
     (void)state;
     assert_int_equal(login_words_len, ARRAY_LEN(samples));
-    for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+    FOR_ROWS(i, samples, samples[i].said) {
         AUTO_STR struct str shown = STR_INIT;
         const char *action = login_words_pick(samples[i].said, strlen(samples[i].said), &shown);
         assert_ptr_equal(action, login_words[i].action);
@@ -74,7 +64,7 @@ static void test_last_lines_of_other_texts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].said) {
         AUTO_STR struct str shown = STR_INIT;
         assert_null(login_words_pick(cases[i].said, strlen(cases[i].said), &shown));
         for (size_t at = 0; at < shown.len; at++) {

@@ -1,16 +1,7 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
-
-#include "base/alloc.h"
+/* Notification targets: valid URLs, and a secret that no message shows. */
 #include "base/text.h"
 #include "model/notify.h"
+#include "test.h"
 
 static const char *refused(const char *url, bool allow_http)
 {
@@ -33,7 +24,7 @@ static void test_urls_that_may_be_called(void **state)
         "https://[2001:db8::1]:443/hook",
         "https://10.0.0.1/a%20b",
     };
-    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+    FOR_ROWS(i, good, good[i]) {
         assert_int_equal(notify_url_check(good[i], false, NULL), 0);
     }
     assert_int_equal(notify_url_check("http://h/x", true, NULL), 0);
@@ -56,12 +47,12 @@ static void test_urls_that_may_not(void **state)
                                         "https://h:65536/",  "https://h:/",       "https://h:4x/",
                                         "https://-h/",       "https://[]/",       "https://[fe80::1%25eth0]/",
                                         "https://a*b/"};
-    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+    FOR_ROWS(i, hosts, hosts[i]) {
         assert_non_null(strstr(refused(hosts[i], false), "names no host and port that can be"));
     }
     static const char *const odd[] = {"https://h/a b",      "https://h\\@evil/S3CRET", "https://h/\tS3CRET",
                                       "https://h/\xc3\xa9", "https://h/\x7f",          "https://h/{x}"};
-    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+    FOR_ROWS(i, odd, odd[i]) {
         assert_non_null(strstr(refused(odd[i], false), "holds a character that may not stand in one"));
     }
     AUTO_STR struct str url = STR_INIT;
@@ -83,7 +74,7 @@ static void test_what_is_shown_of_a_url(void **state)
         {"S3CRET", "the URL"},
         {"https://h\x1b/S3CRET", "https://h?/…"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+    FOR_ROWS(i, pairs, pairs[i][0]) {
         AUTO_STR struct str shown = STR_INIT;
         notify_url_shown(pairs[i][0], &shown);
         assert_string_equal(str_text(&shown), pairs[i][1]);

@@ -1,17 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
+/* Placeholders: what is filled in, what is left for the start, and names that are none. */
 #include "model/placeholder.h"
+#include "test.h"
 
 static struct placeholders values;
 
@@ -92,7 +81,7 @@ static void test_nothing_else_is_expanded(void **state)
                                         "\xc3\xa9\xe6\x97\xa5",
                                         "}}",
                                         "${"};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    FOR_ROWS(i, texts, texts[i]) {
         filled(texts[i], texts[i], false);
     }
 }
@@ -137,7 +126,7 @@ static void test_names(void **state)
         "job",         "run",         "run_id", "node_rank", "nnodes",     "nproc_per_node", "world_size",
         "master_addr", "master_port", "host",   "attempt",   "zero_stage", "artifacts",      "rendezvous_id",
     };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    FOR_ROWS(i, names, names[i]) {
         AUTO_STR struct str out = STR_INIT;
         AUTO_FREE char *text = xasprintf("${{%s}}", names[i]);
         assert_int_equal(placeholder_fill(&values, text, &out, NULL, NULL), 0);

@@ -1,17 +1,8 @@
 /* What follows from failures, silence and stalls; order of ends; pauses. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "model/policy.h"
 #include "model/run.h"
+#include "test.h"
 
 #define NODES 3
 
@@ -184,7 +175,7 @@ static const struct {
 static void test_decisions(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].title) {
         struct run run;
         int64_t silent[NODES];
         const int64_t now = INT64_C(10000) * A_MINUTE;

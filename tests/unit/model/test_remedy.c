@@ -1,15 +1,7 @@
 /* U23: a known failure is found by its line in a log, and the hint says what to do. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
 
 #include "model/remedy.h"
+#include "test.h"
 
 /* One log's end for each row, as the program wrote it, and a word of the action. */
 static const struct {

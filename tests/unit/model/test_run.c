@@ -1,14 +1,7 @@
 /* States of runs and nodes: names, what counts as live, the derivation "first that fits". */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include "base/alloc.h"
 #include "model/run.h"
+#include "test.h"
 
 #define MAX_NODES 3
 
@@ -40,7 +33,7 @@ static const struct {
 static void test_derivation(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].title) {
         struct run run;
         run_init(&run);
         run_nodes_alloc(&run, rows[i].count);
@@ -114,7 +107,7 @@ static void test_node_predicates(void **state)
     run_init(&run);
     run_nodes_alloc(&run, 2);
     run.nodes[0].state = NODE_EXITED;
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+    FOR_ROWS(i, all, NULL) {
         run.nodes[1].state = all[i];
         assert_int_equal(node_state_has_ended(all[i]), ended[i]);
         assert_int_equal(node_state_may_run(all[i]), may_run[i]);

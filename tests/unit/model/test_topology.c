@@ -1,17 +1,6 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
+/* Topology: the master address, loopback among several nodes, and process counts. */
 #include "model/topology.h"
+#include "test.h"
 
 static char name_a[] = "a", name_b[] = "b", name_c[] = "c", loop2[] = "127.0.0.2", loop3[] = "127.0.0.3";
 static char local[] = "localhost", zone[] = "fe80::1%eth0", v6[] = "2001:db8::2", gpus02[] = "0,2";
@@ -45,12 +34,12 @@ static void test_loopback(void **state)
                                          "",
                                          "127.0.0.1.example.org",
                                          "::ffff:10.0.0.1"};
-    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+    FOR_ROWS(i, own, own[i]) {
         if (!topology_addr_is_loopback(own[i])) {
             fail_msg("'%s' is a loopback address", own[i]);
         }
     }
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    FOR_ROWS(i, others, others[i]) {
         if (topology_addr_is_loopback(others[i])) {
             fail_msg("'%s' is no loopback address", others[i]);
         }

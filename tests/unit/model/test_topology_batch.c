@@ -1,17 +1,7 @@
 /* How processes split a model and a batch. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdio.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "model/topology.h"
+#include "test.h"
 
 static void assert_refused(const struct error *err, const char *text, const char *hint)
 {
@@ -32,7 +22,7 @@ static void test_world(void **state)
         {{1, 1, 1, 32, 1}, 32, 32},        {{2, 2, 1, 8, 1}, 32, 8},  {{1024, 64, 16, 1, 1024}, 1u << 20, 1},
         {{1, 3, 1, 1, 1}, 3 * 1024, 1024},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, NULL) {
         assert_int_equal(topology_split_world(&cases[i].split, cases[i].world, NULL), cases[i].data_parallel);
     }
 }
@@ -63,7 +53,7 @@ static void test_world_refused(void **state)
          "context 1048576 parallel)",
          "use 1152921504606846976 processes in all, or other parallel sizes"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct error err = ERROR_INIT;
         assert_int_equal(topology_split_world(&cases[i].split, cases[i].world, &err), 0);
         assert_refused(&err, cases[i].text, cases[i].hint);
@@ -100,7 +90,7 @@ static void test_batch_refused(void **state)
          "1048576, which is 1125899906842624",
          "use a global batch size of 1125899906842624"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct error err = ERROR_INIT;
         assert_int_equal(topology_split_batch(cases[i].global, cases[i].micro, cases[i].data_parallel, &err),
                          0);

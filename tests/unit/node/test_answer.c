@@ -1,18 +1,7 @@
 /* Answers: whole, noisy, cut, hostile. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/str.h"
-#include "model/kind.h"
 #include "node/answer.h"
+#include "test.h"
 
 #define N     "0123456789abcdef0123456789abcdef"
 #define FRAME "\n@@" N " "
@@ -224,7 +213,7 @@ static void test_frames_that_cannot_be(void **state)
         {FRAME "life=none\n" FRAME "leftover=5\n" END, "the node's answer says '5' for a process"},
         {FRAME "life=none\n" FRAME "leftover=0 S y\n" END, "the node's answer says '0 S y' for a process"},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct error err;
         observe(cases[i].text, &err);
         assert_true(error_is(&err, &kind_node_answer));

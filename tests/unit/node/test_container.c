@@ -1,19 +1,9 @@
 /* The way into a container, the questions about containers, and what nvidia-smi shows. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "node/answer.h"
 #include "node/container.h"
 #include "node/exec.h"
+#include "test.h"
 
 #define NONCE "0123456789abcdef0123456789abcdef"
 #define FRAME "\n@@" NONCE " "
@@ -132,7 +122,7 @@ static const struct {
 static void test_failures_by_their_class(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
+    FOR_ROWS(i, failures, failures[i].name) {
         AUTO_FREE char *text = xasprintf(FRAME "error=%s" FRAME "detail=what it is" END, failures[i].name);
         struct node_observation seen;
         struct error err = ERROR_INIT;
@@ -184,7 +174,7 @@ static void test_gpus(void **state)
     assert_int_equal(gpus.items[2].utilization, -1);
     free(gpus.items);
     static const char *const nothing[] = {NULL, "", "NVIDIA-SMI has failed\n", "No devices were found"};
-    for (size_t i = 0; i < ARRAY_LEN(nothing); i++) {
+    FOR_ROWS(i, nothing, nothing[i]) {
         node_gpus_parse(nothing[i], &gpus);
         assert_false(gpus.known);
         assert_int_equal(gpus.len, 0);

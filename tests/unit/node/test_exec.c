@@ -1,16 +1,7 @@
 /* What is sent for a command that is not of a run, and where its own output begins. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "node/exec.h"
+#include "test.h"
 
 #define NONCE "0123456789abcdef0123456789abcdef"
 #define BEGIN "\n@@" NONCE " runs\n"

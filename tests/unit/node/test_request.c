@@ -1,16 +1,8 @@
 /* What is sent: the command, the nonce line, values as literals, nothing that runs before all has come. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <string.h>
 
 #include "base/text.h"
 #include "node/request.h"
+#include "test.h"
 
 #define N "0123456789abcdef0123456789abcdef"
 

@@ -1,16 +1,7 @@
 /* W9: the place that the job's shell puts before its messages is taken out of what a person reads. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "node/answer.h"
+#include "test.h"
 
 static void assert_plain(const char *text, const char *plain)
 {

@@ -1,17 +1,7 @@
 /* A tail's answer in whatever pieces it comes. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <string.h>
-
-#include "base/str.h"
-#include "model/kind.h"
 #include "node/answer.h"
+#include "test.h"
 
 #define N     "0123456789abcdef0123456789abcdef"
 #define FRAME "\n@@" N " "

@@ -1,25 +1,9 @@
 /* How a host is reached: what is local, whose word counts, which keys and known_hosts files are used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/str.h"
-#include "model/kind.h"
 #include "reach/endpoint.h"
-
-/* clang-format off */
-#include <cmocka.h> /* last: it needs others before it */
-/* clang-format on */
+#include "test.h"
 
 /* A machine that the tests make up, with a home folder that is there. */
 static int set_up(void **state)
@@ -132,7 +116,7 @@ static void test_what_is_local(void **state)
         {"10.1.2.3", "root", 0, false},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct endpoint endpoint =
             resolve(entry(cases[i].name, cases[i].user, cases[i].port), NULL, *state, NULL);
         if (endpoint.local != cases[i].local) {
@@ -165,7 +149,7 @@ static void test_local_by_config(void **state)
         bool local;
     } cases[] = {{"me", true}, {"localhost", false}, {"head", false}, {"10.1.2.3", false}};
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, *state, config);
         assert_int_equal(endpoint.local, cases[i].local);
         endpoint_release(&endpoint);
@@ -189,7 +173,7 @@ static void test_local_behind_a_jump(void **state)
     } cases[] = {{"pod1", false}, {"pod2", false},     {"plain", true},
                  {"alias", true}, {"localhost", true}, {"inner", false}};
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, *state, config);
         assert_int_equal(endpoint.local, cases[i].local);
         endpoint_release(&endpoint);
@@ -284,7 +268,7 @@ static void test_key_name_of_config(void **state)
                                               "Host *\n  HostName Real.Example\n"
                                               "  UserKnownHostsFile ~/.ssh/kh_%k_%h_%n\n");
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), NULL, machine, config);
         AUTO_FREE char *wanted = xasprintf("%s/.ssh/%s", machine->home, cases[i].wanted);
         assert_string_equal(endpoint.known_hosts.items[0], wanted);
@@ -402,7 +386,7 @@ static void test_routes(void **state)
     };
     struct ssh_config *config = load(*state, jumps);
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
         struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), &options, *state, config), copy;
         AUTO_FREE char *route = NULL;
@@ -439,7 +423,7 @@ static void test_routes_refused(void **state)
     };
     struct ssh_config *config = load(*state, jumps);
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
         struct host host = entry(cases[i].name, NULL, 0);
         struct endpoint endpoint;

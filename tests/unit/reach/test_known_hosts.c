@@ -1,29 +1,12 @@
 /* known_hosts: every form of a line, and each verdict. Hashed names are made by ssh-keygen's rule (sshd(8)).
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/str.h"
 #include "base/text.h"
-#include "model/kind.h"
 #include "reach/authority_internal.h"
 #include "reach/known_hosts_internal.h"
-
-/* clang-format off */
-#include <cmocka.h> /* last: it needs others before it */
-/* clang-format on */
+#include "test.h"
 
 /* "host.example" and "[host.example]:2222", hashed by ssh-keygen -H of OpenSSH 9.2. */
 #define HASH_PLAIN "|1|o9wl9CKx23YdxZdZTAnn6aJn2cc=|7rW+Ozqo+mi5lRUESPcWxmT4UC0="
@@ -49,7 +32,7 @@ static void test_hash(void **state)
     AUTO_STR struct str name = STR_INIT;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+    FOR_ROWS(i, broken, broken[i]) {
         if (known_hash_parse(broken[i], &plain)) {
             print_error("taken: %s\n", broken[i]);
         }
@@ -337,7 +320,7 @@ static void test_adding_what_is_there(void **state)
     };
     struct place *place = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].before) {
         write_known(place, cases[i].before);
         assert_int_equal(known_hosts_append(place->path, "h ssh-ed25519 AAAA\n", NULL, NULL), 0);
         assert_holds(place, cases[i].after != NULL ? cases[i].after : cases[i].before);
@@ -574,7 +557,7 @@ static void test_authorities(void **state)
                        "@cert-authority *.Example,!bad.example ssh-ed25519 AAAA\r\n"
                        "  @cert-authority\t[h]:2222 ssh-rsa BBBB\n"
                        "@cert-authority\n@cert-authorityx h ssh-rsa BBBB\n@revoked plain ssh-rsa CCCC");
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].alias) {
         AUTO_FREE char *found = find_authority(place, cases[i].alias, cases[i].hostname, cases[i].port);
         if (cases[i].line == 0) {
             assert_null(found);

@@ -1,22 +1,7 @@
 /* The reader of ssh_config: precedence, blocks, includes, tokens, and each message it can give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "model/kind.h"
 #include "reach/ssh_config.h"
-
-/* clang-format off */
-#include <cmocka.h> /* last: it needs others before it */
-/* clang-format on */
+#include "test.h"
 
 /* A home folder of its own for each test. */
 struct place {
@@ -188,7 +173,7 @@ static void test_match_exec(void **state)
         unsigned line;
     } cases[] = {{"b", "Match exec", 1}, {"a", "Match tagged", 3}};
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].name) {
         look_up(config, cases[i].name, &values);
         assert_null(values.hostname);
         assert_int_equal(values.port, 0);
@@ -249,7 +234,7 @@ static void test_openssh_only_by_value(void **state)
         {"UserKnownHostsFile /k/%h /k/%C", "%C in UserKnownHostsFile"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].line) {
         AUTO_FREE char *text = xasprintf("Host a\n  %s\n", cases[i].line);
         struct ssh_config *config = load(*state, text);
         struct ssh_config_values values;
@@ -395,7 +380,7 @@ static void test_malformed_lines(void **state)
     };
     const struct place *place = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct error err = ERROR_INIT;
         write_in(place, "config", cases[i].text);
         assert_null(ssh_config_load(place->config, place->home, NULL, NULL, &err));

@@ -2,23 +2,9 @@
 #ifndef MTLAUNCH_TESTS_REPORT_TEST_H
 #define MTLAUNCH_TESTS_REPORT_TEST_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
-#include "base/str.h"
-
-#define assert_contains(text, part) assert_non_null(strstr((text), (part)))
-#define assert_lacks(text, part)    assert_null(strstr((text), (part)))
+#include "test.h"
 
 /* The one object of an answer: one line, nothing after it. */
 static inline json_t *answer_object(const struct str *out)

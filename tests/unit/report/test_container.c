@@ -1,9 +1,5 @@
 /* The containers of a job as people and scripts see them, and GPUs in a run's picture. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "report/container.h"
 #include "report/status.h"
 #include "report_test.h"

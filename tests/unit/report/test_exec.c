@@ -1,13 +1,7 @@
 /* What exec prints: gathered groups, the JSON of a host, labelled lines with a reader that is slow or gone.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "report/exec.h"
 #include "report/output.h"
 #include "report_test.h"
@@ -209,7 +203,7 @@ static void test_failures_come_before_statuses(void **state)
     } cases[] = {{{&kind_time_limit, NULL}, 5}, {{&kind_time_limit, &kind_refused}, 3}, {{NULL, NULL}, 9}};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, NULL) {
         struct fixture fixture;
         struct error err = ERROR_INIT;
         begin(&fixture, REPORT_EXEC_GATHER, 3);

@@ -1,5 +1,4 @@
 /* Errors as people and scripts see them: place, caret, hint, folded hosts, JSON. */
-#include "model/kind.h"
 #include "report/failure.h"
 #include "report_test.h"
 

@@ -1,5 +1,4 @@
 /* Host keys that are not known: equal ones on one line, whatever stands between them. */
-#include "model/kind.h"
 #include "report/hostkeys.h"
 #include "report_test.h"
 

@@ -83,7 +83,7 @@ static void test_unknown_is_null(void **state)
     json_t *body = body_of(NOTIFY_JSON, &event, NULL);
     static const char *const keys[] = {"time",    "run",  "job",    "run_id",
                                        "attempt", "head", "reason", "exit_status"};
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+    FOR_ROWS(i, keys, keys[i]) {
         assert_true(json_is_null(json_object_get(body, keys[i])));
     }
     assert_int_equal(json_array_size(json_object_get(body, "hosts")), 0);
@@ -244,7 +244,7 @@ static void test_feishu_says_in_its_body_whether_it_took_it(void **state)
         {"[]", "an answer that is not Feishu's", false, false},
         {"{\"code\":\"0\"}", "an answer that is not Feishu's", false, false},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].body) {
         AUTO_STR struct str why = STR_INIT;
         bool again = true;
         assert_int_equal(notify_feishu.accepted(cases[i].body, strlen(cases[i].body), &again, &why),

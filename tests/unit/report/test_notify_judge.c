@@ -23,7 +23,7 @@ static void test_statuses(void **state)
         {408, NOTIFY_AGAIN},     {410, NOTIFY_GIVE_UP},   {429, NOTIFY_AGAIN},     {500, NOTIFY_AGAIN},
         {503, NOTIFY_AGAIN},     {599, NOTIFY_AGAIN},     {600, NOTIFY_GIVE_UP},   {100, NOTIFY_GIVE_UP},
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, NULL) {
         AUTO_STR struct str why = STR_INIT;
         assert_int_equal(judge(cases[i].status, 0, 1, 0, &why).what, cases[i].what);
         if (cases[i].what != NOTIFY_DELIVERED) {

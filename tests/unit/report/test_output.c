@@ -1,9 +1,6 @@
 /* Writing results: whole, also into a slow pipe; a full disk and a gone reader are told apart. */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "report/output.h"
 #include "report_test.h"

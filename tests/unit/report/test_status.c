@@ -1,5 +1,4 @@
 /* A synthetic run as JSON (every key, null where unknown) and as text. */
-#include "model/kind.h"
 #include "report/status.h"
 #include "report_test.h"
 

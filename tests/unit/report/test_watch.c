@@ -1,9 +1,5 @@
 /* The observer: failures shown once and kept, logs written to their descriptor, output that fails. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "model/kind.h"
 #include "report/output.h"
 #include "report/watch.h"
 #include "report_test.h"

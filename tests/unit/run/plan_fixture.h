@@ -2,21 +2,8 @@
 #ifndef MTLAUNCH_TESTS_PLAN_FIXTURE_H
 #define MTLAUNCH_TESTS_PLAN_FIXTURE_H
 
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/str.h"
-#include "model/kind.h"
 #include "run/plan.h"
+#include "test.h"
 
 #define MAX_HOSTS 8
 

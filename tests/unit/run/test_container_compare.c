@@ -1,18 +1,7 @@
 /* container.run of a spec against what an engine's inspect says. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "run/container.h"
+#include "test.h"
 
 /* As docker 20.10 prints it, less what nobody looks at. */
 #define DOCKER                                                                                               \
@@ -187,7 +176,7 @@ static void test_whose_it_is(void **state)
     assert_null(item.job);
     release(&item);
     static const char *const broken[] = {"", "[]", "{}", "[{\"Config\":{}}]", "[1]"};
-    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+    FOR_ROWS(i, broken, broken[i]) {
         assert_int_equal(container_compare(&job, broken[i], NULL, &item, &err), -1);
         assert_ptr_equal(err.kind, &kind_node_answer);
         assert_string_equal(err.text, "what the engine says of container 'c' cannot be understood");

@@ -1,18 +1,7 @@
 /* What a node's answers mean: observations, stops and starts become states and reasons. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "model/kind.h"
 #include "run/judge_internal.h"
+#include "test.h"
 
 #define ID "r-00000001"
 
@@ -97,7 +86,7 @@ static void test_a_signalled_node_is_stopped_whatever_its_status(void **state)
 {
     (void)state;
     static const int statuses[] = {0, 1, 143};
-    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+    FOR_ROWS(i, statuses, NULL) {
         struct run_node node = new_node(NODE_RUNNING);
         struct node_observation seen = seen_life(NODE_LIFE_EXITED);
         node.signalled = true;

@@ -1,20 +1,7 @@
 /* Who is told: kept beside the secrets, gone with them. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
-#include "model/kind.h"
 #include "run/notify_store.h"
+#include "test.h"
 
 struct fixture {
     char folder[64];
@@ -97,7 +84,7 @@ static void test_damage_is_named_and_the_rest_is_used(void **state)
                  {"[{\"url\": \"https://h/\"}]", 0},
                  {"[{\"url\": \"https://h/\", \"format\": \"teams\"}]", 0},
                  {"[{\"url\": \"https://h/\", \"format\": \"json\", \"on\": 1}, 2]", 1}};
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct notify_targets loaded = {0};
         struct error err = ERROR_INIT;
         file_write_atomic(fixture->file, cases[i].text, strlen(cases[i].text), 0600, NULL);

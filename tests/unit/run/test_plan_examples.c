@@ -2,7 +2,6 @@
  * The plans of examples/ against tests/data/plans/example-NAME.txt. After a wanted change:
  * MTLAUNCH_UPDATE_GOLDEN=1 writes the files anew, and the difference is read before it is committed.
  */
-#include "base/file.h"
 #include "input/hostfile.h"
 #include "input/jobfile.h"
 #include "plan_fixture.h"

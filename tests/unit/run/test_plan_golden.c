@@ -2,7 +2,6 @@
  * Whole plans against tests/data/plans/NAME.txt. After a wanted change: MTLAUNCH_UPDATE_GOLDEN=1 writes the
  * files anew, and the difference is read before it is committed.
  */
-#include "base/file.h"
 #include "plan_fixture.h"
 
 static void golden(struct fixture *f, const char *name)

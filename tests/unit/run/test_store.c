@@ -1,22 +1,7 @@
 /* The run store: whole records round trip, damage and newer formats are named, locks take turns. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/file.h"
-#include "model/kind.h"
 #include "run/store.h"
+#include "test.h"
 
 struct fixture {
     char folder[64];
@@ -220,7 +205,7 @@ static void test_damaged_and_newer_records(void **state)
          &kind_record_damaged},
         {"{\"format\": 2, \"run\": \"bad\"}", &kind_record_newer},
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    FOR_ROWS(i, rows, rows[i].text) {
         struct error err = ERROR_INIT;
         write_record(fixture, rows[i].text);
         assert_int_equal(run_store_load(&fixture->store, "bad", &run, &err), -1);
@@ -252,7 +237,7 @@ static void test_names_are_sorted_and_whole(void **state)
     assert_int_equal(run_store_names(&fixture->store, &names, NULL), 0);
     assert_int_equal(names.len, 0);
     static const char *const wanted[] = {"b", "a", "c"};
-    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+    FOR_ROWS(i, wanted, wanted[i]) {
         struct run run;
         fill_run(&run, wanted[i]);
         assert_int_equal(run_store_save(&fixture->store, &run, NULL), 0);

@@ -2,27 +2,14 @@
  * names. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/str.h"
+#include "test.h"
 #include "transport/deadline_internal.h"
 #include "transport/login_limit_internal.h"
 #include "transport/ssh/lookup_internal.h"
 #include "transport/transport_internal.h"
-
-/* clang-format off */
-#include <cmocka.h> /* last: it needs others before it */
-/* clang-format on */
 
 #define MANY 200
 
@@ -386,7 +373,7 @@ static void test_numeric(void **state)
         {"10.0.0.1", true}, {"2001:db8::1", true}, {"::1", true}, {"g0033", false}, {"10.0.0.x", false}};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].text) {
         struct addrinfo *list = lookup_numeric(cases[i].text, 2222);
         assert_int_equal(list != NULL, cases[i].numeric);
         if (list != NULL) {

@@ -1,14 +1,6 @@
 /* U19: the host's name inside a message of ssh is no difference between hosts. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include "base/alloc.h"
-#include "model/kind.h"
+#include "test.h"
 #include "transport/openssh/openssh_internal.h"
 
 static char name[] = "g0001", hostname[] = "g0001.example.org";
@@ -43,7 +35,7 @@ static void test_names(void **state)
     const struct endpoint endpoint = {.name = name, .hostname = hostname};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    FOR_ROWS(i, cases, cases[i].said) {
         struct error err = ERROR_INIT;
         error_set(&err, &kind_auth_failed, "%s", cases[i].said);
         error_hint(&err, "a hint");

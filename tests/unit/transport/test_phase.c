@@ -1,14 +1,6 @@
 /* The table of a link's phases: every row is whole, and its time-out says what has not happened. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-/* clang-format on */
 
-#include "model/kind.h"
+#include "test.h"
 #include "transport/ssh/phase_internal.h"
 
 /* A phase whose time is up has an error; one that has no time of its own, or only pauses, has none. */
