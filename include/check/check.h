@@ -145,6 +145,7 @@ char *check_quote_setup(const struct strlist *setup, uint64_t number);
 /* Whose .state stands in the way of a run: NULL where it is not known. */
 struct check_foreign {
     const char *run_id, *host, *user;
+    const char *head; /* the machine it was started from; NULL: unknown */
     int64_t pid;
     bool lives; /* false: it cannot be shown dead */
 };

@@ -40,6 +40,7 @@ struct node_processes {
  */
 struct node_foreign {
     char *run_id, *host, *user;
+    char *head; /* the machine it was started from; NULL: unknown */
     int64_t pid;
     bool lives; /* false: it cannot be shown dead (another user, another host on a shared folder) */
 };

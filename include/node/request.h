@@ -110,6 +110,7 @@ struct node_observe_options {
 struct node_start_options {
     unsigned master_port; /* recorded in .state; on rank 0 refused when another live run here claims it */
     const char *version;  /* of mtlaunch, recorded */
+    const char *head;     /* name of the machine that starts it, recorded; NULL: unknown */
     unsigned long start_timeout_s; /* from the first setup line to the proof that it runs; 0: 120 */
 };
 

@@ -6,12 +6,20 @@
 
 int check_foreign_error(const struct check_foreign *foreign, const char *run, struct error *err)
 {
-    error_set(err, &kind_run_foreign, "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld",
-              run, foreign->lives ? "lives there" : "was there and can't be shown dead",
+    error_set(err, &kind_run_foreign,
+              "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld%s%s", run,
+              foreign->lives ? "lives there" : "was there and can't be shown dead",
               foreign->run_id ? foreign->run_id : "?", foreign->host ? foreign->host : "?",
-              foreign->user ? foreign->user : "?", (long long)foreign->pid);
-    return error_hint(err,
-                      "choose another run name or artifacts folder, or stop that run where it was started");
+              foreign->user ? foreign->user : "?", (long long)foreign->pid,
+              foreign->head ? ", started from " : "", foreign->head ? foreign->head : "");
+    return foreign->head
+               ? error_hint(
+                     err,
+                     "choose another run name or artifacts folder, or stop that run on %s: mtlaunch stop %s",
+                     foreign->head, run)
+               : error_hint(
+                     err,
+                     "choose another run name or artifacts folder, or stop that run where it was started");
 }
 
 static void judge_foreign(const struct check_subject *subject, const struct facts *facts, const char *verdict,
@@ -21,6 +29,7 @@ static void judge_foreign(const struct check_subject *subject, const struct fact
         .run_id = facts_text(facts, "earlier.foreign_run_id"),
         .host = check_shown(facts, "earlier.foreign_host"),
         .user = check_shown(facts, "earlier.foreign_user"),
+        .head = facts_text(facts, "earlier.foreign_head"),
         .pid = (int64_t)facts_uint(facts, "earlier.foreign_pid", 0),
         .lives = strcmp(verdict, "lives") == 0,
     };

@@ -191,6 +191,7 @@ static int read_foreign(const struct facts *facts, struct node_foreign *out, str
     out->run_id = xstrdup(run_id ? run_id : "");
     out->host = facts_copy(facts, "foreign_host");
     out->user = facts_copy(facts, "foreign_user");
+    out->head = facts_copy(facts, "foreign_head");
     out->lives = strcmp(verdict, "lives") == 0;
     return read_number(facts, "foreign_pid", FACT_PID_MAX, &out->pid, err);
 }
@@ -200,6 +201,7 @@ static void foreign_release(struct node_foreign *foreign)
     free(foreign->run_id);
     free(foreign->host);
     free(foreign->user);
+    free(foreign->head);
     *foreign = (struct node_foreign){0};
 }
 

@@ -162,6 +162,7 @@ void node_request_start(const struct node_target *target, const struct node_job 
     set_job(out, job, NULL);
     set_number(&out->input, "master_port", options->master_port);
     set_text(&out->input, "version", options->version);
+    set_text(&out->input, "head", options->head ? options->head : "");
     set_number(&out->input, "start_timeout", options->start_timeout_s != 0 ? options->start_timeout_s : 120);
     set_keeper(out);
     finish(out, parts);

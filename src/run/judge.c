@@ -253,6 +253,7 @@ static int start_refused(const struct node_start *start, const char *run, struct
         .run_id = foreign->run_id,
         .host = foreign->host,
         .user = foreign->user,
+        .head = foreign->head,
         .pid = foreign->pid,
         .lives = foreign->lives,
     };

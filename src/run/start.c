@@ -100,6 +100,7 @@ static bool start_build(void *ctx, size_t node, const char *nonce, struct node_c
     const struct node_start_options options = {
         .master_port = start->plan.master_port,
         .version = MTLAUNCH_VERSION,
+        .head = start->run->head_host,
         .start_timeout_s = start->request->job->start_timeout_s,
     };
     node_request_start(&target, &job, &options, nonce, call);

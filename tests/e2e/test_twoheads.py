@@ -27,3 +27,13 @@ def test_a_name_whose_record_was_removed_is_refused_and_both_heads_say_what_is_t
     lab.mt("start", "job.yaml", "dup", "--no-supervise", env=other_head(lab))
     lab.mt("stop", "dup", env=other_head(lab))
     lab.assert_nothing_left()
+
+
+def test_a_second_head_is_told_where_the_run_was_started(lab):
+    lab.job(hosts="node1", program=["sleep", "600"])
+    lab.mt("start", "job.yaml", "dup", "--no-supervise")
+    answer = lab.mt("start", "job.yaml", "dup", "--no-supervise", "--json", env=other_head(lab), code=6)
+    head = lab.cluster.run("uname", "-n").stdout.strip()
+    assert head and f"started from {head}" in answer.err and f"on {head}: mtlaunch stop dup" in answer.err
+    lab.mt("stop", "dup")
+    lab.assert_nothing_left()

@@ -16,7 +16,7 @@ mt_digits() { # TEXT -> mt_number: TEXT when it is a number, else ""
 mt_read_state() {
     mt_s_run_id='' mt_s_host='' mt_s_user='' mt_s_uid='' mt_s_boot_id='' mt_s_pid='' mt_s_start_ticks=''
     mt_s_attempt='' mt_s_started='' mt_s_master_port='' mt_s_keeper='' mt_s_keeper_ticks='' mt_s_starter=''
-    mt_s_starter_ticks='' mt_s_log_base=''
+    mt_s_starter_ticks='' mt_s_log_base='' mt_s_head=''
     [ -f "$1" ] && [ ! -h "$1" ] || return 1
     {
         while IFS= read -r mt_line; do
@@ -38,6 +38,7 @@ mt_read_state() {
             starter=*) mt_s_starter=$mt_number ;;
             starter_ticks=*) mt_s_starter_ticks=$mt_number ;;
             log_base=*) mt_s_log_base=$mt_number ;;
+            head=*) mt_s_head=$mt_value ;;
             esac
         done <"$1"
     } 2>/dev/null || return 1

@@ -187,7 +187,7 @@ mt_find_namesake() {
             mt_where=$mt_logs/${mt_run}_node${mt_mark##*.}.log
             [ "/proc/$mt_p/fd/1" -ef "$mt_where" ] || [ "/proc/$mt_p/fd/2" -ef "$mt_where" ] || continue
         fi
-        mt_verdict=lives mt_s_run_id=$mt_other mt_s_host=$mt_host mt_s_pid=$mt_p
+        mt_verdict=lives mt_s_run_id=$mt_other mt_s_host=$mt_host mt_s_pid=$mt_p mt_s_head=
         mt_find_user "$mt_p"
         return 0
     done
@@ -200,6 +200,7 @@ mt_frame_foreign() {
     mt_frame foreign_host "$mt_s_host"
     mt_frame foreign_user "${mt_s_user:-uid $mt_s_uid}"
     mt_frame foreign_pid "${mt_s_pid:-0}"
+    [ -z "$mt_s_head" ] || mt_frame foreign_head "$mt_s_head"
 }
 
 # In a container the client's parent is not to be seen: the reader holds standard input open as long as it reads.

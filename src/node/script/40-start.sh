@@ -15,8 +15,8 @@ mt_state_text() { # PID TICKS KEEPER KEEPER_TICKS
         "$mt_user" "$mt_boot_id"
     printf 'pid=%s\nstart_ticks=%s\npgid=%s\ncontainer=%s\ncontainer_started=%s\n' "$1" "$2" "$1" \
         "$mt_container" "$mt_container_began"
-    printf 'attempt=%s\nstarted=%s\nmaster_port=%s\nversion=%s\n' "$mt_attempt" "$mt_started" "$mt_master_port" \
-        "$mt_version"
+    printf 'attempt=%s\nstarted=%s\nmaster_port=%s\nversion=%s\nhead=%s\n' "$mt_attempt" "$mt_started" \
+        "$mt_master_port" "$mt_version" "$mt_head"
     printf 'keeper=%s\nkeeper_ticks=%s\nstarter=%s\nstarter_ticks=%s\nlog_base=%s\n' "$3" "$4" "$mt_starter" \
         "$mt_starter_ticks" "$mt_log_base"
 }
