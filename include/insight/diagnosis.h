@@ -37,6 +37,7 @@ struct cause {
     const struct signature *signature; /* NULL: there is none */
     enum signature_class class;
     enum confidence confidence;
+    bool command;  /* how the job\'s command itself ended: no log says more */
     char *summary; /* one line, without the host */
     size_t *nodes; /* indices of the nodes it is about, ascending */
     size_t nodes_len;

@@ -25,6 +25,7 @@ struct event {
     double time;        /* seconds, to compare within a run; negative: unknown */
     bool fatal;         /* the message of an exception, or in the last lines before the end */
     bool exception;     /* the message of an exception */
+    bool command;       /* how the job\'s command itself ended: of no rank */
     char *text;         /* the line, without prefixes and colours */
     char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
     char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */

@@ -154,6 +154,14 @@ void node_request_signal(const struct node_target *target, const char *signal, c
                          struct node_call *out);
 void node_request_tail(const struct node_target *target, const struct node_tail_options *options,
                        const char *nonce, struct node_call *out);
+/*
+ * The lines of an attempt's log (0: the target's) that hold one of the literals (none empty, none with a line
+ * end), and ten after each. The answer is a tail's, its body made of records "NUMBER TEXT": at most 2,000,
+ * the first and the last ones, cut after 900 bytes; the last one is "0 LINES", how many lines the log has.
+ * Without it the answer is cut off.
+ */
+void node_request_grep(const struct node_target *target, unsigned attempt, const struct strlist *literals,
+                       const char *nonce, struct node_call *out);
 /* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out);

@@ -118,6 +118,7 @@ static void make_cause(const struct ranking *ranking, const struct candidate *be
     cause->signature = signature;
     cause->class = signature->class;
     cause->node = best->node;
+    cause->command = event->command;
     AUTO_FREE const struct event **same = NULL;
     if (signature->class == CLASS_ABSENT) {
         take_absent(ranking, best, cause);

@@ -78,14 +78,18 @@ static void add_command(struct ranking *ranking, size_t node)
 {
     const struct node_end *end = &ranking->nodes[node];
     bool told = end->evidence && end->evidence->children_len > 0;
+    struct event *event = NULL;
     if (end->unreachable) {
-        add(ranking, node, signature_find("NODE_UNREACHABLE"));
+        event = add(ranking, node, signature_find("NODE_UNREACHABLE"));
     } else if (end->stopped || end->exit_status <= 0) {
         return;
     } else if (end->signal && strcmp(end->signal, "TERM") != 0) {
-        add_signal(ranking, node, end->signal);
+        event = add_signal(ranking, node, end->signal);
     } else if (!told && !end->signal) {
-        add_status(ranking, node, end->exit_status);
+        event = add_status(ranking, node, end->exit_status);
+    }
+    if (event) {
+        event->command = true;
     }
 }
 
@@ -119,7 +123,7 @@ bool ranking_has_failure(const struct ranking *ranking)
 long ranking_rank(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct node_end *end = &ranking->nodes[node];
-    if (event->rank >= 0) {
+    if (event->rank >= 0 || event->command) {
         return event->rank;
     }
     if (event->local_rank >= 0 && ranking->nproc > 0) {

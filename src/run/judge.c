@@ -30,7 +30,7 @@ static void set_signal(struct run_node *node, const char *signal)
     node->signal = xstrdup(signal);
 }
 
-/* How a status reads: "exited with status 3", "was killed by SIGKILL: often the machine is out of memory". */
+/* How a status reads: "exit status 3", "killed by SIGKILL: often the machine is out of memory". */
 static void set_exit_reason(struct run_node *node)
 {
     if (node->exit_status == 0) {
@@ -38,11 +38,11 @@ static void set_exit_reason(struct run_node *node)
     } else if (node->signal && strcmp(node->signal, "KILL") == 0) {
         judge_set_reason(node, "killed by SIGKILL: by hand, or the machine ran out of memory (see dmesg)");
     } else if (node->signal && strcmp(node->signal, "BUS") == 0) {
-        judge_set_reason(node, "ended by SIGBUS: often /dev/shm is full");
+        judge_set_reason(node, "killed by SIGBUS: often /dev/shm is full");
     } else if (node->signal) {
-        judge_set_reason(node, "ended by SIG%s", node->signal);
+        judge_set_reason(node, "killed by SIG%s", node->signal);
     } else {
-        judge_set_reason(node, "exited with status %d", node->exit_status);
+        judge_set_reason(node, "exit status %d", node->exit_status);
     }
 }
 

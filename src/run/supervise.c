@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "explain_internal.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
 #include "leftovers_internal.h"
@@ -20,8 +21,8 @@
 #include "stop_internal.h"
 #include "supervise_internal.h"
 
-#define LINES_READ     40 /* of the log of the node that failed first */
-#define STALL_MARGIN_S 1  /* beyond two beats: a node is behind the others */
+#define HEAR_MS        6000 /* torchrun notices the end of a worker within its monitor interval, 5 s before 2.3 */
+#define STALL_MARGIN_S 1 /* beyond two beats: a node is behind the others */
 
 /* --- the node set of the current attempt ------------------------------------------------------------ */
 
@@ -63,7 +64,8 @@ void supervise_close(struct supervise_loop *loop)
     loop->pings = NULL;
     tails_free(loop->tails);
     loop->tails = NULL;
-    loop->explained = loop->no_restart = loop->stalled = false;
+    loop->explained = loop->no_restart = loop->stalled = loop->heard = false;
+    loop->hear_until_ms = 0;
 }
 
 /* --- telling ------------------------------------------------------------------------------------ */
@@ -77,18 +79,43 @@ static void set_reason(struct run *run, char *reason)
 void supervise_explain(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
-    long first = run_first_failure(run);
-    if (first < 0 || loop->explained || run_is_finished_by_rank0(run)) {
+    struct explanation explanation;
+    if (run_first_failure(run) < 0 || loop->explained || run_is_finished_by_rank0(run)) {
         return;
     }
     loop->explained = true;
-    AUTO_FREE bool *wanted = xcalloc(run->nodes_len, sizeof(bool));
-    AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
-    wanted[first] = true;
-    run_fetch_lines(&loop->set, run, wanted, LINES_READ, texts);
-    AUTO_FREE char *text = texts[first];
-    set_reason(run, run_failure_text(&run->nodes[first], text));
-    loop->no_restart = text && policy_forbids_restart(&run->policy, text);
+    run_explain(&loop->set, run, 0, NULL, &explanation);
+    char *text = run_explanation_text(&loop->set, run, &explanation);
+    if (text) {
+        set_reason(run, text);
+    }
+    loop->no_restart = explanation.forbidden;
+    explanation_release(&explanation);
+}
+
+/*
+ * A node has failed, and its log shows only what follows from the failure of another: who failed first is
+ * seldom who exits first. The others get some seconds to end by themselves, for what they then say.
+ */
+static bool waits_for_others(struct supervise_loop *loop, const struct policy_decision *decision)
+{
+    struct run *run = loop->run;
+    struct explanation explanation;
+    if (decision->cause != POLICY_CAUSE_FAILED || loop->heard) {
+        return false;
+    }
+    if (loop->hear_until_ms == 0) {
+        AUTO_FREE bool *failed = xcalloc(run->nodes_len, sizeof(bool));
+        for (size_t i = 0; i < run->nodes_len; i++) {
+            failed[i] = run->nodes[i].state == NODE_FAILED;
+        }
+        loop->hear_until_ms = clock_mono_ms() + HEAR_MS;
+        run_explain(&loop->set, run, 0, failed, &explanation);
+        loop->heard = !explanation_is_open(&explanation);
+        explanation_release(&explanation);
+    }
+    loop->heard = loop->heard || clock_mono_ms() >= loop->hear_until_ms;
+    return !loop->heard;
 }
 
 static void explain(void *ctx)
@@ -293,7 +320,8 @@ static char *decision_reason(const struct supervise_loop *loop, const struct pol
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason ? node->reason : "?");
     }
-    return run_failure_text(node, NULL);
+    return xasprintf("%s (node %u): %s, looking for the cause", node->label, node->rank,
+                     node->reason ? node->reason : "failed");
 }
 
 static struct policy_decision decide(const struct supervise_loop *loop)
@@ -404,7 +432,7 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
     check_alone(loop);
     check_stall(loop);
     struct policy_decision decision = decide(loop);
-    if (decision.step != POLICY_STEP_NONE) {
+    if (decision.step != POLICY_STEP_NONE && !waits_for_others(loop, &decision)) {
         return act(loop, &decision, err);
     }
     if (!run_has_open_node(run)) {

@@ -32,7 +32,9 @@ struct supervise_loop {
     bool stalled;          /* and that was said */
     bool due;              /* something is to be looked at */
     bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
-    bool explained;        /* the reason holds the log's last lines */
+    bool explained;        /* the reason is the root cause */
+    bool heard;            /* of the failure of a node: the others need not be waited for, or were */
+    int64_t hear_until_ms; /* so long they are waited for; 0: nothing has failed */
     bool no_restart;       /* as in policy_view, for the failure that was explained */
     char *kept;            /* the record as it was written last */
     int64_t record_stamp;  /* of the record's file: has another command written it? */
@@ -51,7 +53,7 @@ int supervise_stop(struct supervise_loop *loop, const char *why, struct error *e
 /* The time limit of the spec has passed: likewise, and the run counts as timed out. */
 int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err);
 
-/* What happened first and to whom, with the last lines of its log, into the run's reason. */
+/* The root cause, by the logs of all nodes, into the run's reason. */
 void supervise_explain(struct supervise_loop *loop);
 
 /* guard_restart.c: begin to end the old attempt, or go on with it; start the next when it is time. */

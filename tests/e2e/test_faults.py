@@ -39,7 +39,7 @@ def test_a_killed_worker(torch_lab):
     assert time.monotonic() - begun < 40, "torchrun alone takes minutes on the other nodes"
     status = lab.status("w")
     # torchrun looks at its workers now and then: which of them gives up first is its affair
-    assert "exited with status 1" in status["reason"], status["reason"]
+    assert "exit status 1" in status["reason"], status["reason"]
     assert status["exit_status"] == 1
     assert [n["state"] for n in status["nodes"]].count("running") == 0
     lab.assert_nothing_left()
@@ -152,7 +152,7 @@ def test_a_full_disk(lab):
         lab.cluster.exec(node, ": >/home/lab/small/logs/r_node1.log", check=True)
         wait_record(lab, "r", "failed", limit=30)
         status = lab.status("r")
-        assert status["reason"].startswith("node2 (node 1): exited with status 28"), status["reason"]
+        assert status["reason"].startswith("node2 (node 1): exit status 28"), status["reason"]
         assert status["exit_status"] == 28
         lab.assert_nothing_left()
     finally:

@@ -55,7 +55,7 @@ def test_the_outcome_is_told(lab):
     lab.mt("start", "job.yaml", "r")
     answer = lab.mt("logs", "r", "-f", "-n", "all")
     assert "node2: working" in answer.out and "failed" not in answer.out
-    assert "r: failed: node2 (node 1): exited with status 3" in answer.err
+    assert "r: failed: node2 (node 1): exit status 3" in answer.err
     lab.job(name="good.yaml", hosts="node1", program="echo done")
     lab.mt("start", "good.yaml", "g", "--wait")
     assert "g: finished" in lab.mt("logs", "g", "-f").err

@@ -78,7 +78,7 @@ def test_a_failed_node_ends_the_others_within_the_grace(lab):
     status = lab.status("r")
     assert [n["state"] for n in status["nodes"]] == ["stopped", "stopped", "failed", "stopped"]
     assert status["exit_status"] == 3
-    assert status["reason"].startswith("node3 (node 2): exited with status 3")
+    assert status["reason"].startswith("node3 (node 2): exit status 3")
     assert "this is why" in status["reason"]
     assert ("failed", None, status["reason"]) in events(lab, "r")
     lab.assert_nothing_left()

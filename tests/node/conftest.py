@@ -143,7 +143,7 @@ class Node:
     @staticmethod
     def parse(verb, out):
         parsed = subprocess.run([NODE_CALL, "parse", verb, NONCE], input=out, stdout=subprocess.PIPE).stdout
-        if verb == "tail":
+        if verb in ("tail", "grep"):
             header, _, body = parsed.partition(b"\n")
             return json.loads(header), body
         return json.loads(parsed)

@@ -29,6 +29,7 @@ struct options {
     struct node_start_options start;
     struct node_stop_options stop;
     struct node_tail_options tail;
+    struct strlist literals; /* for grep */
     struct node_watch_options watch;
     struct strlist setup, argv, unset;
     struct env defaults, env, computed;
@@ -153,6 +154,8 @@ static void take_other(struct options *w, const char *key, const char *value)
         w->leftovers = true;
     } else if (strcmp(key, "logs") == 0) {
         w->logs = true;
+    } else if (strcmp(key, "literal") == 0) {
+        strlist_add(&w->literals, value);
     } else if (strcmp(key, "tail_attempt") == 0) {
         w->tail.attempt = (unsigned)number(value);
     } else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0) {
@@ -260,6 +263,8 @@ static int build(const char *verb, int argc, char **argv)
         node_request_stop(&w.target, &w.stop, w.nonce, &call);
     } else if (strcmp(verb, "signal") == 0) {
         node_request_signal(&w.target, w.stop.signal, w.nonce, &call);
+    } else if (strcmp(verb, "grep") == 0) {
+        node_request_grep(&w.target, 0, &w.literals, w.nonce, &call);
     } else if (strcmp(verb, "tail") == 0) {
         node_request_tail(&w.target, &w.tail, w.nonce, &call);
     } else {
@@ -269,6 +274,7 @@ static int build(const char *verb, int argc, char **argv)
     node_call_release(&call);
     strlist_release(&w.setup);
     strlist_release(&w.argv);
+    strlist_release(&w.literals);
     strlist_release(&w.unset);
     env_release(&w.defaults);
     env_release(&w.env);
@@ -552,7 +558,7 @@ static int parse(const char *verb, const char *nonce)
     for (ssize_t got; (got = read(0, piece, sizeof(piece))) > 0;) {
         str_add_mem(&in, piece, (size_t)got);
     }
-    if (strcmp(verb, "tail") == 0) {
+    if (strcmp(verb, "tail") == 0 || strcmp(verb, "grep") == 0) {
         return parse_tail(&in, nonce);
     }
     if (strcmp(verb, "probe") == 0) {

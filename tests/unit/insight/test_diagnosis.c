@@ -142,14 +142,14 @@ static void test_the_end_of_a_command_is_a_cause_where_no_log_says_more(void **s
         const char *signal;
         const char *reason;
     } cases[] = {
-        {7, NULL, "g1 (node 1, rank 1): a worker ended with exit status 7"},
-        {1, NULL, "g1 (node 1, rank 1): a worker ended with exit status 1"},
+        {7, NULL, "g1 (node 1): exit status 7"},
+        {1, NULL, "g1 (node 1): exit status 1"},
         {137, "KILL",
-         "g1 (node 1, rank 1): a worker was killed by SIGKILL: by hand, or the machine ran out of memory"},
-        {139, "SEGV", "g1 (node 1, rank 1): a worker was killed by SIGSEGV (segmentation fault)"},
-        {135, "BUS", "g1 (node 1, rank 1): a worker was killed by SIGBUS: often /dev/shm is full"},
-        {134, "ABRT", "g1 (node 1, rank 1): a worker was killed by SIGABRT"},
-        {136, "FPE", "g1 (node 1, rank 1): a worker was killed by SIGFPE"},
+         "g1 (node 1): killed by SIGKILL: by hand, or the machine ran out of memory (see dmesg)"},
+        {139, "SEGV", "g1 (node 1): killed by SIGSEGV (segmentation fault)"},
+        {135, "BUS", "g1 (node 1): killed by SIGBUS: often /dev/shm is full"},
+        {134, "ABRT", "g1 (node 1): killed by SIGABRT"},
+        {136, "FPE", "g1 (node 1): killed by SIGFPE"},
         {143, "TERM", ""},
         {0, NULL, ""},
     };
@@ -165,11 +165,11 @@ static void test_a_node_that_was_stopped_or_ended_later_is_no_culprit(void **sta
     (void)state;
     struct node_end nodes[] = {ended(0, "g0", 3, NULL), ended(1, "g1", 3, NULL)};
     nodes[0].stopped = true;
-    assert_ends(nodes, 2, "g1 (node 1, rank 1): a worker ended with exit status 3");
+    assert_ends(nodes, 2, "g1 (node 1): exit status 3");
     nodes[0].stopped = false;
     nodes[0].exit_status = 4;
     nodes[0].ended = 9;
-    assert_ends(nodes, 2, "g1 (node 1, rank 1): a worker ended with exit status 3");
+    assert_ends(nodes, 2, "g1 (node 1): exit status 3");
 }
 
 static void test_a_node_that_does_not_answer_goes_before_all(void **state)
@@ -177,7 +177,7 @@ static void test_a_node_that_does_not_answer_goes_before_all(void **state)
     (void)state;
     struct node_end nodes[] = {ended(0, "g0", 137, "KILL"), ended(1, "g1", -1, NULL)};
     nodes[1].unreachable = true;
-    assert_ends(nodes, 2, "g1 (node 1, rank 1): the node does not answer");
+    assert_ends(nodes, 2, "g1 (node 1): the node does not answer");
 }
 
 /* --- bounds ------------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static void test_running_and_exits(void **state)
     seen.status = 3;
     observe(&node, &seen);
     assert_int_equal(node.exit_status, 3);
-    expect(&node, NODE_FAILED, "exited with status 3");
+    expect(&node, NODE_FAILED, "exit status 3");
 
     node = new_node(NODE_RUNNING);
     seen.status = 137;
@@ -205,7 +205,7 @@ static void test_stop(void **state)
     expect(&node, NODE_STOPPED, NULL);
 
     node = new_node(NODE_FAILED); /* failed before: that stays */
-    judge_set_reason(&node, "exited with status 3");
+    judge_set_reason(&node, "exit status 3");
     stop = (struct node_stop){.was_alive = false, .status = 3};
     judge_stop(&node, &stop, true);
     expect(&node, NODE_FAILED, "status 3");
@@ -262,7 +262,7 @@ static void test_starts_that_fail(void **state)
     start_row(NODE_START_SETUP, &kind_setup_failed, NODE_FAILED, "setup line 3 ended with status 7");
     start_row(NODE_START_EXEC, &kind_start_failed, NODE_FAILED, "can't be executed (status 7)");
     start_row(NODE_START_COMMAND, &kind_start_failed, NODE_FAILED,
-              "exited with status 7:\n    line one\n    line");
+              "exit status 7:\n    line one\n    line");
     start_row(NODE_START_TIMEOUT, &kind_time_limit, NODE_FAILED, "start_timeout");
 }
 
@@ -302,10 +302,10 @@ static void test_the_outcome_is_that_of_the_first_failure(void **state)
         run.nodes[i].ended_ms = 9000 - (int64_t)i * 1000;
     }
     run.nodes[2].state = NODE_STOPPED; /* the earliest end, but by our own signal */
-    judge_set_reason(&run.nodes[1], "exited with status 11");
+    judge_set_reason(&run.nodes[1], "exit status 11");
     assert_int_equal(judge_run(&run, 20000), RUN_FAILED);
     assert_int_equal(run.exit_status, 11);
-    assert_string_equal(run.reason, "g1 (node 1): exited with status 11");
+    assert_string_equal(run.reason, "g1 (node 1): exit status 11");
     assert_true(run.ended_ms == 9000);
     assert_string_equal(run.attempts[0].reason, run.reason);
     assert_int_equal(run.attempts[0].state, RUN_FAILED);

@@ -1,0 +1,208 @@
+/* Searches the logs of a run's nodes for why it failed. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "explain_internal.h"
+#include "lastlines_internal.h"
+#include "model/policy.h"
+#include "node/answer.h"
+#include "node_target_internal.h"
+#include "observer_internal.h"
+#include "round_internal.h"
+
+#define SEARCH_TIMEOUT_MS 60000 /* a log of gigabytes on a slow disk */
+#define LINES_READ        40    /* of the log of the node that failed first */
+
+struct search {
+    const struct run *run;
+    unsigned attempt;
+    const bool *wanted;
+    struct scanner *scanner;
+    struct strlist literals;
+    struct explanation *out;
+};
+
+static bool search_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct search *search = ctx;
+    if (search->wanted && !search->wanted[node]) {
+        return false;
+    }
+    const struct node_target target = run_node_target(search->run, node);
+    node_request_grep(&target, search->attempt, &search->literals, nonce, call);
+    return true;
+}
+
+/* "NUMBER TEXT"; number 0: the log has so many lines. */
+static void take_record(struct evidence_reader *reader, struct evidence *evidence, const char *line,
+                        size_t len)
+{
+    char *text = NULL;
+    unsigned long number = strtoul(line, &text, 10);
+    if (text == line || (size_t)(text - line) >= len || *text != ' ') {
+        return;
+    }
+    text++;
+    if (number == 0) {
+        evidence->lines = strtoul(text, NULL, 10);
+    } else {
+        evidence_reader_line(reader, number, text, len - (size_t)(text - line));
+    }
+}
+
+static void read_records(struct search *search, size_t node, const char *body, size_t len)
+{
+    struct evidence *evidence = &search->out->evidence[node];
+    struct evidence_reader *reader = evidence_reader_new(search->scanner, evidence);
+    AUTO_FREE char *text = xcalloc(len + 1, 1); /* ends with a NUL, as strtoul needs it */
+    memcpy(text, body, len);
+    const struct policy *policy = &search->run->policy;
+    const char *forbidden = policy_forbids_restart(policy, text);
+    search->out->forbidden = search->out->forbidden ? search->out->forbidden : forbidden;
+    for (const char *at = text; at < text + len;) {
+        const char *end = memchr(at, '\n', (size_t)(text + len - at));
+        size_t line_len = end ? (size_t)(end - at) : (size_t)(text + len - at);
+        take_record(reader, evidence, at, line_len);
+        at += line_len + 1;
+    }
+    evidence_reader_end(reader);
+}
+
+static int search_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                       struct error *err)
+{
+    struct search *search = ctx;
+    struct node_tail tail;
+    const char *body = NULL;
+    size_t body_len = 0;
+    node_tail_init(&tail, nonce);
+    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
+    if (result == 0 && tail.header && !tail.missing) {
+        search->out->files[node] = xstrdup(tail.log);
+        search->out->ends[node].file = search->out->files[node];
+        search->out->ends[node].evidence = &search->out->evidence[node];
+        read_records(search, node, body ? body : "", body_len);
+    }
+    node_tail_release(&tail);
+    return result;
+}
+
+static void search_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    (void)ctx; /* a log that cannot be read is no evidence */
+    (void)node;
+    (void)error;
+    (void)started;
+}
+
+/* How a node ended. Of an attempt before the current one only the logs are left. */
+static struct node_end node_end_of(const struct run_node *node, bool current)
+{
+    struct node_end end = {.rank = node->rank, .host = node->label, .exit_status = -1, .ended = -1};
+    if (current) {
+        end.unreachable = node->state == NODE_LOST;
+        end.stopped = node->signalled;
+        end.exit_status = node->exit_status;
+        end.signal = node->signal;
+        end.ended = node->ended_ms > 0 ? (double)policy_end_ms(node) / 1000 : -1;
+    }
+    return end;
+}
+
+/* Processes on each node; 0 where they have no ranks of torch. */
+static unsigned ranks_on_node(const struct run *run)
+{
+    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
+    const char *launcher = json_string_value(json_object_get(spec, "launcher"));
+    bool ranked = launcher && strcmp(launcher, "script") != 0;
+    json_decref(spec);
+    return ranked ? run->nproc_per_node : 0;
+}
+
+int run_explain(struct node_set *set, const struct run *run, unsigned attempt, const bool *wanted,
+                struct explanation *out)
+{
+    *out = (struct explanation){.nodes_len = run->nodes_len};
+    out->evidence = xcalloc(run->nodes_len, sizeof(*out->evidence));
+    out->ends = xcalloc(run->nodes_len, sizeof(*out->ends));
+    out->files = xcalloc(run->nodes_len, sizeof(*out->files));
+    bool current = attempt == 0 || attempt == run->attempt;
+    for (size_t i = 0; i < run->nodes_len; i++) {
+        evidence_init(&out->evidence[i]);
+        out->ends[i] = node_end_of(&run->nodes[i], current);
+    }
+    struct search search = {
+        .run = run, .attempt = attempt, .wanted = wanted, .scanner = scanner_new(), .out = out};
+    scanner_list_literals(search.scanner, &search.literals);
+    strlist_copy(&search.literals, &run->policy.no_restart_on);
+    const struct node_question question = {
+        .ctx = &search,
+        .timeout_ms = SEARCH_TIMEOUT_MS,
+        .build = search_build,
+        .take = search_take,
+        .failed = search_failed,
+    };
+    int result = node_set_ask(set, &question);
+    strlist_release(&search.literals);
+    scanner_free(search.scanner);
+    diagnosis_make(&out->diagnosis, out->ends, out->nodes_len, ranks_on_node(run));
+    return result;
+}
+
+void explanation_release(struct explanation *explanation)
+{
+    diagnosis_release(&explanation->diagnosis);
+    for (size_t i = 0; i < explanation->nodes_len; i++) {
+        evidence_release(&explanation->evidence[i]);
+        free(explanation->files[i]);
+    }
+    free(explanation->evidence);
+    free(explanation->ends);
+    free(explanation->files);
+    *explanation = (struct explanation){0};
+}
+
+/* How a node ended, with the last lines of its log. */
+static char *end_text(struct node_set *set, const struct run *run, size_t node)
+{
+    AUTO_FREE bool *wanted = xcalloc(run->nodes_len, sizeof(bool));
+    AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
+    wanted[node] = true;
+    run_fetch_lines(set, run, wanted, LINES_READ, texts);
+    AUTO_FREE char *text = texts[node];
+    return run_failure_text(&run->nodes[node], text);
+}
+
+char *run_explanation_text(struct node_set *set, const struct run *run, const struct explanation *explanation)
+{
+    const struct cause *cause = &explanation->diagnosis.cause;
+    long first = run_first_failure(run);
+    if (!cause->signature || cause->command) {
+        size_t node = cause->signature ? cause->nodes[0] : (size_t)first;
+        return cause->signature || first >= 0 ? end_text(set, run, node) : NULL;
+    }
+    struct str text = STR_INIT;
+    diagnosis_add_reason(&explanation->diagnosis, explanation->ends, &text);
+    if (cause->remedies.len > 0) {
+        str_addf(&text, "\n  hint: %s", cause->remedies.items[0]);
+    }
+    char *whole = str_detach(&text);
+    run_mask(set->context, &whole);
+    return whole;
+}
+
+bool explanation_is_open(const struct explanation *explanation)
+{
+    const struct diagnosis *diagnosis = &explanation->diagnosis;
+    bool weak = !diagnosis->cause.signature || diagnosis->cause.confidence != CONFIDENCE_HIGH;
+    for (size_t i = 0; i < explanation->nodes_len; i++) {
+        const struct evidence *evidence = &explanation->evidence[i];
+        if (weak && (evidence->events_len > 0 || evidence->children_len > 0)) {
+            return true;
+        }
+    }
+    return false;
+}
