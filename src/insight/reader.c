@@ -117,6 +117,32 @@ static bool is_told(const struct evidence_reader *reader, const uint16_t *hits, 
     return false;
 }
 
+/* Is it a line of a row that is noise? Then it is nothing else. */
+static bool is_noise(struct evidence_reader *reader, const uint16_t *hits, size_t hits_len)
+{
+    for (size_t i = 0; i < hits_len && hits[i] < reader->scanner->rows_len; i++) {
+        if (reader->scanner->rows[hits[i]]->class == CLASS_NOISE && try_row(reader, hits[i], 0, 0, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when a row knows the line. */
+static bool read_rows(struct evidence_reader *reader, unsigned long number, enum traceback_line kind,
+                      const struct traceback *traceback, const uint16_t *hits, size_t hits_len)
+{
+    bool matched[HITS_MAX] = {false};
+    bool known = is_noise(reader, hits, hits_len);
+    for (size_t i = 0; i < hits_len && !known && hits[i] < reader->scanner->rows_len; i++) {
+        matched[i] = !is_told(reader, hits, i, matched) && try_row(reader, hits[i], number, kind, traceback);
+    }
+    for (size_t i = 0; i < hits_len; i++) {
+        known = known || matched[i];
+    }
+    return known;
+}
+
 /* A stretch of a line up to a line end or a carriage return. */
 static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
                          const uint16_t *hits, size_t hits_len)
@@ -124,20 +150,15 @@ static void read_stretch(struct evidence_reader *reader, unsigned long number, c
     const struct traceback *traceback = NULL;
     clean_line(bytes, len, &reader->line);
     enum traceback_line kind = traceback_feed(reader, number, &reader->line, &traceback);
-    bool ignored =
-        traceback && traceback->ignored && (kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE);
-    bool known = false;
-    bool matched[HITS_MAX] = {false};
-    for (size_t i = 0; i < hits_len && !ignored; i++) {
-        if (hits[i] < reader->scanner->rows_len) {
-            matched[i] =
-                !is_told(reader, hits, i, matched) && try_row(reader, hits[i], number, kind, traceback);
-            known = known || matched[i];
-        } else {
+    if (traceback && traceback->ignored && (kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE)) {
+        return;
+    }
+    for (size_t i = 0; i < hits_len; i++) {
+        if (hits[i] >= reader->scanner->rows_len) {
             line_formats[hits[i] - reader->scanner->rows_len].take(reader, number, &reader->line);
         }
     }
-    if (kind == TRACEBACK_EXCEPTION && !known && !ignored) {
+    if (!read_rows(reader, number, kind, traceback, hits, hits_len) && kind == TRACEBACK_EXCEPTION) {
         add_exception(reader, number, traceback);
     }
 }

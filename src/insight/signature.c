@@ -8,7 +8,7 @@
 
 const struct signature_table *const signature_tables[] = {
     &signatures_process, &signatures_torchrun, &signatures_watchdog, &signatures_nccl,
-    &signatures_gpu,     &signatures_host,     &signatures_config,
+    &signatures_gpu,     &signatures_host,     &signatures_config,   &signatures_launch,
 };
 const size_t signature_tables_len = ARRAY_LEN(signature_tables);
 

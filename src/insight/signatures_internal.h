@@ -11,5 +11,6 @@ extern const struct signature_table signatures_nccl;
 extern const struct signature_table signatures_gpu;
 extern const struct signature_table signatures_host;
 extern const struct signature_table signatures_config;
+extern const struct signature_table signatures_launch;
 
 #endif

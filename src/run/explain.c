@@ -187,7 +187,7 @@ char *run_explanation_text(struct node_set *set, const struct run *run, const st
     struct str text = STR_INIT;
     diagnosis_add_reason(&explanation->diagnosis, explanation->ends, &text);
     if (cause->remedies.len > 0) {
-        str_addf(&text, "\n  hint: %s", cause->remedies.items[0]);
+        str_addf(&text, "\n    hint: %s", cause->remedies.items[0]);
     }
     char *whole = str_detach(&text);
     run_mask(set->context, &whole);

@@ -131,7 +131,7 @@ char *run_failure_text(const struct run_node *node, const char *text)
     if (!action) {
         return quoted;
     }
-    char *whole = xasprintf("%s\n  hint: %s", quoted, action);
+    char *whole = xasprintf("%s\n    hint: %s", quoted, action);
     free(quoted);
     return whole;
 }

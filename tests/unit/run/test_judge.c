@@ -261,8 +261,7 @@ static void test_starts_that_fail(void **state)
     start_row(NODE_START_CLAIM, &kind_artifacts_unwritable, NODE_FAILED, "disk full");
     start_row(NODE_START_SETUP, &kind_setup_failed, NODE_FAILED, "setup line 3 ended with status 7");
     start_row(NODE_START_EXEC, &kind_start_failed, NODE_FAILED, "can't be executed (status 7)");
-    start_row(NODE_START_COMMAND, &kind_start_failed, NODE_FAILED,
-              "exit status 7:\n    line one\n    line");
+    start_row(NODE_START_COMMAND, &kind_start_failed, NODE_FAILED, "exit status 7:\n    line one\n    line");
     start_row(NODE_START_TIMEOUT, &kind_time_limit, NODE_FAILED, "start_timeout");
 }
 
