@@ -18,22 +18,24 @@ struct machine {
     char *name;               /* uname -n */
     char *user;               /* the caller's login name */
     char *home;               /* absolute */
-    bool moved;               /* home is not that of the user database, which OpenSSH's client goes by */
+    bool moved;               /* home differs from the user database, which is what OpenSSH's client uses */
     char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
     struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
-    struct ssh_authorities *authorities; /* of the known_hosts files looked at so far; NULL: none is known */
+    struct ssh_authorities
+        *authorities; /* in the known_hosts files read so far; NULL: certificate authorities are ignored */
 };
 
-/* home: $HOME of the caller (used when absolute), or NULL: that of the user database. Errors: kind_local. */
+/* home: the caller's $HOME, used when it is absolute; NULL: take it from the user database. Errors:
+ * kind_local. */
 int machine_read(struct machine *machine, const char *home, struct error *err);
 void machine_release(struct machine *machine);
 
-/* The spec's ssh options; borrowed. "~" may stand at the start of the paths. */
+/* The spec's ssh options; borrowed. Paths may start with "~". */
 struct ssh_options {
     /* "builtin": libssh; "openssh": the system's ssh, a process for each command; "auto" or NULL: the
-     * built-in one where it can do what the host's configuration asks for. */
+     * built-in one when it supports everything that the host's configuration asks for. */
     const char *client;
-    const char *config; /* as ssh_config_load was given it */
+    const char *config; /* the path given to ssh_config_load */
     /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
     const char *jump;
     const char *user;        /* NULL: not given */
@@ -44,40 +46,42 @@ struct ssh_options {
 };
 
 struct endpoint {
-    char *name;                /* as the host list has it, for messages */
-    char *hostname;            /* what is connected to: HostName of ssh_config, else name */
-    char *user;                /* never NULL */
-    unsigned port;             /* never 0 */
-    bool local;                /* runs on this machine without ssh */
-    char *why_local;           /* "this machine's name", … for people; NULL when not local */
-    char *home;                /* of the caller: commands of a local host start there, as a login does */
-    char *key_name;            /* name in known_hosts when HostKeyAlias gives one; NULL: hostname and port */
-    struct strlist identities; /* private key files, in the order they are tried; absolute */
-    struct strlist certificates;   /* of ssh_config's CertificateFile; absolute */
-    char *agent;                   /* socket of the ssh agent; NULL: none is asked */
-    bool identities_only;          /* of the agent's keys only those that identities name */
+    char *name;                    /* as in the host list, for messages */
+    char *hostname;                /* what is connected to: HostName of ssh_config, else name */
+    char *user;                    /* never NULL */
+    unsigned port;                 /* never 0 */
+    bool local;                    /* runs on this machine without ssh */
+    char *why_local;               /* "this machine's name", … for people; NULL when not local */
+    char *home;                    /* the caller's; commands on a local host start there, as after a login */
+    char *key_name;                /* the HostKeyAlias to look up in known_hosts; NULL: hostname and port */
+    struct strlist identities;     /* private key files, in the order they are tried; absolute */
+    struct strlist certificates;   /* CertificateFile of ssh_config; absolute */
+    char *agent;                   /* socket of the ssh agent; NULL: no agent is used */
+    bool identities_only;          /* use only those keys of the agent that identities name */
     struct strlist known_hosts;    /* files, absolute */
     char *trust_file;              /* where new keys go; NULL: nowhere */
-    bool accept_new;               /* a key of an unknown host is taken and written down */
-    bool accept_by_spec;           /* accept_new, or not, is what the spec says, not ssh_config */
-    struct hostkey_offers *offers; /* borrowed; NULL: keys that are not known are not collected */
+    bool accept_new;               /* accept the key of an unknown host and save it */
+    bool accept_by_spec;           /* accept_new was set by the spec, not by ssh_config */
+    struct hostkey_offers *offers; /* collects unknown host keys; borrowed; NULL: they are not collected */
     unsigned connect_timeout_ms;   /* of ssh_config; 0: not given */
     unsigned alive_interval_ms;    /* of ssh_config; 0: not given */
     unsigned alive_count_max;      /* of ssh_config; 0: not given */
     int address_family;            /* AF_INET, AF_INET6, AF_UNSPEC */
-    bool gssapi;                   /* ssh itself could log in by Kerberos: there is a ticket */
-    /* The last hop before the host, which may be behind others; owned, NULL: reached directly. */
+    bool gssapi;                   /* the caller has a Kerberos ticket, so ssh itself could log in with it */
+    /* The last jump host before this host, which may have jumps itself; owned; NULL: reached directly. */
     struct endpoint *jump;
-    bool openssh;                /* through the system's ssh: name is what it is given */
-    struct strlist openssh_args; /* what entry and spec say, as words of its command line; a jump's too */
+    bool openssh; /* use the system's ssh, which is given name */
+    struct strlist
+        openssh_args; /* options of the host list and the spec for its command line; of a jump, too */
 };
 
 /*
  * Fill out (uninitialised or zero). A host is local when its hostname is localhost, 127.0.0.1, ::1, this
- * machine's name or an address of one of its real interfaces, the port is 22 and the user the caller, unless
- * ssh=always. options and config may be NULL. notes (for -v: identity files of ssh_config that are missing),
- * may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable in a path is
- * not set, a jump that leads to itself or is not understood, a ProxyCommand for the built-in client).
+ * machine's name or an address of one of its real interfaces, and the port is 22 and the user the caller,
+ * unless ssh=always is set. options and config may be NULL. notes (for -v: identity files of ssh_config that
+ * are missing), may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable
+ * in a path is not set, a jump that leads to itself or cannot be parsed, a ProxyCommand with the built-in
+ * client).
  */
 int endpoint_resolve(const struct host *host, const struct ssh_options *options,
                      const struct machine *machine, const struct ssh_config *config, struct endpoint *out,

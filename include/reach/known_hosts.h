@@ -1,7 +1,7 @@
 /*
- * known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): each is read once for all hosts; hashed names,
- * patterns, "[host]:port", several keys of a host and @revoked are understood. @cert-authority lines are for
- * authority.c.
+ * known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"). Each file is read once for all hosts. Supported
+ * are hashed names, patterns, "[host]:port", several keys for a host, and @revoked; authority.c reads
+ * @cert-authority lines.
  */
 #ifndef MTLAUNCH_REACH_KNOWN_HOSTS_H
 #define MTLAUNCH_REACH_KNOWN_HOSTS_H
@@ -21,18 +21,18 @@ void known_hosts_free(struct known_hosts *known); /* NULL accepted */
 /* The host whose key is looked up. */
 struct known_name {
     const char *alias;    /* HostKeyAlias: looked up alone, without port; NULL: none */
-    const char *hostname; /* in any case of letters */
+    const char *hostname; /* case does not matter */
     unsigned port;
-    const struct strlist *files; /* those that are missing count as empty */
+    const struct strlist *files; /* a missing file counts as empty */
 };
 
-/* It borrows from the endpoint. */
+/* The result borrows from the endpoint. */
 struct known_name known_name_of(const struct endpoint *endpoint);
 
 /*
- * Append the forms a host is looked up by: the alias alone; the bare name for port 22; "[host]:port" for
- * another port, and then, as ssh does, the bare name. Other keys of the bare name are those of port 22: it
- * can vouch for the key of another port or revoke it, no more.
+ * Append the names to look a host up by: the alias alone; the bare name for port 22; for another port
+ * "[host]:port" and then, as ssh does, the bare name. A key of the bare name belongs to port 22: it can
+ * confirm or revoke the key of another port, but it does not contradict it.
  */
 void known_name_forms(const struct known_name *name, struct strlist *forms);
 
@@ -44,42 +44,42 @@ struct known_key {
 };
 
 /*
- * Is that key the host's? 0, or -1 with kind_hostkey_unknown (nothing known, or only keys of other types),
- * kind_hostkey_changed (file and line of the key that differs) or kind_hostkey_revoked (file and line).
- * Errors of reading a file that is there: kind_local.
+ * Check that the key belongs to the host. 0, or -1 with kind_hostkey_unknown (nothing known, or only keys of
+ * other types), kind_hostkey_changed (file and line of the key that differs) or kind_hostkey_revoked (file
+ * and line). A file that exists and cannot be read: kind_local.
  */
 int known_hosts_check(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                       struct error *err);
 
 /*
- * Append the types of the keys known for the host, so that the server is asked for one of them first. Not
- * exactly: hashed names are not looked for, which costs some 0.3 us a line; their type is added when
+ * Append the types of the keys known for the host, so that the server is asked for one of these first.
+ * exactly: also search hashed names, which takes some 0.3 us a line; otherwise their key type is added when
  * all of them have the same.
  */
 int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,
                       struct strlist *types, struct error *err);
 
 /*
- * The key is the host's from now on: a line is added to that file, under a lock, unless it stands there. The
- * file is made with mode 0600, the caller's ~/.ssh too; nothing is written to what is no regular file
- * (/dev/null). Where the caller may not write, or the folder is missing, the key counts all the same, as long
- * as this process lives. Errors: kind_local.
+ * Accept the key for the host: append a line to that file, under a lock, unless the file has it. A new file
+ * has mode 0600, and ~/.ssh is created if it is missing; nothing is written to a file that is not regular
+ * (/dev/null). If the caller cannot write there, or the folder is missing, the key is accepted for the life
+ * of this process. Errors: kind_local.
  */
 int known_hosts_add(struct known_hosts *known, const struct known_name *name, const struct known_key *key,
                     const char *path, struct error *err);
 
 /* "name type key" with its line end, as ssh writes it; the caller frees. */
 char *known_hosts_line(const struct known_name *name, const struct known_key *key);
-/* Add such a line to a file, as known_hosts_add does; what cannot be written is an error here. errno is kept.
- * added (may be NULL): false when the line stood there already, or the file is no regular one. */
+/* Append such a line to a file, as known_hosts_add does, but a file that cannot be written is an error. errno
+ * is kept. added (may be NULL): false when the file has the line already, or is not regular. */
 int known_hosts_append(const char *path, const char *text, bool *added, struct error *err);
-/* Does this errno say that the caller may not write there, or that there is no such place? */
+/* Does this errno mean that the caller may not write there, or that the folder does not exist? */
 bool known_hosts_is_unwritable(int code);
-/* Would a key that is added to this file be found there by the next command? Not in /dev/null, nor where the
- * caller may not write. */
+/* Will the next command find a key that is added to this file? Not in /dev/null, nor in a file that the
+ * caller cannot write. */
 bool known_hosts_keeps(const char *path);
 
-/* trust.c: note what a host shows. */
+/* trust.c: collect the key that a host has shown. */
 void known_hosts_offer(struct hostkey_offers *offers, const char *host, const struct known_name *name,
                        const struct known_key *key, const char *file);
 

@@ -1,11 +1,11 @@
 /*
  * The reader of OpenSSH's client configuration (ssh_config(5)), resolved as `ssh -G` of OpenSSH 9.2 does.
- * Files are read once; a lookup walks the directives that apply to one name, twice where a Match final asks
- * for it. Match exec is never run: its block is passed over and the values say that only OpenSSH's own client
- * can tell. The keywords that act are those with an apply function in src/reach/ssh_config_keyword.c; the
- * others of OpenSSH are read and have no effect; a keyword that OpenSSH does not know either is one warning.
- * To add a keyword: one line there; tests/unit/reach/test_ssh_config.c checks that every keyword with an
- * effect is read, and tests/cli/test_ssh_config.py compares with the real ssh over tests/data/ssh_config.
+ * Files are read once. A lookup walks the directives that apply to one name, twice if a Match final asks for
+ * it. Match exec is never run: its block is skipped, and the values say that the host needs OpenSSH's own
+ * client. Keywords with an apply function in src/reach/ssh_config_keyword.c have an effect; OpenSSH's other
+ * keywords are accepted and ignored; a keyword unknown to OpenSSH is one warning. To add a keyword: one line
+ * there; tests/unit/reach/test_ssh_config.c checks that every keyword with an effect is read, and
+ * tests/cli/test_ssh_config.py compares with the real ssh over tests/data/ssh_config.
  */
 #ifndef MTLAUNCH_REACH_SSH_CONFIG_H
 #define MTLAUNCH_REACH_SSH_CONFIG_H
@@ -32,11 +32,11 @@ void ssh_config_free(struct ssh_config *config); /* NULL accepted */
 /* What is asked for; borrowed. */
 struct ssh_config_query {
     const char *name;       /* as ssh would be given it */
-    const char *user;       /* given beside the name, as by ssh -l; NULL: not given */
+    const char *user;       /* given separately, as by ssh -l; NULL: not given */
     const char *local_user; /* the caller's login name */
 };
 
-/* A yes or no that may be absent. */
+/* A yes or no that may be missing. */
 enum ssh_config_flag { SSH_CONFIG_ABSENT, SSH_CONFIG_NO, SSH_CONFIG_YES };
 
 /* StrictHostKeyChecking; off: "no", which accepts new keys. */
@@ -48,15 +48,15 @@ enum ssh_config_strict {
     SSH_STRICT_OFF
 };
 
-/* Where a value stands. */
+/* Where a value was set. */
 struct ssh_config_place {
     const char *file; /* borrowed from the configuration; NULL: nowhere */
     unsigned line;
 };
 
-/* What the configuration says about one name. Owned; "~" and tokens are not expanded but for HostName's. */
+/* What the configuration says about one name. Owned; "~" and tokens are not expanded, except in HostName. */
 struct ssh_config_values {
-    char *hostname; /* lower case; an address as it is printed; NULL: as the query has it, but for case */
+    char *hostname; /* lower case; an address in its canonical form; NULL: the name of the query */
     struct ssh_config_place hostname_place;
     char *user;                       /* the query's, else the configuration's; NULL: not given */
     unsigned port;                    /* 0: not given */
@@ -75,16 +75,16 @@ struct ssh_config_values {
     enum ssh_config_flag gssapi;       /* GSSAPIAuthentication */
     /* At most one of these two is not NULL. */
     char *proxy_jump;                    /* "[user@]host[:port],…" or "ssh://…", the nearest hop first */
-    char *proxy_command;                 /* the rest of the line, quotes and all */
-    struct ssh_config_place proxy_place; /* of the one */
+    char *proxy_command;                 /* the rest of the line, including quotes */
+    struct ssh_config_place proxy_place; /* of the one that is set */
     char *control_path;                  /* NULL: not given */
-    /* What applies to the name and only OpenSSH's own client can do ("Match exec", "PKCS11Provider" …). */
+    /* A setting for this name that only OpenSSH's own client supports ("Match exec", "PKCS11Provider" …). */
     const char *openssh_only; /* NULL: nothing; static */
     struct ssh_config_place openssh_place;
 };
 
 /*
- * The first value wins (identity files add up). config NULL: everything is "not given" but the query's user.
+ * The first value wins; identity files add up. config NULL: nothing is given, except the user of the query.
  * -1 with kind_ssh_config and file:line, and nothing in out: a HostName with a token other than %h and %%.
  */
 int ssh_config_lookup(const struct ssh_config *config, const struct ssh_config_query *query,

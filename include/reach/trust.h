@@ -1,7 +1,6 @@
 /*
- * Host keys that are not known yet: endpoints that point to a list of offers add to it what their hosts show
- * instead of "a key is not known" alone; the login ends there all the same. Whoever has compared the
- * fingerprints writes the keys down.
+ * Host keys that are not known yet. An endpoint with a list of offers adds the key of its host to the list;
+ * the login still fails. Once the fingerprints were compared, the keys can be accepted.
  */
 #ifndef MTLAUNCH_REACH_TRUST_H
 #define MTLAUNCH_REACH_TRUST_H
@@ -14,12 +13,12 @@
 
 /* One key of one host; owned. */
 struct hostkey_offer {
-    char *host; /* as the host list, or the jump's text, has it */
+    char *host; /* as in the host list or in the text of the jump */
     unsigned port;
     char *type; /* "ssh-ed25519" … */
     char *fingerprint;
-    char *line; /* what goes into the file, with its line end */
-    char *file; /* where it goes */
+    char *line; /* the line for the file, with its line end */
+    char *file; /* the file that it is appended to */
 };
 
 struct hostkey_offers {
@@ -30,24 +29,23 @@ struct hostkey_offers {
 void hostkey_offer_release(struct hostkey_offer *offer);
 void hostkey_offers_release(struct hostkey_offers *offers);
 
-/* Write one down: a line is added under a lock unless it stands there, which *added tells. Errors:
- * kind_local.
+/* Append one to its file, under a lock; *added is false when the file has it already. Errors: kind_local.
  */
 int hostkey_offer_accept(const struct hostkey_offer *offer, bool *added, struct error *err);
-/* Does its file keep what is written? /dev/null does not. */
+/* Does the file keep what is written to it? /dev/null does not. */
 bool hostkey_offer_can_stay(const struct hostkey_offer *offer);
 
 /*
- * Hosts whose keys nobody verifies: new keys are taken (StrictHostKeyChecking no or accept-new), but the file
- * for them keeps none (UserKnownHostsFile /dev/null), and no other file knows the host. Add every endpoint,
- * its jumps are looked at too; the text is one warning for all, NULL when there is no such host (caller
- * frees).
+ * Hosts whose keys are never verified: new keys are accepted (StrictHostKeyChecking no or accept-new), the
+ * file for them keeps none (UserKnownHostsFile /dev/null), and no other file knows the host. Add every
+ * endpoint; its jumps are examined, too. The warning is one text for all such hosts; NULL when there are
+ * none; the caller frees.
  */
 struct endpoint;
 struct known_hosts;
 struct trust_survey {
-    struct strlist names; /* of such hosts */
-    char *why;            /* of the first */
+    struct strlist names; /* of the unverified hosts */
+    char *why;            /* why the first one is not verified */
     struct known_hosts *known;
 };
 void trust_survey_add(struct trust_survey *survey, const struct endpoint *endpoint);

@@ -1,9 +1,9 @@
 /*
- * Commands on many hosts at once, on one event loop. Hosts are added once; each connects when its first
- * command is asked for, its session stays open and serves later commands, and is opened anew when it was
- * lost. Nothing blocks, nothing is printed, no output is kept: bytes go to the handler as they come.
+ * Commands on many hosts at once, on one event loop. Hosts are added once. A host is connected to when its
+ * first command is requested; its session stays open for later commands, and is opened again when it was
+ * lost. Nothing blocks, nothing is printed, no output is kept: bytes go to the handler as they arrive.
  *
- * Callbacks run inside fleet_run, never inside the function that asked for them; each may call fleet_exec,
+ * Callbacks run inside fleet_run, never inside the function that requested them; each may call fleet_exec,
  * fleet_cancel, fleet_close_idle, fleet_input, fleet_input_end, fleet_pause_output, fleet_await,
  * fleet_await_cancel, fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
  *
@@ -22,45 +22,45 @@
 
 struct fleet;
 
-#define FLEET_CONNECT_MS 10000 /* where neither the caller nor ssh_config says a time */
+#define FLEET_CONNECT_MS 10000 /* the default, when neither the caller nor ssh_config gives a time */
 
 struct fleet_options {
     unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
-    /* Look-up, connect and login together, waiting for a turn apart; 0: ssh_config's, else
-     * FLEET_CONNECT_MS. */
+    /* Time limit for look-up, connect and login together, without the wait for a login turn; 0: that of
+     * ssh_config, else FLEET_CONNECT_MS. */
     unsigned connect_timeout_ms;
-    size_t hosts;          /* to come: the limit of open files is raised for them; 0: leave it alone */
-    unsigned keepalive_ms; /* of silence before a host is asked for a sign; dead after three; 0: 15,000 */
+    size_t hosts; /* expected number: the limit of open files is raised for them; 0: it is not changed */
+    unsigned keepalive_ms; /* silence before a host is asked for a sign of life, three times; 0: 15,000 */
 };
 
-/* options NULL: the defaults. NULL with kind_local when the loop cannot be made. */
+/* options NULL: the defaults. NULL with kind_local when the event loop cannot be created. */
 struct fleet *fleet_new(const struct fleet_options *options, struct error *err);
 
-/* Ends what still runs as fleet_cancel does (no callbacks) and closes all. NULL accepted. */
+/* Cancels running commands as fleet_cancel does, without callbacks, and closes everything. NULL accepted. */
 void fleet_free(struct fleet *fleet);
 
 /* Returns the host's index: 0, 1, 2 … in the order of the calls. The endpoint is copied. */
 size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint);
 
 /*
- * The hosts added so far will all be in use at once; else sessions that stand idle make room where files are
- * few. Errors: kind_local, they need more open files than are allowed.
+ * Keep the sessions of all hosts added so far open at the same time; without this call idle sessions are
+ * closed when open files are few. Errors: kind_local: that needs more open files than are allowed.
  */
 int fleet_hold(struct fleet *fleet, struct error *err);
 
 /*
  * A command: a line for the login shell of the user there, for /bin/sh on a local host; both start in the
- * home folder. input is written to its standard input, then that is closed. With hold_input it stays open as
- * long as somebody here waits for the command, so that one which reads it can end itself when it is cancelled
- * and when this process or the connection dies.
+ * home folder. input is written to its standard input, which is closed after that. With hold_input it stays
+ * open as long as the caller waits for the command, so that a command that reads it can end itself when it is
+ * cancelled, or when this process or the connection dies.
  */
 struct exec_request {
     const char *command;
     const void *input; /* NULL with input_len 0: standard input is empty */
     size_t input_len;
-    unsigned timeout_ms; /* from the moment the command is asked for on an open session; 0: none */
+    unsigned timeout_ms; /* counted from the request on an open session; 0: none */
     bool hold_input;
-    bool follow; /* runs long (a log follower): counts against the fan-out only until it runs */
+    bool follow; /* a long command (a log follower): counts against the fan-out only until it runs */
 };
 
 /*
@@ -72,36 +72,35 @@ struct exec_request {
  */
 struct exec_result {
     struct error error;
-    bool started;        /* false: the command surely never ran; true: it ran, or may have */
+    bool started;        /* false: the command has certainly not run; true: it has run, or may have */
     int exit_status;     /* 0..255; 128 + n when a signal ended it; -1 with an error */
     char signal[16];     /* name without SIG, "" when none */
-    unsigned elapsed_ms; /* from the request's first try on an open session to its end; 0: never got there */
+    unsigned elapsed_ms; /* from the first try on an open session to the end; 0: there was none */
 };
 
-/* data may be NULL (dropped). done comes exactly once, and no data after it. */
+/* data may be NULL: output is dropped. done is called exactly once, and no data comes after it. */
 struct exec_handler {
     void (*data)(void *ctx, size_t host, int stream, const char *bytes, size_t len); /* stream: 1 or 2 */
     void (*done)(void *ctx, size_t host, const struct exec_result *result);
-    /* The host has taken the command; data comes after this. May be NULL. */
+    /* The host has accepted the command; data comes after this. May be NULL. */
     void (*started)(void *ctx, size_t host);
-    /* With hold_input: all input given so far is on its way, or nobody reads it. May be NULL. */
+    /* With hold_input: all input given so far was sent, or nobody reads it. May be NULL. */
     void (*drained)(void *ctx, size_t host);
 };
 
-/* Ask for a command; request and handler are copied. Returns an id, never 0, never used again. */
+/* Request a command; request and handler are copied. Returns an id, never 0, never used again. */
 uint64_t fleet_exec(struct fleet *fleet, size_t host, const struct exec_request *request,
                     const struct exec_handler *handler, void *ctx);
 
 /*
  * End a command: its process group is killed and its streams are closed; done comes with kind_interrupted.
  * OpenSSH's server kills for every user but root: what root runs ends when it reads or writes next (see
- * hold_input). An id that has ended already is ignored.
+ * hold_input). An id whose command has ended is ignored.
  */
 void fleet_cancel(struct fleet *fleet, uint64_t id);
 void fleet_cancel_all(struct fleet *fleet);
 
-/* Close the host's sessions when it has nothing to run: nothing more is to come. A further command opens one
- * anew. */
+/* Close the host's sessions if it runs no command and none is expected. A further command opens a new one. */
 void fleet_close_idle(struct fleet *fleet, size_t host);
 
 /*
@@ -110,50 +109,50 @@ void fleet_close_idle(struct fleet *fleet, size_t host);
  */
 void fleet_input(struct fleet *fleet, uint64_t id, const void *bytes, size_t len);
 
-/* Close the command's standard input behind what was given; hold_input is no more. */
+/* Close the command's standard input after what was given; hold_input is cleared. */
 void fleet_input_end(struct fleet *fleet, uint64_t id);
 
 /*
- * While paused no output is read from any host: it waits in the kernels, and the commands with it. A little
- * that was read already may still come.
+ * While paused, no output is read from any host: it waits in the kernels, and so do the commands. Some output
+ * that was read before may still come.
  */
 void fleet_pause_output(struct fleet *fleet, bool pause);
 
 /*
- * Call back once when fd can be read (or written) without waiting; in the next turn for a file, of which that
- * is always true. Keeps fleet_run going meanwhile. Returns an id, never 0.
+ * Call back once when fd can be read (or written) without waiting; for a regular file in the next turn. Keeps
+ * fleet_run going until then. Returns an id, never 0.
  */
 uint64_t fleet_await(struct fleet *fleet, int fd, bool write, void (*callback)(void *ctx), void *ctx);
 void fleet_await_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ignored */
 
-/* Call back once after ms milliseconds. A pending timer keeps fleet_run going. Returns an id, never 0. */
+/* Call back once after ms milliseconds. A pending timer keeps fleet_run running. Returns an id, never 0. */
 uint64_t fleet_timer(struct fleet *fleet, unsigned ms, void (*callback)(void *ctx), void *ctx);
 void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ignored */
 
 /*
  * The clock of all times above, in milliseconds: it runs while fleet_run listens, and stands still while this
- * process is busy, stopped or frozen, or outside fleet_run. For judging how long a host has been silent.
- * Starts with the monotonic clock's value, falls behind it, never goes back. A pending timer has to keep
- * fleet_run awake meanwhile.
+ * process is busy, stopped or frozen, or outside of fleet_run. Use it to judge how long a host has been
+ * silent. It starts with the value of the monotonic clock, falls behind it, and never goes back. A timer has
+ * to be pending meanwhile.
  */
 int64_t fleet_now_ms(const struct fleet *fleet);
 
 /*
- * Take SIGINT and SIGTERM (until fleet_free or callback NULL; also between two fleet_run calls, delivered in
- * the next). Without a callback they keep their disposition.
+ * Handle SIGINT and SIGTERM until fleet_free, or until callback is NULL. A signal between two calls of
+ * fleet_run is delivered in the next one. Without a callback both keep their disposition.
  */
 void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx);
 
 /*
- * Hand SIGHUP to the same callback, and unblock it: one that came while it was blocked is handed over at
- * once. It is blocked again when the fleet is freed, so that none is lost or deadly between two fleets.
+ * Handle SIGHUP by the same callback, and unblock it: one that came while it was blocked is delivered at
+ * once. fleet_free blocks it again, so that between two fleets no SIGHUP is lost or ends the process.
  */
 void fleet_catch_hangup(struct fleet *fleet);
 
 /*
- * Call back in fleet_run whenever fd is readable (one descriptor; the caller's, it outlives the watch). It
- * does not keep fleet_run going. fd -1 ends it. For work of the caller's that shall go on while commands do.
- * Errors: kind_local.
+ * Call back in fleet_run whenever fd is readable; fd -1 ends that. There is one such descriptor; the caller
+ * keeps it open until then. It does not keep fleet_run running. For other work of the caller while commands
+ * run. Errors: kind_local.
  */
 int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
 

@@ -1,3 +1,4 @@
+/* Reads the certificate authorities of known_hosts files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ void ssh_authorities_free(struct ssh_authorities *authorities)
     free(authorities);
 }
 
-/* text: the whole line, which is changed. */
+/* text: the whole line; it is modified. */
 static void read_line(struct authority_file *file, char *text, unsigned number)
 {
     char *save = NULL, *word = strtok_r(text, " \t\r", &save);

@@ -1,3 +1,4 @@
+/* Resolves an entry of the host list into an endpoint: name, user, port, and whether it is this machine. */
 #include "reach/endpoint.h"
 
 #include <arpa/inet.h>
@@ -16,7 +17,7 @@
 
 #define SSH_PORT 22
 
-/* The same address whatever way it is written (::1 and 0:0:0:0:0:0:0:1). */
+/* Are both the same address, however they are written (::1 and 0:0:0:0:0:0:0:1)? */
 static bool is_same_address(const char *a, const char *b)
 {
     for (int family = AF_INET;; family = AF_INET6) {
@@ -30,7 +31,7 @@ static bool is_same_address(const char *a, const char *b)
     }
 }
 
-/* uname -n may be the full name; its first label is this machine's name too. */
+/* uname -n may be the full name; its first label also names this machine. */
 static bool is_machine_name(const struct machine *machine, const char *name)
 {
     size_t label = strcspn(machine->name, ".");
@@ -41,7 +42,7 @@ static bool is_machine_name(const struct machine *machine, const char *name)
     return label > 0 && strlen(name) == label && strncasecmp(machine->name, name, label) == 0;
 }
 
-/* Why that name is this machine, or NULL. */
+/* The reason why the name means this machine, or NULL. */
 static char *find_why_local(const struct machine *machine, const char *hostname)
 {
     AUTO_FREE char *bare = xstrndup(hostname, strcspn(hostname, "%"));
@@ -64,8 +65,8 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
 }
 
 /*
- * Behind a jump or a ProxyCommand an address that ssh_config puts in a name's place is one of the machine
- * there, whatever this one calls it.
+ * Behind a jump or a ProxyCommand an address from HostName belongs to a machine over there, even if it is
+ * also an address of this machine.
  */
 static bool means_another(const struct ssh_options *options, const struct ssh_config_values *values,
                           const struct machine *machine, const struct endpoint *endpoint)
@@ -75,7 +76,7 @@ static bool means_another(const struct ssh_options *options, const struct ssh_co
            !is_machine_name(machine, endpoint->hostname);
 }
 
-/* Name, user, port: entry, spec, ssh_config, default. */
+/* Name, user and port, in this order: entry, spec, ssh_config, default. */
 static void fill_basics(const struct host *host, const struct ssh_options *options,
                         const struct machine *machine, const struct ssh_config_values *values,
                         struct endpoint *out)
@@ -102,7 +103,7 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
     }
 }
 
-/* A jump has what its own configuration says; where that says nothing, what the spec says for the hosts. */
+/* A jump uses its own configuration; what that leaves open, the spec decides as for the hosts. */
 static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
                            const struct machine *machine, bool has_identities)
 {
@@ -122,7 +123,7 @@ static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
     }
 }
 
-/* The spec's options, as they stand for the host itself. */
+/* The spec's options for the host itself. */
 static const struct ssh_options *find_spec(const struct endpoint_way *outer)
 {
     while (outer->outer) {

@@ -1,4 +1,4 @@
-/* Which client can reach a host. */
+/* Decides whether the built-in client can reach a host, or only OpenSSH's. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 static const char *const hardware_identities[] = {"id_ed25519_sk", "id_ecdsa_sk"};
 
-/* Somebody listens there. */
+/* Does a process listen on the socket? */
 static bool is_live_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -31,8 +31,8 @@ static bool is_live_socket(const char *path)
 }
 
 /*
- * Does a master of the caller's serve the host? %C is a hash that is not made here: any socket of that form
- * counts, ssh itself then knows whether it is the one.
+ * Does an ssh master of the caller serve the host? %C, a hash, is not computed here: any socket of that form
+ * counts, and ssh itself finds out whether it is the right one.
  */
 static bool has_master(struct endpoint *endpoint, const struct ssh_config_values *values,
                        const struct machine *machine)
@@ -85,7 +85,7 @@ bool endpoint_has_ticket(void)
     return !path || file_exists(path);
 }
 
-/* "sk-…" at the beginning of the public half: the private one lies in a token. */
+/* The public half starts with "sk-": the private half is in a hardware token. */
 static bool is_hardware_key(const char *identity)
 {
     AUTO_FREE char *path = xasprintf("%s.pub", identity);
@@ -110,13 +110,14 @@ static const char *find_hardware_key(const struct endpoint *endpoint)
     return NULL;
 }
 
-/* The private half lies in the file itself. */
+/* The file contains the private half. */
 static bool is_private_file(const char *identity)
 {
     return file_exists(identity) && !text_ends(identity, ".pub");
 }
 
-/* The built-in client signs for a certificate with a key file only. The caller frees; NULL: there is none. */
+/* A certificate whose private key is not in a file, which the built-in client cannot use. The caller frees;
+ * NULL: there is none. */
 static char *find_agents_certificate(const struct endpoint *endpoint)
 {
     bool has_file = false;

@@ -1,3 +1,4 @@
+/* How to log in to an endpoint and which host keys to trust: identities, agent, known hosts, time limits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char *const default_user_known_hosts[] = {"known_hosts", "known_hos
 static const char *const default_global_known_hosts[] = {"/etc/ssh/ssh_known_hosts",
                                                          "/etc/ssh/ssh_known_hosts2"};
 
-/* What is being filled, with all it is filled from. */
+/* An endpoint that is being filled, and its sources. */
 struct login {
     struct endpoint *endpoint;
     const struct machine *machine;
@@ -105,7 +106,7 @@ static char *expand(const char *text, const struct login *login, struct error *e
     return str_detach(&out);
 }
 
-/* A private key, or its public half alone: an agent may hold the rest. */
+/* A private key, or only its public half: an agent may hold the private one. */
 static bool is_there(const char *path)
 {
     AUTO_FREE char *public_half = xasprintf("%s.pub", path);
@@ -135,7 +136,7 @@ static int set_spec_identity(const struct login *login, const char *identity, st
     return 0;
 }
 
-/* Files that ssh_config names: those that are there. */
+/* Those files named by ssh_config that exist. */
 static int add_files(const struct login *login, const struct strlist *files, const char *keyword,
                      struct strlist *out, struct error *err)
 {
@@ -176,7 +177,7 @@ static int fill_identities(const struct login *login, const struct ssh_options *
     return add_files(login, &values->identity_files, "IdentityFile", &endpoint->identities, err);
 }
 
-/* IdentityAgent: none, SSH_AUTH_SOCK, $VARIABLE or a path; without it what SSH_AUTH_SOCK says. */
+/* IdentityAgent: none, SSH_AUTH_SOCK, $VARIABLE or a path; by default SSH_AUTH_SOCK. */
 static int fill_agent(const struct login *login, struct error *err)
 {
     const char *wish = login->values->identity_agent;
@@ -213,7 +214,7 @@ static int add_known_hosts(const struct login *login, const struct strlist *file
     return 0;
 }
 
-/* The first file of the user's own takes new keys. */
+/* New keys go to the first of the user's own files. */
 static int fill_known_hosts(const struct login *login, const struct ssh_options *options, struct error *err)
 {
     struct endpoint *endpoint = login->endpoint;
@@ -243,7 +244,7 @@ static int fill_known_hosts(const struct login *login, const struct ssh_options 
     return 0;
 }
 
-/* StrictHostKeyChecking no means here what accept-new does: a changed key is never taken. */
+/* StrictHostKeyChecking no is treated as accept-new: a changed key is never accepted. */
 static void fill_policy(const struct login *login, const struct ssh_options *options)
 {
     const struct ssh_config_values *values = login->values;

@@ -1,3 +1,4 @@
+/* The route to an endpoint: its jump hosts, and the command line when the system's ssh has to be used. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -59,7 +60,7 @@ static int split_port(char *text, struct host *hop, const char *whole, const str
     return 0;
 }
 
-/* One hop, as a host that is never local. */
+/* One hop as a host; it is never local. */
 static int parse_hop(const char *text, const struct ssh_config_place *place, struct host *hop,
                      struct error *err)
 {
@@ -84,7 +85,8 @@ static int parse_hop(const char *text, const struct ssh_config_place *place, str
     return -1;
 }
 
-/* The same entry again on the way to it. An address may be met again: behind a jump it is another machine's.
+/* Does the route to this entry lead through the entry itself? Addresses may repeat: behind a jump the same
+ * address is another machine.
  */
 static int check_loop(const struct endpoint *hop, const struct endpoint_way *outer, struct error *err)
 {
@@ -106,7 +108,7 @@ static int check_loop(const struct endpoint *hop, const struct endpoint_way *out
     return 0;
 }
 
-/* What the hops before the last one are, as text; NULL: there are none. Caller frees. */
+/* The hops before the last one, as text; NULL: there are none. The caller frees. */
 static char *hops_before(const char *jump, const char **last)
 {
     const char *comma = strrchr(jump, ',');
@@ -117,8 +119,8 @@ static char *hops_before(const char *jump, const char **last)
 }
 
 /*
- * As ssh -J: the last hop of the text is reached through those before it, the first as its own configuration
- * says.
+ * As with ssh -J, the last hop of the text is reached through those before it, and the first one as its own
+ * configuration says.
  */
 static int resolve_jump(const char *jump, const struct ssh_config_place *place,
                         const struct endpoint_sources *sources, const struct endpoint_way *outer,
@@ -165,7 +167,7 @@ static void add_option(struct strlist *args, const char *name, const char *value
     strlist_addf(args, "%s=\"%s\"", name, value);
 }
 
-/* What ssh would look for in another home folder than $HOME. */
+/* Files that ssh would look for in a home folder other than $HOME. */
 static void add_home_args(const struct ssh_options *options, const struct machine *machine,
                           struct endpoint *out)
 {
@@ -185,7 +187,7 @@ static void add_home_args(const struct ssh_options *options, const struct machin
     }
 }
 
-/* Only what entry and spec say: the rest ssh finds out itself, but for the jumps. */
+/* Only the options of entry and spec, and the jumps: ssh reads its own configuration. */
 static void add_openssh_args(const struct host *host, const struct endpoint_sources *sources,
                              struct endpoint *out)
 {
@@ -228,7 +230,8 @@ static bool names_jump(const struct ssh_options *options)
     return options && options->jump;
 }
 
-/* Why the host has to be reached through the system's ssh: its own configuration, or that of a jump. */
+/* The reason why the host needs the system's ssh: something in its own configuration, or in that of a jump.
+ */
 static char *find_need(const struct endpoint_sources *sources, const struct ssh_config_values *values,
                        struct endpoint *out)
 {

@@ -1,4 +1,4 @@
-/* The way to a host: through which jumps, by which client. */
+/* The route to a host: its jumps, and the client that is used. */
 #ifndef MTLAUNCH_REACH_ENDPOINT_ROUTE_INTERNAL_H
 #define MTLAUNCH_REACH_ENDPOINT_ROUTE_INTERNAL_H
 
@@ -6,14 +6,15 @@
 
 #define ENDPOINT_MAX_HOPS 8
 
-/* What is being resolved around a hop: the host that is reached through it, and so on outwards. */
+/* The chain of hosts that are being resolved: the host that is reached through this hop, and so on outwards.
+ */
 struct endpoint_way {
     const struct endpoint_way *outer; /* NULL: this is the host itself */
     const struct endpoint *endpoint;
     const struct ssh_options *options; /* the spec's */
 };
 
-/* What all hosts are resolved with. */
+/* The sources that all hosts are resolved from. */
 struct endpoint_sources {
     const struct ssh_options *options; /* may be NULL */
     const struct machine *machine;
@@ -21,14 +22,14 @@ struct endpoint_sources {
     struct strlist *notes;           /* may be NULL */
 };
 
-/* endpoint.c: outer NULL for a host of the list, else what the hop is for. */
+/* endpoint.c. outer: NULL for a host of the list, else the host that the hop leads to. */
 int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources *sources,
                          const struct endpoint_way *outer, struct endpoint *out, struct error *err);
 
 /*
- * endpoint_route.c: fill jump, openssh and openssh_args of an endpoint whose own part is known. Errors:
- * kind_ssh_config (a jump that leads to itself or is not understood; the built-in client is asked for and
- * cannot).
+ * endpoint_route.c: fill jump, openssh and openssh_args of an endpoint whose other fields are known. Errors:
+ * kind_ssh_config (a jump that leads to itself or cannot be parsed; the built-in client is requested and
+ * cannot reach the host).
  */
 int endpoint_find_route(const struct host *host, const struct endpoint_sources *sources,
                         const struct ssh_config_values *values, const struct endpoint_way *outer,
@@ -37,7 +38,8 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
 /* The text of the spec's jump, else of ssh_config's; NULL: none. */
 const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values);
 
-/* endpoint_client.c: what only OpenSSH's client can do and the host needs; NULL: nothing. Caller frees. */
+/* endpoint_client.c: a feature that the host needs and only OpenSSH's client has; NULL: none. The caller
+ * frees. */
 char *endpoint_needs_openssh(struct endpoint *endpoint, const struct ssh_config_values *values,
                              const struct machine *machine);
 

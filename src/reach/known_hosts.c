@@ -1,4 +1,4 @@
-/* What known hosts say about a host's key, and which key types they know for it. */
+/* Checks a host's key against known_hosts files, and finds the key types that they know for a host. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ void known_name_forms(const struct known_name *name, struct strlist *forms)
     strlist_add(forms, host);
 }
 
-/* What the files say about one key. */
+/* What the files say about one key of one name. */
 struct verdict {
     bool known;
     const struct known_line *revoked, *other_key, *other_type;
@@ -67,7 +67,7 @@ static void judge_line(struct verdict *verdict, const char *path, const struct k
     }
 }
 
-/* What the lines with the very key say about that name, without looking at any other line. */
+/* Judge the name by the lines that have this key alone. */
 static int judge_by_key(struct known_hosts *known, const struct known_name *name, const char *form,
                         const struct known_key *key, struct verdict *verdict, struct error *err)
 {
@@ -81,14 +81,14 @@ static int judge_by_key(struct known_hosts *known, const struct known_name *name
         for (size_t i = known_mark_find(file->by_key, file->by_key_len, hash);
              i < file->by_key_len && file->by_key[i].hash == hash; i++) {
             const struct known_line *line = &file->lines[file->by_key[i].line];
-            if (verdict->known && !file->revokes) { /* of cloned machines thousands of lines have one key */
+            if (verdict->known && !file->revokes) { /* cloned machines: thousands of lines may have one key */
                 break;
             }
             if (strcmp(line->blob, key->blob) == 0 && line_names(known, line, form)) {
                 judge_line(verdict, file->path, line, key);
             }
         }
-        for (size_t i = file->by_key_len; i < file->len; i++) { /* added since */
+        for (size_t i = file->by_key_len; i < file->len; i++) { /* added after the file was indexed */
             const struct known_line *line = &file->lines[i];
             if (strcmp(line->blob, key->blob) == 0 && line_names(known, line, form)) {
                 judge_line(verdict, file->path, line, key);
@@ -115,7 +115,7 @@ static int judge(struct known_hosts *known, const struct known_name *name, const
     return 0;
 }
 
-/* No name of the host in the text: the same failure of many hosts is one message. */
+/* The text does not name the host, so that the same failure of many hosts is one message. */
 static int report_unknown(const struct known_name *name, const struct known_key *key,
                           const struct verdict *verdict, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Adds lines to known_hosts files, which other processes write to as well. */
+/* Appends lines to known_hosts files, which other processes may write to at the same time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +14,21 @@
 
 #define LOCK_MS 5000
 
-/* text: a line with its end; in the file it may end otherwise, or go on with a comment. */
+/* text: a line with its line end; in the file it may have another line end, or a comment behind it. */
 static bool has_line(const struct str *file, const char *text)
 {
     size_t len = strcspn(text, "\n");
 
     for (const char *at = str_text(file); at; at = strchr(at, '\n')) {
         at += *at == '\n';
-        if (strncmp(at, text, len) == 0 && strchr(" \t\r\n", at[len])) { /* or the file's end */
+        if (strncmp(at, text, len) == 0 && strchr(" \t\r\n", at[len])) { /* or the end of the file */
             return true;
         }
     }
     return false;
 }
 
-/* Nothing can be written there, now or later; what else goes wrong is trouble. */
+/* Nothing can ever be written there; other errors are reported. */
 bool known_hosts_is_unwritable(int code)
 {
     return code == EROFS || code == EACCES || code == EPERM || code == ENOENT;
@@ -49,7 +49,7 @@ bool known_hosts_keeps(const char *path)
     return file_exists(folder) ? access(folder, W_OK | X_OK) == 0 : strcmp(folder, own) == 0;
 }
 
-/* Of missing folders only the caller's ~/.ssh is made, as ssh does. */
+/* Like ssh, create no folder but the caller's ~/.ssh. */
 static int make_folder(const char *path, struct error *err)
 {
     AUTO_FREE char *folder = path_folder(path);
@@ -61,13 +61,13 @@ static int make_folder(const char *path, struct error *err)
     if (strcmp(folder, own) == 0 && mkdir(folder, 0700) == 0) {
         return 0;
     }
-    if (errno == EEXIST) { /* by another process, since */
+    if (errno == EEXIST) { /* another process has created it */
         return 0;
     }
     return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
 }
 
-/* Unless it stands there by now. */
+/* Append the line unless the file has it. */
 static int append_line(const char *path, const char *text, bool *added, struct error *err)
 {
     AUTO_STR struct str old = STR_INIT, line = STR_INIT;
@@ -88,8 +88,8 @@ static int append_line(const char *path, const char *text, bool *added, struct e
     return file_append_sync(path, str_text(&line), line.len, 0600, err);
 }
 
-/* "name type key", as ssh writes it. Other processes add keys too, so there is a lock, but where the folder
- * takes no file for it. */
+/* Other processes append keys, too, so a lock is taken, except in a folder where no lock file can be created.
+ */
 int known_hosts_append(const char *path, const char *text, bool *added, struct error *err)
 {
     AUTO_FREE char *lock_path = xasprintf("%s.mtlaunch-lock", path);

@@ -1,4 +1,4 @@
-/* Hashed names of known hosts, by libcrypto, which libssh has loaded anyway. */
+/* Matches hashed names of known hosts, by libcrypto, which libssh needs anyway. */
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #define INNER_PAD    0x36
 #define OUTER_PAD    0x5c
 
-/* HMAC (RFC 2104) over a digest that is fetched once: libcrypto's own HMAC takes four times as long a line.
+/* HMAC (RFC 2104) with a digest that is fetched once: libcrypto's own HMAC takes four times as long for a
+ * line.
  */
 struct known_hasher {
     EVP_MD *digest;
@@ -37,7 +38,7 @@ void known_hasher_free(struct known_hasher *hasher)
     free(hasher);
 }
 
-/* Standard alphabet, no blanks; what the decoder makes of '=' is one byte too many. */
+/* The decoder returns a multiple of three bytes: the last one stands for the '=' and is dropped. */
 static bool decode(const char *text, unsigned char *out)
 {
     unsigned char bytes[KNOWN_HASH_BYTES + 1];

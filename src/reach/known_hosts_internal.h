@@ -1,4 +1,4 @@
-/* Known hosts as they were read: known_hosts_read.c reads and indexes, known_hosts.c answers. */
+/* Known hosts in memory: known_hosts_read.c reads and indexes the files, known_hosts.c searches them. */
 #ifndef MTLAUNCH_REACH_KNOWN_HOSTS_INTERNAL_H
 #define MTLAUNCH_REACH_KNOWN_HOSTS_INTERNAL_H
 
@@ -26,7 +26,7 @@ bool known_hash_matches(struct known_hasher *hasher, const struct known_hash *ha
 struct known_line {
     bool revoked;
     struct strlist names;    /* patterns in lower case; empty when the name is hashed */
-    struct known_hash *hash; /* NULL: the names are in clear */
+    struct known_hash *hash; /* NULL: the names are not hashed */
     char *type;
     char *blob;
     unsigned line;
@@ -43,13 +43,13 @@ struct known_file {
     struct known_line *lines;
     size_t len, cap;
     struct known_mark *by_key;  /* of all lines that were read, sorted */
-    struct known_mark *by_name; /* of names in clear without '*', '?' and '!', sorted */
+    struct known_mark *by_name; /* of names without '*', '?' and '!' that are not hashed, sorted */
     size_t by_key_len, by_name_len, by_name_cap;
-    size_t *patterns; /* lines with such names */
+    size_t *patterns; /* lines with patterns */
     size_t patterns_len, patterns_cap;
     const char *hashed_type; /* key type of the lines with hashed names; NULL: there is none */
     bool several_types;      /* those lines have several */
-    bool revokes;            /* some line does */
+    bool revokes;            /* it has a @revoked line */
 };
 
 struct known_hosts {
@@ -58,9 +58,9 @@ struct known_hosts {
     size_t len, cap;
 };
 
-/* The file, read when it is asked for the first time; owned by known. NULL with err. */
+/* The file, read on first use; owned by known. NULL with err. */
 struct known_file *known_hosts_get(struct known_hosts *known, const char *path, struct error *err);
-/* Add one line of text; what is no key of a host is passed over, as ssh does. number: for messages. */
+/* Add one line of text; a line that is not valid is ignored, as ssh does. number: for messages. */
 void known_file_add(struct known_file *file, const char *text, size_t len, unsigned number);
 /* FNV-1a, as by_key and by_name have it. */
 uint64_t known_text_hash(const char *text);

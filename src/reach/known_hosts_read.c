@@ -47,7 +47,7 @@ void known_hosts_free(struct known_hosts *known)
     free(known);
 }
 
-/* The next word of the line, NULL at its end; *at moves behind it. The caller frees. */
+/* The next word of the line; NULL at its end. *at moves behind the word. The caller frees. */
 static char *take_word(const char **at, const char *end)
 {
     const char *start = *at;
@@ -62,7 +62,7 @@ static char *take_word(const char **at, const char *end)
     return *at > start ? xstrndup(start, (size_t)(*at - start)) : NULL;
 }
 
-/* "host,[host]:2222,*.example" or one hashed name. False: a hash of a form that is not known. */
+/* "host,[host]:2222,*.example" or one hashed name. False: the hash has an unknown form. */
 static bool take_names(struct known_line *line, char *field)
 {
     if (field[0] == '|') {
@@ -183,7 +183,8 @@ static void mark_names(struct known_file *file, size_t at)
     }
 }
 
-/* A hashed name can only be found by trying each line's salt; so lines are found by the key that is shown. */
+/* A hashed name can only be found by trying the salt of every line, so lines are indexed by their keys as
+ * well. */
 static void make_index(struct known_file *file)
 {
     file->by_key = xcalloc(file->len + 1, sizeof(*file->by_key));

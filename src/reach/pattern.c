@@ -1,9 +1,10 @@
+/* Matches names with the patterns of ssh_config and known_hosts. */
 #include <string.h>
 
 #include "base/text.h"
 #include "reach/pattern_internal.h"
 
-/* Linear backtracking: only the last '*' is ever tried again, so the cost is bounded by length squared. */
+/* Only the last '*' is ever tried again, so the cost is at most the square of the length. */
 bool ssh_pattern_matches(const char *text, const char *pattern)
 {
     const char *star = NULL, *resume = NULL;

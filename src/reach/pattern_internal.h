@@ -1,4 +1,5 @@
-/* Patterns of ssh_config(5) and sshd(8) known_hosts: '*' and '?' only, '!' before one negates it. */
+/* Patterns of ssh_config(5) and sshd(8) known_hosts: '*' and '?' are special, and a leading '!' negates the
+ * pattern. */
 #ifndef MTLAUNCH_REACH_PATTERN_INTERNAL_H
 #define MTLAUNCH_REACH_PATTERN_INTERNAL_H
 
@@ -7,13 +8,13 @@
 
 #include "base/strlist.h"
 
-/* Does the whole text match the one pattern? Case counts. */
+/* Does the whole text match the pattern? Case matters. */
 bool ssh_pattern_matches(const char *text, const char *pattern);
 
-/* A list: one positive pattern matches and no negated one does. */
+/* Does the text match a positive pattern of the list, and no negated one? */
 bool ssh_pattern_list_matches(const char *text, char *const *patterns, size_t count);
 
-/* The patterns of a list with commas between them; empty ones are left out. */
+/* Split a list at its commas; empty patterns are left out. */
 void ssh_pattern_split(const char *text, bool lower, struct strlist *patterns);
 
 #endif

@@ -1,3 +1,4 @@
+/* Reads ssh_config files into blocks and directives. */
 #include "reach/ssh_config.h"
 
 #include <errno.h>
@@ -19,31 +20,32 @@
 #define SYSTEM_CONFIG  "/etc/ssh/ssh_config"
 #define SYSTEM_FOLDER  "/etc/ssh"
 #define MAX_FILE_BYTES ((size_t)4 << 20)
-#define MAX_DEPTH      16 /* of Include, as OpenSSH has it */
+#define MAX_DEPTH      16 /* depth of Include, as in OpenSSH */
 
-/* What reading carries along. */
+/* The state of reading. */
 struct reader {
     struct ssh_config *config;
     const char *home;
-    const char *folder; /* relative Includes stand for it */
+    const char *folder; /* relative Includes are looked up there */
     bool check_mode;    /* refuse files that others may write to */
     struct strlist *warnings, *notes;
-    struct strlist unknown; /* keywords warned of already, lower case */
-    struct strlist ignored; /* IgnoreUnknown's patterns */
+    struct strlist unknown; /* keywords that there was a warning for, lower case */
+    struct strlist ignored; /* patterns of IgnoreUnknown */
 };
 
-/* A line on its way. */
+/* A line that is being read. */
 struct line {
     const char *file, *rest; /* rest: behind the keyword */
     unsigned number;
-    size_t parent, block; /* of the file's Include; that holds now, moved on by Host and Match */
+    size_t parent,
+        block; /* of the Include that led to the file; the current one, changed by Host and Match */
     unsigned depth;
 };
 
 static int read_file(struct reader *reader, const char *path, size_t parent, unsigned depth,
                      struct error *err);
 
-/* A block begins: it is judged when the lookup comes to this line. */
+/* A block begins: a lookup evaluates its condition when it reaches this line. */
 static size_t add_block(struct ssh_config *config, size_t parent)
 {
     config->blocks = xgrow(config->blocks, config->blocks_len, &config->blocks_cap, sizeof(*config->blocks));
@@ -111,7 +113,7 @@ static void note_unjudged(struct reader *reader, const struct ssh_block *block, 
     }
 }
 
-/* Host or Match: from here on another block holds. */
+/* Host or Match: the following lines belong to a new block. */
 static int begin_block(struct reader *reader, const struct strlist *words, bool is_match, struct line *line,
                        struct error *err)
 {
@@ -184,7 +186,7 @@ static int read_line(struct reader *reader, const char *text, struct line *line,
         (words.len == 0 || read_words(reader, &words, line, err) == 0)) {
         return 0;
     }
-    if (err && err->line == 0) { /* an included file has named its own line already */
+    if (err && err->line == 0) { /* an included file has set its own line already */
         error_at(err, line->file, line->number, 0);
         error_source(err, text, strlen(text));
         if (!err->hint[0]) {
@@ -235,7 +237,7 @@ static int read_file(struct reader *reader, const char *path, size_t parent, uns
         problem = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
     }
     if (problem != 0) {
-        if (depth > 0) { /* as OpenSSH: an included name that cannot be read is passed over */
+        if (depth > 0) { /* as in OpenSSH, an included file that cannot be read is ignored */
             return 0;
         }
         return error_set(err, &kind_ssh_config, "ssh configuration '%s' cannot be read: %s", path,

@@ -1,3 +1,4 @@
+/* The table of ssh_config keywords: how each is checked and what it does. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
@@ -48,7 +49,7 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
     return (struct ssh_config_place){directive->file, directive->line};
 }
 
-/* The first reason to leave the host to OpenSSH's own client; static. */
+/* Note why the host needs OpenSSH's own client; the first reason is kept. what: static. */
 static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive,
                              const char *reason)
 {
@@ -85,7 +86,7 @@ static void apply_host_key_alias(struct ssh_config_values *values, const struct 
     set_first(&values->host_key_alias, directive->args.items[0]);
 }
 
-/* "none" stands alone. */
+/* "none" has to be the only value. */
 static int check_files(const struct strlist *args, struct error *err)
 {
     for (size_t i = 0; i < args->len; i++) {
@@ -99,7 +100,7 @@ static int check_files(const struct strlist *args, struct error *err)
     return 0;
 }
 
-/* %C, a hash of several tokens, is not made here. */
+/* %C, a hash of several tokens, is not computed here. */
 static bool has_hash(const struct ssh_directive *directive)
 {
     for (size_t i = 0; i < directive->args.len; i++) {
@@ -156,7 +157,7 @@ static void apply_identity_agent(struct ssh_config_values *values, const struct 
     set_first(&values->identity_agent, directive->args.items[0]);
 }
 
-/* --- values out of a fixed set --- */
+/* --- values from a fixed set --- */
 
 struct word {
     const char *text;
@@ -171,7 +172,7 @@ static const struct word stricts[] = {
     {"false", SSH_STRICT_OFF}};
 static const struct word families[] = {{"any", AF_UNSPEC}, {"inet", AF_INET}, {"inet6", AF_INET6}};
 
-/* -1: none of them. */
+/* -1: it is none of them. */
 static int find_word(const struct word *words, size_t len, const char *text)
 {
     for (size_t i = 0; i < len; i++) {
@@ -248,7 +249,7 @@ static void apply_family(struct ssh_config_values *values, const struct ssh_dire
 
 #define MAX_SECONDS 2147483
 
-/* "90", "1m30s", "2h"; -1 when it is none. */
+/* "90", "1m30s", "2h"; -1: it is not a time. */
 static int read_time(const char *text)
 {
     static const struct {
@@ -319,7 +320,7 @@ static void apply_alive_count(struct ssh_config_values *values, const struct ssh
 
 /* --- proxies --- */
 
-/* "[ssh://][user@]host[:port]", len bytes; an IPv6 address with a port stands in brackets. */
+/* "[ssh://][user@]host[:port]", of len bytes; an IPv6 address with a port is in brackets. */
 static bool is_hop(const char *text, size_t len)
 {
     AUTO_FREE char *hop = xstrndup(text, len);
@@ -369,13 +370,13 @@ static int check_jump(const struct strlist *args, struct error *err)
     }
 }
 
-/* The rest of the line; OpenSSH passes over any number of '='. */
+/* The rest of the line; OpenSSH skips any number of '='. */
 static const char *text_of(const struct ssh_directive *directive)
 {
     return directive->rest + strspn(directive->rest, " \t=");
 }
 
-/* The first of ProxyJump and ProxyCommand decides; a "ProxyJump none" keeps off later jumps alone. */
+/* The first of ProxyJump and ProxyCommand wins; "ProxyJump none" prevents only later jumps. */
 static void apply_proxy_jump(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (values->proxy_jump || values->proxy_command) {
@@ -399,7 +400,7 @@ static void apply_control_path(struct ssh_config_values *values, const struct ss
     set_first(&values->control_path, directive->args.items[0]);
 }
 
-/* What only OpenSSH's own client can do, unless it is switched off. */
+/* Features that only OpenSSH's own client has, unless they are turned off. */
 static void apply_openssh(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     static const char *const off[] = {"no", "none", "false"};
@@ -412,7 +413,8 @@ static void apply_openssh(struct ssh_config_values *values, const struct ssh_dir
     leave_to_openssh(values, directive, directive->keyword->name);
 }
 
-/* A list of algorithms is libssh's own matter, but one that adds to OpenSSH's: an old server needs those. */
+/* Lists of algorithms are ignored, because libssh has its own; but a list that adds to OpenSSH's is there for
+ * an old server. */
 static void apply_algorithms(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (directive->args.items[0][0] == '+') {
@@ -454,7 +456,7 @@ static const struct ssh_keyword keywords[] = {
     {"MACs", 1, NULL, apply_algorithms},
     {"PubkeyAcceptedAlgorithms", 1, NULL, apply_algorithms},
     {"PubkeyAcceptedKeyTypes", 1, NULL, apply_algorithms},
-    /* without effect here */
+    /* no effect here */
     {"AddKeysToAgent", 0, NULL, NULL},
     {"AFSTokenPassing", 0, NULL, NULL},
     {"BatchMode", 0, NULL, NULL},

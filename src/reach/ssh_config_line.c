@@ -1,3 +1,4 @@
+/* Splits a line of ssh_config into words, with the quoting rules of OpenSSH. */
 #include <string.h>
 
 #include "base/str.h"
@@ -5,9 +6,9 @@
 #include "reach/ssh_config_internal.h"
 
 /*
- * One word from *at, with OpenSSH's quoting: "…" and '…' anywhere in a word; a backslash before a quote, a
- * backslash or, outside quotes, a blank. Returns 1 for a word, 0 at the end of the line or a comment, -1 for
- * an open quote.
+ * Take one word from *at. OpenSSH's quoting: "…" and '…' anywhere in a word; a backslash escapes a quote, a
+ * backslash and, outside of quotes, a blank. Returns 1 for a word, 0 at the end of the line or a comment, -1
+ * for an open quote.
  */
 static int next_word(const char **at, struct str *word)
 {
@@ -50,7 +51,7 @@ int ssh_config_split(const char *line, struct strlist *words, const char **rest,
     strlist_add_mem(words, at, len);
     at += len + (quoted && at[len] == '"' ? 1 : 0);
     at += strspn(at, " \t");
-    if (*at == '=' && !quoted) { /* as OpenSSH: behind quotes it belongs to the value */
+    if (*at == '=' && !quoted) { /* as in OpenSSH, behind quotes it belongs to the value */
         at++;
     }
     *rest = at + strspn(at, " \t");

@@ -1,3 +1,4 @@
+/* Answers what the configuration says about one name. */
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +12,14 @@
 #include "reach/pattern_internal.h"
 #include "reach/ssh_config_internal.h"
 
-/* A lookup on its way. Blocks are judged where they begin, with what is known by then, as OpenSSH does. */
+/* A lookup in progress. As in OpenSSH, the condition of a block is evaluated where it begins, with the values
+ * known by then. */
 struct lookup_state {
     const struct ssh_config *config;
     const struct ssh_config_query *query;
     struct ssh_config_values *values;
     bool *holds;      /* of each block */
-    const char *host; /* what Host is held against */
+    const char *host; /* what Host is compared with */
     bool final_pass;
 };
 
@@ -35,7 +37,7 @@ static bool matches_lower(const char *text, const struct strlist *patterns)
     return ssh_pattern_list_matches(low, low_patterns.items, low_patterns.len);
 }
 
-/* The HostName so far, its %h and %% replaced; in the second walk it stands. */
+/* The HostName so far, with %h and %% replaced; the second walk does not change it. */
 static char *expand_hostname(const struct lookup_state *state)
 {
     const char *text = state->values->hostname ? state->values->hostname : "%h";
@@ -56,7 +58,7 @@ static char *expand_hostname(const struct lookup_state *state)
     return str_detach(&out);
 }
 
-/* Only %h and %% may stand in the HostName of a host. */
+/* HostName may contain only the tokens %h and %%. */
 static int check_hostname(const struct ssh_config_values *values, struct error *err)
 {
     const char *text = values->hostname ? values->hostname : "";
@@ -71,7 +73,7 @@ static int check_hostname(const struct ssh_config_values *values, struct error *
     return 0;
 }
 
-/* Names in lower case; an address as it is printed ("::1" for "0::0:1"), but in the case it was given. */
+/* Names in lower case; an address in its canonical form ("::1" for "0::0:1"). */
 static char *canonical_hostname(char *host, int family)
 {
     const struct addrinfo hints = {
@@ -138,7 +140,7 @@ static void note_openssh(const struct lookup_state *state, const char *keyword,
     state->values->openssh_place = (struct ssh_config_place){begin->file, begin->line};
 }
 
-/* Does the block hold? Where all but an unjudged criterion does, only OpenSSH can tell. */
+/* Does the block apply? If only a criterion that is not evaluated here is left, OpenSSH has to decide. */
 static bool judge_block(const struct lookup_state *state, const struct ssh_directive *begin)
 {
     const struct ssh_block *block = &state->config->blocks[begin->block];
@@ -174,7 +176,7 @@ static void walk(struct lookup_state *state)
     }
 }
 
-/* The HostName is settled now; where a Match final asks for it, all is walked again with it. */
+/* The HostName is final now; if a Match final asks for it, everything is walked again. */
 static void finish(struct lookup_state *state)
 {
     struct ssh_config_values *values = state->values;

@@ -1,3 +1,4 @@
+/* Parses the criteria of Match lines. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,7 +22,7 @@ static const struct {
     {"user", SSH_SUBJECT_USER, NULL, false},
     {"localuser", SSH_SUBJECT_LOCAL_USER, NULL, false},
     {"exec", SSH_SUBJECT_OPENSSH, "Match exec", false},
-    /* younger than OpenSSH 9.2 */
+    /* newer than OpenSSH 9.2 */
     {"localnetwork", SSH_SUBJECT_OPENSSH, "Match localnetwork", false},
     {"tagged", SSH_SUBJECT_OPENSSH, "Match tagged", false},
     {"command", SSH_SUBJECT_OPENSSH, "Match command", false},
@@ -44,7 +45,7 @@ void ssh_block_release(struct ssh_block *block)
     free(block->criteria);
 }
 
-/* The next word as OpenSSH's strdelim cuts it: at blanks, at one '=', or a text in double quotes. */
+/* The next word, cut as by OpenSSH's strdelim: at blanks, at one '=', or a text in double quotes. */
 static bool next_word(const char **at, struct str *word)
 {
     const char *p = *at + strspn(*at, " \t");

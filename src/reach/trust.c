@@ -1,3 +1,4 @@
+/* Collects host keys that are not known yet, and hosts whose keys nobody verifies. */
 #include "reach/trust.h"
 
 #include <stdlib.h>

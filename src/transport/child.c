@@ -1,3 +1,4 @@
+/* Runs a command as a child process and moves its input and output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -115,7 +116,7 @@ static void finish_if_done(struct child *child)
 
 static void wait_for_quiet(struct child *child);
 
-/* Quiet is what was not listened to, too: a pause does not count. */
+/* While the output is paused nobody listens, so the silence proves nothing. */
 static void on_quiet(void *ctx)
 {
     struct child *child = ctx;
@@ -128,7 +129,7 @@ static void on_quiet(void *ctx)
     wait_for_quiet(child);
 }
 
-/* A child in the background may hold the streams for ever: wait a little for more, not longer. */
+/* A background process may hold the streams open for ever: wait for more output, but not for long. */
 static void wait_for_quiet(struct child *child)
 {
     int64_t left = child->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(child));
@@ -196,7 +197,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
 
 static void send_input(struct child *child);
 
-/* All is written, or nobody reads it. */
+/* All input is written, or nobody reads it. */
 static void on_written(uv_write_t *write, int status)
 {
     struct child *child = write->data;
@@ -211,7 +212,7 @@ static void on_written(uv_write_t *write, int status)
     send_input(child);
 }
 
-/* Write what the job has, then close the input, or tell that it may have more. */
+/* Write the input of the job; then close it, or tell the owner that it may give more. */
 static void send_input(struct child *child)
 {
     struct transport_job *job = child->job;
@@ -221,7 +222,7 @@ static void send_input(struct child *child)
         return;
     }
     if (stream->open && job->input_len > 0) {
-        /* libuv only reads from the buffer it is given. */
+        /* libuv does not modify the buffer. */
         uv_buf_t buffer = {.base = (char *)(uintptr_t)job->input, .len = job->input_len};
         child->write.data = child;
         job->input_len = 0;
@@ -238,7 +239,7 @@ static void send_input(struct child *child)
     }
 }
 
-/* One pipe; ours does not block, the child's is handed on by uv_spawn. Returns the child's end or -1. */
+/* Make one pipe; our end does not block. Returns the end for the child, or -1. */
 static int make_stream(struct child *child, int number)
 {
     struct child_stream *stream = &child->streams[number];
@@ -278,7 +279,7 @@ static int start_process(struct child *child, const struct child_program *progra
         stdio[i].flags = child_ends[i] >= 0 ? UV_INHERIT_FD : UV_IGNORE; /* ignored: /dev/null */
         stdio[i].data.fd = child_ends[i];
     }
-    child->spawned = true; /* uv_spawn makes the handle whether it succeeds or not */
+    child->spawned = true; /* uv_spawn creates the handle even when it fails */
     child_hold(child);
     return uv_spawn(child->link->shared->setup.loop, &child->process, &options);
 }
@@ -302,7 +303,7 @@ int child_spawn(struct child *child, const struct child_program *program)
     return failed;
 }
 
-/* Or stop reading it, while the fleet wants none. */
+/* Read output, or stop while the fleet is paused. */
 static void read_output(struct child *child)
 {
     for (int i = 1; i < 3; i++) {

@@ -1,6 +1,6 @@
 /*
- * A command as a child process of ours: what the local transport and the one that runs the system's ssh have
- * in common. Streams are plain pipes, so that /dev/stdin can be opened there as it can behind sshd.
+ * A command as a child process: the common part of the local transport and of the one that runs the system's
+ * ssh. Streams are plain pipes, so that /dev/stdin can be opened there as it can behind sshd.
  */
 #ifndef MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
@@ -12,7 +12,7 @@
 
 struct child_shared {
     struct transport_setup setup;
-    char buffer[CHILD_READ_BYTES]; /* read into and handed on at once: one serves all */
+    char buffer[CHILD_READ_BYTES]; /* used only during a read, so that all children can share it */
 };
 
 /* A link needs no connection: each command is a process of its own. */
@@ -33,13 +33,14 @@ struct child_stream {
 
 struct child;
 
-/* What a transport does its own way. */
+/* What differs between the transports. */
 struct child_kind {
     /* Output of the process. */
     void (*data)(struct child *child, int stream, const char *bytes, size_t len);
-    /* All is over; child->result may be changed. False: the job is no longer this child's. NULL: nothing. */
+    /* The process and its streams have ended; child->result may be changed. False: another child has taken
+     * over the job. NULL: nothing to do. */
     bool (*finishing)(struct child *child);
-    /* The child leaves its link: let go of what else it holds. NULL: nothing. */
+    /* The child leaves its link: release what else it holds. NULL: nothing to do. */
     void (*leaving)(struct child *child);
     /* The memory is no longer needed. */
     void (*release)(struct child *child);
@@ -54,14 +55,14 @@ struct child {
     uv_process_t process;
     struct child_stream streams[3]; /* 0: its input */
     uv_write_t write;
-    bool writing;    /* the job's input is on its way */
-    bool input_held; /* none of it is to go yet */
+    bool writing;    /* the job's input is being written */
+    bool input_held; /* none of it may be written yet */
     bool spawned;    /* the process handle has to be closed */
-    bool reaped;     /* the pid is no longer ours to signal */
+    bool reaped;     /* the pid must no longer be signalled */
     int64_t ended_ms;
     struct exec_result result;
     struct deadline quiet;
-    unsigned handles; /* open ones; the last close frees */
+    unsigned handles; /* that are open; the last close frees the child */
 };
 
 struct child_program {
@@ -80,19 +81,19 @@ void child_pause(void *link);
 void child_cancel(void *link, struct transport_job *job);
 void child_close(void *link);
 
-/* Put a zeroed child with its kind into the link, as the one that runs job. */
+/* Put a child that is zero but for its kind into the link, to run the job. */
 void child_attach(struct child *child, struct child_link *link, struct transport_job *job);
 /* Start the process; 0, or a libuv error: call child_fail then. */
 int child_spawn(struct child *child, const struct child_program *program);
-/* Begin to move bytes; after this the child may be gone. */
+/* Start to read and write; the child may be freed during this. */
 void child_start_streams(struct child *child);
-/* The input that was held may go. */
+/* Write the input that was held back. */
 void child_release_input(struct child *child);
 /* The job ends with the error. */
 void child_fail(struct child *child, const struct error_kind *kind, const char *text, const char *hint);
 /* The command has ended, though the process may live: its output is taken until it is quiet. */
 void child_note_end(struct child *child);
-/* Out of the link without a word; a living process is killed. */
+/* Leave the link without an event; a running process is killed. */
 void child_discard(struct child *child);
 /* One more handle whose close callback is child_on_closed and whose data is the child. */
 void child_hold(struct child *child);

@@ -1,3 +1,4 @@
+/* A heap of deadlines on one timer of the loop. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -74,7 +75,7 @@ static void arm(struct deadlines *all)
     if (left > LOOP_CLOCK_BEAT_MS) {
         left = LOOP_CLOCK_BEAT_MS;
     }
-    /* libuv counts from when the loop woke up, which may be a long callback ago. */
+    /* libuv counts from the time at which the loop woke up, which may be long ago. */
     stale = now > uv_now(all->timer.loop) ? now - uv_now(all->timer.loop) : 0;
     uv_timer_start(&all->timer, on_timer, stale + left, 0);
 }
@@ -91,7 +92,7 @@ static void take_out(struct deadlines *all, struct deadline *deadline)
     }
 }
 
-/* Deadlines set meanwhile wait for the next turn, so that reads and writes get theirs. */
+/* Deadlines that are set meanwhile fire in the next turn, so that reads and writes get their turn. */
 static void on_timer(uv_timer_t *timer)
 {
     struct deadlines *all = timer->data;

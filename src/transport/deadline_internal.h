@@ -1,7 +1,7 @@
 /*
- * Many deadlines on one libuv timer: set and cleared at once, with nothing to close, so that any object can
- * embed as many as it needs. Equal times fire in the order they were set. Time is the loop's clock: a
- * deadline does not run while this process is busy, stopped or frozen.
+ * Many deadlines on one libuv timer. Setting and clearing one takes effect at once and leaves nothing to
+ * close, so that any object can embed as many as it needs. Equal times fire in the order in which they were
+ * set. Time is the loop's clock: a deadline does not run while this process is busy, stopped or frozen.
  */
 #ifndef MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_DEADLINE_INTERNAL_H
@@ -35,11 +35,12 @@ void deadlines_init(struct deadlines *all, uv_loop_t *loop);
 void deadlines_close(struct deadlines *all);
 void deadlines_release(struct deadlines *all);
 
-/* Fire once, ms from now (0: in the loop's next turn). A set one is moved. Never fires inside this call. */
+/* Fire once, ms from now (0: in the loop's next turn). One that is set is moved. Never fires inside this
+ * call. */
 void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms);
 void deadline_clear(struct deadlines *all, struct deadline *deadline);
 bool deadline_is_set(const struct deadline *deadline);
-/* Milliseconds until it fires, 0 when past or not set. */
+/* Milliseconds until it fires, 0 when it is past or not set. */
 uint64_t deadline_left(const struct deadlines *all, const struct deadline *deadline);
 /* The loop's clock, in milliseconds. */
 int64_t deadlines_now(const struct deadlines *all);

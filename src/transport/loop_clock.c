@@ -1,4 +1,4 @@
-/* The clock of everyone who waits for a host: see the header. */
+/* The clock for time limits: it counts only the time during which the event loop listens. */
 #include "base/clock.h"
 #include "transport/loop_clock_internal.h"
 
@@ -7,7 +7,7 @@ static int64_t at_most(int64_t value, int64_t limit)
     return value < limit ? value : limit;
 }
 
-/* While the loop waits, uv_now is the time at which it woke up; what came after that is work. */
+/* While the loop waits, uv_now is the time at which it woke up; later time is work. */
 int64_t loop_clock_now(const struct loop_clock *clock)
 {
     int64_t now = clock_mono_ms(), worked_from = clock->look_ms, waited = 0;

@@ -1,8 +1,8 @@
 /*
- * A clock for waiting on others: it runs while the event loop listens and stands still while it cannot. When
- * this process is busy, stopped (SIGSTOP, Ctrl-Z) or frozen, answers lie unread in the sockets; nobody's time
- * may run out over that. Each stretch between two looks at the clock counts for no more than the loop meant
- * to spend on it.
+ * A clock for time limits: it runs while the event loop listens, and stands still while it cannot. While this
+ * process is busy, stopped (SIGSTOP, Ctrl-Z) or frozen, answers wait unread in the sockets, and no limit may
+ * pass because of that. The time between two readings of the clock counts only as far as the loop meant to
+ * spend it.
  */
 #ifndef MTLAUNCH_TRANSPORT_LOOP_CLOCK_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_LOOP_CLOCK_INTERNAL_H
@@ -11,18 +11,18 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* The longest wait that counts in full. Whoever waits for longer wakes up this often, so that a stop of the
- * process costs no more than this. */
+/* The longest wait that counts in full. A longer wait is split into waits of this length, so that a stop of
+ * the process adds no more than this. */
 #define LOOP_CLOCK_BEAT_MS 250
-/* What callbacks may take, or the system to let the process run, before the clock stands still. */
+/* How long callbacks, or the scheduler, may take before the clock stands still. */
 #define LOOP_CLOCK_WORK_MS 50
 
 struct loop_clock {
     uv_prepare_t before_wait;
     uv_check_t after_wait;
-    int64_t counted_ms; /* until the last look */
-    int64_t look_ms;    /* monotonic time of the last look */
-    bool waiting;       /* the loop waits since then */
+    int64_t counted_ms; /* until the last reading */
+    int64_t look_ms;    /* monotonic time of the last reading */
+    bool waiting;       /* the loop has waited since then */
 };
 
 /* Its handles do not keep the loop alive. */

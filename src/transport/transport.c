@@ -1,3 +1,4 @@
+/* The table of transports, and the limits and signal names that they share. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,7 @@ unsigned transport_max_silent(const struct endpoint *endpoint)
     return endpoint->alive_count_max != 0 ? endpoint->alive_count_max : MAX_SILENT;
 }
 
-/* Names as RFC 4254 6.10 and sh's kill have them; the C library's own table is too young (glibc 2.32). */
+/* Names as in RFC 4254 6.10 and in sh's kill; the table of the C library is too new (glibc 2.32). */
 static const struct {
     int number;
     const char *name;
@@ -90,6 +91,6 @@ void transport_set_signal(struct exec_result *result, const char *name)
     int number = transport_signal_number(name);
 
     snprintf(result->signal, sizeof(result->signal), "%s", name);
-    /* A signal that only the other system knows (sshd says "SIG@openssh.com") still is no success. */
+    /* A signal that only the other system knows (sshd sends "SIG@openssh.com") is a failure, too. */
     result->exit_status = number > 0 ? 128 + number : 255;
 }

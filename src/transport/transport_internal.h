@@ -1,11 +1,11 @@
 /*
- * What a transport is: the table entry behind the fleet. A link is one open way to a host; it runs any number
- * of commands at once until it refuses a further one. To add a transport: one file with one const struct
- * transport_ops and one line in transport.c; tests/contract/test_transport.c runs its one suite against every
- * entry.
+ * The interface of a transport, and the table of all transports. A link is one open way to a host; it runs
+ * any number of commands at once until it refuses a further one. To add a transport: one file with one const
+ * struct transport_ops and one line in transport.c; tests/contract/test_transport.c runs its one suite
+ * against every entry.
  *
- * Nothing blocks. Events may come from inside open, run and cancel; the owner only notes them there and acts
- * in the loop's next turn, so a transport may go on using its link after it has told an event.
+ * Nothing blocks. Events may come from inside open, run and cancel. The owner only notes them and acts in the
+ * next turn of the loop, so a transport may go on using its link after an event.
  */
 #ifndef MTLAUNCH_TRANSPORT_TRANSPORT_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_TRANSPORT_INTERNAL_H
@@ -20,9 +20,9 @@
 #include "transport/fleet.h"
 #include "transport/login_limit_internal.h"
 
-/* Output that still comes after the end of a command is taken until there was none for this long … */
+/* Output that comes after the end of a command is read until there was none for this long … */
 #define TRANSPORT_QUIET_MS 500
-/* … or this long has passed: a child in the background may hold the streams for ever. */
+/* … or until this long has passed: a background process may hold the streams open for ever. */
 #define TRANSPORT_DRAIN_MS 10000
 
 /* What all links of a fleet share; owned by the fleet. */
@@ -30,39 +30,40 @@ struct transport_setup {
     uv_loop_t *loop;
     struct deadlines *deadlines;
     struct fleet *fleet;         /* for passages */
-    unsigned connect_timeout_ms; /* as it was asked for; 0: it was not */
+    unsigned connect_timeout_ms; /* as requested; 0: not requested */
     unsigned keepalive_ms;
-    const bool *paused; /* no output of commands is to be read now */
+    const bool *paused; /* output of commands must not be read now */
     struct login_limits *login_limits;
 };
 
-/* A command on its way through a link, or a connection to a further host. The owner's; stays until ended or
- * refused was told, or cancel was called. */
+/* A command on a link, or a connection to a further host. Belongs to the owner, who keeps it until the event
+ * ended or refused, or until cancel. */
 struct transport_job {
     const char *command; /* NULL: a connection to host and port, for a transport that carries */
     const char *host;
     unsigned port;
     const char *input;
     size_t input_len;
-    bool hold_input; /* standard input stays open behind input */
-    void *running;   /* the transport's own, NULL before run and after the end */
+    bool hold_input; /* standard input stays open after input */
+    void *running;   /* for the transport; NULL before run and after the end */
 };
 
 struct transport_events {
-    /* The link may run commands. At most once. */
+    /* The link can run commands. Comes at most once. */
     void (*opened)(void *owner);
-    /* It never will, or no longer does; every running command was told its end before. The owner closes it.
+    /* The link cannot run commands, or no longer can; each running command has had its event ended before.
+     * The owner closes the link.
      */
     void (*broken)(void *owner, const struct error *err);
-    /* The host has taken the command; before this it surely never ran. */
+    /* The host has accepted the command; before this event it has certainly not run. */
     void (*started)(void *owner, struct transport_job *job);
     /* The connection is open: fd, a non-blocking stream socket, is the callee's. ended is told when it has
      * ended; with an error only when it never opened or the link is lost. */
     void (*connected)(void *owner, struct transport_job *job, int fd);
-    /* The link has no room for a further command now; it never ran. */
+    /* The link has no room for a further command now; the command has not run. */
     void (*refused)(void *owner, struct transport_job *job);
     void (*data)(void *owner, struct transport_job *job, int stream, const char *bytes, size_t len);
-    /* With hold_input: all of the job's input is on its way, or nobody reads it. */
+    /* With hold_input: all input of the job was sent, or nobody reads it. */
     void (*drained)(void *owner, struct transport_job *job);
     /* The last event of a job. result->started and elapsed_ms are the owner's. */
     void (*ended)(void *owner, struct transport_job *job, const struct exec_result *result);
@@ -72,19 +73,20 @@ struct transport_ops {
     const char *name; /* "ssh", "openssh", "local" */
     bool (*serves)(const struct endpoint *endpoint);
     bool carries;       /* it can make connections to further hosts: jobs without a command */
-    bool connects_late; /* for each command, behind run: its time limit begins when it has started */
+    bool connects_late; /* it connects for each command, after run: the time limit of a command begins when it
+                           has started */
     /* Descriptors that a link to it takes. NULL: one. */
     size_t (*files)(const struct endpoint *endpoint);
     /* State shared by all links of a fleet (keys, known hosts); NULL with err on failure. */
     void *(*begin)(const struct transport_setup *setup, struct error *err);
-    /* After the last close; what has handles to close keeps its memory until the loop has run. */
+    /* Called after the last close; memory with open handles is freed when the loop has run. */
     void (*end)(void *shared);
-    /* Start to connect; opened or broken follows. endpoint is borrowed until close. Never NULL. */
+    /* Start to connect; the event opened or broken follows. endpoint is borrowed until close. Never NULL. */
     void *(*open)(void *shared, const struct endpoint *endpoint, const struct transport_events *events,
                   void *owner);
     /* Run a command on an opened link. */
     void (*run)(void *link, struct transport_job *job);
-    /* The job's input is new (after drained), or hold_input is no longer set. */
+    /* The job has new input (after drained), or hold_input was cleared. */
     void (*input)(void *link, struct transport_job *job);
     /* setup->paused has changed. */
     void (*pause)(void *link);
@@ -101,20 +103,21 @@ extern const struct transport_ops transport_ssh;
 extern const struct transport_ops *const transports_all[];
 extern const size_t transports_all_count;
 
-/* The transport that serves the endpoint: the first of the table that says so. Never NULL. */
+/* The first transport of the table that serves the endpoint. Never NULL. */
 const struct transport_ops *transport_find(const struct endpoint *endpoint);
 
 /* The transport that jump hosts are reached by. */
 const struct transport_ops *transport_find_carrier(void);
 
-/* What a host is given for look-up, connect and login: as asked for, else ssh_config's ConnectTimeout, else
- * 10 s. */
+/* The time limit for look-up, connect and login together: as requested, else ConnectTimeout of ssh_config,
+ * else 10 s. */
 unsigned transport_connect_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
-/* What a server that is logged in to is given to take a command. */
+/* The time limit for a server to accept a command after the login. */
 unsigned transport_answer_ms(const struct transport_setup *setup);
-/* Of silence before a host is asked for a sign: ssh_config's ServerAliveInterval, else the fleet's. */
+/* The silence after which a host is asked for a sign of life: ServerAliveInterval of ssh_config, else that of
+ * the fleet. */
 unsigned transport_keepalive_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
-/* So many unanswered signs are the end: ServerAliveCountMax, else 3. */
+/* How many of these may stay unanswered: ServerAliveCountMax of ssh_config, else 3. */
 unsigned transport_max_silent(const struct endpoint *endpoint);
 
 /* Signal names without SIG. NULL / 0 when unknown. */

@@ -1,4 +1,4 @@
-/* Commands: asked for, on their way through a link, refused or lost and tried again, ended. */
+/* Commands of the fleet: requested, put on a link, retried when refused or lost, ended. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,8 +239,8 @@ static unsigned count_started(const struct fleet_link *link)
 }
 
 /*
- * Refused beyond the room known: that is how many run now, wait for one to end. Refused within it: the server
- * still counts one that has ended, come back shortly.
+ * A refusal beyond the known room shows how many a link takes: wait until one has ended. A refusal within the
+ * known room means that the server still counts one that has ended: try again shortly.
  */
 static void on_refused(void *owner, struct transport_job *job)
 {
@@ -251,7 +251,7 @@ static void on_refused(void *owner, struct transport_job *job)
     bool within = exec->ordinal <= link->room && link->room != UINT_MAX;
 
     requeue(exec);
-    running = exec->job.host ? link->active : count_started(link); /* passages are refused in no order */
+    running = exec->job.host ? link->active : count_started(link); /* passages are confirmed in any order */
     if (!within) {
         link->room = running > 0 ? running : 1;
     }
@@ -294,8 +294,7 @@ static void on_drained(void *owner, struct transport_job *job)
     fleet_host_touch(exec->host);
 }
 
-/* A session that stood idle may be dead without our knowing: what surely never ran there is asked for once
- * more. */
+/* A session may have died while it was idle: a command that has certainly not run is tried once more. */
 static void on_ended(void *owner, struct transport_job *job, const struct exec_result *result)
 {
     struct fleet_exec *exec = exec_of(job);

@@ -1,4 +1,5 @@
-/* Open files: as many as the hosts need, or sessions that stand idle make room for others. */
+/* Open files: raises the limit as far as the hosts need it, or closes idle sessions to make room for others.
+ */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,10 +8,10 @@
 #include "transport/fleet/fleet_internal.h"
 
 #define FILES_SPARE    12 /* keys, known_hosts, look-ups, a session that is being closed */
-#define FILES_GENEROUS 3  /* a host, where the limit can be raised: jumps, followers, local pipes */
+#define FILES_GENEROUS 3  /* per host, if the limit can be raised: jumps, followers, local pipes */
 
-/* The lowest free number is as good as a count: this process leaves no gaps. 0 when none is free: what is
- * missing then is told by whoever needs a file next. */
+/* The lowest free number is as good as a count, because this process leaves no gaps. 0 when none is free:
+ * whoever needs a file next reports that. */
 static size_t count_open_files(void)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -27,7 +28,7 @@ static size_t raise_limit(size_t wanted)
     struct rlimit files;
 
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
-        return wanted; /* no limit that is known of */
+        return wanted; /* the limit is not known */
     }
     if (files.rlim_cur < wanted) {
         struct rlimit raised = {.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max,
@@ -39,7 +40,7 @@ static size_t raise_limit(size_t wanted)
     return files.rlim_cur < SIZE_MAX ? (size_t)files.rlim_cur : SIZE_MAX;
 }
 
-/* The limit that is reached. */
+/* Raise the limit for so many files beside the open ones. Returns the new limit. */
 static size_t claim(struct fleet *fleet, size_t open, size_t wanted)
 {
     size_t limit = raise_limit(open + FILES_SPARE + wanted);
@@ -74,7 +75,7 @@ int fleet_hold(struct fleet *fleet, struct error *err)
     return error_hint(err, "raise the limit (ulimit -Hn, nofile in limits.conf), or use fewer hosts");
 }
 
-/* One that has nothing to do may be opened again when it is needed. */
+/* An idle session can be closed, and opened again when it is needed. */
 static bool is_idle(const struct fleet_host *host)
 {
     const struct fleet_link *link = LIST_FIRST(&host->links, struct fleet_link, item);

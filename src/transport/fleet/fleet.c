@@ -10,7 +10,7 @@
 #include "model/kind.h"
 #include "transport/fleet/fleet_internal.h"
 
-#define CLOSE_MS 2000 /* for what was killed to be gone before the loop is given up */
+#define CLOSE_MS 2000 /* for killed processes to end before the loop is abandoned */
 
 void fleet_wake(struct fleet *fleet)
 {
@@ -103,14 +103,14 @@ size_t fleet_add_host(struct fleet *fleet, const struct endpoint *endpoint)
     return host->index;
 }
 
-/* Does fleet_run have to go on? */
+/* Does fleet_run have to continue? */
 static bool has_work(const struct fleet *fleet)
 {
     return !fleet->stopped &&
            (fleet->pending > 0 || !list_is_empty(&fleet->timers) || !list_is_empty(&fleet->awaits));
 }
 
-/* Before the loop waits: what came to its end in this turn must not wait for somebody else's event. */
+/* Runs before the loop waits: when the last work ended in this turn, fleet_run must return at once. */
 static void on_prepare(uv_prepare_t *handle)
 {
     struct fleet *fleet = handle->data;
@@ -137,7 +137,7 @@ void fleet_stop(struct fleet *fleet)
     fleet_wake(fleet);
 }
 
-/* Let the loop run the close callbacks, and what was killed go, but not for ever. */
+/* Let the loop run the close callbacks and reap killed processes, but not for ever. */
 static void close_loop(struct fleet *fleet)
 {
     int64_t until = clock_mono_ms() + CLOSE_MS;
@@ -153,7 +153,7 @@ static void close_loop(struct fleet *fleet)
     if (uv_loop_close(&fleet->loop) == 0) {
         free(fleet);
     }
-    /* else a killed child cannot die: its handle, and with it the loop, is left to the end of the process */
+    /* else a killed child cannot end: its handle and the loop are leaked until this process ends */
 }
 
 void fleet_free(struct fleet *fleet)
@@ -165,7 +165,7 @@ void fleet_free(struct fleet *fleet)
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         fleet_host_close(fleet->hosts[i]);
     }
-    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) { /* whoever passed through has stopped by now */
+    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) { /* nobody passes through them any more */
         fleet_host_close(host);
     }
     LIST_EACH(&fleet->ended, struct fleet_exec, item, exec) {

@@ -11,9 +11,9 @@
 #define FLEET_FANOUT       64
 #define FLEET_KEEPALIVE_MS 15000
 #define FLEET_SIGNALS      2
-#define FLEET_LINKS        4   /* a host may have: further ones only where followers fill the first */
-#define FLEET_JUMP_LINKS   8   /* a jump host may have, when its server limits what one of them takes */
-#define FLEET_PASSAGES     256 /* of one link: each takes a descriptor of the server's process */
+#define FLEET_LINKS        4   /* per host: further ones are opened only when followers fill the first */
+#define FLEET_JUMP_LINKS   8   /* per jump host: further ones are opened when one is full */
+#define FLEET_PASSAGES     256 /* per link: each takes a descriptor of the server's process */
 
 /* A command that was asked for. In its host's list until it has ended, then in the fleet's until its handler
  * was told. */
@@ -21,15 +21,15 @@ struct fleet_exec {
     struct list_link item;
     uint64_t id;
     struct fleet_host *host;
-    struct fleet_link *link; /* it runs on; NULL: queued, or over */
+    struct fleet_link *link; /* the link it runs on; NULL: it is queued, or has ended */
     struct transport_job job;
     char *command, *input, *target; /* what the job borrows */
-    struct passage *passage;        /* NULL: a command, or a passage that nobody waits for any more */
+    struct passage *passage;        /* NULL: it is a command, or nobody waits for the passage any more */
     unsigned timeout_ms;
     bool follow;
     struct exec_handler handler;
     void *ctx;
-    bool started;       /* the host has taken it */
+    bool started;       /* the host has accepted it */
     bool drained;       /* its handler has to be told */
     bool input_changed; /* its link has to be told */
     bool retried;       /* once, after an idle session turned out to be dead */
@@ -45,7 +45,7 @@ struct fleet_exec {
 struct fleet_link {
     struct list_link item;
     struct fleet_host *host;
-    void *link; /* the transport's */
+    void *link; /* of the transport */
     enum { LINK_OPENING, LINK_OPEN, LINK_BROKEN } state;
     unsigned active;    /* commands on it */
     unsigned room;      /* how many it takes at once, as a refusal has shown */
@@ -63,7 +63,7 @@ struct fleet_host {
     struct list execs; /* of fleet_exec, in the order they were asked for */
     bool has_slot;
     struct list_link waiting; /* for a slot */
-    struct list_link dirty;   /* for attention in the pump */
+    struct list_link dirty;   /* until the pump has attended to it */
     struct deadline pause;    /* before a refused command is tried again */
     char *jump_key;           /* of a jump host, which index does not count; NULL: the caller's host */
     struct list_link jump;    /* of the fleet's jumps */

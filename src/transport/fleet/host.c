@@ -95,7 +95,7 @@ static void clear_broken(struct fleet_host *host)
     }
 }
 
-/* A link that goes on may end commands: after each the list is walked from its start. */
+/* A link that continues may end commands: after each call the list is walked from its start. */
 static void pass_input(struct fleet_host *host)
 {
     struct fleet_exec *exec = LIST_FIRST(&host->execs, struct fleet_exec, item);
@@ -162,7 +162,7 @@ static void start_queued(struct fleet_host *host)
         bool may_open = false;
         struct fleet_link *link;
 
-        if (!host->jump_key && !fleet_window_enter(host)) { /* who passes through a jump host has a slot */
+        if (!host->jump_key && !fleet_window_enter(host)) { /* the host behind a jump host has the slot */
             return;
         }
         link = fleet_pool_find(host, &may_open);

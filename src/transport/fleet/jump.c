@@ -22,7 +22,8 @@ static struct fleet_host *find_jump(struct fleet *fleet, const struct endpoint *
     return host;
 }
 
-/* A passage is a request like a command, but one that nobody waits for when the fleet runs: its link does. */
+/* A passage is a request like a command, but it does not keep fleet_run going: the command of the inner host
+ * does. */
 void passage_start(struct fleet *fleet, const struct endpoint *jump, struct passage *passage)
 {
     struct fleet_exec *exec = xcalloc(1, sizeof(*exec));
@@ -74,7 +75,7 @@ void fleet_jump_ended(struct fleet_exec *exec, const struct error *err)
         return;
     }
     passage->request = NULL;
-    if (err->kind) { /* else the socket tells whoever passes through that the connection has ended */
+    if (err->kind) { /* else the end of the socket tells the inner link */
         passage->failed(passage->ctx, err);
     }
 }

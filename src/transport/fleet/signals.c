@@ -50,7 +50,7 @@ static void on_background(uv_poll_t *handle, int status, int events)
 {
     struct fleet *fleet = handle->data;
 
-    (void)status; /* an error of the descriptor is its owner's to find */
+    (void)status; /* the owner of the descriptor finds its error */
     (void)events;
     if (fleet->background == handle) {
         fleet->background_callback(fleet->background_ctx);

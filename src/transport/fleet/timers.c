@@ -1,4 +1,4 @@
-/* The caller's timers, and its descriptors that it waits for once. */
+/* Timers of the caller, and descriptors that it waits for once. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
 /*
- * What messages of OpenSSH's client mean. Texts of 8.0 to 9.2: ssh.c, sshconnect.c, sshconnect2.c,
- * authfile.c, packet.c, clientloop.c.
+ * Classifies the messages of OpenSSH's client. Source: versions 8.0 to 9.2, ssh.c, sshconnect.c,
+ * sshconnect2.c, authfile.c, packet.c, clientloop.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct meaning {
     const char *hint;
 };
 
-/* The first that is found holds: what names a cause stands before what follows from it. */
+/* The first text that is found wins, so that causes come before their consequences. */
 static const struct meaning meanings[] = {
     {"Could not resolve hostname", &kind_name_not_resolved,
      "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it"},
@@ -46,7 +46,7 @@ static const struct meaning meanings[] = {
     {"jumphost loop", &kind_ssh_config, "look at ProxyJump in the configuration"},
 };
 
-/* What a jump says that reaches no further: "channel 0: open failed: …". */
+/* Messages of a jump host that cannot connect: "channel 0: open failed: …". */
 static const struct meaning meanings_behind[] = {
     {"refused", &kind_refused, "is sshd running there, and on that port"},
     {"timed out", &kind_timed_out, "is the host up and reachable from the jump host"},
@@ -67,7 +67,7 @@ static const struct meaning *find_meaning(const char *said, const struct meaning
     return NULL;
 }
 
-/* Lines of a server that drops a connection it has no room for. */
+/* Lines of a server that drops a connection because it has no room. */
 static bool is_dropped(const char *said)
 {
     return strstr(said, "kex_exchange_identification: ") || strstr(said, "ssh_exchange_identification: ");
@@ -81,7 +81,7 @@ bool openssh_is_early(const struct openssh_command *command)
            !find_meaning(aside, meanings, ARRAY_LEN(meanings));
 }
 
-/* The line that holds the text; the last one that says anything when text is NULL. Caller frees. */
+/* The line that contains the text; text NULL: the last line that is not empty. The caller frees. */
 static char *pick_line(const char *said, const char *text)
 {
     const char *start = said, *at = text ? strstr(said, text) : NULL;
@@ -135,7 +135,7 @@ static void set_changed(const char *said, struct error *err)
               (int)strcspn(at, " \r\n"), at, (int)strcspn(hash, ".\r\n"), hash);
 }
 
-/* host_key: that the server showed; NULL: none, or it is somebody else's. */
+/* host_key: the one that the server has shown; NULL: none, or it belongs to another host. */
 static void set_meaning(const char *said, const struct meaning *meaning, const char *host_key,
                         struct error *err)
 {
@@ -158,7 +158,7 @@ static void set_dropped(const struct openssh_command *command, struct error *err
 {
     AUTO_FREE char *aside = pick_line(str_text(&command->aside), NULL);
 
-    if (aside[0] != '\0') { /* of a ProxyCommand, as a rule */
+    if (aside[0] != '\0') { /* usually of a ProxyCommand */
         error_set(err, &kind_connection_lost, "ssh: the connection ends before the login: %s", aside);
         error_hint(err, "look at its ProxyCommand in ssh_config");
         return;
@@ -169,7 +169,7 @@ static void set_dropped(const struct openssh_command *command, struct error *err
                     " once");
 }
 
-/* What a jump, or a ProxyCommand that is an ssh too, has said. False: nothing that is understood. */
+/* Explain messages of a jump host, or of a ProxyCommand that runs ssh. False: there is none that is known. */
 static bool explain_aside(const struct openssh_command *command, struct error *err)
 {
     static const struct error_kind *const out_of_reach[] = {
@@ -220,11 +220,11 @@ static void explain_end(const struct openssh_command *command, struct error *err
     error_set(err, &kind_connection_lost, "ssh: %s", last[0] != '\0' ? last : "it ended before the login");
 }
 
-/* The server's banner comes on standard error, apart from what ssh says itself. */
+/* The server's banner comes on standard error, separate from the messages of ssh. */
 void openssh_explain(const struct openssh_command *command, struct error *err)
 {
     explain_end(command, err);
-    if (err->kind != &kind_hostkey_changed && err->kind != &kind_hostkey_unknown) { /* texts of our own */
+    if (err->kind != &kind_hostkey_changed && err->kind != &kind_hostkey_unknown) { /* our own texts */
         openssh_drop_name(command->child.link->endpoint, err);
     }
     if (err->kind == &kind_connection_lost && command->greeting.len > 0) {

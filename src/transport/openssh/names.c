@@ -1,6 +1,6 @@
 /*
- * Messages of OpenSSH's client name the host they are about. Its name stands before each message of ours
- * anyway, and the same failure of many hosts has to be one message: so it is taken out.
+ * Removes the host's name from messages of OpenSSH's client, so that the same failure of many hosts is one
+ * message; our own message has the name anyway.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool is_address(const char *word)
     return inet_pton(AF_INET, word, &in4) == 1 || inet_pton(AF_INET6, word, &in6) == 1;
 }
 
-/* Words that ssh puts before a name; a host may be called so itself. */
+/* Words that ssh puts before a name; a host may have such a name itself. */
 static bool is_own_word(const char *word)
 {
     static const char *const words[] = {"host", "hostname", "server", "port", "key", "connect"};
@@ -41,7 +41,8 @@ static bool is_name(const struct endpoint *endpoint, const char *word)
            is_address(word);
 }
 
-/* "NAME", "[NAME]", "[NAME]:PORT", "USER@NAME": is it the host's? The user is returned through *user_len. */
+/* "NAME", "[NAME]", "[NAME]:PORT", "USER@NAME": is it the name of the host? *user_len: the length of the
+ * user. */
 static bool names_host(const struct endpoint *endpoint, const char *word, size_t len, size_t *user_len)
 {
     AUTO_FREE char *text = xstrndup(word, len);
@@ -64,7 +65,7 @@ static bool ends_with_word(const struct str *text, const char *word)
            (text->len == len || str_text(text)[text->len - len - 1] == ' ');
 }
 
-/* In place of the host's name; length of the word, its ':' or ',' apart. */
+/* What replaces the host's name. Returns the length of the word without its ':' or ','. */
 static void add_stand_in(struct str *out, const char *word, size_t user_len)
 {
     static const char *const before[] = {"by", "from", "to", "for", "with"};

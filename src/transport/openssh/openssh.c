@@ -21,7 +21,7 @@
 #include "model/kind.h"
 #include "transport/openssh/openssh_internal.h"
 
-#define SAID_BYTES    8192 /* kept of what ssh says of itself */
+#define SAID_BYTES    8192 /* kept of ssh's own messages */
 #define STATUS_DIGITS 3
 #define SERVER_KEY    "debug1: Server host key: "
 #define GREETING      "_exchange_identification: banner line "
@@ -33,7 +33,7 @@ static bool openssh_serves(const struct endpoint *endpoint)
     return endpoint->openssh && !endpoint->local;
 }
 
-/* Three pipes and one for ssh's own messages, of which both ends are here. */
+/* Three pipes, and both ends of one for ssh's own messages. */
 static size_t openssh_files(const struct endpoint *endpoint)
 {
     (void)endpoint;
@@ -50,7 +50,7 @@ static struct deadlines *deadlines_of(const struct openssh_command *command)
     return command->child.link->shared->setup.deadlines;
 }
 
-/* Without the CR of ssh's lines. A byte may become three there. */
+/* Drops the CR of ssh's lines. One byte may become three in the copy. */
 static void keep(struct str *said, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
@@ -63,7 +63,7 @@ static void keep(struct str *said, const char *bytes, size_t len)
     }
 }
 
-/* --- what ssh says of itself --- */
+/* --- ssh's own messages --- */
 
 static void note_started(struct openssh_command *command)
 {
@@ -102,7 +102,7 @@ static void take_line(struct openssh_command *command, const char *line, size_t 
     }
 }
 
-/* All that is there, without waiting. */
+/* Read what is available, without waiting. */
 static void read_log(struct openssh_command *command)
 {
     char buffer[4096];
@@ -137,7 +137,7 @@ static void on_log(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* --- what the command says --- */
+/* --- output of the command --- */
 
 static void hand_on(struct openssh_command *command, int stream, const char *bytes, size_t len)
 {
@@ -148,7 +148,7 @@ static void hand_on(struct openssh_command *command, int stream, const char *byt
     }
 }
 
-/* How much at the end of the text may be the beginning of the mark. */
+/* How many bytes at the end of the text may be the beginning of the mark. */
 static size_t count_held(const struct str *text, const char *mark)
 {
     size_t mark_len = strlen(mark), most = text->len < mark_len ? text->len : mark_len - 1;
@@ -167,8 +167,8 @@ static void release_held(struct openssh_command *command, size_t len)
     str_consume(&command->held, len);
 }
 
-/* The text begins with the mark. Length of the line with the status; 0: its end has not come; -1: it is none,
- * because others can see the mark in a list of processes, and write it. */
+/* The text begins with the mark. Returns the length of the line with the status; 0: the line is not complete;
+ * -1: it has no status, because others can see the mark in a process list and print it. */
 static int read_status(const struct openssh_command *command, int *status)
 {
     const char *text = str_text(&command->held);
@@ -184,7 +184,7 @@ static int read_status(const struct openssh_command *command, int *status)
     return text[at] == '\n' && at > from && *status <= 255 ? (int)at + 1 : -1;
 }
 
-/* The line with the status is taken out; what might become one is held back. */
+/* Takes out the line with the status, and holds back what may become such a line. */
 static void take_stderr(struct openssh_command *command, const char *bytes, size_t len)
 {
     struct str *held = &command->held;
@@ -248,7 +248,7 @@ static void on_again(void *ctx)
 
 static struct openssh_command *make_command(struct child_link *link, struct transport_job *job);
 
-/* A server that is busy drops connections before the key exchange: a new process tries again. */
+/* A busy server drops connections before the key exchange: a new process tries again. */
 static void try_again(struct openssh_command *command)
 {
     struct child_link *link = command->child.link;
@@ -410,7 +410,7 @@ static struct openssh_command *make_command(struct child_link *link, struct tran
     command->turn.granted = on_granted;
     command->turn.ctx = command;
     openssh_make_mark(command->mark);
-    command->child.input_held = true; /* until the session is open: another try has to have it whole */
+    command->child.input_held = true; /* until the session is open: another try needs all of it */
     child_attach(&command->child, link, job);
     return command;
 }

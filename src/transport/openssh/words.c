@@ -1,3 +1,4 @@
+/* The command line of the system's ssh: its options, its environment, and the shell around the command. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,16 @@
 #include "base/text.h"
 #include "transport/openssh/openssh_internal.h"
 
-#define ARGUMENT_BYTES 131071 /* the longest word that execve takes */
+#define ARGUMENT_BYTES 131071 /* the longest argument that execve accepts */
 
-/* In csh a quoted line break, in fish a quoted backslash has a meaning: neither stands in here. */
+/* A quoted line break is special in csh, a quoted backslash in fish: the text contains neither. */
 static const char wrapper[] = "c=$(printf %b \"$1\"); exec 3>&2 2>/dev/null;"
                               " \"${SHELL:-/bin/sh}\" -c \"$c\" 2>&3 3>&-; s=$?;"
                               " printf \"\\n%s%d\\n\" \"$2\" \"$s\" >&3; exit \"$s\"";
 
 void openssh_make_mark(char mark[OPENSSH_MARK_LEN + 1])
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32: no bias in a byte's low bits */
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32 divides 256: no bias */
     unsigned char random[OPENSSH_MARK_LEN];
 
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
@@ -38,7 +39,7 @@ static bool is_plain(char c, const char *more)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr(more, c);
 }
 
-/* Text that every shell reads alike within single quotes, for printf's %b. */
+/* Encodes text so that every shell reads it the same way in single quotes, for %b of printf. */
 static void add_encoded(struct str *out, const char *text)
 {
     static const char plain[] = " _-+=:,./@%";
@@ -52,15 +53,15 @@ static void add_encoded(struct str *out, const char *text)
     }
 }
 
-/* The command as its login shell would run it, with a shell around it that says its status; as it is when
- * that makes it too long. */
+/* The command as its login shell would run it, inside a shell that prints its status; unchanged if that makes
+ * it too long. */
 static char *wrap(const char *command, const char *mark)
 {
     struct str out = STR_INIT;
 
     str_addf(&out, "exec /bin/sh -c '%s' sh '", wrapper);
     add_encoded(&out, command);
-    str_addf(&out, "' '%s'", mark + 1); /* its line break is the wrapper's */
+    str_addf(&out, "' '%s'", mark + 1); /* its line break belongs to the wrapper */
     if (out.len <= ARGUMENT_BYTES) {
         return str_detach(&out);
     }
@@ -84,8 +85,8 @@ static void add_option(struct strlist *words, const char *format, ...)
     va_end(args);
 }
 
-/* A word of a ProxyCommand: for the caller's shell whatever it is, for ssh's look at quotes, and not a token
- * to be replaced. Backslashes alone may be nested there. */
+/* Quotes a word of a ProxyCommand for any shell of the caller, for ssh's own check of quotes, and against
+ * token expansion. Only backslashes can be nested there. */
 static void add_proxy_word(struct str *out, const char *word)
 {
     static const char plain[] = "_-+=:,./@%";
@@ -99,7 +100,7 @@ static void add_proxy_word(struct str *out, const char *word)
 static void add_way(struct strlist *words, const struct transport_setup *setup,
                     const struct endpoint *endpoint);
 
-/* As ProxyJump does, but with our promises for the jump: its ssh is given no option of this one's. */
+/* Like ProxyJump, but with our own options for the jump host: ssh does not pass its options on. */
 static void add_jump(struct strlist *words, const struct transport_setup *setup, const struct endpoint *jump)
 {
     AUTO_STRLIST struct strlist own = STRLIST_INIT;
@@ -115,7 +116,7 @@ static void add_jump(struct strlist *words, const struct transport_setup *setup,
     add_option(words, "ProxyCommand=%s", str_text(&command));
 }
 
-/* How a host is reached and trusted, and how long it is waited for; the first of an option holds. */
+/* How the host is reached and trusted, and the time limits; ssh uses the first value of an option. */
 static void add_way(struct strlist *words, const struct transport_setup *setup,
                     const struct endpoint *endpoint)
 {
@@ -145,7 +146,7 @@ void openssh_make_words(const struct endpoint *endpoint, const struct transport_
         "Tunnel=no",
         "LogLevel=DEBUG1",
         "EscapeChar=none",
-        "SetEnv=MTLAUNCH_CLIENT=openssh", /* the first SetEnv is the only one */
+        "SetEnv=MTLAUNCH_CLIENT=openssh", /* ssh uses the first SetEnv only */
     };
 
     strlist_add(words, "ssh");

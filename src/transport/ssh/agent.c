@@ -1,3 +1,4 @@
+/* The client of the ssh agent: asks one question per connection and parses the list of keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,12 @@
 #include "transport/ssh/agent_internal.h"
 #include "transport/ssh/wire_internal.h"
 
-#define MAX_ANSWER ((size_t)256 << 10) /* as OpenSSH has it */
+#define MAX_ANSWER ((size_t)256 << 10) /* as in OpenSSH */
 #define MAX_KEYS   1024
 
 struct agent_question {
     uv_poll_t poll;
-    int fd; /* -1: none could be had */
+    int fd; /* -1: there is none */
     struct deadlines *deadlines;
     struct deadline deadline;
     unsigned timeout_ms;
@@ -93,7 +94,7 @@ static void on_deadline(void *ctx)
     tell_trouble(question, what);
 }
 
-/* Both: true while the question goes on; else it has been answered and is not to be touched. */
+/* Both return true while the question goes on; otherwise it was answered and must not be touched. */
 static bool on_writable(struct agent_question *question)
 {
     ssize_t n = send(question->fd, str_text(&question->out), question->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -157,7 +158,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* Why the socket cannot be used is told by the loop, as every other end. */
+/* The answer callback has to come from the loop, also when there is no socket. */
 static void on_away(void *ctx)
 {
     struct agent_question *question = ctx;
@@ -232,7 +233,7 @@ static char *encode_base64(const char *bytes, size_t len)
     return str_detach(&out);
 }
 
-/* A string of the wire: its length, then its bytes. False when it does not fit. */
+/* Take a string of the wire format: its length, then its bytes. False: it does not fit. */
 static bool take_string(const struct str *answer, size_t *at, const char **bytes, size_t *len)
 {
     const char *p = str_text(answer) + *at;

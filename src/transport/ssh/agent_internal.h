@@ -19,20 +19,20 @@
 
 struct agent_question;
 
-/* The answer without its length, or NULL with err (kind_auth_failed: the agent is away or does not answer;
- * kind_local: there is no socket to ask it). */
+/* The answer without its length, or NULL with err (kind_auth_failed: the agent does not run or does not
+ * answer; kind_local: no socket could be made). */
 typedef void (*agent_answer)(void *ctx, const struct str *answer, const struct error *err);
 
 /*
- * Ask (message without its length). answer comes once, from the loop, unless the question is dropped before.
- * The question frees itself after it.
+ * Ask the agent; message is without its length. answer is called once, from the loop, unless the question is
+ * dropped before. The question frees itself after that.
  */
 struct agent_question *agent_ask(uv_loop_t *loop, struct deadlines *deadlines, const char *path,
                                  const void *message, size_t len, unsigned timeout_ms, agent_answer answer,
                                  void *ctx);
 void agent_drop(struct agent_question *question); /* NULL accepted */
 
-/* code: errno of the socket that could not be had. */
+/* code: errno of the socket that could not be made. */
 void agent_out_of_files(int code, struct error *err);
 
 /* A key that an agent holds. */
@@ -48,7 +48,7 @@ struct agent_list {
     size_t len, cap;
 };
 
-/* Take an answer to SSH_AGENT_IDENTITIES apart; -1 with err (kind_auth_failed) when it is none. */
+/* Parse an answer to SSH_AGENT_IDENTITIES; -1 with err (kind_auth_failed) when it is not valid. */
 int agent_list_parse(const char *path, const struct str *answer, struct agent_list *list, struct error *err);
 void agent_list_release(struct agent_list *list);
 

@@ -1,9 +1,9 @@
 /*
- * The login with keys of an ssh agent. libssh asks an agent itself, one call after the other, and waits for
- * each answer. So it is given one end of a socket pair instead of the agent, on which the list of the keys
- * that shall be offered lies ready, and its calls are made in the loop's thread pool, the session left alone
- * meanwhile; a signature that it wants is asked for from the loop. Closing the pair ends a call that waits.
- * A key that the agent refuses to sign with ends libssh's login: it begins again with those behind that key.
+ * The login with keys of an ssh agent. libssh asks an agent with blocking calls. So it gets one end of a
+ * socket pair in place of the agent, where the list of the keys to offer is ready to be read, and its calls
+ * run in the thread pool of the loop; nothing else touches the session meanwhile. When it wants a signature,
+ * the loop asks the agent. Closing the pair ends a call that waits. When the agent refuses to sign, the login
+ * of libssh ends, and starts again with the remaining keys.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,29 +17,29 @@
 #include "transport/ssh/ssh_internal.h"
 #include "transport/ssh/wire_internal.h"
 
-#define LIST_MS 5000 /* for the agent to list its keys */
+#define LIST_MS 5000 /* time limit for the agent to list its keys */
 
 struct ssh_agent_login {
     struct ssh_connection *connection;
     enum { AGENT_LISTING, AGENT_LISTED, AGENT_OFFERING } state;
     struct agent_question *question;
-    const struct agent_list *list; /* the fleet's; NULL: trouble says why */
-    const struct agent_key **keys; /* of the list, what may be offered, in this order */
+    const struct agent_list *list; /* kept by the fleet; NULL: trouble says why */
+    const struct agent_key **keys; /* keys of the list that may be offered, in this order */
     size_t keys_len, keys_cap;
-    size_t next, with_libssh;        /* the first that is not done with, and how many libssh has from there */
+    size_t next, with_libssh;        /* the first key that is left, and how many libssh has from there on */
     const struct agent_key *signing; /* what the agent was last asked to sign with */
-    const struct agent_key *refused; /* the same, when it does not do so */
-    struct strlist refusals;         /* all such */
+    const struct agent_key *refused; /* the key that it has refused to sign with */
+    struct strlist refusals;         /* all such keys */
     int pair[2];                     /* ours, libssh's; -1: not made */
     uv_poll_t poll;                  /* of ours */
-    struct str in;                   /* what libssh asks */
+    struct str in;                   /* requests of libssh */
     uv_work_t work;
     bool answered;
     int answer;
     bool running, closed, poll_closed;
 };
 
-/* --- what agents list, once a fleet --- */
+/* --- lists of agents, kept for all hosts --- */
 
 struct listed {
     char *path;
@@ -111,7 +111,7 @@ static bool is_used_up(const struct ssh_connection *connection, const struct age
     return false;
 }
 
-/* Do the identities name that key, though their files cannot be used? */
+/* Do the identities name that key, although their files cannot be used? */
 static bool is_named(const struct ssh_connection *connection, const struct agent_key *key)
 {
     for (size_t i = 0; i < connection->offers_len; i++) {
@@ -154,7 +154,7 @@ static void choose_keys(struct ssh_agent_login *login)
     }
 }
 
-/* The server has refused that many more. */
+/* The server has refused so many more keys. */
 static void add_tried(struct ssh_agent_login *login, size_t count)
 {
     struct ssh_connection *connection = login->connection;
@@ -166,7 +166,7 @@ static void add_tried(struct ssh_agent_login *login, size_t count)
     connection->offered += count;
 }
 
-/* The agent does not sign with the refused key; those before it were refused by the server. */
+/* The agent has refused to sign with a key; the server has refused the keys before it. */
 static void pass_over_refused(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
@@ -206,7 +206,7 @@ static void send_to_libssh(struct ssh_agent_login *login, const char *bytes, siz
 
     add_string(&message, bytes, len);
     if (send(login->pair[0], str_text(&message), message.len, MSG_NOSIGNAL) != (ssize_t)message.len) {
-        shutdown(login->pair[0], SHUT_RDWR); /* libssh does not take what it asked for */
+        shutdown(login->pair[0], SHUT_RDWR); /* libssh does not read the answer */
     }
 }
 
@@ -228,7 +228,7 @@ static void on_signed(void *ctx, const struct str *answer, const struct error *e
     send_to_libssh(login, answer ? str_text(answer) : failure, answer ? answer->len : 1);
 }
 
-/* Which of the keys libssh has a request is about; NULL: none of them. */
+/* The key that the request is about; NULL: none of those that libssh has. */
 static const struct agent_key *find_key(const struct ssh_agent_login *login, const char *request, size_t len)
 {
     for (size_t i = login->next; i < login->next + login->with_libssh; i++) {
@@ -241,7 +241,7 @@ static const struct agent_key *find_key(const struct ssh_agent_login *login, con
     return NULL;
 }
 
-/* What libssh asks: the list lies ready for it; a signature is asked for. */
+/* Serve the requests of libssh. The list is there already; for a signature the agent is asked. */
 static void serve(struct ssh_agent_login *login)
 {
     struct ssh_link *link = login->connection->link;
@@ -293,7 +293,7 @@ static void on_pair_closed(uv_handle_t *handle)
     free_login(login);
 }
 
-/* The agent's trouble says why not. */
+/* False: agent_trouble says why. */
 static bool make_pair(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
@@ -314,12 +314,12 @@ static bool make_pair(struct ssh_agent_login *login)
     }
     login->poll.data = login;
     login->poll_closed = false;
-    ssh_set_agent_socket(connection->session, login->pair[1]); /* libssh's from here */
+    ssh_set_agent_socket(connection->session, login->pair[1]); /* owned by libssh from here on */
     uv_poll_start(&login->poll, UV_READABLE, on_pair_ready);
     return true;
 }
 
-/* Let libssh have the keys that are left, no more than a server takes. False: there are none. */
+/* Give libssh the remaining keys, but no more than a server accepts. False: there are none. */
 static bool offer(struct ssh_agent_login *login)
 {
     size_t count = login->keys_len - login->next, room = SSH_MAX_OFFERS - login->connection->offered;
@@ -402,7 +402,7 @@ static void after_work(uv_work_t *request, int status)
     ssh_connection_take_back(connection);
 }
 
-/* The answer to the last call in *answer, when there is one; else a call begins. */
+/* True: *answer is the result of the last call. False: a call runs. */
 static bool call_libssh(struct ssh_agent_login *login, int *answer)
 {
     struct ssh_connection *connection = login->connection;

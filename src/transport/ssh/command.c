@@ -1,3 +1,4 @@
+/* Commands of the ssh transport: each is one channel of a session, from its opening to its exit status. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +7,10 @@
 #include "model/kind.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define PIECE_BYTES 32768 /* libssh keeps all it is given in memory until the socket takes it */
+#define PIECE_BYTES 32768 /* libssh buffers everything in memory until the socket accepts it */
 
-/* One channel. A cancelled one whose open or exec is under way stays, without a job, until it can be closed.
+/* One channel. When a command is cancelled while the channel is being opened, it stays without a job until it
+ * can be closed.
  */
 struct ssh_command {
     struct ssh_connection *connection;
@@ -18,16 +20,16 @@ struct ssh_command {
     struct ssh_channel_callbacks_struct callbacks;
     enum { COMMAND_OPENING, COMMAND_REQUESTING, COMMAND_RUNNING } state;
     size_t sent;      /* of the job's input */
-    bool input_ended; /* end of file is sent, or nobody reads it */
-    bool drained;     /* with hold_input: it has been told that all is sent */
-    bool ended;       /* status or signal has come: result holds it */
+    bool input_ended; /* end of file was sent, or nobody reads the input */
+    bool drained;     /* with hold_input: the owner was told that all is sent */
+    bool ended;       /* the status or signal was received and is in result */
     bool remote_eof, remote_closed;
-    /* Behind the end, without an end of file: the server is asked something, since it answers behind all that
-     * it had to say; data that came meanwhile may have more behind it. */
+    /* After the exit status, without an end of file: the server is asked something, because it answers after
+     * all output that it has; if data came meanwhile, more may follow. */
     bool asking, asked, heard;
-    int64_t ended_ms; /* or when the first answer came */
+    int64_t ended_ms; /* or the time of the first answer */
     struct exec_result result;
-    struct deadline quiet; /* before it runs: until its start has to be confirmed */
+    struct deadline quiet; /* before the command runs: the time limit for its start */
 };
 
 static struct deadlines *deadlines_of(const struct ssh_command *command)
@@ -40,7 +42,7 @@ static const struct transport_events *events_of(const struct ssh_command *comman
     return command->connection->link->events;
 }
 
-/* Wait a little for output that comes behind the end, but not for ever. */
+/* Wait for output that comes after the exit status, but not for ever. */
 static void wait_for_quiet(struct ssh_command *command)
 {
     int64_t left = command->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(command));
@@ -122,7 +124,7 @@ static void discard(struct ssh_command *command, bool close_channel)
     deadline_clear(deadlines_of(command), &command->quiet);
     ssh_remove_channel_callbacks(command->channel, &command->callbacks);
     if (close_channel) {
-        ssh_channel_free(command->channel); /* says "close" first when that has not been said */
+        ssh_channel_free(command->channel); /* sends "close" first if that was not sent */
     }
     free(command);
 }
@@ -146,7 +148,7 @@ static void finish_with(struct ssh_command *command, const struct error_kind *ki
     finish(command, true);
 }
 
-/* A server that lives and does not answer is as good as lost. */
+/* A server that is alive but does not answer is treated as lost. */
 static void fail_unanswered(const struct ssh_command *command)
 {
     struct ssh_connection *connection = command->connection;
@@ -166,7 +168,7 @@ static void on_quiet(void *ctx)
         fail_unanswered(command);
         return;
     }
-    if (*connection->link->shared->setup.paused) { /* nobody listened: that is no quiet */
+    if (*connection->link->shared->setup.paused) { /* nobody listened, so the silence proves nothing */
         command->ended_ms = deadlines_now(deadlines_of(command));
         wait_for_quiet(command);
         return;
@@ -176,7 +178,7 @@ static void on_quiet(void *ctx)
     ssh_connection_step(connection);
 }
 
-/* A variable that no server takes: it has to say so. True: nothing more will come. */
+/* Ask for a variable that no server accepts: it has to refuse. True: no more output will come. */
 static bool step_asking(struct ssh_command *command)
 {
     bool first = !command->asked;
@@ -254,7 +256,7 @@ static void send_input(struct ssh_command *command)
             return;
         }
         if (written < 0) {
-            command->input_ended = true; /* the other side reads no more: its status tells the rest */
+            command->input_ended = true; /* nobody reads the input any more: the exit status will follow */
         } else {
             command->sent += (size_t)written;
         }
@@ -271,14 +273,15 @@ static void send_input(struct ssh_command *command)
 
 static bool step_requesting(struct ssh_command *command)
 {
-    /* A cancelled job's command was sent by the first call; libssh reads the argument only then. */
+    /* The first call has sent the command, and libssh ignores the argument after that: the job may be
+     * cancelled by now. */
     int answer = ssh_channel_request_exec(command->channel, command->job ? command->job->command : "true");
 
     if (!ssh_connection_is_alive(command->connection)) {
         return false;
     }
     if (answer == SSH_AGAIN) {
-        /* A server takes requests and data in order: the input need not wait for the answer. */
+        /* A server handles requests and data in order: the input does not have to wait for the answer. */
         if (command->job) {
             send_input(command);
         }
@@ -303,7 +306,7 @@ static bool step_requesting(struct ssh_command *command)
 static void step_running(struct ssh_command *command)
 {
     if (command->ended) {
-        bool nothing_left = command->asking && step_asking(command); /* which may read more */
+        bool nothing_left = command->asking && step_asking(command); /* this may read more */
         if (nothing_left || command->remote_eof || command->remote_closed) {
             finish(command, true);
         }
@@ -330,7 +333,7 @@ static void step(struct ssh_command *command)
 
 void ssh_command_step_all(struct ssh_connection *connection)
 {
-    LIST_EACH(&connection->commands, struct ssh_command, link, at) { /* a step removes none but its own */
+    LIST_EACH(&connection->commands, struct ssh_command, link, at) { /* a step removes only its own item */
         if (!ssh_connection_is_alive(connection)) {
             return;
         }

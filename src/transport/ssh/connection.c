@@ -1,3 +1,5 @@
+/* One socket with one libssh session: watched by the loop, stepped through login and commands, kept alive,
+ * closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libssh/server.h> /* ssh_send_keepalive */
@@ -15,8 +17,8 @@
 #include "transport/ssh/ssh_internal.h"
 
 #define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
-#define LINGER_MS       200   /* for a kill to arrive: a reset at once would throw it away */
-#define CARRY_MS        600   /* for those who go through to come to their end, kills included */
+#define LINGER_MS       200   /* for a kill request to arrive: an immediate reset would discard it */
+#define CARRY_MS        600   /* for connections that pass through to end, including their kill requests */
 
 static void on_ready(uv_poll_t *poll, int status, int events);
 static void on_keepalive(void *ctx);
@@ -38,7 +40,7 @@ static int set_connect_error(struct ssh_link *link, int code, struct error *err)
     return error_hint(err, "is the host up and reachable from here");
 }
 
-/* A socket on its way to the address, or -1. */
+/* Start to connect to the address. Returns a socket, or -1. */
 static int start_connect(struct ssh_link *link, const struct addrinfo *address, struct error *err)
 {
     int one = 1, user_timeout = USER_TIMEOUT_MS;
@@ -80,7 +82,7 @@ static void on_poll_closed(uv_handle_t *poll)
     free(poll);
 }
 
-/* To be called before anyone else can have the descriptor's number: see the header. */
+/* Has to be called before the number of the descriptor can be reused: see the header. */
 static void drop_poll(struct ssh_connection *connection)
 {
     if (connection->poll) {
@@ -118,7 +120,7 @@ struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct a
 
 struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err)
 {
-    return make_connection(link, fd, err); /* it can be written to at once: connected */
+    return make_connection(link, fd, err); /* it is writable at once, because it is connected */
 }
 
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out)
@@ -207,7 +209,8 @@ static bool is_paused(const struct ssh_connection *connection)
            *connection->link->shared->setup.paused;
 }
 
-/* For what libssh waits for. In a pause for nothing: to go on writing it would read as well. */
+/* Wait for what libssh waits for. While output is paused, for nothing: libssh would read when it goes on
+ * writing. */
 void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
@@ -255,7 +258,7 @@ static void enter_open(struct ssh_connection *connection)
     ssh_link_on_open(connection->link);
 }
 
-/* Pass over the commands until a pass has read nothing more: see the header. */
+/* Step all commands until a pass has read nothing more: see the header. */
 static void step_open(struct ssh_connection *connection)
 {
     uint64_t before;
@@ -311,7 +314,7 @@ static void go_on_closing(struct ssh_connection *connection)
     }
 }
 
-/* libuv turns POLLERR into a status and stops the handle: the step finds out what it was. */
+/* libuv turns POLLERR into a status and stops the handle: the step finds the cause. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct ssh_connection *connection = poll->data;
@@ -336,8 +339,8 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* A stopped sshd is never seen by TCP, a cut cable not while nothing is sent: only silence after a question
- * tells. */
+/* TCP never notices a stopped sshd, and a cut cable only when something is sent: only a question without an
+ * answer proves that the host is gone. */
 static void on_keepalive(void *ctx)
 {
     struct ssh_connection *connection = ctx;
@@ -357,7 +360,7 @@ static void on_keepalive(void *ctx)
     }
     connection->heard = connection->bytes.in_bytes;
     if (connection->silent_ticks > 0) {
-        /* Non-blocking, a first call sends the question and the next one collects its answer. */
+        /* In non-blocking mode the first call sends the question, and the next one collects its answer. */
         ssh_send_keepalive(connection->session);
         ssh_send_keepalive(connection->session);
     }

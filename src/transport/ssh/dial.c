@@ -9,7 +9,8 @@
 #include "transport/ssh/ssh_internal.h"
 
 #define PATIENCE_MS 2000 /* with a server that says nothing: others may have the turn then */
-#define ABSENCE_MS  1000 /* of this process: a login that breaks after it is its own fault */
+/* Of absence of this process: a login that breaks after it was not the fault of the server. */
+#define ABSENCE_MS 1000
 
 static void try_address(struct ssh_link *link);
 
@@ -144,7 +145,7 @@ void ssh_link_on_open(struct ssh_link *link)
     link->events->opened(link->owner);
 }
 
-/* Of several addresses, what one said itself counts more than that another one has no route. */
+/* Of several addresses, an answer of one counts more than the missing route to another one. */
 static void keep_trouble(struct ssh_link *link, const struct error *err)
 {
     if (!link->trouble.kind || link->trouble.kind == &kind_unreachable || err->kind != &kind_unreachable) {
@@ -170,7 +171,7 @@ static int64_t lost_ms(const struct ssh_link *link)
     return loop_clock_lost(&link->shared->setup.deadlines->clock);
 }
 
-/* Servers end logins that take long (LoginGraceTime): was it this process that did not answer? */
+/* Servers end logins that take too long (LoginGraceTime): did this process not answer in time? */
 static bool is_own_absence(const struct ssh_link *link, const struct error *err)
 {
     return err->kind == &kind_connection_lost && link->connection &&
@@ -306,7 +307,7 @@ static void on_passage_opened(void *ctx, int fd)
 
 /* --- the beginning and the end --- */
 
-/* AddressFamily: leave only such addresses; NULL when there is none. */
+/* Keep only the addresses that AddressFamily allows; NULL: there is none. */
 static struct addrinfo *keep_family(struct addrinfo *list, int family)
 {
     struct addrinfo **at = &list;
@@ -339,7 +340,8 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
         try_address(link);
         return;
     }
-    if (strcmp(link->endpoint->name, link->endpoint->hostname) == 0) { /* not named: many may share this */
+    /* The same name is not repeated, so that many hosts can share the text. */
+    if (strcmp(link->endpoint->name, link->endpoint->hostname) == 0) {
         error_set(&err, &kind_name_not_resolved, "the name is not resolved: %s", gai_strerror(code));
     } else {
         error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
@@ -370,8 +372,8 @@ void ssh_link_dial(struct ssh_link *link)
     arm(&link->limit, on_limit, link);
     arm(&link->patience, on_patience, link);
     link->left_ms = connect_ms(link);
-    link->phase = SSH_PHASE_TURN; /* in which no time passes */
-    if (endpoint->jump) {         /* which looks the name up */
+    link->phase = SSH_PHASE_TURN; /* no time passes in this phase */
+    if (endpoint->jump) {         /* the jump host looks up the name */
         link->via = endpoint_login_key(endpoint->jump);
         try_address(link);
         return;

@@ -21,13 +21,13 @@ struct ssh_forward {
     struct ssh_channel_callbacks_struct callbacks;
     char *host;
     unsigned port;
-    int fd; /* ours of the pair; -1 while the channel opens */
+    int fd; /* our end of the pair; -1: the channel is not open yet */
     uv_poll_t poll;
-    int waits_for;         /* events of poll */
+    int waits_for;         /* the events that poll is started with */
     bool channel_readable; /* it has data that was not read */
     bool channel_ended;
     bool fd_readable;
-    struct str pending; /* from the channel, not taken by the socket yet */
+    struct str pending; /* read from the channel, not written to the socket yet */
 };
 
 static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_t len, int is_stderr,
@@ -41,7 +41,7 @@ static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_
     (void)len;
     (void)is_stderr;
     forward->channel_readable = true;
-    return 0; /* it stays in the channel's buffer */
+    return 0; /* leave it in the buffer of the channel */
 }
 
 static void on_end(ssh_session session, ssh_channel channel, void *userdata)
@@ -63,7 +63,7 @@ static void on_poll_closed(uv_handle_t *handle)
     free(forward);
 }
 
-/* Out of the connection, without a word. The channel is libssh's to free when its session is lost. */
+/* Leave the connection without an event. When the session is lost, libssh frees the channel. */
 static void discard(struct ssh_forward *forward, bool alive)
 {
     list_remove(&forward->link);
@@ -135,8 +135,8 @@ static const struct error_kind *classify(const char *reason)
     return &kind_unreachable;
 }
 
-/* Others pass through at this time: the server takes no more than it has. Alone, it forwards nothing of the
- * kind. */
+/* While others pass through, a refusal means that the server takes no more. Otherwise it does not forward
+ * this at all. */
 static void fail_refused(struct ssh_forward *forward, const char *reason)
 {
     const struct ssh_link *link = forward->connection->link;
@@ -204,7 +204,7 @@ static int make_pair(struct ssh_forward *forward)
     return ends[1];
 }
 
-/* False: it could not be, and is gone. */
+/* False: it failed, and forward is freed. */
 static bool enter_open(struct ssh_forward *forward)
 {
     const struct ssh_link *link = forward->connection->link;
@@ -245,7 +245,7 @@ static bool step_opening(struct ssh_forward *forward)
 
 /* --- bytes go through --- */
 
-/* False: the socket takes no more for now, or is gone. */
+/* False: the socket accepts no more for now, or is closed. */
 static bool flush(struct ssh_forward *forward)
 {
     while (forward->pending.len > 0) {
@@ -262,7 +262,7 @@ static bool flush(struct ssh_forward *forward)
     return true;
 }
 
-/* From the channel to the socket. False: the other side is done, and all of it was passed on. */
+/* Copy from the channel to the socket. False: the other side has ended, and everything was copied. */
 static bool pass_in(struct ssh_forward *forward)
 {
     char buffer[PIECE_BYTES];
@@ -290,7 +290,7 @@ static bool may_send(const struct ssh_forward *forward)
            (ssh_get_poll_flags(forward->connection->session) & SSH_WRITE_PENDING) == 0;
 }
 
-/* From the socket to the channel. False: whoever went through has closed. */
+/* Copy from the socket to the channel. False: the inner connection was closed. */
 static bool pass_out(struct ssh_forward *forward)
 {
     char buffer[PIECE_BYTES];
@@ -343,7 +343,7 @@ static void step(struct ssh_forward *forward)
 
 void ssh_forward_step_all(struct ssh_connection *connection)
 {
-    LIST_EACH(&connection->forwards, struct ssh_forward, link, at) { /* a step removes none but its own */
+    LIST_EACH(&connection->forwards, struct ssh_forward, link, at) { /* a step removes only its own item */
         if (!ssh_connection_is_alive(connection)) {
             return;
         }

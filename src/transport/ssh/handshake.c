@@ -12,8 +12,7 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define HANDSHAKE_BYTES                                                                                      \
-    262144 /* a handshake takes some 2,000: whoever sends so much has something else in mind */
+#define HANDSHAKE_BYTES 262144 /* a handshake takes some 2,000: this is no ssh server */
 
 int ssh_login_start(struct ssh_connection *connection)
 {
@@ -26,7 +25,8 @@ int ssh_login_start(struct ssh_connection *connection)
         abort(); /* out of memory */
     }
     ssh_options_set(connection->session, SSH_OPTIONS_PROCESS_CONFIG, &no);
-    /* With a descriptor given the name serves nothing; known hosts are ours, libssh must not read them again.
+    /* The descriptor is given, so the name is not used. We check known hosts ourselves; libssh must not read
+     * them again.
      */
     ssh_options_set(connection->session, SSH_OPTIONS_HOST, "node");
     ssh_options_set(connection->session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
@@ -42,7 +42,7 @@ int ssh_login_start(struct ssh_connection *connection)
     return 0;
 }
 
-/* Of "A,B,ext-info-s,kex-strict-s-v00@openssh.com]": what stands behind the algorithms are none. */
+/* Of "A,B,ext-info-s,kex-strict-s-v00@openssh.com]": the entries after the algorithms are not algorithms. */
 static size_t len_of_algorithms(const char *list)
 {
     static const char *const marks[] = {",ext-info-", ",kex-strict-"};
@@ -88,7 +88,7 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
     return false;
 }
 
-/* OpenSSH says why in a line of its own and hangs up; to be told when the tries are used up. */
+/* OpenSSH sends the reason as a line and closes the connection; the error quotes it when no try is left. */
 static void keep_greeting(struct ssh_connection *connection)
 {
     const char *greeting = connection->greeting;
@@ -151,7 +151,7 @@ int ssh_login_handshake(struct ssh_connection *connection)
     ssh_connection_peek(connection);
     answer = ssh_connect(connection->session);
     fd = ssh_get_fd(connection->session);
-    connection->fd = -1; /* libssh's from the first call on */
+    connection->fd = -1; /* owned by libssh from the first call on */
     if (fd >= 0) {
         fcntl(fd, F_SETFL, O_NONBLOCK);
     }

@@ -16,7 +16,7 @@ static bool is_known_algorithm(const struct strlist *types, const char *algorith
     return strlist_has(types, algorithm) || (text_starts(algorithm, "rsa-") && strlist_has(types, "ssh-rsa"));
 }
 
-/* The server picks by the client's order: a key type that is known for the host must stand first. */
+/* The server picks a key type by the client's order, so the types that are known for the host come first. */
 int ssh_hostkey_order(struct ssh_connection *connection, struct error *err)
 {
     struct known_name name = known_name_of(connection->link->endpoint);
@@ -40,8 +40,8 @@ int ssh_hostkey_order(struct ssh_connection *connection, struct error *err)
 }
 
 /*
- * 0; -1: not the host's; 1: try again, asking for a type that is known. A host of which nothing is known may
- * be taken at its word (accept-new); one that shows a key of another type than the known ones is not.
+ * 0: accepted; -1: refused; 1: connect again and ask for a key type that is known. The key of an unknown host
+ * may be accepted (accept-new), but not one of another type than those that are known for the host.
  */
 static int judge_key(struct ssh_connection *connection, const struct known_name *name,
                      const struct known_key *key, struct error *err)

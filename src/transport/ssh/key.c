@@ -1,3 +1,4 @@
+/* Reads private keys and certificates, each file once, and keeps what is wrong with them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ void ssh_keys_free(struct ssh_keys *keys)
     free(keys);
 }
 
-/* Called for a passphrase: the only way libssh tells an encrypted key from a broken one. */
+/* Called for a passphrase: the only way to tell an encrypted key from a broken one with libssh. */
 static int note_passphrase(const char *prompt, char *buffer, size_t len, int echo, int verify, void *asked)
 {
     (void)prompt;
@@ -52,7 +53,7 @@ static int note_passphrase(const char *prompt, char *buffer, size_t len, int ech
     return -1;
 }
 
-/* As ssh: only the mode of a file of the caller's own is judged. */
+/* Like ssh, check the mode only of files that belong to the caller. */
 static int check_file(const char *path, bool has_public, struct error *err)
 {
     struct stat st;
@@ -77,7 +78,8 @@ static int check_file(const char *path, bool has_public, struct error *err)
     return 0;
 }
 
-/* The second word of a public key's or certificate's line: what an agent lists it by. NULL when it is none.
+/* The second word of a line with a public key or a certificate, which is how an agent lists it. NULL: there
+ * is none.
  */
 static char *read_public(const char *path)
 {
@@ -99,7 +101,7 @@ static char *read_public(const char *path)
     return len > 0 ? xstrndup(at, len) : NULL;
 }
 
-/* OpenSSH's form of a private key holds the public half in clear. */
+/* OpenSSH's format of a private key contains the public half unencrypted. */
 static char *read_public_half(const char *path)
 {
     ssh_key key = NULL;
@@ -133,7 +135,7 @@ static void set_unusable(struct ssh_identity *identity)
     error_hint(&identity->trouble, "look at it with: ssh-keygen -y -f %s", identity->path);
 }
 
-/* A file that holds the public half alone: an agent may have the other one. */
+/* A file with only the public half: an agent may have the private one. */
 static bool take_public_half(struct ssh_identity *identity)
 {
     identity->public_base64 = read_public(identity->path);
@@ -168,7 +170,7 @@ static void import_key(struct ssh_identity *identity)
             set_unusable(identity);
         }
     } else if (ssh_pki_export_pubkey_base64(identity->key, &exported) == SSH_OK) {
-        free(identity->public_base64); /* the .pub file may be another key's */
+        free(identity->public_base64); /* the .pub file may belong to another key */
         identity->public_base64 = xstrdup(exported);
         ssh_string_free_char(exported);
     }
@@ -190,7 +192,7 @@ static void decode_base64(const char *text, struct str *out)
     }
 }
 
-/* Behind the string of the wire that stands at that offset; the end when it does not fit. */
+/* The offset behind the string of the wire format at this offset; the end when it does not fit. */
 static size_t skip_string(const struct str *blob, size_t at)
 {
     size_t len;
@@ -203,8 +205,8 @@ static size_t skip_string(const struct str *blob, size_t at)
 }
 
 /*
- * Is the certificate that key's? Behind its type and nonce it holds what the key's blob holds behind its type
- * (PROTOCOL.certkeys of OpenSSH).
+ * Does the certificate belong to the key? After its type and nonce it has what the blob of the key has after
+ * its type (PROTOCOL.certkeys of OpenSSH).
  */
 static bool certifies(const char *certificate_base64, const char *key_base64)
 {
@@ -222,7 +224,7 @@ static bool certifies(const char *certificate_base64, const char *key_base64)
            memcmp(str_text(&certificate) + in_certificate, str_text(&key) + in_key, key.len - in_key) == 0;
 }
 
-/* The key is the entry's own by now: make it one with the certificate. */
+/* The entry has the key already: replace it by one with the certificate. */
 static void import_certificate(struct ssh_identity *identity)
 {
     AUTO_FREE char *key_base64 = identity->public_base64;

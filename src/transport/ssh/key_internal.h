@@ -1,6 +1,6 @@
 /*
- * Private keys, read once for all hosts of a fleet. What can go wrong with a key is kept with it, so that
- * every host that needs the key gets the same error. Never asks for a passphrase.
+ * Private keys, read once for all hosts of a fleet. An error with a key is kept, so that every host that
+ * needs the key gets the same error. A passphrase is never asked for.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_KEY_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_KEY_INTERNAL_H
@@ -15,8 +15,8 @@ struct ssh_keys;
 struct ssh_identity {
     char *path;
     char *certificate;   /* NULL: none */
-    ssh_key key;         /* NULL: cannot be used, for the reason in trouble */
-    char *public_base64; /* what an agent lists it by: of the certificate, or of the key; NULL: not known */
+    ssh_key key;         /* NULL: it cannot be used; trouble says why */
+    char *public_base64; /* how an agent lists the certificate or the key; NULL: not known */
     struct error trouble;
 };
 
@@ -25,7 +25,8 @@ void ssh_keys_free(struct ssh_keys *keys); /* NULL accepted */
 
 /*
  * The identity in that file, with that certificate (NULL: without). Its trouble: kind_identity_missing,
- * kind_key_mode, kind_key_encrypted, kind_key_unusable; also when the certificate is none or another key's.
+ * kind_key_mode, kind_key_encrypted, kind_key_unusable; also when the certificate is not valid or belongs to
+ * another key.
  */
 const struct ssh_identity *ssh_keys_get(struct ssh_keys *keys, const char *path, const char *certificate);
 

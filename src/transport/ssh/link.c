@@ -1,4 +1,4 @@
-/* The ssh transport's entry in the table: its links, and what they share. */
+/* The ssh transport's entry in the table of transports: its links, and what they share. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void ssh_end(void *arg)
     free(shared);
 }
 
-/* The socket; through a jump a pair of them. */
+/* The socket; through a jump host a pair of sockets. */
 static size_t ssh_files(const struct endpoint *endpoint)
 {
     return endpoint->jump ? 2 : 1;

@@ -18,7 +18,7 @@ static int fail_with(struct ssh_connection *connection, const struct error *err)
     return -1;
 }
 
-/* Nothing could be offered at all. */
+/* There was no key to offer. */
 static int fail_without_keys(struct ssh_connection *connection)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
@@ -47,7 +47,7 @@ static int fail_without_keys(struct ssh_connection *connection)
     return fail_with(connection, &err);
 }
 
-/* What the server takes in place of keys; false: it takes keys, or has not been asked yet. */
+/* Does the server accept no keys? methods: what it accepts instead. False also when it was not asked yet. */
 static bool refuses_keys(const struct ssh_connection *connection, struct str *methods)
 {
     static const struct {
@@ -79,7 +79,7 @@ static int fail_keyless(struct ssh_connection *connection, const char *methods)
     return fail_with(connection, &err);
 }
 
-/* The server has refused all it was offered; cut: and has ended the connection over it. */
+/* The server has refused all keys that were offered. cut: it has closed the connection because of that. */
 static int fail_refused(struct ssh_connection *connection, bool cut)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
@@ -133,7 +133,8 @@ static int fail_login(struct ssh_connection *connection)
     struct error err = ERROR_INIT;
 
     ssh_connection_reason(connection, &reason);
-    /* MaxAuthTries is the last one's answer. The server's words may be lost behind its hanging up. */
+    /* The last key gets MaxAuthTries as its answer. The message may be lost when the server closes the
+     * connection. */
     if (strstr(str_text(&reason), "authentication failures") ||
         (connection->tried.len > 0 && !ssh_connection_is_alive(connection))) {
         if (connection->identity < connection->offers_len) {
@@ -172,7 +173,8 @@ static void add_offer(struct ssh_connection *connection, const char *path, const
         ssh_keys_get(connection->link->shared->keys, path, certificate);
 }
 
-/* As ssh: each key with its certificates first, the one beside it and those of CertificateFile, then alone.
+/* Like ssh: each key first with its certificates (the one beside it, and those of CertificateFile), then
+ * alone.
  */
 static void list_offers(struct ssh_connection *connection)
 {
@@ -191,8 +193,8 @@ static void list_offers(struct ssh_connection *connection)
     }
 }
 
-/* The next identity that can be offered; NULL when none is left. Trouble with a certificate is no trouble:
- * its key is tried alone. */
+/* The next identity that can be offered; NULL when none is left. An unusable certificate is ignored: its key
+ * is tried alone. */
 static const struct ssh_identity *current_offer(struct ssh_connection *connection)
 {
     for (; connection->identity < connection->offers_len; connection->identity++) {
@@ -209,14 +211,14 @@ static const struct ssh_identity *current_offer(struct ssh_connection *connectio
     return NULL;
 }
 
-/* The files are used up: what the agent has. */
+/* After the key files, try the keys of the agent. */
 static int authenticate_by_agent(struct ssh_connection *connection)
 {
     int answer = SSH_AUTH_ERROR;
     bool full = !connection->agent && connection->offered >= SSH_MAX_OFFERS;
     int done = !connection->link->endpoint->agent || full ? -1 : ssh_agent_authenticate(connection, &answer);
 
-    if (done == 0) { /* a server that goes away meanwhile has closed what must not be watched */
+    if (done == 0) { /* if the server has gone meanwhile, the descriptor is closed and must not be watched */
         return connection->lent || ssh_connection_is_alive(connection) ? 0 : fail_login(connection);
     }
     if (done < 0 && connection->agent_trouble.kind == &kind_local) {
@@ -264,7 +266,7 @@ int ssh_login_authenticate(struct ssh_connection *connection)
         if (answer != SSH_AUTH_DENIED) {
             return fail_login(connection);
         }
-        if (refuses_keys(connection, &methods)) { /* so the next one is none for it either */
+        if (refuses_keys(connection, &methods)) { /* so it will not accept the next key either */
             return fail_keyless(connection, str_text(&methods));
         }
         add_tried(connection, identity);

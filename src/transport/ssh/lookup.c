@@ -1,3 +1,4 @@
+/* Resolves names in threads of their own, so that a dead name server blocks nothing. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "transport/ssh/lookup_internal.h"
 
 #define MAX_RUNNING 32
-#define STACK_BYTES ((size_t)512 << 10) /* name service modules are not frugal */
+#define STACK_BYTES ((size_t)512 << 10) /* name service modules need some */
 
 struct resolver {
     uv_async_t async;
@@ -17,11 +18,11 @@ struct resolver {
     unsigned running;
 };
 
-/* Shared by the loop and its thread; whoever comes last frees it. */
+/* Shared by the loop and its thread; whichever is last frees it. */
 struct lookup {
     pthread_mutex_t mutex;
     struct resolver *resolver; /* NULL once abandoned; guarded by mutex */
-    struct list_link link;     /* the loop's alone, as are the fields below */
+    struct list_link link;     /* used by the loop only, like the fields below */
     bool started, cancelled;
     lookup_callback callback;
     void *ctx;
@@ -81,7 +82,7 @@ static void *run_lookup(void *arg)
     return NULL;
 }
 
-/* Signals are the loop's: a thread takes none. */
+/* The loop handles signals: the thread blocks all of them. */
 static bool start_thread(struct lookup *lookup)
 {
     pthread_attr_t attributes;
@@ -116,7 +117,7 @@ static void start_waiting(struct resolver *resolver)
     }
 }
 
-/* Takes the first lookup that is done out of the list. */
+/* Removes the first lookup that is done from the list. */
 static struct lookup *take_done(struct resolver *resolver)
 {
     LIST_EACH(&resolver->lookups, struct lookup, link, lookup) {

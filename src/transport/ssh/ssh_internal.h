@@ -1,20 +1,20 @@
 /*
  * The ssh transport's parts: a link (link.c) finds an address and makes connections until one is logged
  * in; a connection (connection.c, login.c) is one socket with one libssh session; a command
- * (command.c) is one channel of it. Facts about libssh 0.10 that the code leans on, read in its source:
+ * (command.c) is one channel of it. Facts about libssh 0.10 that the code relies on, from its source:
  *
  * - ssh_connect makes the socket blocking (ssh_socket_set_blocking in ssh_socket_pollcallback): O_NONBLOCK is
- * set again after each call; ssh_free closes it.
+ * set again after each call. ssh_free closes it.
  * - open, exec, write and keepalive read the socket themselves, so data of another channel can arrive with no
  * later wake-up: a pass over the commands is repeated while the byte counter grows.
  * - during a non-blocking login a lost connection gives AGAIN for ever: the descriptor is -1 then.
  * - callbacks must be gone from a channel before it is freed, and a session is never freed inside its own
  * callback.
  * - a lost connection's descriptor is closed inside whichever call notices; the next socket of this process
- * gets its number. uv_poll_stop and uv_close take a number out of epoll whosever it is by then. So the poll
- * handle goes in the callback that has made the call, before any socket is watched anew; and there is none
- * while another thread makes calls.
- * - the list that an agent has given is leaked when the same session asks for another one.
+ * gets its number. uv_poll_stop and uv_close remove a number from epoll even if it belongs to another socket
+ * by then. So the poll handle is closed in the callback that has made the call, before any other socket is
+ * watched; and there is no handle while another thread makes calls.
+ * - libssh leaks the key list of an agent when the same session asks for another list.
  * - channels to further hosts (direct-tcpip) do not count against the server's MaxSessions; a refusal (error
  * 1) and a failed connection (error 2) are told apart by the text of the error alone; data that a channel's
  * callback does not take stays in its buffer and holds the window shut.
@@ -40,7 +40,7 @@ struct ssh_shared {
     struct transport_setup setup;
     struct resolver *resolver;
     struct ssh_keys *keys;
-    struct ssh_agents *agents; /* what ssh agents have listed */
+    struct ssh_agents *agents; /* key lists of ssh agents */
     struct known_hosts *known;
 };
 
@@ -52,27 +52,27 @@ struct ssh_link {
     const struct transport_events *events;
     void *owner;
     struct lookup *lookup;
-    struct addrinfo *addresses, *address; /* all, and the one in use */
+    struct addrinfo *addresses, *address; /* all of them, and the current one */
     struct login_turn turn;
     enum ssh_phase phase;     /* changed by ssh_link_enter alone */
     int64_t phase_began_ms;   /* of the loop's clock */
     uint64_t left_ms;         /* of the connect time, when the phase began */
     uint64_t pause_ms;        /* of SSH_PHASE_RETRY */
     struct deadline limit;    /* of the phase */
-    struct deadline patience; /* with a server that keeps a turn and says nothing */
+    struct deadline patience; /* until a silent server no longer occupies a login turn */
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;
     struct passage passage;            /* through the endpoint's jump */
-    char *via;                         /* that jump, for the limit; NULL: reached directly */
-    bool exact_types;                  /* look for the types of known keys among hashed names too */
-    char greeting[SSH_GREETING_BYTES]; /* what a server said in place of its version, "": nothing */
+    char *via;                         /* key of the jump, for the login limit; NULL: reached directly */
+    bool exact_types;                  /* search hashed names for the types of known keys */
+    char greeting[SSH_GREETING_BYTES]; /* what a server sent instead of its version; "": nothing */
     int64_t lost_ms;                   /* of the loop's clock, when the connection was begun */
 };
 
 struct ssh_connection {
     struct ssh_link *link; /* NULL once closed */
-    bool closing;          /* the server is given a moment to take what was sent */
+    bool closing;          /* the server gets a moment to read what was sent */
     bool failed;
     int fd; /* until libssh has taken it, then -1 */
     uv_loop_t *loop;
@@ -80,29 +80,30 @@ struct ssh_connection {
     ssh_session session;
     ssh_event event;
     struct ssh_counter_struct bytes, packets;
-    const struct ssh_identity **offers; /* what is offered from files, in this order */
+    const struct ssh_identity **offers; /* keys from files, in the order in which they are offered */
     size_t offers_len, offers_cap;
-    size_t identity;               /* of the offers, the one being tried */
+    size_t identity;               /* index of the offer that is being tried */
     size_t offered;                /* keys that the server has refused */
-    size_t withheld;               /* keys of the agent that are not offered: a server takes no more */
-    struct ssh_agent_login *agent; /* once the files are used up; NULL: not begun, or over */
-    bool lent;                     /* the session is in another thread's hands */
-    bool released;                 /* freed when it comes back from there, or by end */
-    uv_idle_t end;                 /* never runs: its close callback comes when nobody is inside any more */
-    struct error agent_trouble;    /* of the agent */
+    size_t withheld;               /* keys that are not offered, because a server accepts no more */
+    struct ssh_agent_login *agent; /* after the key files; NULL: not started, or ended */
+    bool lent;                     /* another thread uses the session */
+    bool released;                 /* freed when that thread is done, or by end */
+    uv_idle_t
+        end; /* never started: its close callback frees the connection when no function uses it any more */
+    struct error agent_trouble;        /* of the ssh agent */
     char greeting[SSH_GREETING_BYTES]; /* the first bytes that came, before libssh has read them */
     struct str tried;                  /* identities the server refused, for the error */
     struct error key_trouble;          /* of the first identity that could not be used */
     struct list commands;              /* of ssh_command */
-    struct list forwards;              /* of ssh_forward: of those who go through */
+    struct list forwards;              /* of ssh_forward */
     struct deadlines *deadlines;
     int64_t killed_ms;         /* when the last command was killed, 0: never */
-    struct deadline keepalive; /* once closing: until the end */
+    struct deadline keepalive; /* while closing: until the end */
     uint64_t heard;            /* byte counter at the last tick */
     unsigned silent_ticks;
 };
 
-/* How a connection failed: what the link may do about it. */
+/* How a connection failed, and so what the link can do. */
 enum ssh_failure {
     SSH_FAILURE_ADDRESS, /* not connected: the next address may do better */
     SSH_FAILURE_EARLY,   /* dropped before the key exchange: the server may be busy, try again */
@@ -119,13 +120,13 @@ void ssh_link_hang_up(struct ssh_link *link); /* no event after this */
 void ssh_link_enter(struct ssh_link *link, enum ssh_phase phase);
 void ssh_link_on_open(struct ssh_link *link);
 void ssh_link_on_failure(struct ssh_link *link, enum ssh_failure failure, const struct error *err);
-/* The server has confirmed a channel, so its own count of logins has gone down. */
+/* The server has confirmed a channel, so it no longer counts this login as in progress. */
 void ssh_link_leave_login_limit(struct ssh_link *link);
 
 /* connection.c */
 struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct addrinfo *address,
                                            struct error *err);
-/* The same through a socket that is connected already, and is the connection's from now on. */
+/* The same with a socket that is connected already; the connection owns it. */
 struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err);
 void ssh_connection_close(struct ssh_connection *connection); /* no event after this; freed by the loop */
 /* Go as far as possible without waiting; called whenever something may have changed. */
@@ -133,17 +134,18 @@ void ssh_connection_step(struct ssh_connection *connection);
 /* Wait for what can be done next; a pause has begun or ended. */
 void ssh_connection_watch(struct ssh_connection *connection);
 bool ssh_connection_is_alive(const struct ssh_connection *connection);
-/* The session is another thread's until it is taken back, which goes on, or frees a closed connection. */
+/* Another thread may use the session until it is taken back. take_back continues, or frees a closed
+ * connection. */
 void ssh_connection_lend(struct ssh_connection *connection);
 void ssh_connection_take_back(struct ssh_connection *connection);
 void ssh_connection_fail(struct ssh_connection *connection, enum ssh_failure failure,
                          const struct error *err);
-/* Look at the server's first bytes: libssh does not tell what came in place of a version line. */
+/* Peek at the server's first bytes: libssh does not tell what came instead of a version line. */
 void ssh_connection_peek(struct ssh_connection *connection);
 /* libssh's last error, safe to print. */
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out);
 
-/* Put the server's banner (SSH_MSG_USERAUTH_BANNER: why it lets nobody in, as PAM says it) behind the
+/* Append the server's banner (SSH_MSG_USERAUTH_BANNER, with which PAM says why it refuses logins) to the
  * message. */
 void ssh_connection_add_banner(const struct ssh_connection *connection, struct error *err);
 
@@ -157,7 +159,7 @@ int ssh_login_start(struct ssh_connection *connection);
 int ssh_login_handshake(struct ssh_connection *connection);
 int ssh_login_authenticate(struct ssh_connection *connection);
 
-/* Keys that are offered before a server of OpenSSH's default (MaxAuthTries 6) ends the connection. */
+/* How many keys a server with OpenSSH's defaults accepts before it closes the connection (MaxAuthTries 6). */
 #define SSH_MAX_OFFERS 6
 
 /* agent_login.c */
@@ -184,7 +186,7 @@ void ssh_forward_step_all(struct ssh_connection *connection);
 /* The connection is lost: each job is told its end. */
 void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err);
 void ssh_forward_drop_all(struct ssh_connection *connection);
-/* The link is closed: nobody is told, and what is open stays a little. */
+/* The link is closed: no events; open connections continue for a moment. */
 void ssh_forward_orphan_all(struct ssh_connection *connection);
 
 #endif

@@ -1,10 +1,10 @@
-/* Numbers of the ssh wire (RFC 4251 5), as keys, certificates and agents have them. */
+/* Numbers in the ssh wire format (RFC 4251 5), which keys, certificates and agents use. */
 #ifndef MTLAUNCH_TRANSPORT_SSH_WIRE_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_WIRE_INTERNAL_H
 
 #include <stddef.h>
 
-/* The uint32 in the four bytes there. */
+/* Read a uint32 from four bytes. */
 static inline size_t ssh_wire_uint32(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
