@@ -43,8 +43,11 @@ def run_row(cli, row):
 @pytest.mark.parametrize("row", all_rows())
 def test_row(cli, row):
     assert set(row) <= KEYS
-    code, out, err = run_row(cli, row)
-    assert (code, out, err) == (row["code"], row.get("stdout", ""), row["stderr"])
+    wanted = {"code": row["code"], "stdout": row.get("stdout", ""), "stderr": row["stderr"]}
+    got = dict(zip(wanted, run_row(cli, row)))
+    wrong = [f"{key}: wanted\n{wanted[key]}\n{key}: got\n{got[key]}" for key in wanted if got[key] != wanted[key]]
+    if wrong:
+        pytest.fail(f"row '{row['name']}': {row['run']}\n" + "\n".join(wrong), pytrace=False)
 
 
 def test_the_table_is_large_and_its_names_are_unique():

@@ -21,14 +21,13 @@ static void write_observation(struct str *out, const struct node_observation *se
 /* One piece's messages; false after an error. */
 static bool take_piece(struct node_watch *watch, const char *from, size_t len, struct str *out)
 {
-    AUTO_FREE char *piece = xcalloc(len, 1);
+    AUTO_FREE char *piece = piece_copy(from, len);
     const char *bytes = piece;
     struct node_observation seen;
     struct error err = ERROR_INIT;
     bool is_beat = false;
     int result;
 
-    memcpy(piece, from, len);
     while ((result = node_watch_take(watch, &bytes, &len, &seen, &is_beat, &err)) == 1) {
         if (is_beat) {
             str_addf(out, "beat=%" PRIu64 "\n", seen.log_size);
@@ -53,7 +52,7 @@ static void run(const struct str *in, struct pieces *pieces, struct str *out)
 
     node_watch_init(&watch, NONCE);
     for (size_t at = 0, len; goes_on && at < in->len; at += len) {
-        len = pieces != NULL ? pieces_next(pieces, in->len - at) : in->len;
+        len = pieces_next(pieces, in->len - at);
         goes_on = take_piece(&watch, in->data + at, len, out);
     }
     node_watch_release(&watch);

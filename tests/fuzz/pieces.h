@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "fuzz.h"
 
@@ -28,12 +30,34 @@ static inline struct pieces pieces_begin(uint8_t choice, size_t len)
     return (struct pieces){.state = choice + UINT32_C(1), .most = most > least ? most : least};
 }
 
-/* The size of the next piece, at most left. */
+/* The size of the next piece, at most left; pieces NULL: all that is left. */
 static inline size_t pieces_next(struct pieces *pieces, size_t left)
 {
+    if (!pieces)
+        return left;
     pieces->state = pieces->state * UINT32_C(1664525) + UINT32_C(1013904223);
     size_t size = 1 + (pieces->state >> 8) % pieces->most;
     return size < left ? size : left;
+}
+
+/* A piece in memory of exactly its size: a sanitizer sees a read behind it, and a pointer kept into an
+ * earlier one. Caller frees. */
+static inline char *piece_copy(const char *from, size_t len)
+{
+    char *piece = xcalloc(len, 1);
+
+    memcpy(piece, from, len);
+    return piece;
+}
+
+static inline bool same_bytes(const struct str *a, const struct str *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+}
+
+static inline bool same_error(const struct error *a, const struct error *b)
+{
+    return a->kind == b->kind && strcmp(a->text, b->text) == 0 && strcmp(a->hint, b->hint) == 0;
 }
 
 /* False: the input is too short to be a stream. */
