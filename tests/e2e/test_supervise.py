@@ -233,14 +233,15 @@ def test_on_stall_stop(lab):
 def test_a_suspended_supervisor_judges_nobody_on_waking(lab):
     """S11: it could not listen meanwhile; nodes that never fell silent are neither lost nor is the head alone.
 
-    Node2 says nothing from before the suspension to a while after it: for longer than lost_after on the clock, for
-    less than three beats and what is allowed on top in the time in which it could be heard.
+    Node2 says nothing from before the suspension to a while after it: by the clock for longer than three beats (3 s
+    each, a quarter of stall) and the 5 s allowed on top, but not in the time in which it could be heard.
     """
-    lab.mt("start", lab.job(lost_after="3s", on_lost="stop"), "s", timeout=60)
+    lab.mt("start", lab.job(lost_after="3s", on_lost="stop", stall="12s", program="while :; do date; sleep 1; done"), "s",
+           timeout=60)
     process = [p for p in lab.cluster.ps("head") if "supervise" in p.argv and "s" in p.argv]
     lab.cluster.freeze("node2")
     os.kill(process[0].host_pid, signal.SIGSTOP)
-    time.sleep(26)  # longer than three beats and what is allowed on top
+    time.sleep(20)
     os.kill(process[0].host_pid, signal.SIGCONT)
     time.sleep(5)
     lab.cluster.thaw("node2")
