@@ -186,7 +186,8 @@ class Node:
         return wait_for(lambda: (o := self.observe(**values))["life"] == "exited" and o, seconds, "the end")
 
 
-SHELLS = os.environ.get("NODE_SHELLS", "dash bash busybox").split()
+SHELLS_ALL = ["dash", "bash", "busybox"]
+SHELLS = os.environ.get("NODE_SHELLS", " ".join(SHELLS_ALL)).split()
 SLICE = os.environ.get("NODE_SLICE", "1/1")  # the first of three: 1/3
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import PROGRAMS, Node, alive, wait_for
+from conftest import PROGRAMS, SHELLS, SHELLS_ALL, SLICE, Node, alive, wait_for
 
 ALL = os.environ.get("MTLAUNCH_SCAN_ALL") == "1"  # the whole matrix; else a slice that the seed chooses
 SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
@@ -139,6 +139,11 @@ def tasks_of(uid):
     return count
 
 
+# The limit is one of all processes of a user: parts of the tests that run side by side have users of their own.
+LIMITED_USERS = ["daemon", "bin", "sys", "games", "man", "lp", "mail", "news", "uucp"]
+LIMITED_USER = LIMITED_USERS[(SHELLS_ALL.index(SHELLS[0]) * 3 + int(SLICE.split("/")[0]) - 1) % len(LIMITED_USERS)]
+
+
 class Limited(Node):
     """A node of a user whose processes are limited."""
     room = None
@@ -158,7 +163,7 @@ def limited(shell, tmp_path):
         pytest.skip("another user's limit needs root")
     for folder in [tmp_path, *tmp_path.parents][:3]:
         os.chmod(folder, 0o755)
-    node = Limited(shell, tmp_path, user="nobody")
+    node = Limited(shell, tmp_path, user=LIMITED_USER)
     yield node
     node.room = None
     node.close()
