@@ -22,6 +22,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("BUILD", "build"))
 TIMES = BUILD / "tests" / "times.json"
+RUNNING = set()  # leaders of the process groups that are not over
 LIMIT_S = 900  # no item takes longer; a test has limits of its own
 COUNTS = (r"^\[ {2}PASSED {2}\] (\d+) test", r"(\d+) passed", r"(\d+) skipped", r"^\[ {2}SKIPPED \] (\d+) test")
 FAILED = (r"^\[ {2}FAILED {2}\] ([a-z]\w*)$", r"^(?:FAILED|ERROR) (\S+::\S+)", r"^FAILED: (\S+)")
@@ -60,7 +61,9 @@ class Item:
         with open(self.log, "wb") as log:
             process = subprocess.Popen(self.command(again), stdout=log, stderr=subprocess.STDOUT,
                                        stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **self.env})
+            RUNNING.add(process.pid)
             self.code = self.wait_for(process)
+            RUNNING.discard(process.pid)
             if self.code is None:
                 log.write(f"\nFAILED: {self.name} did not end within {LIMIT_S} s\n".encode())
                 self.code = 124
@@ -150,7 +153,20 @@ def run_again(failed):
     return passed
 
 
+def end_all(_number, _frame):
+    """An interrupt ends what runs: each part has a session of its own, which no Ctrl-C reaches."""
+    for pid in list(RUNNING):
+        try:
+            os.killpg(pid, signal.SIGINT)  # pytest ends what its tests have started
+        except ProcessLookupError:
+            pass
+    os._exit(130)
+
+
 def main():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end_all)
     parser = argparse.ArgumentParser()
     parser.add_argument("-j", "--jobs", type=int, default=2 * (os.cpu_count() or 1))
     parser.add_argument("items", nargs="+", metavar="ITEM")
