@@ -13,10 +13,10 @@ SCHEMA = Path(__file__).resolve().parents[1] / "src/cmd/schema/mtlaunch.schema.j
 
 # What each command may print; each may print a failure instead.
 OUTPUTS = {
-    "start": ["run", "plan", "log_line"], "stop": ["run", "pictures"], "wait": ["run", "pictures"],
-    "supervise": ["run"], "status": ["run", "runs"], "list": ["runs"], "show": ["recorded"],
+    "start": ["run", "plan", "log_line"], "stop": ["run", "run_entries"], "wait": ["run", "run_entries"],
+    "supervise": ["run"], "status": ["run", "runs"], "list": ["runs"], "show": ["record"],
     "remove": ["removed", "removals"], "hosts": ["hosts", "host_keys"], "exec": ["exec"],
-    "logs": ["log_line", "saved"], "signal": ["signal"], "container": ["container"], "init": ["path"],
+    "logs": ["log_line", "saved"], "signal": ["signal"], "container": ["container"], "init": ["written"],
     "version": ["version"],
 }
 

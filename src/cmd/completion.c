@@ -117,7 +117,7 @@ static const char notes[] = "'make install' puts the scripts where the shells lo
                             "  fish  mtlaunch completion fish | source\n";
 const struct command command_completion = {
     .name = "completion",
-    .summary = "print the completion script of a shell",
+    .summary = "print the completion script for a shell",
     .usage = usage,
     .notes = notes,
     .min_operands = 1,

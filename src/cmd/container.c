@@ -110,17 +110,17 @@ static const struct option own_options[] = {
     {.name = "replace",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, replace),
-     .help = "up: make one that differs anew; down: remove one that was made by other means too"},
+     .help = "up: recreate a container that differs; down: also remove one that was not made by 'up'"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "up makes the container that the spec's container.run describes on every host.\n"
-    "One that is there and equal is left, or started; one that differs is named with\n"
-    "what differs. Nothing is removed while a run lives in it. status ends with 0\n"
-    "when all run and are as the spec wants them, else with 4.\n";
+    "'up' creates the container that container.run of the job file describes on every\n"
+    "host. An equal container is kept, or started if it is stopped. A container that\n"
+    "differs is an error that names the differences. Nothing is removed while a run\n"
+    "uses it. 'status' exits with 0 if all containers run as described, else with 4.\n";
 const struct command command_container = {
     .name = "container",
-    .summary = "make, look at and remove the containers of a job",
+    .summary = "create, inspect and remove the containers of a job",
     .usage = usage,
     .notes = notes,
     .own = &own,

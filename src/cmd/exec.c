@@ -168,12 +168,12 @@ static const char *const usage[] = {
     NULL,
 };
 static const char notes[] =
-    "Options end at the first word that is not one: the command begins there, as with\n"
-    "ssh. A command of one word is a line for /bin/sh; several words are a program\n"
-    "and its arguments, passed on byte for byte. The exit code is the largest exit\n"
-    "status of a host (128+n for a signal), 3 when a host was not reached or was\n"
-    "lost, 5 when one ran out of time. Ctrl-C and --timeout end the command on its\n"
-    "host, with all it started.\n";
+    "Options end at the first word that is not an option: the command starts there,\n"
+    "as with ssh. A command of one word is a line for /bin/sh. Several words are a\n"
+    "program and its arguments, passed on byte for byte. The exit code is the largest\n"
+    "exit status of a host (128+n for a signal), 3 if a host was not reached or was\n"
+    "lost, 5 if one ran out of time. Ctrl-C and --timeout stop the command on its\n"
+    "host, with everything it started.\n";
 static const struct option own_options[] = {
     {.name = "job",
      .type = OPTION_TEXT,
@@ -188,25 +188,25 @@ static const struct option own_options[] = {
     {.name = "label",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, label),
-     .help = "put the host before each line (the default for several hosts)"},
+     .help = "prefix each line with its host (the default for several hosts)"},
     {.name = "gather",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, gather),
-     .help = "print at the end, the same output of several hosts once"},
+     .help = "print at the end, and print equal outputs once"},
     {.name = "stdin",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, stdin_),
-     .help = "pass standard input on to every host, all at once (without it there is none)"},
+     .help = "send standard input to all hosts at once (default: no input)"},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, timeout),
      .value = "DURATION",
-     .help = "end the command on each host that takes longer"},
+     .help = "stop the command on each host that takes longer"},
     {.name = "container",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, container),
      .value = "NAME",
-     .help = "run in this container of each host"},
+     .help = "run in this container on each host"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_exec = {

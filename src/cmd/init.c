@@ -329,16 +329,16 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, program),
      .value = "P",
-     .help = "what is run: a script, a module as '-m pkg.train', a line of shell for the launcher script"},
+     .help = "the program: a script, a module as '-m pkg.train', or for the launcher script a shell command"},
     {.name = "force",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, force),
-     .help = "overwrite a file that is there already"},
+     .help = "overwrite an existing file"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "Writes NAME.yaml (train.yaml) here; a NAME that ends in .yaml is a path. On a\n"
-                            "terminal it asks for what the options do not say; elsewhere examples stand\n"
-                            "for it.\n";
+static const char notes[] = "Writes NAME.yaml (default: train.yaml) to the current folder. A NAME that ends\n"
+                            "in .yaml is a path. On a terminal, init asks for what the options do not give.\n"
+                            "Elsewhere it writes examples.\n";
 const struct command command_init = {
     .name = "init",
     .summary = "write a first job file, with comments",

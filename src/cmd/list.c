@@ -123,7 +123,7 @@ static const struct option own_options[] = {
      .type = OPTION_CHOICE,
      .offset = offsetof(struct cmd_options, state),
      .value = "STATE",
-     .help = "only runs in this state; live and ended stand for several",
+     .help = "only runs in this state; live and ended each cover several states",
      .choices = state_choices},
     {.name = "job",
      .type = OPTION_TEXT,
@@ -132,11 +132,12 @@ static const struct option own_options[] = {
      .help = "only runs of this job"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "STATE is starting, running, degraded, stopping, lost, failed, stopped or\n"
-                            "finished, as last recorded; live: any of the first five; ended: any other.\n";
+static const char notes[] =
+    "STATE is starting, running, degraded, stopping, lost, failed, stopped or\n"
+    "finished, as last recorded. 'live' is any of the first five, 'ended' any other.\n";
 const struct command command_list = {
     .name = "list",
-    .summary = "print the runs started from this machine, without asking a node",
+    .summary = "list the runs started from this machine, without contacting a node",
     .usage = usage,
     .notes = notes,
     .own = &own,

@@ -185,13 +185,14 @@ static const char *const usage[] = {
     "logs RUN --save DIR [--node N|HOST]... [--rank R] [--attempt N]",
     NULL,
 };
-static const char notes[] = "Each line is printed after its host (host:port where names repeat); of a line\n"
-                            "only the text after its last carriage return. 'rank' is torch's global rank;\n"
-                            "--node takes the number of a node, which --json calls \"rank\" as well. -f\n"
-                            "ends with the run's outcome on standard error, and exit code 0.\n"
-                            "--save writes DIR/RUN_node<N>.log, whole. Repeated, it adds what was written\n"
-                            "since. A file that holds anything else (another attempt, a log that became\n"
-                            "shorter) is kept under a new name, such as RUN_node0.log.1.\n";
+static const char notes[] =
+    "Each line is prefixed with its host, or with host:port if names repeat. Of a\n"
+    "line with carriage returns only the text after the last one is shown. --rank\n"
+    "takes torch's global rank. --node takes the number of a node, which --json calls\n"
+    "\"rank\" too. -f prints the run's outcome to standard error and exits with 0.\n"
+    "--save writes complete logs to DIR/RUN_node<N>.log. Repeat it to add new lines.\n"
+    "A file with other content (another attempt, a log that became shorter) is\n"
+    "renamed, for example to RUN_node0.log.1.\n";
 static const struct option own_options[] = {
     {.name = "node",
      .type = OPTION_LIST,
@@ -202,13 +203,13 @@ static const struct option own_options[] = {
      .letter = 'f',
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, follow),
-     .help = "go on until the run has ended; Ctrl-C leaves the run alone"},
+     .help = "keep printing until the run has ended; Ctrl-C does not affect the run"},
     {.name = "lines",
      .letter = 'n',
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, lines),
      .value = "LINES|all",
-     .help = "begin so many lines before the end of each node's log (100)"},
+     .help = "start this many lines before the end of each node's log (100)"},
     {.name = "attempt",
      .type = OPTION_UINT,
      .offset = offsetof(struct cmd_options, attempt),
@@ -220,7 +221,7 @@ static const struct option own_options[] = {
      .type = OPTION_UINT,
      .offset = offsetof(struct cmd_options, rank),
      .value = "R",
-     .help = "only the node that runs this rank, as torch counts them over all nodes",
+     .help = "only the node that runs this global rank",
      .max = 100000000},
     {.name = "grep",
      .type = OPTION_TEXT,
@@ -235,12 +236,12 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, save),
      .value = "DIR",
-     .help = "save whole logs in this folder, or what is new in them since"},
+     .help = "save complete logs to this folder; repeat to add new lines"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_logs = {
     .name = "logs",
-    .summary = "print what the nodes of a run wrote, each line after its host",
+    .summary = "print the output of a run's nodes, each line prefixed with its host",
     .usage = usage,
     .notes = notes,
     .own = &own,

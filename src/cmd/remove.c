@@ -79,7 +79,7 @@ static const struct option own_options[] = {
     {.name = "artifacts",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, remove_artifacts),
-     .help = "before that, delete its logs and state files on the nodes"},
+     .help = "first delete its logs and state files on the nodes"},
     {.name = "ended",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, ended),
@@ -88,18 +88,18 @@ static const struct option own_options[] = {
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, older_than),
      .value = "DURATION",
-     .help = "with --ended: only runs that ended at least so long ago"},
+     .help = "with --ended: only runs that ended at least this long ago"},
     {.name = "force",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, force),
-     .help = "forget it although hosts or container can't be asked"},
+     .help = "remove it even if its hosts or container cannot be reached"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "RUN may hold * and ?, which choose among the runs that have ended; quote them\n"
-                            "for the shell. Every run is worked on, whatever becomes of the others.\n";
+static const char notes[] = "RUN may contain * and ?, which match runs that have ended. Quote them for the\n"
+                            "shell. Every run is processed, even if another one fails.\n";
 const struct command command_remove = {
     .name = "remove",
-    .summary = "forget runs that have ended",
+    .summary = "remove the records of runs that have ended",
     .usage = usage,
     .notes = notes,
     .own = &own,

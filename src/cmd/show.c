@@ -47,24 +47,23 @@ static const struct option own_options[] = {
     {.name = "spec",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, show_spec),
-     .help = "only the spec as it was resolved"},
+     .help = "only the resolved job file"},
     {.name = "plan",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, show_plan),
-     .help = "only what the current attempt runs where"},
+     .help = "only the plan of the current attempt"},
     {.name = "events",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, show_events),
-     .help = "only what happened, oldest first"},
+     .help = "only the events, oldest first"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "No node is asked: 'mtlaunch status RUN' does that. Secrets are shown as ***. The\n"
-    "command and the environment are those of node 0. With --json the object always\n"
-    "holds spec, plan and events.\n";
+static const char notes[] = "No node is contacted: use 'mtlaunch status RUN' for the current state. Secrets\n"
+                            "are shown as ***. Command and environment are those of node 0. With --json the\n"
+                            "object always holds spec, plan and events.\n";
 const struct command command_show = {
     .name = "show",
-    .summary = "print the recorded spec, plan and events of a run",
+    .summary = "show the recorded job file, plan and events of a run",
     .usage = usage,
     .notes = notes,
     .own = &own,

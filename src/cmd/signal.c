@@ -74,14 +74,12 @@ static const struct option own_options[] = {
      .help = "only this node, by its number or its host"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] =
-    "NAME is a signal with or without SIG, such as USR1. It goes to every process of\n"
-    "the job's process group and changes nothing else: the run stays as it is, and\n"
-    "what the signal does is up to the program. A program that does not handle it may\n"
-    "be ended by it.\n";
+static const char notes[] = "NAME is a signal with or without SIG, such as USR1. It is sent to the job's\n"
+                            "process group on every node. The run is not changed otherwise. A program that\n"
+                            "does not handle the signal may be killed by it.\n";
 const struct command command_signal = {
     .name = "signal",
-    .summary = "send a signal to the job on every node, as for a checkpoint now",
+    .summary = "send a signal to the job on every node, such as USR1 for a checkpoint",
     .usage = usage,
     .notes = notes,
     .own = &own,

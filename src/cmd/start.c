@@ -179,7 +179,8 @@ static const struct option own_options[] = {
     {.name = "wait",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, wait),
-     .help = "stay: print the merged log, end with the run's outcome; Ctrl-C stops the run"},
+     .help =
+         "stay in the foreground, print the merged log, exit with the run's outcome; Ctrl-C stops the run"},
     {.name = "timeout",
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, timeout),
@@ -188,30 +189,29 @@ static const struct option own_options[] = {
     {.name = "dry-run",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, dry_run),
-     .help = "contact no node; print what each would run"},
+     .help = "print what each node would run, without contacting any"},
     {.name = "full",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, full),
-     .help = "with --dry-run: print every node, also where more than 16 are alike"},
+     .help = "with --dry-run: print every node, even if more than 16 are alike"},
     {.name = "no-check",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, no_check),
-     .help = "leave out the probe of folders and programs before the start"},
+     .help = "skip the checks before the start, except ports and running processes"},
     {.name = "no-supervise",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, no_supervise),
-     .help = "leave no supervisor on this machine"},
+     .help = "do not leave a supervisor on this machine"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
     "JOB is a path that ends in .yaml or .yml, or a name looked up as NAME.yaml in\n"
     "./, ./jobs/, each folder of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/. RUN is\n"
-    "the name by which the run is managed; without it JOB-N is taken, N from a\n"
-    "counter that never goes back. Words after '--' are appended to the program's\n"
-    "arguments.\n";
+    "the name of the run. Without it, JOB-N is used, where N counts up and is never\n"
+    "reused. Words after '--' are appended to the program's arguments.\n";
 const struct command command_start = {
     .name = "start",
-    .summary = "start a job on its hosts, under a name",
+    .summary = "start a job on its hosts as a named run",
     .usage = usage,
     .notes = notes,
     .own = &own,

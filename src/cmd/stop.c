@@ -57,12 +57,12 @@ static const struct option own_options[] = {
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, grace),
      .value = "DURATION",
-     .help = "time between the signal and KILL (the spec's, 40s)"},
+     .help = "time between the signal and KILL (default: the job file's, else 40s)"},
     {.name = "signal",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, signal),
      .value = "NAME",
-     .help = "the signal sent first (the spec's, TERM)"},
+     .help = "the signal to send first (default: the job file's, else TERM)"},
     {.name = "give-up",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, give_up),
@@ -70,11 +70,11 @@ static const struct option own_options[] = {
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "RUN may hold * and ?, which choose among the runs that live; quote them for the\n"
-    "shell. Every run is stopped, whatever becomes of the others.\n";
+    "RUN may contain * and ?, which match live runs. Quote them for the shell. Every\n"
+    "run is processed, even if another one fails.\n";
 const struct command command_stop = {
     .name = "stop",
-    .summary = "end a run on all its nodes and prove that nothing is left",
+    .summary = "stop a run on all its nodes and verify that no process is left",
     .usage = usage,
     .notes = notes,
     .own = &own,

@@ -46,15 +46,16 @@ static const struct option own_options[] = {
     {.name = "take-over",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, take_over),
-     .help = "while another process supervises the run, wait and take its place when it ends"},
+     .help = "if another process supervises the run, wait and take over when it ends"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "'start' leaves a supervisor on this machine; this is for a run that has none,\n"
-                            "after a crash or a reboot. It stays until the run has ended. There is one at a\n"
-                            "time; when it ends by a signal, the run goes on.\n";
+static const char notes[] =
+    "'start' leaves a supervisor on this machine. Use this command for a run that has\n"
+    "lost it, for example after a reboot. It stays until the run has ended. A run has\n"
+    "one supervisor at a time. If a signal ends the supervisor, the run continues.\n";
 const struct command command_supervise = {
     .name = "supervise",
-    .summary = "watch a run and act on its failures",
+    .summary = "supervise a run: watch it and act on failures",
     .usage = usage,
     .notes = notes,
     .own = &own,

@@ -7,14 +7,14 @@ static const char *const check_usage[] = {
 };
 const struct command command_check = {
     .name = "check",
-    .summary = "look for what would make a job fail, before it starts",
+    .summary = "check before a start for anything that would make the job fail",
     .usage = check_usage,
 };
 
 static const char *const diagnose_usage[] = {"diagnose RUN", "diagnose --logs FILE...", NULL};
 const struct command command_diagnose = {
     .name = "diagnose",
-    .summary = "name the cause of a failed run and the node it came from",
+    .summary = "find the cause of a failed run and the node it came from",
     .usage = diagnose_usage,
 };
 
@@ -58,14 +58,14 @@ const struct command command_ladder = {
 static const char *const metrics_usage[] = {"metrics [--listen ADDR:PORT|--textfile FILE]", NULL};
 const struct command command_metrics = {
     .name = "metrics",
-    .summary = "publish figures of the runs for Prometheus",
+    .summary = "export metrics of runs for Prometheus",
     .usage = metrics_usage,
 };
 
 static const char *const compare_usage[] = {"compare RUN...", NULL};
 const struct command command_compare = {
     .name = "compare",
-    .summary = "show runs side by side",
+    .summary = "compare runs side by side",
     .usage = compare_usage,
 };
 

@@ -44,14 +44,14 @@ static const struct option own_options[] = {
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, timeout),
      .value = "DURATION",
-     .help = "give up waiting after this time; the run goes on"},
+     .help = "stop waiting after this time; the run continues"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "RUN may hold * and ?, which choose among the runs that live now. Several runs\n"
-                            "are waited for until all have ended; the limit is for all of them together.\n";
+static const char notes[] = "RUN may contain * and ?, which match live runs. Several runs are waited for\n"
+                            "until all have ended. --timeout applies to all of them together.\n";
 const struct command command_wait = {
     .name = "wait",
-    .summary = "wait for the end of runs and end with their outcome",
+    .summary = "wait until runs have ended, and exit with their outcome",
     .usage = usage,
     .notes = notes,
     .own = &own,

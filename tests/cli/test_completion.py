@@ -90,7 +90,7 @@ needs_fish = pytest.mark.skipif(not shutil.which("fish"), reason="no fish here")
 @needs_zsh
 def test_zsh(cli):
     cli.make_run("night")
-    assert zsh(cli, "sto")[0].startswith("stop:end a run")
+    assert zsh(cli, "sto")[0].startswith("stop:stop a run")
     assert zsh(cli, "stop", "")[0] == "night"
     assert zsh(cli, "list", "--color=al") == ["always"]
     assert zsh(cli, "start", "--hostfile", "") == ["FILES"]
@@ -108,7 +108,7 @@ def test_fish(cli):
         done = cli.run(["fish", "--no-config", "-c", f"source {cli.home}/script.fish; complete -C '{line}'"])
         return done.stdout.splitlines()
 
-    assert fish("mtlaunch sto")[0].startswith("stop\tend a run")
+    assert fish("mtlaunch sto")[0].startswith("stop\tstop a run")
     assert [line.split("\t")[0] for line in fish("mtlaunch stop n")] == ["night"]
     assert "night" in [line.split("\t")[0] for line in fish("mtlaunch stop ")]
     assert [line.split("\t")[0] for line in fish("mtlaunch list --color=al")] == ["--color=always"]
