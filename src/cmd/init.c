@@ -276,7 +276,7 @@ static int answer(const struct init *init, const struct cmd_call *call, struct e
     } else {
         str_addf(&text, "%s\n", init->path);
     }
-    msg_info("look at it, then: mtlaunch start %s RUN --dry-run", init->job);
+    msg_info("edit the file, then look at the plan: mtlaunch start %s RUN --dry-run", init->job);
     return output_print(&text, err);
 }
 

@@ -79,32 +79,32 @@ static void add_setting(struct str *out, const char *key, const char *value)
 
 static void add_hosts(const struct spec_answers *answers, struct str *out)
 {
-    str_add(
-        out,
-        "\n# Where it runs: one host an entry, in rank order, as in g[0033-0036] or train@10.0.0.7:2222.\n");
+    str_add(out, "\n# Hosts in rank order, such as g[0033-0036] or train@10.0.0.7:2222.\n");
     if (answers->hostfile) {
         add_setting(out, "hostfile", answers->hostfile);
     } else if (answers->hosts) {
         add_setting(out, "hosts", answers->hosts);
     } else {
-        str_add(out, "# Not said here: --hosts, --hostfile, $MTLAUNCH_HOSTFILE or a Slurm allocation say it, "
-                     "else it is "
-                     "this\n# machine alone.\n#hosts: g[0033-0036]\n");
+        str_add(
+            out,
+            "# Not given here: taken from --hosts, --hostfile, $MTLAUNCH_HOSTFILE or a Slurm allocation.\n"
+            "# Without any of these, the job runs on this machine alone.\n#hosts: g[0033-0036]\n");
     }
 }
 
 static const char tail[] =
-    "\n# What the program is given: key: value becomes --key value; true --key; a list --key v1 v2. Here and "
-    "in env\n"
-    "# ${{name}} stands for run, node_rank, nnodes, artifacts and others.\n"
+    "\n# Arguments of the program: 'key: value' becomes --key value, true becomes --key, a list becomes "
+    "--key v1 v2.\n"
+    "# Here and in env, ${{name}} stands for a value of the run: run, node_rank, nnodes, artifacts and "
+    "others.\n"
     "#args:\n"
     "#  lr: 1e-4\n"
     "#  save: \"${{artifacts}}/checkpoints/${{run}}\"\n"
-    "\n# Variables of the program. Those that match pass_env come from your shell.\n"
+    "\n# Environment of the program. Variables that match pass_env are taken from your shell.\n"
     "#env: {NCCL_DEBUG: INFO}\n"
     "#pass_env: [\"NCCL_*\", \"GLOO_*\", \"UCX_*\", \"TORCH_NCCL_*\"]\n"
-    "\n# On the nodes: where it starts, where logs and records go, what is done before it (each line must "
-    "end with 0).\n"
+    "\n# On the nodes: working folder, folder for logs and records, shell lines to run first (each must end "
+    "with 0).\n"
     "#workdir: /data/code\n"
     "#artifacts: ~/.mtlaunch\n"
     "#setup:\n"
@@ -112,22 +112,22 @@ static const char tail[] =
     "#  - conda activate train\n"
     "#nproc_per_node: auto            # slots or gpus of the host list, else the GPUs found, else 1\n"
     "#master: {addr: auto, port: auto, interface: auto}\n"
-    "\n# How nodes are reached, beside your ssh_config.\n"
+    "\n# How to reach the nodes, in addition to your ssh_config.\n"
     "#ssh: {user: train, port: 22}\n"
-    "\n# When things go wrong, and how it ends.\n"
-    "#on_failure: stop                # a node failed: stop | keep | restart\n"
-    "#on_lost: keep                   # a node has not answered for lost_after: keep | stop | restart\n"
+    "\n# What to do about failures, and when a run ends.\n"
+    "#on_failure: stop                # when a node fails: stop | keep | restart\n"
+    "#on_lost: keep                   # when a node has not answered for lost_after: keep | stop | restart\n"
     "#lost_after: 5m\n"
-    "#restart: {max: 0, backoff: 10s} # how often; no_restart_on: [\"CUDA out of memory\"], spares: [g0037]\n"
-    "#finish_on: all                  # all | rank0: finished once node 0 has ended with 0\n"
-    "#time_limit: off                 # 8h: stopped then\n"
-    "#stall: off                      # 20m: tell when no log has grown for so long\n"
+    "#restart: {max: 0, backoff: 10s} # also no_restart_on: [\"CUDA out of memory\"], spares: [g0037]\n"
+    "#finish_on: all                  # all | rank0: the run has finished when node 0 has ended with 0\n"
+    "#time_limit: off                 # for example 8h: stop the run then\n"
+    "#stall: off                      # for example 20m: report when no log has grown for this long\n"
     "#on_stall: keep                  # keep | stop\n"
     "#start_timeout: 2m\n"
     "#stop: {signal: TERM, grace: 40s}\n"
-    "\n# Who is told: a webhook that takes json, slack or feishu.\n"
+    "\n# Notifications to a webhook: json, slack or feishu.\n"
     "#notify: [{url: \"https://hooks.example.org/XXXX\", on: [failed, finished, stalled], format: json}]\n"
-    "\n# Variants: start JOB RUN --profile smoke\n"
+    "\n# Variants of this job: mtlaunch start JOB RUN --profile smoke\n"
     "#profiles:\n"
     "#  smoke: {env: {NCCL_DEBUG: WARN}, nproc_per_node: 1}\n";
 
@@ -135,14 +135,14 @@ void spec_render(const struct spec_answers *answers, struct str *out)
 {
     const struct launcher *launcher = launcher_find(answers->launcher, NULL);
     const struct launcher_example *example = &(launcher ? launcher : launchers_all[0])->example;
-    str_addf(out,
-             "# A job for mtlaunch. `mtlaunch start %s RUN --dry-run` shows what it would run, and where.\n"
-             "# Lines that begin with '#' and no blank are settings with the values they have anyway, or "
-             "examples:\n"
-             "# take the '#' away and change them.\n",
-             answers->job);
+    str_addf(
+        out,
+        "# A job for mtlaunch. To see what it would run and where: mtlaunch start %s RUN --dry-run\n"
+        "# Lines that start with '#' and no blank are defaults or examples. Remove the '#' to use them.\n"
+        "# 'mtlaunch help KEY' explains a key.\n",
+        answers->job);
     add_hosts(answers, out);
-    str_add(out, "\n# What is run.\n");
+    str_add(out, "\n# The program.\n");
     add_setting(out, "launcher", answers->launcher);
     str_add(out, example->about);
     add_setting(out, "program", answers->program ? answers->program : example->program);

@@ -73,7 +73,17 @@ class Lab:
 
     def spawn(self, *args, env=None, cwd=None):
         """Start mtlaunch on the head and leave it running; its pid is the process's own."""
-        return self.cluster.popen("mtlaunch", *args, env=env, cwd=cwd, text=True, errors="replace")
+        process = self.cluster.popen("mtlaunch", *args, env=env, cwd=cwd, text=True, errors="replace")
+        plain = process.communicate
+
+        def communicate(*words, **options):
+            out, err = plain(*words, **options)
+            if process.returncode >= 0:  # what a killed one printed may be half a line
+                check_output(args, out)
+            return out, err
+
+        process.communicate = communicate
+        return process
 
     def status(self, run, code=None):
         return self.mt("status", run, "--json", code=code).json

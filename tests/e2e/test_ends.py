@@ -78,3 +78,14 @@ def test_setup_that_takes_too_long_is_a_time_limit(lab):
     answer = lab.mt("start", "job.yaml", "run", code=5)
     assert "start_timeout, 2 s" in answer.err
     lab.assert_nothing_left()
+
+
+def test_a_reason_is_said_once(lab):
+    """Neither 'stopped: stopped: …' nor "run 'e' failed: run 'e' was not started"."""
+    lab.job(program="sleep 600", hosts="node1")
+    lab.mt("start", "job.yaml", "late", "--wait", "--timeout", "2s", code=5)
+    assert lab.mt("logs", "late", "-f").err.splitlines()[-1] == "late: stopped: the time limit passed"
+    lab.job("bad.yaml", workdir="/nowhere", hosts="node[1-2]")
+    lab.mt("start", "bad.yaml", "e", code=4)
+    said = lab.mt("wait", "e", code=1).err.splitlines()[-1]
+    assert said == "mtlaunch: run 'e' was not started: 2 of 2 nodes failed the check before the start"
