@@ -26,10 +26,9 @@ static void add_settings(struct page *page)
 void reference_hosts(struct page *page)
 {
     page_section(page, "Description");
-    page_text(
-        page,
-        "A host list names the machines of a job in rank order. A file has one entry a line. A list on the "
-        "command line or in a job file separates entries by commas.");
+    page_text(page,
+              "A host list names the machines of a job in rank order. A file has one entry a line. A list on "
+              "the command line or in a job file separates entries by commas.");
     page_lines(page, example);
     page_section(page, "Entries");
     page_item(page, "[USER@]NAME[:PORT] [KEY=VALUE]...",
@@ -48,11 +47,11 @@ void reference_hosts(struct page *page)
               "$MTLAUNCH_HOSTFILE; the Slurm allocation of this shell; else this machine alone, without ssh. "
               "--exclude LIST leaves hosts out and --nodes N keeps the first N.");
     page_section(page, "How a host is reached");
-    page_text(
-        page,
-        "User, port, keys and jump hosts come from the entry, from 'ssh' of the job file and from "
-        "ssh_config, in this order. A host that is this machine (its name, localhost, or an address of one "
-        "of its interfaces, with your user and port 22) is used without ssh unless it has ssh=always.");
+    page_text(page,
+              "User, port, keys and jump hosts come from the entry, from 'ssh' of the job file and from "
+              "ssh_config, in this order. A host that is this machine (its name, localhost, or an address of "
+              "one of its interfaces, with your user and port 22) is used without ssh unless it has "
+              "ssh=always.");
     page_lines(page, "mtlaunch hosts --hostfile hosts.txt          # the list as it is understood\n"
                      "mtlaunch hosts --hostfile hosts.txt --trust  # compare and add unknown host keys\n");
     reference_hosts_subjects(page);

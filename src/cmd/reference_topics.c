@@ -50,16 +50,14 @@ static const struct term own_variables[] = {
 void reference_environment(struct page *page)
 {
     page_section(page, "Environment of a job");
-    page_text(
-        page,
-        "The program of a job finds these variables on every node. RANK, LOCAL_RANK and WORLD_SIZE are set "
-        "for each process by its launcher.");
+    page_text(page,
+              "The program of a job finds these variables on every node. RANK, LOCAL_RANK and WORLD_SIZE are "
+              "set for each process by its launcher.");
     add_terms(page, job_variables, ARRAY_LEN(job_variables));
-    page_text(
-        page,
-        "Later wins: the node's own, defaults, env_file, env, variables passed on from here (pass_env), "
-        "ifname and env. of the host list, -e NAME=VALUE. Variables that mtlaunch computes cannot be set "
-        "otherwise. 'start JOB RUN --dry-run' prints each variable with where it comes from.");
+    page_text(page,
+              "Later wins: the node's own, defaults, env_file, env, variables passed on from here (pass_env),"
+              " ifname and env. of the host list, -e NAME=VALUE. Variables that mtlaunch computes cannot be "
+              "set otherwise. 'start JOB RUN --dry-run' prints each variable with where it comes from.");
     page_section(page, "Environment");
     page_text(page, "mtlaunch itself reads these variables:");
     add_terms(page, own_variables, ARRAY_LEN(own_variables));
@@ -74,10 +72,10 @@ void reference_exit_codes(struct page *page)
         AUTO_FREE char *code = xasprintf("%d", exit_meanings[i].code);
         page_item(page, code, exit_meanings[i].meaning);
     }
-    page_text(
-        page,
-        "Several at once: 7, 8, 3, 4, 5, 6, 1, the first of these that fits. 'exec' ends with the largest "
-        "exit status of a host, with 3 when a host never ran the command, with 5 when one ran out of time.");
+    page_text(page,
+              "Several at once: 7, 8, 3, 4, 5, 6, 1, the first of these that fits. 'exec' ends with the "
+              "largest exit status of a host, with 3 when a host never ran the command, with 5 when one ran "
+              "out of time.");
 }
 
 /* --- JSON --------------------------------------------------------------------------------------- */
@@ -85,22 +83,17 @@ void reference_exit_codes(struct page *page)
 void reference_json(struct page *page)
 {
     page_section(page, "JSON output");
-    page_text(
-        page,
-        "With --json a command prints one object on standard output ('logs': one a line) with \"schema\": "
-        "\"mtlaunch/1\". Keys are in snake_case, times RFC 3339 in UTC, durations in seconds, sizes in "
-        "bytes. "
-        "What is unknown is null and never left out. An error is an object with the key \"error\", on "
-        "standard output too, and the exit status says what it was.");
-    page_text(
-        page,
-        "'mtlaunch help json' prints a JSON Schema (2020-12) that describes the output of every command. "
-        "'help' and 'completion' have no JSON form.");
-    page_text(
-        page,
-        "\"rank\" is the number of a node in every object. In options and texts \"rank\" alone is the global "
-        "rank of a process, as torch counts it. \"exit_status\" of a run is that of the node that failed "
-        "first; 0 when finished, null while it lives and when it was stopped.");
+    page_text(page,
+              "With --json a command prints one object on standard output ('logs': one a line) with "
+              "\"schema\": \"mtlaunch/1\". Keys are in snake_case, times RFC 3339 in UTC, durations in "
+              "seconds, sizes in bytes. What is unknown is null and never left out. An error is an object "
+              "with the key \"error\", on standard output too, and the exit status says what it was.");
+    page_text(page, "'mtlaunch help json' prints a JSON Schema (2020-12) that describes the output of every "
+                    "command. 'help' and 'completion' have no JSON form.");
+    page_text(page,
+              "\"rank\" is the number of a node in every object. In options and texts \"rank\" alone is the "
+              "global rank of a process, as torch counts it. \"exit_status\" of a run is that of the node "
+              "that failed first; 0 when finished, null while it lives and when it was stopped.");
     page_lines(page, "mtlaunch status RUN --json | jq '.nodes[] | select(.state != \"running\")'\n"
                      "mtlaunch help json >mtlaunch.schema.json\n");
 }
@@ -138,6 +131,5 @@ void reference_troubleshooting(struct page *page)
     page_section(page, "Troubleshooting");
     add_terms(page, troubles, ARRAY_LEN(troubles));
     page_text(page, "The record of a run, its events and the supervisor's log are in "
-                    "~/.local/state/mtlaunch/runs/RUN/ on "
-                    "the machine it was started from.");
+                    "~/.local/state/mtlaunch/runs/RUN/ on the machine it was started from.");
 }
