@@ -184,27 +184,33 @@ static void stop_fleet(void *ctx)
     fleet_stop(ctx);
 }
 
+/* Of a server; -1: they cannot be counted. */
 static int count_sessions(const struct world *world)
 {
     AUTO_FREE char *command = xasprintf("exit $(pgrep -c -P %ld)", (long)world->sshd);
     int status = system(command); /* NOLINT(cert-env33-c) */
 
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* One command through the jump host, then one on each of two hosts without it, where files are few. Returns
- * how many ended well; -1: the session of the jump host has not made room. */
+/*
+ * One command through the jump host, then one on each of two hosts without it, where files are few. In a
+ * process of its own, which asserts nothing. Returns how many ended well; -1: the session of the jump host
+ * has not made room; -2: the limit cannot be set.
+ */
 static int use_few_files(struct pair *pair)
 {
     const struct fleet_options options = {.hosts = 1};
     const struct exec_request request = {.command = "echo ran"};
     const rlim_t files = lowest_free_file() + 12 + 2; /* the spare ones, and two */
+    const struct rlimit limit = {.rlim_cur = files, .rlim_max = files};
     struct error err = ERROR_INIT;
     struct fleet *fleet;
     int well = 0;
 
-    limit_files(files, files);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return -2;
+    }
     fleet = fleet_new(&options, &err);
     for (int i = 0; i < 3; i++) {
         struct endpoint endpoint =
@@ -233,11 +239,15 @@ static void test_jump_makes_room(void **state)
 
     assert_true(child >= 0);
     if (child == 0) { /* the limit is the process's */
-        _exit(use_few_files(*state) == 3 ? 0 : 1);
+        _exit(use_few_files(*state) & 0xff);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    if (WEXITSTATUS(status) == (-2 & 0xff)) {
+        print_message("skipped: the limit of open files cannot be lowered here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 3);
 }
 
 static void test_inner_trouble(void **state)
