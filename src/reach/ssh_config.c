@@ -203,7 +203,7 @@ static int read_lines(struct reader *reader, const struct str *text, const char 
     const char *at = str_text(text), *end = at + text->len;
 
     if (memchr(at, '\0', text->len)) {
-        error_set(err, &kind_ssh_config, "the file holds a NUL byte");
+        error_set(err, &kind_ssh_config, "the file contains a NUL byte");
         return error_at(err, file, 0, 0);
     }
     for (line.number = 1; at < end; line.number++) {

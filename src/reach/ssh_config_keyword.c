@@ -33,7 +33,8 @@ static int check_port(const struct strlist *args, struct error *err)
     if (ssh_port_read(args->items[0]) != 0) {
         return 0;
     }
-    return error_set(err, &kind_ssh_config, "port '%s' is not a number from 1 to 65535 nor a service's name",
+    return error_set(err, &kind_ssh_config,
+                     "port '%s' is neither a number from 1 to 65535 nor the name of a service",
                      args->items[0]);
 }
 
@@ -94,7 +95,7 @@ static int check_files(const struct strlist *args, struct error *err)
             return error_set(err, &kind_ssh_config, "a file's name is empty");
         }
         if (strcasecmp(args->items[i], "none") == 0 && args->len > 1) {
-            return error_set(err, &kind_ssh_config, "'none' stands beside other files");
+            return error_set(err, &kind_ssh_config, "'none' cannot be combined with other files");
         }
     }
     return 0;
@@ -281,8 +282,8 @@ static int check_time(const struct strlist *args, struct error *err)
         return 0;
     }
     return error_set(err, &kind_ssh_config,
-                     "time '%s' is not none or a time as 30, 90s, 2m, 1h30m, up to %ds", args->items[0],
-                     MAX_SECONDS);
+                     "time '%s' is neither 'none' nor a time such as 30, 90s, 2m, 1h30m, up to %ds",
+                     args->items[0], MAX_SECONDS);
 }
 
 static int check_count(const struct strlist *args, struct error *err)

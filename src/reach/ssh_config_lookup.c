@@ -67,7 +67,7 @@ static int check_hostname(const struct ssh_config_values *values, struct error *
         if (at[1] == 'h' || at[1] == '%') {
             continue;
         }
-        error_set(err, &kind_ssh_config, "host name '%s' holds a token other than %%h and %%%%", text);
+        error_set(err, &kind_ssh_config, "host name '%s' contains a token other than %%h and %%%%", text);
         return error_at(err, values->hostname_place.file, values->hostname_place.line, 0);
     }
     return 0;

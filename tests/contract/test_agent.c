@@ -315,7 +315,7 @@ static void test_no_agent(void **state)
 
     run_command(&endpoint, "true", &outcome);
     assert_failed(&outcome, &kind_auth_failed);
-    assert_non_null(strstr(outcome.result.error.text, "/nobody' is away"));
+    assert_non_null(strstr(outcome.result.error.text, "/nobody' is not running"));
     endpoint_release(&endpoint);
     outcome_release(&outcome);
 }

@@ -36,7 +36,7 @@ static void test_no_loop(void **state)
     limit_files(before.rlim_cur, before.rlim_max);
     assert_null(fleet);
     assert_true(error_is(&err, &kind_local));
-    assert_non_null(strstr(err.text, "the event loop cannot be made"));
+    assert_non_null(strstr(err.text, "cannot create the event loop"));
     fleet_free(NULL);
 }
 

@@ -70,7 +70,7 @@ struct fleet *fleet_new(const struct fleet_options *options, struct error *err)
     int failed = uv_loop_init(&fleet->loop);
 
     if (failed != 0) {
-        error_set(err, &kind_local, "the event loop cannot be made: %s", uv_strerror(failed));
+        error_set(err, &kind_local, "cannot create the event loop: %s", uv_strerror(failed));
         free(fleet);
         return NULL;
     }

@@ -20,7 +20,7 @@ struct meaning {
 /* The first text that is found wins, so that causes come before their consequences. */
 static const struct meaning meanings[] = {
     {"Could not resolve hostname", &kind_name_not_resolved,
-     "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it"},
+     "check the spelling: DNS, /etc/hosts or a HostName in ssh_config must have the name"},
     {"REVOKED HOST KEY DETECTED", &kind_hostkey_revoked,
      "do not log in to this host before its keys were replaced"},
     {"REMOTE HOST IDENTIFICATION HAS CHANGED", &kind_hostkey_changed,
@@ -29,11 +29,11 @@ static const struct meaning meanings[] = {
      "compare the fingerprint with the host's own, then add it: run ssh to the host once"},
     {"Host key verification failed", &kind_hostkey_unknown,
      "compare the fingerprint with the host's own, then add it: run ssh to the host once"},
-    {"Connection refused", &kind_refused, "is sshd running there, and on that port"},
-    {"timed out", &kind_timed_out, "is the host up and reachable from here"},
-    {"not responding", &kind_timed_out, "is the host up and reachable from here"},
-    {"No route to host", &kind_unreachable, "is the host up and reachable from here"},
-    {"unreachable", &kind_unreachable, "is the host up and reachable from here"},
+    {"Connection refused", &kind_refused, "check that sshd runs there, and on that port"},
+    {"timed out", &kind_timed_out, "check that the host is up and reachable from here"},
+    {"not responding", &kind_timed_out, "check that the host is up and reachable from here"},
+    {"No route to host", &kind_unreachable, "check that the host is up and reachable from here"},
+    {"unreachable", &kind_unreachable, "check that the host is up and reachable from here"},
     {"UNPROTECTED PRIVATE KEY FILE", &kind_key_mode, "chmod 600 that file"},
     {"incorrect passphrase supplied", &kind_key_encrypted,
      "load the key into an ssh agent, or name one without a passphrase"},
@@ -48,11 +48,12 @@ static const struct meaning meanings[] = {
 
 /* Messages of a jump host that cannot connect: "channel 0: open failed: …". */
 static const struct meaning meanings_behind[] = {
-    {"refused", &kind_refused, "is sshd running there, and on that port"},
+    {"refused", &kind_refused, "check that sshd runs there, and on that port"},
     {"timed out", &kind_timed_out, "is the host up and reachable from the jump host"},
-    {"nknown host", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
-    {"Name or service", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
-    {"resolution", &kind_name_not_resolved, "the jump host looks the name up: is it known there"},
+    {"nknown host", &kind_name_not_resolved, "the jump host resolves the name: check that it is known there"},
+    {"Name or service", &kind_name_not_resolved,
+     "the jump host resolves the name: check that it is known there"},
+    {"resolution", &kind_name_not_resolved, "the jump host resolves the name: check that it is known there"},
     {"prohibited", &kind_jump_unreachable, "look at AllowTcpForwarding and PermitOpen in its sshd_config"},
     {"open failed", &kind_unreachable, "is the host up and reachable from the jump host"},
 };

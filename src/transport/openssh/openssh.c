@@ -339,7 +339,7 @@ static void on_login(void *ctx)
     }
     text = xasprintf("ssh: no login within %g s", ms / 1000.0);
     child_fail(&command->child, &kind_timed_out, text,
-               "is the host up and reachable from here; --connect-timeout gives it more time");
+               "check that the host is up and reachable from here; --connect-timeout gives it more time");
 }
 
 /* --- the beginning --- */

@@ -103,7 +103,7 @@ static bool on_writable(struct agent_question *question)
         return true;
     }
     if (n < 0) {
-        tell_trouble(question, "is away");
+        tell_trouble(question, "is not running");
         return false;
     }
     str_consume(&question->out, (size_t)n);
@@ -165,7 +165,7 @@ static void on_away(void *ctx)
     struct error err = ERROR_INIT;
 
     if (question->no_socket == 0) {
-        tell_trouble(question, "is away");
+        tell_trouble(question, "is not running");
         return;
     }
     agent_out_of_files(question->no_socket, &err);

@@ -34,10 +34,10 @@ static int set_connect_error(struct ssh_link *link, int code, struct error *err)
     ssh_link_where(link, &where);
     if (kind == &kind_refused) {
         error_set(err, kind, "connection to %s is refused", str_text(&where));
-        return error_hint(err, "is sshd running there, and on that port");
+        return error_hint(err, "check that sshd runs there, and on that port");
     }
     error_set(err, kind, "no connection to %s: %s", str_text(&where), strerror(code));
-    return error_hint(err, "is the host up and reachable from here");
+    return error_hint(err, "check that the host is up and reachable from here");
 }
 
 /* Start to connect to the address. Returns a socket, or -1. */

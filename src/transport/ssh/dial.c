@@ -347,7 +347,7 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
         error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
                   gai_strerror(code));
     }
-    error_hint(&err, "is the name spelled as DNS, /etc/hosts or a HostName in ssh_config has it");
+    error_hint(&err, "check the spelling: DNS, /etc/hosts or a HostName in ssh_config must have the name");
     break_link(link, &err);
 }
 

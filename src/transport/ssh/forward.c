@@ -180,8 +180,8 @@ static void fail_open(struct ssh_forward *forward)
     error_set(&err, kind, "no connection from the jump host to '%s' port %u: %s", forward->host,
               forward->port, reason);
     error_hint(&err, kind == &kind_name_not_resolved
-                         ? "the jump host looks the name up: is it known there"
-                         : "is the host up and sshd running there, reachable from the jump host");
+                         ? "the jump host resolves the name: check that it is known there"
+                         : "check that the host is up, and that the jump host can reach its sshd");
     finish(forward, &err, true);
 }
 

@@ -120,7 +120,7 @@ static void fail_handshake(struct ssh_connection *connection)
         return;
     }
     error_set(&err, &kind_connection_lost, "%s: no ssh handshake: %s", str_text(&where), str_text(&reason));
-    error_hint(&err, "is it an ssh server that listens there");
+    error_hint(&err, "check that an ssh server listens there");
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
@@ -132,7 +132,7 @@ static void fail_flooded(struct ssh_connection *connection)
     ssh_link_where(connection->link, &where);
     error_set(&err, &kind_connection_lost, "%s: no ssh handshake in the first %d bytes", str_text(&where),
               HANDSHAKE_BYTES);
-    error_hint(&err, "is it an ssh server that listens there");
+    error_hint(&err, "check that an ssh server listens there");
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 

@@ -68,7 +68,7 @@ static int check_file(const char *path, bool has_public, struct error *err)
                          strerror(errno));
     }
     if (!S_ISREG(st.st_mode)) {
-        return error_set(err, &kind_key_unusable, "private key '%s' is no file", path);
+        return error_set(err, &kind_key_unusable, "private key '%s' is not a file", path);
     }
     if (st.st_uid == geteuid() && (st.st_mode & 077) != 0) {
         error_set(err, &kind_key_mode, "private key '%s' is open to others: mode %04o, allowed is 0600", path,
@@ -130,8 +130,7 @@ static void set_encrypted(struct ssh_identity *identity)
 
 static void set_unusable(struct ssh_identity *identity)
 {
-    error_set(&identity->trouble, &kind_key_unusable, "'%s' is no private key that can be used",
-              identity->path);
+    error_set(&identity->trouble, &kind_key_unusable, "'%s' is not a usable private key", identity->path);
     error_hint(&identity->trouble, "look at it with: ssh-keygen -y -f %s", identity->path);
 }
 
@@ -243,7 +242,7 @@ static void import_certificate(struct ssh_identity *identity)
     ssh_key_free(certificate);
     ssh_key_free(identity->key);
     identity->key = NULL;
-    error_set(&identity->trouble, &kind_key_unusable, "'%s' is no certificate of the key '%s'",
+    error_set(&identity->trouble, &kind_key_unusable, "'%s' is not a certificate for the key '%s'",
               identity->certificate, identity->path);
     error_hint(&identity->trouble, "look at it with: ssh-keygen -L -f %s", identity->certificate);
 }

@@ -117,27 +117,30 @@ static void start_waiting(struct resolver *resolver)
     }
 }
 
-/* Removes the first lookup that is done from the list. */
-static struct lookup *take_done(struct resolver *resolver)
+static bool is_done(struct lookup *lookup)
 {
-    LIST_EACH(&resolver->lookups, struct lookup, link, lookup) {
-        bool done;
-        pthread_mutex_lock(&lookup->mutex);
-        done = lookup->done;
-        pthread_mutex_unlock(&lookup->mutex);
-        if (done) {
-            list_remove(&lookup->link);
-            return lookup;
-        }
-    }
-    return NULL;
+    bool done;
+
+    pthread_mutex_lock(&lookup->mutex);
+    done = lookup->done;
+    pthread_mutex_unlock(&lookup->mutex);
+    return done;
 }
 
+/* A callback may cancel other look-ups, so those that are done leave the list before any callback. */
 static void on_async(uv_async_t *async)
 {
     struct resolver *resolver = async->data;
+    struct list done = {0};
 
-    for (struct lookup *lookup; (lookup = take_done(resolver));) {
+    LIST_EACH(&resolver->lookups, struct lookup, link, lookup) {
+        if (is_done(lookup)) {
+            list_remove(&lookup->link);
+            list_append(&done, &lookup->link);
+        }
+    }
+    LIST_EACH(&done, struct lookup, link, lookup) {
+        list_remove(&lookup->link);
         resolver->running--;
         if (!lookup->cancelled) {
             struct addrinfo *list = lookup->list;
@@ -156,7 +159,7 @@ struct resolver *resolver_new(uv_loop_t *loop, struct error *err)
 
     if (failed != 0) {
         free(resolver);
-        error_set(err, &kind_local, "the event loop cannot be made: %s", uv_strerror(failed));
+        error_set(err, &kind_local, "cannot create the event loop: %s", uv_strerror(failed));
         return NULL;
     }
     resolver->async.data = resolver;

@@ -35,5 +35,5 @@ void ssh_phase_time_out(enum ssh_phase phase, const char *where, unsigned limit_
     error_set(err, rows[phase].kind, "%s%s%s within %g s", where ? where : "", where ? ": " : "",
               rows[phase].words, limit_ms / 1000.0);
     error_hint(err, "%s--connect-timeout gives it more time",
-               where ? "is the host up and reachable from here; " : "");
+               where ? "check that the host is up and reachable from here; " : "");
 }

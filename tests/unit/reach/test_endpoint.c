@@ -290,7 +290,7 @@ static void test_bad_hostname(void **state)
     endpoint_release(&endpoint);
     assert_int_equal(endpoint_resolve(&host, NULL, machine, config, &endpoint, NULL, &err), -1);
     assert_true(error_is(&err, &kind_ssh_config));
-    assert_string_equal(err.text, "host name '%z' holds a token other than %h and %%");
+    assert_string_equal(err.text, "host name '%z' contains a token other than %h and %%");
     assert_int_equal(err.line, 3);
     ssh_config_free(config);
 }

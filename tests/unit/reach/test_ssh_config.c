@@ -344,8 +344,8 @@ static void test_malformed_lines(void **state)
         const char *text, *wanted;
         unsigned line;
     } cases[] = {
-        {"User u\nPort 70000\n", "port '70000' is not a number from 1 to 65535", 2},
-        {"Port no-such-service\n", "port 'no-such-service' is not a number from 1 to 65535 nor a", 1},
+        {"User u\nPort 70000\n", "port '70000' is neither a number from 1 to 65535", 2},
+        {"Port no-such-service\n", "port 'no-such-service' is neither a number from 1 to 65535 nor the", 1},
         {"Host x\n\n  User\n", "'User' has no argument", 3},
         {"Host\n", "'Host' has no argument", 1},
         {"Match\n", "'Match' has no argument", 1},
@@ -358,12 +358,12 @@ static void test_malformed_lines(void **state)
         {"Match # none\n", "'Match' has no argument", 1},
         {"Match user a host b all\n", "'all' cannot be combined", 1},
         {"Match all user x\n", "'all' cannot be combined", 1},
-        {"ConnectTimeout soon\n", "time 'soon' is not none or a time", 1},
-        {"ServerAliveInterval 99999999999999999999\n", "is not none or a time", 1},
+        {"ConnectTimeout soon\n", "time 'soon' is neither 'none' nor a time", 1},
+        {"ServerAliveInterval 99999999999999999999\n", "is neither 'none' nor a time", 1},
         {"ServerAliveCountMax many\n", "number 'many' is not a number", 1},
-        {"ConnectTimeout None\n", "time 'None' is not none or a time", 1},
+        {"ConnectTimeout None\n", "time 'None' is neither 'none' nor a time", 1},
         {"ServerAliveCountMax 2147483648\n", "is not a number from 0 to 2147483647", 1},
-        {"UserKnownHostsFile /a none\n", "'none' stands beside other files", 1},
+        {"UserKnownHostsFile /a none\n", "'none' cannot be combined with other files", 1},
         {"GlobalKnownHostsFile /a ''\n", "a file's name is empty", 1},
         {"ProxyJump a/b\n", "jump 'a/b' is not written as", 1},
         {"ProxyJump ssh://a/b\n", "jump 'ssh://a/b' is not written as", 1},
