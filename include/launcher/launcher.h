@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/strlist.h"
 #include "model/env.h"
 #include "model/job.h"
@@ -67,9 +68,12 @@ struct launch_input {
     const struct strlist *args;
     unsigned nnodes;
     unsigned rank;
-    const char *python; /* python= of this host; NULL: the job's */
-    const char *nproc;  /* "8" or "${{nproc_per_node}}" */
-    const char *world;  /* processes of all nodes: "32" or "${{world_size}}" */
+    const struct strlist *labels; /* of all nodes, in rank order */
+    const char *state_base; /* files of the run on the node begin so: ".../run_state/RUN_node<rank>"; may
+                               begin with "~/" or hold ${{artifacts}} */
+    const char *python;     /* python= of this host; NULL: the job's */
+    const char *nproc;      /* "8" or "${{nproc_per_node}}" */
+    const char *world;      /* processes of all nodes: "32" or "${{world_size}}" */
     const char *master_addr;
     unsigned master_port;
     const char *rendezvous_id;
@@ -77,8 +81,14 @@ struct launch_input {
 
 /* An option of the launcher's own command line that mtlaunch sets, or offers by a key of the spec. */
 struct launcher_option {
-    const char *name; /* "node_rank": with underscores; dashes in launcher_args mean the same */
+    const char *name; /* "node_rank": with underscores; dashes mean the same. "m": the short option -m */
     const char *hint; /* what to use instead */
+};
+
+/* The launcher's own options, for launcher_args. */
+struct launcher_words {
+    const struct launcher_option *owned; /* refused there; ended by a row without name */
+    const char *const *flags;            /* those without a value, with underscores; ended by NULL */
 };
 
 /* What `init` writes about a launcher. Lines end with '\n'. */
@@ -91,6 +101,7 @@ struct launcher_example {
 /* What `program` is. */
 enum launcher_program {
     LAUNCHER_PROGRAM_PYTHON, /* one script, or "-m MODULE" */
+    LAUNCHER_PROGRAM_VERB,   /* a word of the launcher's own */
     LAUNCHER_PROGRAM_SHELL   /* a line for /bin/sh, or a list: an exact argv */
 };
 
@@ -98,15 +109,16 @@ enum launcher_program {
 struct launcher {
     const char *name;    /* as in `launcher:` */
     const char *summary; /* for people: half a line */
-    const char *instead; /* not built in this version: what to use instead; NULL: it is built */
     struct launcher_example example;
     enum launcher_program program;
+    const char *key;     /* its own mapping in the spec; NULL: it has none */
+    const char *config;  /* ${{deepspeed_config}} is state_base with this behind it; NULL: it has none */
+    bool bool_values;    /* true and false in args are values: --key true */
     bool unequal_counts; /* nodes may run different numbers of processes */
 
-    /* launcher_args: what is refused there, ended by a row without name. NULL: it takes no launcher_args. */
-    const struct launcher_option *owned;
-    /* Options of the launcher without a value, with underscores, ended by NULL. May be NULL with owned. */
-    const char *const *flags;
+    const struct launcher_words *words; /* its own options; NULL: it takes no launcher_args */
+    /* Where they depend on the job: the words instead of these. NULL: they do not. */
+    const struct launcher_words *(*choose_words)(const struct job *job);
 
     /*
      * Judge the job as a whole and fill out (zeroed before): options and variables that the job needs, what
@@ -117,11 +129,24 @@ struct launcher {
                  struct error *err);
 
     /*
+     * Add the variables that it needs on one node, but none that the job sets. A NULL value is known on
+     * start. NULL: none.
+     */
+    void (*add_env)(const struct launch_input *in, struct env *env);
+
+    /*
      * Judge the variables that spec, host list, caller and options set for one node against its command.
      * Warnings are appended unless they stand there already. Errors: kind_plan. NULL: any will do.
      */
     int (*check_env)(const struct launch_input *in, const struct env *env, struct strlist *warnings,
                      struct error *err);
+
+    /*
+     * Append a command that readies the node for its own: it runs after the setup lines, in the folder and
+     * environment of the job, and the start fails unless it ends with 0. about says what it does. Nothing
+     * appended: none is needed. NULL: none ever is.
+     */
+    void (*ready)(const struct launch_input *in, struct strlist *argv, struct str *about);
 
     /*
      * Append the node's command to argv and fill probe (zeroed before). Errors: kind_plan. The caller
@@ -131,25 +156,26 @@ struct launcher {
                  struct error *err);
 };
 
-/* All launchers of the contract, ended by NULL. The first is the default. */
+/* All launchers, ended by NULL. The first is the default. */
 extern const struct launcher *const launchers_all[];
 
-/* By name. NULL and kind_plan with the nearest name as hint, or kind_not_supported for one not built yet. */
+/* By name. NULL and kind_plan with the nearest name, or all of them, as hint. */
 const struct launcher *launcher_find(const char *name, struct error *err);
 
-/*
- * The owned option that a word of launcher_args names, whole or cut short as argparse allows; NULL for none.
- * Borrowed from launcher.
- */
-const struct launcher_option *launcher_find_owned(const struct launcher *launcher, const char *word);
+/* The options of the launcher for this job; NULL: it takes no launcher_args. */
+const struct launcher_words *launcher_words(const struct launcher *launcher, const struct job *job);
 
-/* True for an option of the launcher's own that takes no value. */
-bool launcher_is_flag(const struct launcher *launcher, const char *word);
+/* The owned option that a word names, whole or cut short as argparse allows; NULL for none. Borrowed. */
+const struct launcher_option *launcher_find_owned(const struct launcher_words *words, const char *word);
+
+/* True for an option that takes no value. */
+bool launcher_is_flag(const struct launcher_words *words, const char *word);
 
 /*
  * Append args as words: a word as it is; `key: value` as --key value (a key that starts with '-' is kept);
- * true as --key; false and null as nothing; a list as --key v1 v2, an empty one as nothing.
+ * true as --key; false and null as nothing; a list as --key v1 v2, an empty one as nothing. bool_values: true
+ * and false as --key true, --key false.
  */
-void launcher_map_args(const struct job_args *args, struct strlist *out);
+void launcher_map_args(const struct job_args *args, bool bool_values, struct strlist *out);
 
 #endif

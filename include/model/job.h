@@ -18,6 +18,9 @@ enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
 /* How zero_stage is said to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
 enum job_sharding { SHARDING_MEGATRON_FSDP, SHARDING_CUSTOM_FSDP, SHARDING_FLAGS_ONLY };
 
+/* How `launcher: deepspeed` starts the processes: by torchrun, or by DeepSpeed's own launcher. */
+enum job_deepspeed_form { DEEPSPEED_TORCHRUN, DEEPSPEED_NO_SSH };
+
 /* One argument or mapping entry of `args`, in file order. */
 struct job_arg {
     enum { JOB_ARG_WORD, JOB_ARG_PAIR, JOB_ARG_TRUE, JOB_ARG_FALSE, JOB_ARG_NULL, JOB_ARG_LIST } type;
@@ -83,7 +86,11 @@ struct job {
     struct job_args args;
     struct strlist extra_args; /* after "--" on the command line, appended */
     unsigned zero_stage;       /* 0..3 */
+    bool zero_stage_given;     /* somebody set it, be it to 0 */
     enum job_sharding megatron_sharding;
+    char *deepspeed_config; /* a file on the nodes, relative to workdir; NULL: none */
+    enum job_deepspeed_form deepspeed_form;
+    char *accelerate_config; /* likewise */
 
     struct env env_files;      /* all env_file entries, later wins, source "env_file NAME:LINE" */
     struct env env;            /* env, source "spec"; source "--set" or "profile NAME" where that set it */

@@ -73,6 +73,7 @@ struct node_job {
     const char *shell;           /* "auto" (bash where the node has it, else sh), a name or a path */
     const struct strlist *setup; /* each must end with 0 */
     const struct strlist *argv;  /* at least one word for a start; ignored by checks */
+    const struct strlist *ready; /* run before argv, after setup, and has to end with 0; empty: nothing */
     const size_t *home_words; /* indexes of the words of argv whose leading "~/" is the user's home there */
     size_t home_words_len;
     const struct strlist *unset; /* names taken out of the node's own environment */

@@ -83,7 +83,9 @@ struct plan_node {
     unsigned port;  /* 0: not known, the default */
     unsigned nproc; /* processes on this node; 0: known on start */
 
-    struct strlist argv; /* the job's exact command, without ssh */
+    struct strlist ready; /* run before argv, after setup; must end with 0; empty: nothing */
+    char *ready_about;    /* what it does, for people; NULL: nothing */
+    struct strlist argv;  /* the job's exact command, without ssh */
 
     /*
      * The environment in three lists that share no name:
@@ -95,9 +97,10 @@ struct plan_node {
     struct env defaults, env, computed;
     enum plan_env_mode env_mode;
 
-    char *workdir;   /* NULL: the login folder, the container's own in a container. May start with "~/" */
-    char *artifacts; /* may start with "~/" while no fact made it absolute */
-    char *log;       /* ARTIFACTS/logs/RUN_node<rank>.log, likewise */
+    char *workdir;    /* NULL: the login folder, the container's own in a container. May start with "~/" */
+    char *artifacts;  /* may start with "~/" while no fact made it absolute */
+    char *state_base; /* ARTIFACTS/run_state/RUN_node<rank>, likewise */
+    char *log;        /* ARTIFACTS/logs/RUN_node<rank>.log, likewise */
 
     struct launch_probe probe; /* what must be there before the start */
 };

@@ -105,9 +105,7 @@ static bool offer_named_value(struct completing *at, const struct option *option
         offer(at, key, NULL);
     }
     for (size_t i = 0; strcmp(option->name, "launcher") == 0 && launchers_all[i]; i++) {
-        if (launchers_all[i]->build) {
-            offer(at, launchers_all[i]->name, NULL);
-        }
+        offer(at, launchers_all[i]->name, NULL);
     }
     for (size_t i = 0; strcmp(option->name, "signal") == 0 && i < job_signal_names_count; i++) {
         offer(at, job_signal_names[i], NULL);

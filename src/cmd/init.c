@@ -106,9 +106,7 @@ static int ask_into(char **place, const char *question, const char *otherwise, s
 static void list_launchers(struct strlist *names)
 {
     for (size_t i = 0; launchers_all[i]; i++) {
-        if (launchers_all[i]->build) {
-            strlist_add(names, launchers_all[i]->name);
-        }
+        strlist_add(names, launchers_all[i]->name);
     }
 }
 

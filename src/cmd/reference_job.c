@@ -60,9 +60,7 @@ static void add_launchers(struct page *page)
 {
     page_section(page, "Launchers");
     for (size_t i = 0; launchers_all[i]; i++) {
-        if (launchers_all[i]->build) {
-            page_item(page, launchers_all[i]->name, launchers_all[i]->summary);
-        }
+        page_item(page, launchers_all[i]->name, launchers_all[i]->summary);
     }
 }
 

@@ -83,7 +83,7 @@ static int check_program(struct job_reader *reader)
                     job->launcher);
         return error_hint(reader->err, "name the script or '-m MODULE' here and its arguments in 'args'");
     }
-    return check_program_words(reader) < 0 ? -1 : check_launcher_args(reader);
+    return check_program_words(reader) < 0 ? -1 : check_launcher(reader);
 }
 
 static int check_hosts(struct job_reader *reader)

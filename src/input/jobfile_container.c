@@ -90,7 +90,7 @@ static int read_run_env(struct job_reader *reader, const struct yaml_node *node,
 
 static int read_run(struct job_reader *reader, const struct yaml_node *node, const char *path);
 
-static const struct choice engines[] = {{"docker", 0, false, NULL}, {"podman", 0, false, NULL}};
+static const struct choice engines[] = {{"docker", 0}, {"podman", 0}};
 
 static const struct field run_fields[] = {
     {.key = "image",

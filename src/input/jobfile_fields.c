@@ -18,24 +18,20 @@
 #define MAX_SECONDS      (365UL * 24 * 60 * 60)
 #define DURATION_FROM(n) .min = (n), .max = MAX_SECONDS
 
-static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC, false, NULL},
-                                           {"c10d", RENDEZVOUS_C10D, false, NULL}};
-static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP, false, NULL},
-                                          {"custom-fsdp", SHARDING_CUSTOM_FSDP, false, NULL},
-                                          {"flags-only", SHARDING_FLAGS_ONLY, false, NULL}};
-static const struct choice on_failure[] = {{"stop", POLICY_STOP, false, NULL},
-                                           {"keep", POLICY_KEEP, false, NULL},
-                                           {"restart", POLICY_RESTART, false, NULL}};
-static const struct choice on_lost[] = {{"keep", POLICY_KEEP, false, NULL},
-                                        {"stop", POLICY_STOP, false, NULL},
-                                        {"restart", POLICY_RESTART, false, NULL}};
-static const struct choice finish_on[] = {{"all", POLICY_FINISH_ALL, false, NULL},
-                                          {"rank0", POLICY_FINISH_RANK0, false, NULL}};
-static const struct choice on_stall[] = {{"keep", POLICY_KEEP, false, NULL},
-                                         {"stop", POLICY_STOP, false, NULL}};
-static const struct choice clients[] = {
-    {"auto", 0, false, NULL}, {"builtin", 0, false, NULL}, {"openssh", 0, false, NULL}};
-static const struct choice host_keys[] = {{"strict", 0, false, NULL}, {"accept-new", 0, false, NULL}};
+static const struct choice rendezvous[] = {{"static", RENDEZVOUS_STATIC}, {"c10d", RENDEZVOUS_C10D}};
+static const struct choice shardings[] = {{"megatron-fsdp", SHARDING_MEGATRON_FSDP},
+                                          {"custom-fsdp", SHARDING_CUSTOM_FSDP},
+                                          {"flags-only", SHARDING_FLAGS_ONLY}};
+static const struct choice deepspeed_forms[] = {{"torchrun", DEEPSPEED_TORCHRUN},
+                                                {"no_ssh", DEEPSPEED_NO_SSH}};
+static const struct choice on_failure[] = {
+    {"stop", POLICY_STOP}, {"keep", POLICY_KEEP}, {"restart", POLICY_RESTART}};
+static const struct choice on_lost[] = {
+    {"keep", POLICY_KEEP}, {"stop", POLICY_STOP}, {"restart", POLICY_RESTART}};
+static const struct choice finish_on[] = {{"all", POLICY_FINISH_ALL}, {"rank0", POLICY_FINISH_RANK0}};
+static const struct choice on_stall[] = {{"keep", POLICY_KEEP}, {"stop", POLICY_STOP}};
+static const struct choice clients[] = {{"auto", 0}, {"builtin", 0}, {"openssh", 0}};
+static const struct choice host_keys[] = {{"strict", 0}, {"accept-new", 0}};
 
 static const struct field master_fields[] = {
     {.key = "addr",
@@ -78,6 +74,39 @@ static const struct field megatron_fields[] = {
              "custom-fsdp"}},
 };
 static const struct field_table megatron_table = TABLE(megatron_fields);
+
+static const struct field deepspeed_fields[] = {
+    {.key = "config",
+     .type = FIELD_TEXT,
+     JOB(deepspeed_config),
+     .doc = {"0.1",
+             "DeepSpeed's configuration on the nodes, relative to workdir. A copy with zero_stage in it is "
+             "written "
+             "before each start; ${{deepspeed_config}} in args is its path.",
+             "none", "ds.json"}},
+    {.key = "form",
+     .type = FIELD_CHOICE,
+     JOB(deepspeed_form),
+     CHOICES(deepspeed_forms),
+     .doc = {"0.1",
+             "What starts the processes: torchrun, or DeepSpeed's own launcher, which gets a host file and "
+             "starts "
+             "those of its node alone.",
+             "torchrun", "no_ssh"}},
+};
+static const struct field_table deepspeed_table = TABLE(deepspeed_fields);
+
+static const struct field accelerate_fields[] = {
+    {.key = "config_file",
+     .type = FIELD_TEXT,
+     JOB(accelerate_config),
+     .doc = {"0.1",
+             "A file of `accelerate config` on the nodes, relative to workdir. Machines, ranks, processes "
+             "and the "
+             "main process in it do not count: mtlaunch says them for each node.",
+             "none", "accelerate.yaml"}},
+};
+static const struct field_table accelerate_table = TABLE(accelerate_fields);
 
 static const struct field ssh_fields[] = {
     {.key = "client",
@@ -259,42 +288,52 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_launcher_args,
      .form = "list of texts",
-     .doc = {"0.1", "Further options for torchrun itself. Those that mtlaunch sets are refused.", "[]",
-             "[--tee, \"3\"]"}},
+     .doc =
+         {"0.1",
+          "Further options for the launcher itself: torchrun, accelerate or deepspeed. Those that mtlaunch "
+          "sets are refused.",
+          "[]", "[--tee, \"3\"]"}},
     {.key = "program",
      .type = FIELD_CUSTOM,
      .handle = read_program,
      .form = "text, or a list of texts",
-     .doc = {"0.1",
-             "What is run: a script, or a module as '-m pkg.mod'. For the launcher script a text is a line "
-             "for /bin/sh and a list is an exact argv. Required.",
-             NULL, "train.py"}},
+     .doc =
+         {"0.1",
+          "What is run: a script, or a module as '-m pkg.mod'. For the launcher script a text is a line "
+          "for /bin/sh and a list is an exact argv; for swift and megatron-swift it is a verb such as sft. "
+          "Required.",
+          NULL, "train.py"}},
     {.key = "args",
      .type = FIELD_CUSTOM,
      .handle = read_args,
      .form = "mapping, or a list of texts",
      .doc = {"0.1",
              "Arguments of the program. In a mapping 'key: value' becomes --key value, true becomes --key, "
-             "false and null are left out, a list becomes --key v1 v2.",
+             "false and null are left out, a list becomes --key v1 v2. For swift and megatron-swift true and "
+             "false are values.",
              "[]", "{lr: 1e-4, bf16: true}"}},
     {.key = "zero_stage",
      .type = FIELD_COUNT,
      JOB(zero_stage),
      .min = 0,
      .max = 3,
-     .doc = {"0.1",
-             "The ZeRO level, which reaches the program as ZERO_STAGE and Megatron-LM as its own options.",
-             "0", "1"}},
+     .doc =
+         {"0.1",
+          "The ZeRO level. It reaches the program as ZERO_STAGE, and Megatron-LM, DeepSpeed, accelerate and "
+          "ms-swift by their own means.",
+          "0", "1"}},
     {.key = "megatron",
      .type = FIELD_MAP,
      .table = &megatron_table,
      .doc = {"0.1", "Settings of the launcher megatron.", NULL, "{sharding: megatron-fsdp}"}},
     {.key = "deepspeed",
-     .type = FIELD_UNBUILT,
-     .hint = "use 'launcher: torchrun' and name the file in args: [--deepspeed_config, ds.json]"},
+     .type = FIELD_MAP,
+     .table = &deepspeed_table,
+     .doc = {"0.1", "Settings of the launcher deepspeed.", NULL, "{config: ds.json, form: torchrun}"}},
     {.key = "accelerate",
-     .type = FIELD_UNBUILT,
-     .hint = "leave it out and use 'launcher: torchrun': mtlaunch starts the processes"},
+     .type = FIELD_MAP,
+     .table = &accelerate_table,
+     .doc = {"0.1", "Settings of the launcher accelerate.", NULL, "{config_file: accelerate.yaml}"}},
     {.key = "env",
      .type = FIELD_CUSTOM,
      .handle = read_env,

@@ -43,8 +43,6 @@ enum field_type {
 struct choice {
     const char *name;
     unsigned value;
-    bool unbuilt;     /* of the contract, refused in this version */
-    const char *hint; /* then: what to do instead */
 };
 
 struct field;
@@ -132,7 +130,7 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
  */
 int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *word);
-/* The place of the node's text among choices; -1 after an error, which names those that are built. */
+/* The place of the node's text among choices; -1 after an error, which names them. */
 int reader_choice(struct job_reader *reader, const struct yaml_node *node, const char *path,
                   const struct choice *choices, size_t count);
 /* A path on this machine: "~" expanded, a relative one from the spec's folder. Caller frees. */
@@ -148,12 +146,12 @@ int read_shell(struct job_reader *reader, const struct yaml_node *node, const ch
 int read_program(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_launcher(struct job_reader *reader, const struct yaml_node *node, const char *path);
-void launcher_names(struct str *out); /* of those that are built: "torchrun | script" */
+void launcher_names(struct str *out); /* appended as "torchrun | script" */
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
 /* The row of the job's launcher. */
 const struct launcher *reader_launcher(const struct job_reader *reader);
-/* Once the launcher is known: does it take words of its own, and does mtlaunch set none of them? */
-int check_launcher_args(struct job_reader *reader);
+/* Once the launcher is known: does it take launcher_args, and does mtlaunch set none of them? */
+int check_launcher(struct job_reader *reader);
 /* One text with blanks is no list of words, and an option and its value are two items. */
 int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path);
 /* Warnings about values that look as if a shell read them. */

@@ -13,11 +13,7 @@ int read_launcher(struct job_reader *reader, const struct yaml_node *node, const
     }
     struct choice *choices = xcalloc(count, sizeof choices[0]);
     for (size_t i = 0; i < count; i++) {
-        choices[i] = (struct choice){
-            .name = launchers_all[i]->name,
-            .unbuilt = !launchers_all[i]->build,
-            .hint = launchers_all[i]->instead,
-        };
+        choices[i] = (struct choice){.name = launchers_all[i]->name};
     }
     int at = reader_choice(reader, node, path, choices, count);
     free(choices);
@@ -32,9 +28,7 @@ int read_launcher(struct job_reader *reader, const struct yaml_node *node, const
 void launcher_names(struct str *out)
 {
     for (size_t i = 0; launchers_all[i]; i++) {
-        if (launchers_all[i]->build) {
-            str_addf(out, "%s%s", out->len > 0 ? " | " : "", launchers_all[i]->name);
-        }
+        str_addf(out, "%s%s", out->len > 0 ? " | " : "", launchers_all[i]->name);
     }
 }
 
@@ -52,7 +46,7 @@ int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, 
 }
 
 /* Would the launcher take this word for the program? It is no option, nor the value of the one before it. */
-static bool is_positional(const struct launcher *launcher, char *const *words, size_t at)
+static bool is_positional(const struct launcher_words *own, char *const *words, size_t at)
 {
     if (strcmp(words[at], "--") == 0) {
         return true;
@@ -61,21 +55,21 @@ static bool is_positional(const struct launcher *launcher, char *const *words, s
         return false;
     }
     const char *before = at > 0 ? words[at - 1] : "";
-    return before[0] != '-' || strchr(before, '=') || launcher_is_flag(launcher, before);
+    return before[0] != '-' || strchr(before, '=') || launcher_is_flag(own, before);
 }
 
-static int check_launcher_word(struct job_reader *reader, const struct launcher *launcher, size_t at)
+static int check_launcher_word(struct job_reader *reader, const struct launcher_words *own, size_t at)
 {
     static const char path[] = "launcher_args";
     char *const *words = reader->job->launcher_args.items;
     const struct yaml_node *list = reader->launcher_args;
     const struct yaml_node *node = list->type == YAML_LIST ? list->items[at] : list;
-    const struct launcher_option *option = launcher_find_owned(launcher, words[at]);
+    const struct launcher_option *option = launcher_find_owned(own, words[at]);
     if (option) {
         reader_fail(reader, node, "'%s' holds '%.80s', which mtlaunch sets", path, words[at]);
         return error_hint(reader->err, "%s", option->hint);
     }
-    if (is_positional(launcher, words, at)) {
+    if (is_positional(own, words, at)) {
         reader_fail(reader, node, "'%s' holds '%.80s', which would end the options of the launcher", path,
                     words[at]);
         return error_hint(reader->err, "name the program in 'program' and its arguments in 'args'");
@@ -83,17 +77,31 @@ static int check_launcher_word(struct job_reader *reader, const struct launcher 
     return 0;
 }
 
-int check_launcher_args(struct job_reader *reader)
+/* A mapping that belongs to another launcher does nothing. */
+static void warn_other_keys(struct job_reader *reader, const struct launcher *launcher)
+{
+    for (size_t i = 0; reader->warnings && launchers_all[i]; i++) {
+        const char *key = launchers_all[i]->key;
+        if (key && launchers_all[i] != launcher && yaml_get(reader->root, key)) {
+            strlist_addf(reader->warnings, "'%s' has no effect with 'launcher: %s'", key, launcher->name);
+        }
+    }
+}
+
+int check_launcher(struct job_reader *reader)
 {
     const struct launcher *launcher = reader_launcher(reader);
+    reader->job->zero_stage_given = yaml_get(reader->root, "zero_stage");
+    warn_other_keys(reader, launcher);
     const struct strlist *words = &reader->job->launcher_args;
-    if (words->len && !launcher->owned) {
+    const struct launcher_words *own = launcher_words(launcher, reader->job);
+    if (words->len && !own) {
         reader_fail(reader, reader->launcher_args,
                     "'launcher_args' with 'launcher: %s', which has no launcher", launcher->name);
         return error_hint(reader->err, "leave it out, or put the words into 'program'");
     }
     for (size_t i = 0; i < words->len; i++) {
-        if (check_launcher_word(reader, launcher, i) < 0) {
+        if (check_launcher_word(reader, own, i) < 0) {
             return -1;
         }
     }

@@ -168,9 +168,29 @@ static int hint_keys(struct job_reader *reader, const struct strlist *words)
     return error_hint(reader->err, "%s", str_text(&hint));
 }
 
+/* A verb of the launcher's: one word. */
+static int check_verb(struct job_reader *reader)
+{
+    const struct job *job = reader->job;
+    const struct launcher *launcher = reader_launcher(reader);
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    words_split(job->program.items[0], &words);
+    if (words.len == 1 && strcmp(words.items[0], job->program.items[0]) == 0) {
+        return 0;
+    }
+    bool secret = yaml_has_secret(reader->program->doc, reader->program->text);
+    reader_fail(reader, reader->program, "'program' is '%.100s'; for the launcher '%s' it is one verb",
+                secret ? "***" : job->program.items[0], launcher->name);
+    return error_hint(reader->err, "write 'program: %s' and put its options into 'args'",
+                      launcher->example.program);
+}
+
 int check_program_words(struct job_reader *reader)
 {
     const struct job *job = reader->job;
+    if (reader_launcher(reader)->program == LAUNCHER_PROGRAM_VERB) {
+        return check_verb(reader);
+    }
     if (reader_launcher(reader)->program != LAUNCHER_PROGRAM_PYTHON || strcmp(job->python, "none") == 0) {
         return 0;
     }

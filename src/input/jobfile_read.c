@@ -257,19 +257,15 @@ static int read_duration_field(struct job_reader *reader, const struct field *fi
 static int fail_choice(struct job_reader *reader, const struct choice *choices, size_t count,
                        const struct yaml_node *node, const char *path)
 {
-    AUTO_STRLIST struct strlist built = STRLIST_INIT;
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
     for (size_t i = 0; i < count; i++) {
         strlist_add(&all, choices[i].name);
-        if (!choices[i].unbuilt) {
-            strlist_add(&built, choices[i].name);
-        }
     }
-    AUTO_FREE char *allowed = strlist_join(&built, ", ");
+    AUTO_FREE char *allowed = strlist_join(&all, ", ");
     reader_fail_value(reader, node, path, allowed);
     const char *near = text_nearest(node->text, (const char *const *)all.items, all.len);
     return near ? error_hint(reader->err, "did you mean '%s'?", near)
-                : reader_hint_write(reader, node, path, built.items[0]);
+                : reader_hint_write(reader, node, path, all.items[0]);
 }
 
 int reader_choice(struct job_reader *reader, const struct yaml_node *node, const char *path,
@@ -284,10 +280,6 @@ int reader_choice(struct job_reader *reader, const struct yaml_node *node, const
     }
     if (at == count) {
         return fail_choice(reader, choices, count, node, path);
-    }
-    if (choices[at].unbuilt) {
-        AUTO_FREE char *what = xasprintf("%s: %s", path, choices[at].name);
-        return reader_fail_unbuilt(reader, node, what, choices[at].hint);
     }
     return (int)at;
 }

@@ -7,9 +7,7 @@
 static void add_choices(const struct field *field, struct str *out)
 {
     for (size_t i = 0; i < field->choices_count; i++) {
-        if (!field->choices[i].unbuilt) {
-            str_addf(out, "%s%s", out->len > 0 ? " | " : "", field->choices[i].name);
-        }
+        str_addf(out, "%s%s", out->len > 0 ? " | " : "", field->choices[i].name);
     }
 }
 

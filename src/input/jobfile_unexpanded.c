@@ -66,7 +66,7 @@ void warn_unexpanded(const struct job_reader *reader)
     warn_path(reader, "workdir", job->workdir);
     warn_path(reader, "artifacts", job->artifacts);
     warn_path(reader, "python", job->python);
-    if (reader_launcher(reader)->program != LAUNCHER_PROGRAM_SHELL) {
+    if (reader_launcher(reader)->program == LAUNCHER_PROGRAM_PYTHON) {
         warn_path(reader, "program", job->program.items[0]);
     }
 }

@@ -41,31 +41,20 @@ const struct launcher *launcher_find(const char *name, struct error *err)
 {
     const char *names[ARRAY_LEN(launchers_all)];
     size_t count = 0;
-    AUTO_STR struct str built = STR_INIT;
-    const struct launcher *unbuilt = NULL;
-    for (size_t i = 0; launchers_all[i]; i++) {
-        const struct launcher *launcher = launchers_all[i];
-        bool same = strcmp(launcher->name, name) == 0;
-        if (same && launcher->build) {
-            return launcher;
+    AUTO_STR struct str all = STR_INIT;
+    for (; launchers_all[count]; count++) {
+        names[count] = launchers_all[count]->name;
+        if (strcmp(names[count], name) == 0) {
+            return launchers_all[count];
         }
-        unbuilt = same ? launcher : unbuilt;
-        names[count++] = launcher->name;
-        if (launcher->build) {
-            str_addf(&built, "%s'%s'", built.len ? ", " : "", launcher->name);
-        }
+        str_addf(&all, "%s'%s'", count ? ", " : "", names[count]);
     }
     const char *nearest = text_nearest(name, names, count);
-    if (unbuilt) {
-        error_set(err, &kind_not_supported, "launcher '%s' is not supported by this version", name);
-        nearest = NULL;
-    } else {
-        error_set(err, &kind_plan, "unknown launcher '%s'", name);
-    }
+    error_set(err, &kind_plan, "unknown launcher '%s'", name);
     if (nearest) {
         error_hint(err, "did you mean '%s'?", nearest);
     } else {
-        error_hint(err, "use one of %s", str_text(&built));
+        error_hint(err, "use one of %s", str_text(&all));
     }
     return NULL;
 }
@@ -81,26 +70,32 @@ static char *option_name(const char *word)
     return name;
 }
 
-const struct launcher_option *launcher_find_owned(const struct launcher *launcher, const char *word)
+const struct launcher_words *launcher_words(const struct launcher *launcher, const struct job *job)
 {
-    bool is_module = strcmp(word, "-m") == 0; /* short for --module in every launcher that has it */
-    if (!launcher->owned || (!is_module && !text_starts(word, "--"))) {
+    return launcher->choose_words ? launcher->choose_words(job) : launcher->words;
+}
+
+const struct launcher_option *launcher_find_owned(const struct launcher_words *words, const char *word)
+{
+    bool is_long = text_starts(word, "--");
+    if (word[0] != '-') {
         return NULL;
     }
-    AUTO_FREE char *name = is_module ? xstrdup("module") : option_name(word);
-    for (const struct launcher_option *option = launcher->owned; *name && option->name; option++) {
-        if (text_starts(option->name, name)) {
+    AUTO_FREE char *name = is_long ? option_name(word) : xstrndup(word + 1, 1);
+    for (const struct launcher_option *option = words->owned; *name && option->name; option++) {
+        bool is_letter = option->name[1] == '\0';
+        if (is_long ? !is_letter && text_starts(option->name, name) : strcmp(option->name, name) == 0) {
             return option;
         }
     }
     return NULL;
 }
 
-bool launcher_is_flag(const struct launcher *launcher, const char *word)
+bool launcher_is_flag(const struct launcher_words *words, const char *word)
 {
     AUTO_FREE char *name = option_name(word);
-    for (size_t i = 0; launcher->flags && launcher->flags[i]; i++) {
-        if (strcmp(launcher->flags[i], name) == 0) {
+    for (size_t i = 0; words->flags[i]; i++) {
+        if (strcmp(words->flags[i], name) == 0) {
             return true;
         }
     }
@@ -112,7 +107,7 @@ static void add_key(const char *key, struct strlist *out)
     strlist_addf(out, "%s%s", key[0] == '-' ? "" : "--", key);
 }
 
-void launcher_map_args(const struct job_args *args, struct strlist *out)
+void launcher_map_args(const struct job_args *args, bool bool_values, struct strlist *out)
 {
     for (size_t i = 0; i < args->len; i++) {
         const struct job_arg *arg = &args->items[i];
@@ -126,6 +121,9 @@ void launcher_map_args(const struct job_args *args, struct strlist *out)
             break;
         case JOB_ARG_TRUE:
             add_key(arg->key, out);
+            if (bool_values) {
+                strlist_add(out, "true");
+            }
             break;
         case JOB_ARG_LIST:
             if (arg->values.len) {
@@ -134,6 +132,11 @@ void launcher_map_args(const struct job_args *args, struct strlist *out)
             }
             break;
         case JOB_ARG_FALSE:
+            if (bool_values) {
+                add_key(arg->key, out);
+                strlist_add(out, "false");
+            }
+            break;
         case JOB_ARG_NULL:
             break;
         }

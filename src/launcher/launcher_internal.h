@@ -18,9 +18,56 @@
 LAUNCHER_TABLE(LAUNCHER_EXTERN)
 #undef LAUNCHER_EXTERN
 
-/* Of torchrun: what mtlaunch sets there, and its options without a value. */
-extern const struct launcher_option torchrun_owned[];
-extern const char *const torchrun_flags[];
+/* Seconds a node waits for the others; torch's own 900 let a node that never came go unseen for long. */
+#define LAUNCHER_RENDEZVOUS_TIMEOUT_S 300
+
+extern const struct launcher_words torchrun_words;
+
+/* The interpreter of this node: "python3". Borrowed. */
+const char *launcher_python(const struct launch_input *in);
+
+/* Is `program` one script or module? Errors: kind_plan. */
+int launcher_check_program(const struct launch_input *in, struct error *err);
+
+/*
+ * Append the program as argparse-based launchers take it ([--no_python] [MODULE_OPTION] PROGRAM ARGS) and
+ * note program and interpreter in probe.
+ */
+void launcher_add_program(const struct launch_input *in, const char *module_option, struct strlist *argv,
+                          struct launch_probe *probe);
+
+#define LAUNCHER_BATCH_MAX (1u << 30)
+
+/* name with one character for another: "node-rank" for "node_rank". Caller frees. */
+char *launcher_respell(const char *name, char from, char to);
+
+/*
+ * A whole number among args, 1 to max: 0 while it is open or not given (*given tells). Errors: kind_plan.
+ */
+int launcher_read_size(const struct strlist *args, const char *name, unsigned max, unsigned *size,
+                       bool *given, struct error *err);
+
+/* What a trainer takes where args are silent. */
+struct device_batch {
+    unsigned micro; /* per_device_train_batch_size */
+    unsigned fill;  /* it accumulates up to so many samples a step; 0: it does not accumulate */
+};
+
+/* Work out what per_device_train_batch_size and gradient_accumulation_steps in args come to, if they do. */
+int launcher_device_batch(const struct launch_job *in, const struct device_batch *defaults,
+                          struct launch_whole *out, struct error *err);
+
+/* What a program with Megatron-LM's sizes takes where args are silent. */
+struct megatron_batch {
+    unsigned micro;       /* 0: none */
+    unsigned global;      /* 0: micro * data_parallel */
+    bool any_spelling;    /* its parser takes underscores as well as dashes */
+    bool model_elsewhere; /* the model's own sizes do not stand in args */
+};
+
+/* Work out Megatron-LM's parallel and batch sizes. Errors: kind_plan. */
+int launcher_megatron_batch(const struct launch_job *in, const struct megatron_batch *defaults,
+                            struct launch_whole *out, struct strlist *warnings, struct error *err);
 
 /*
  * Look for the option --NAME among words as argparse reads them: "--NAME VALUE", "--NAME=VALUE"; the last one

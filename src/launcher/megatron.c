@@ -11,7 +11,6 @@
 #include "model/kind.h"
 
 #define SIZE_MAX_PARALLEL (1u << 20)
-#define SIZE_MAX_BATCH    (1u << 30)
 
 static const char connections[] = "CUDA_DEVICE_MAX_CONNECTIONS";
 static const char strategy_option[] = "data-parallel-sharding-strategy";
@@ -39,56 +38,33 @@ static const char *fsdp_switch(const struct strlist *args)
 
 /* --- sizes -------------------------------------------------------------------------------------- */
 
-/* The same name with underscores, which Megatron's parser does not know. */
-static char *underscored(const char *name)
+/* The job, and how its parser spells and fills in sizes. */
+struct sizes {
+    const struct launch_job *in;
+    const struct megatron_batch *defaults;
+    struct strlist *warnings;
+};
+
+/* Spelt with underscores it counts too, for programs that take it so. */
+static int read_size(const struct sizes *sizes, const char *name, unsigned max, unsigned *size, bool *given,
+                     struct error *err)
 {
-    char *other = xstrdup(name);
-    for (char *c = other; *c; c++) {
-        if (*c == '-') {
-            *c = '_';
-        }
+    const struct strlist *args = sizes->in->args;
+    AUTO_FREE char *other = launcher_respell(name, '-', '_');
+    if (has(args, name) || !has(args, other)) {
+        return launcher_read_size(args, name, max, size, given, err);
     }
-    return other;
+    if (!sizes->defaults->any_spelling) {
+        strlist_addf(sizes->warnings, "Megatron-LM knows no '--%s'; it spells it '--%s'", other, name);
+    }
+    return launcher_read_size(args, other, max, size, given, err);
 }
 
-/*
- * A whole number among args: 0 while it is open or not given (*given tells). Spelt with underscores it counts
- * too, for programs that take it so.
- */
-static int read_size(const struct launch_job *in, const char *name, unsigned max, unsigned *size, bool *given,
-                     struct strlist *warnings, struct error *err)
-{
-    const char *text = NULL;
-    uint64_t number = 0;
-    AUTO_FREE char *other = underscored(name);
-    *size = 0;
-    *given = launcher_find_option(in->args, name, &text);
-    if (!*given && (*given = launcher_find_option(in->args, other, &text))) {
-        strlist_addf(warnings, "Megatron-LM knows no '--%s'; it spells it '--%s'", other, name);
-    }
-    if (!*given) {
-        return 0;
-    }
-    if (!text) {
-        error_set(err, &kind_plan, "'--%s' has no value", name);
-        return error_hint(err, "give it a whole number from 1 to %u, or leave it out", max);
-    }
-    if (strstr(text, "${{")) {
-        return 0;
-    }
-    if (!text_to_uint(text, 1, max, &number)) {
-        error_set(err, &kind_plan, "'--%s' is '%.80s', allowed: 1 to %u", name, text, max);
-        return error_hint(err, "give it a whole number");
-    }
-    *size = (unsigned)number;
-    return 0;
-}
-
-static int read_parallel(const struct launch_job *in, const char *name, unsigned missing, unsigned *size,
-                         struct strlist *warnings, struct error *err)
+static int read_parallel(const struct sizes *sizes, const char *name, unsigned missing, unsigned *size,
+                         struct error *err)
 {
     bool given;
-    if (read_size(in, name, SIZE_MAX_PARALLEL, size, &given, warnings, err)) {
+    if (read_size(sizes, name, SIZE_MAX_PARALLEL, size, &given, err)) {
         return -1;
     }
     if (!given) {
@@ -111,15 +87,14 @@ static const char *find_unknown_split(const struct strlist *args)
     return NULL;
 }
 
-static int check_experts(const struct launch_job *in, const struct topology_split *split,
-                         struct strlist *warnings, struct error *err)
+static int check_experts(const struct sizes *sizes, const struct topology_split *split, struct error *err)
 {
     unsigned experts;
     bool given;
-    if (read_size(in, "num-experts", SIZE_MAX_PARALLEL, &experts, &given, warnings, err)) {
+    if (read_size(sizes, "num-experts", SIZE_MAX_PARALLEL, &experts, &given, err)) {
         return -1;
     }
-    if (split->expert > 1 && !given) {
+    if (split->expert > 1 && !given && !sizes->defaults->model_elsewhere) {
         error_set(err, &kind_plan, "'--expert-model-parallel-size' is %u without '--num-experts'",
                   split->expert);
         return error_hint(err, "give --num-experts, or leave --expert-model-parallel-size out");
@@ -134,61 +109,81 @@ static int check_experts(const struct launch_job *in, const struct topology_spli
     return 0;
 }
 
-static int split_world(const struct launch_job *in, struct topology_batch *batch, struct strlist *warnings,
-                       struct error *err)
+static int split_world(const struct sizes *sizes, struct topology_batch *batch, struct error *err)
 {
     struct topology_split *split = &batch->split;
-    if (read_parallel(in, "tensor-model-parallel-size", 1, &split->tensor, warnings, err) ||
-        read_parallel(in, "pipeline-model-parallel-size", 1, &split->pipeline, warnings, err) ||
-        read_parallel(in, "context-parallel-size", 1, &split->context, warnings, err) ||
-        read_parallel(in, "expert-model-parallel-size", 1, &split->expert, warnings, err) ||
-        read_parallel(in, "expert-tensor-parallel-size", split->tensor, &split->expert_tensor, warnings,
-                      err) ||
-        check_experts(in, split, warnings, err)) {
+    if (read_parallel(sizes, "tensor-model-parallel-size", 1, &split->tensor, err) ||
+        read_parallel(sizes, "pipeline-model-parallel-size", 1, &split->pipeline, err) ||
+        read_parallel(sizes, "context-parallel-size", 1, &split->context, err) ||
+        read_parallel(sizes, "expert-model-parallel-size", 1, &split->expert, err) ||
+        read_parallel(sizes, "expert-tensor-parallel-size", split->tensor, &split->expert_tensor, err) ||
+        check_experts(sizes, split, err)) {
         return -1;
     }
-    if (!in->world_size || !split->tensor || !split->pipeline || !split->context || !split->expert ||
+    if (!sizes->in->world_size || !split->tensor || !split->pipeline || !split->context || !split->expert ||
         !split->expert_tensor) {
         return 0;
     }
-    batch->data_parallel = topology_split_world(split, in->world_size, err);
+    batch->data_parallel = topology_split_world(split, sizes->in->world_size, err);
     return batch->data_parallel ? 0 : -1;
 }
 
-static int split_batch(const struct launch_job *in, struct topology_batch *batch, struct strlist *warnings,
-                       struct error *err)
+static int split_batch(const struct sizes *sizes, struct topology_batch *batch, struct error *err)
 {
     static const char *const changing[] = {"rampup-batch-size", "step-batch-size-schedule"};
     bool micro_given, global_given;
-    if (read_size(in, "micro-batch-size", SIZE_MAX_BATCH, &batch->micro, &micro_given, warnings, err) ||
-        read_size(in, "global-batch-size", SIZE_MAX_BATCH, &batch->global, &global_given, warnings, err)) {
+    if (read_size(sizes, "micro-batch-size", LAUNCHER_BATCH_MAX, &batch->micro, &micro_given, err) ||
+        read_size(sizes, "global-batch-size", LAUNCHER_BATCH_MAX, &batch->global, &global_given, err)) {
         return -1;
     }
     for (size_t i = 0; i < ARRAY_LEN(changing); i++) {
-        if (has(in->args, changing[i])) {
-            strlist_addf(warnings,
+        if (has(sizes->in->args, changing[i])) {
+            strlist_addf(sizes->warnings,
                          "--%s changes the batch while it trains: whether each step divides is not checked",
                          changing[i]);
             return 0;
         }
     }
+    if (!micro_given) {
+        batch->micro = sizes->defaults->micro;
+    }
+    if (!global_given) {
+        batch->global = sizes->defaults->global;
+    }
     if (!batch->micro || !batch->data_parallel) {
         return 0;
     }
-    if (!global_given && (uint64_t)batch->micro * batch->data_parallel <= SIZE_MAX_BATCH) {
+    if (!global_given && !batch->global &&
+        (uint64_t)batch->micro * batch->data_parallel <= LAUNCHER_BATCH_MAX) {
         batch->global = batch->micro * batch->data_parallel; /* Megatron's own default */
     }
     if (!batch->global) {
         return 0;
     }
     /* num_microbatches_calculator.py: the batch is rounded down, but never to nothing. */
-    if (has(in->args, "decrease-batch-size-if-needed")) {
+    if (has(sizes->in->args, "decrease-batch-size-if-needed")) {
         batch->accumulation = (unsigned)(batch->global / ((uint64_t)batch->micro * batch->data_parallel));
     }
     if (!batch->accumulation) {
         batch->accumulation = topology_split_batch(batch->global, batch->micro, batch->data_parallel, err);
     }
     return batch->accumulation ? 0 : -1;
+}
+
+int launcher_megatron_batch(const struct launch_job *in, const struct megatron_batch *defaults,
+                            struct launch_whole *out, struct strlist *warnings, struct error *err)
+{
+    const struct sizes sizes = {.in = in, .defaults = defaults, .warnings = warnings};
+    const char *unknown = find_unknown_split(in->args);
+    if (unknown) {
+        strlist_addf(warnings, "args have --%s: parallel and batch sizes are not checked", unknown);
+        return 0;
+    }
+    if (split_world(&sizes, &out->batch, err) || split_batch(&sizes, &out->batch, err)) {
+        return -1;
+    }
+    out->has_batch = true;
+    return 0;
 }
 
 /* --- ZeRO --------------------------------------------------------------------------------------- */
@@ -306,6 +301,7 @@ static void add_connections(const struct topology_split *split, const struct str
 static int judge(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
                  struct error *err)
 {
+    static const struct megatron_batch defaults = {0};
     AUTO_STRLIST struct strlist all = STRLIST_INIT;
     if (launcher_torchrun.judge(in, out, warnings, err)) {
         return -1;
@@ -319,15 +315,12 @@ static int judge(const struct launch_job *in, struct launch_whole *out, struct s
     strlist_copy(&all, &out->args);
     strlist_copy(&all, in->args);
     warn_sharding(&all, warnings);
-    const char *unknown = find_unknown_split(in->args);
-    if (unknown) {
-        strlist_addf(warnings, "args have --%s: parallel and batch sizes are not checked", unknown);
-        return 0;
-    }
-    if (split_world(in, &out->batch, warnings, err) || split_batch(in, &out->batch, warnings, err)) {
+    if (launcher_megatron_batch(in, &defaults, out, warnings, err)) {
         return -1;
     }
-    out->has_batch = true;
+    if (!out->has_batch) {
+        return 0;
+    }
     add_connections(&out->batch.split, &all, &out->defaults);
     return 0;
 }
@@ -381,8 +374,7 @@ const struct launcher launcher_megatron = {
                 "# Megatron-LM's script, in workdir: the clone of Megatron-LM on the nodes.\n",
                 "#zero_stage: 0                  # 0..3, said to Megatron-LM by its own options\n"
                 "#megatron: {sharding: megatron-fsdp}     # megatron-fsdp | custom-fsdp | flags-only\n"},
-    .owned = torchrun_owned,
-    .flags = torchrun_flags,
+    .words = &torchrun_words,
     .judge = judge,
     .check_env = check_env,
     .build = build,

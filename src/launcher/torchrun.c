@@ -10,47 +10,6 @@
 #include "model/host.h"
 #include "model/kind.h"
 
-/* Seconds a node waits for the others; torch's own 900 let a node that never came go unseen for long. */
-#define RENDEZVOUS_TIMEOUT_S 300
-
-static const char *interpreter(const struct launch_input *in)
-{
-    const char *python = in->python ? in->python : in->job->python;
-    return strcmp(python, "none") == 0 ? "python3" : python;
-}
-
-/* The module's name when program is "-m NAME", else NULL. Borrowed from program. */
-static const char *module_name(const char *program)
-{
-    if (strncmp(program, "-m", 2) != 0 || (program[2] != ' ' && program[2] != '\t' && program[2] != '\0')) {
-        return NULL;
-    }
-    program += 2;
-    return program + strspn(program, " \t");
-}
-
-static int check_program(const struct launch_input *in, const char *program, struct error *err)
-{
-    const char *module = module_name(program);
-    if (!*program) {
-        error_set(err, &kind_plan, "program is empty");
-        return error_hint(err, "name a script, or a module as \"-m pkg.mod\"");
-    }
-    if (module && (!*module || strpbrk(module, " \t\n"))) {
-        error_set(err, &kind_plan, "program '%s' names no module", program);
-        return error_hint(err, "write \"-m pkg.mod\" and put arguments into args");
-    }
-    if (module && strcmp(in->job->python, "none") == 0) {
-        error_set(err, &kind_plan, "program '%s' is a module, but python is none", program);
-        return error_hint(err, "leave python out, or name an executable as the program");
-    }
-    if (!module && program[0] == '-') {
-        error_set(err, &kind_plan, "program '%s' begins with '-'", program);
-        return error_hint(err, "write './%s' if that is its name, and put options into args", program);
-    }
-    return 0;
-}
-
 static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
 {
     strlist_addf(argv, "--nnodes=%u", in->nnodes);
@@ -63,10 +22,10 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
         strlist_add(argv, "--rdzv_backend=c10d");
         strlist_addf(argv, "--rdzv_endpoint=%s", endpoint);
         strlist_addf(argv, "--rdzv_conf=is_host=%s,join_timeout=%d", in->rank == 0 ? "true" : "false",
-                     RENDEZVOUS_TIMEOUT_S);
+                     LAUNCHER_RENDEZVOUS_TIMEOUT_S);
     } else {
         strlist_add(argv, "--rdzv_backend=static");
-        strlist_addf(argv, "--rdzv_conf=timeout=%d", RENDEZVOUS_TIMEOUT_S);
+        strlist_addf(argv, "--rdzv_conf=timeout=%d", LAUNCHER_RENDEZVOUS_TIMEOUT_S);
         strlist_addf(argv, "--master_addr=%s", in->master_addr);
         strlist_addf(argv, "--master_port=%u", in->master_port);
     }
@@ -75,41 +34,15 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
 static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                  struct error *err)
 {
-    const char *program = in->program->items[0];
-    const char *module = module_name(program);
-    bool no_python = strcmp(in->job->python, "none") == 0;
-    if (check_program(in, program, err)) {
+    if (launcher_check_program(in, err)) {
         return -1;
     }
-
-    launcher_add_named(argv, interpreter(in), probe);
+    launcher_add_named(argv, launcher_python(in), probe);
     strlist_add(argv, "-m");
     strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
     strlist_copy(argv, &in->job->launcher_args);
-    if (no_python) {
-        strlist_add(argv, "--no_python");
-    }
-    if (module) {
-        strlist_add(argv, "-m");
-    }
-    /* argparse drops a "--" that follows the program; one before it is dropped instead and keeps the other.
-     */
-    if (in->args->len && strcmp(in->args->items[0], "--") == 0) {
-        strlist_add(argv, "--");
-    }
-    if (module) {
-        strlist_add(argv, module);
-    } else {
-        launcher_add_named(argv, program, probe);
-    }
-    strlist_copy(argv, in->args);
-
-    probe->program_type = no_python ? LAUNCH_PROGRAM_COMMAND
-                          : module  ? LAUNCH_PROGRAM_MODULE
-                                    : LAUNCH_PROGRAM_FILE;
-    probe->program = xstrdup(module ? module : program);
-    probe->interpreter = xstrdup(interpreter(in));
+    launcher_add_program(in, "-m", argv, probe);
     probe->module = xstrdup("torch");
     return 0;
 }
@@ -127,7 +60,7 @@ static int judge(const struct launch_job *in, struct launch_whole *out, struct s
     return 0;
 }
 
-const struct launcher_option torchrun_owned[] = {
+static const struct launcher_option owned[] = {
     {"nnodes", "it is the number of hosts: use --nodes or change the host list"},
     {"nproc_per_node", "use 'nproc_per_node' of the spec or --nproc-per-node"},
     {"node_rank", "it is the place in the host list: change the order there"},
@@ -140,10 +73,13 @@ const struct launcher_option torchrun_owned[] = {
     {"standalone", "leave it out: one host needs nothing for it"},
     {"no_python", "use 'python: none'"},
     {"module", "use 'program: -m pkg.mod'"},
+    {"m", "use 'program: -m pkg.mod'"},
     {NULL, NULL},
 };
 
-const char *const torchrun_flags[] = {"run_path", "virtual_local_rank", NULL};
+static const char *const flags[] = {"run_path", "virtual_local_rank", NULL};
+
+const struct launcher_words torchrun_words = {owned, flags};
 
 const struct launcher launcher_torchrun = {
     .name = "torchrun",
@@ -153,8 +89,7 @@ const struct launcher launcher_torchrun = {
                 "PROGRAM ARGS.\n",
                 "#python: python3                # none: the program is no Python\n"
                 "#rendezvous: static             # static | c10d\n"},
-    .owned = torchrun_owned,
-    .flags = torchrun_flags,
+    .words = &torchrun_words,
     .judge = judge,
     .build = build,
 };

@@ -66,11 +66,28 @@ void job_release(struct job *job)
 {
     container_release(&job->container);
     char *texts[] = {
-        job->name,       job->file,         job->folder,      job->hosts,
-        job->hostfile,   job->launcher,     job->master_addr, job->master_interface,
-        job->workdir,    job->artifacts,    job->shell,       job->python,
-        job->ssh_user,   job->ssh_identity, job->ssh_config,  job->ssh_known_hosts,
-        job->ssh_client, job->ssh_host_key, job->ssh_jump,    job->stop_signal,
+        job->name,
+        job->file,
+        job->folder,
+        job->hosts,
+        job->hostfile,
+        job->launcher,
+        job->master_addr,
+        job->master_interface,
+        job->workdir,
+        job->artifacts,
+        job->shell,
+        job->python,
+        job->ssh_user,
+        job->ssh_identity,
+        job->ssh_config,
+        job->ssh_known_hosts,
+        job->ssh_client,
+        job->ssh_host_key,
+        job->ssh_jump,
+        job->stop_signal,
+        job->deepspeed_config,
+        job->accelerate_config,
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);

@@ -93,6 +93,21 @@ static void add_command(struct str *out, const struct node_job *job)
     str_add_char(out, '\n');
 }
 
+/* What readies the node, its interpreter perhaps below the home folder; the step is not named "setup". */
+static void add_ready(struct str *out, const struct strlist *ready)
+{
+    if (!ready || ready->len == 0) {
+        return;
+    }
+    add_step(out, "ready");
+    add_named(out, ready->items[0]);
+    for (size_t i = 1; i < ready->len; i++) {
+        str_add_char(out, ' ');
+        quote_sh(out, ready->items[i]);
+    }
+    str_add(out, "\ncase $? in 0) ;; *) exit ;; esac\n");
+}
+
 /* Where PATH has a command, for the probe. */
 static void add_look_up(struct str *out, const char *command, const char *suffix)
 {
@@ -149,6 +164,7 @@ void node_job_text(const struct node_job *job, const struct node_look *look, str
     if (look) {
         add_findings(out, look);
     } else {
+        add_ready(out, job->ready);
         add_step(out, "exec");
         add_command(out, job);
     }

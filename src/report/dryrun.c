@@ -76,6 +76,11 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
         add_variable(out, &env.items[i], color);
     }
     env_release(&env);
+    if (node->ready_about) {
+        str_add(out, "  before:  ");
+        add_safe(out, node->ready_about);
+        str_add_char(out, '\n');
+    }
     str_add(out, "  command: ");
     add_argv(out, &node->argv);
     str_add(out, "\n  by hand: ");
@@ -83,6 +88,8 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
     add_safe(out, str_text(&shell));
     str_add_char(out, '\n');
 }
+
+#define ON_START "known on start"
 
 static void add_processes(struct str *out, const struct plan *plan)
 {
@@ -106,23 +113,33 @@ static void add_size(struct str *out, const char *name, unsigned size, const cha
     }
 }
 
-static void add_batch(struct str *out, const struct topology_batch *batch)
+static void add_batch_sizes(struct str *out, const struct topology_batch *batch)
 {
-    static const char on_start[] = "known on start", unknown[] = "not known";
-    const struct topology_split *split = &batch->split;
-    add_size(out, "parallel: tensor", split->tensor, on_start);
-    add_size(out, " x pipeline", split->pipeline, on_start);
-    add_size(out, " x context", split->context, on_start);
-    add_size(out, " x data", batch->data_parallel, on_start);
-    if (split->expert != 1 || split->expert_tensor != split->tensor) {
-        add_size(out, "; experts: tensor", split->expert_tensor, on_start);
-        add_size(out, " x expert", split->expert, on_start);
-    }
-    const char *open = batch->data_parallel ? unknown : on_start;
+    static const char unknown[] = "not known";
+    const char *open = batch->data_parallel ? unknown : ON_START;
     add_size(out, "\nbatch: micro", batch->micro, unknown);
     add_size(out, ", global", batch->global, batch->micro ? open : unknown);
     add_size(out, ", accumulation", batch->accumulation, batch->micro ? open : unknown);
     str_add_char(out, '\n');
+}
+
+static void add_batch(struct str *out, const struct topology_batch *batch)
+{
+    const struct topology_split *split = &batch->split;
+    if (split->tensor == 1 && split->pipeline == 1 && split->context == 1 && split->expert == 0) {
+        add_size(out, "parallel: data", batch->data_parallel, ON_START);
+        add_batch_sizes(out, batch);
+        return;
+    }
+    add_size(out, "parallel: tensor", split->tensor, ON_START);
+    add_size(out, " x pipeline", split->pipeline, ON_START);
+    add_size(out, " x context", split->context, ON_START);
+    add_size(out, " x data", batch->data_parallel, ON_START);
+    if (split->expert != 1 || split->expert_tensor != split->tensor) {
+        add_size(out, "; experts: tensor", split->expert_tensor, ON_START);
+        add_size(out, " x expert", split->expert, ON_START);
+    }
+    add_batch_sizes(out, batch);
 }
 
 void report_plan_text(const struct plan *plan, const struct report_style *style, struct str *out)

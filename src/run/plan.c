@@ -23,6 +23,9 @@ static void node_release(struct plan_node *node)
     free(node->workdir);
     free(node->artifacts);
     free(node->log);
+    free(node->state_base);
+    free(node->ready_about);
+    strlist_release(&node->ready);
     strlist_release(&node->argv);
     env_release(&node->defaults);
     env_release(&node->env);
@@ -258,7 +261,11 @@ static void set_placeholders(const struct plan_work *work, const struct plan *pl
     placeholders_set_count(values, PLACEHOLDER_ATTEMPT, facts ? facts->attempt : 0);
     placeholders_set(values, PLACEHOLDER_ZERO_STAGE, zero_stage);
     placeholders_set(values, PLACEHOLDER_RENDEZVOUS_ID, plan->rendezvous_id);
-    values->refused[PLACEHOLDER_DEEPSPEED_CONFIG] = "is for launcher deepspeed only";
+    if (!work->launcher->config) {
+        values->refused[PLACEHOLDER_DEEPSPEED_CONFIG] = "is for launcher deepspeed only";
+    } else if (!work->in->job->deepspeed_config) {
+        values->refused[PLACEHOLDER_DEEPSPEED_CONFIG] = "needs 'deepspeed.config'";
+    }
 }
 
 static int set_paths(const struct plan_work *work, const struct plan *plan, struct plan_node *node,
@@ -287,11 +294,15 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
         error_set(err, &kind_plan, "artifacts is empty");
         return error_hint(err, "name a folder on the nodes, or leave it out for %s", default_artifacts);
     }
+    const char *top = strcmp(node->artifacts, "/") == 0 ? "" : node->artifacts;
+    node->log = xasprintf("%s/logs/%s_node%u.log", top, plan->run, node->rank);
+    node->state_base = xasprintf("%s/run_state/%s_node%u", top, plan->run, node->rank);
     if (node->artifacts[0] == '/' && !open) {
+        AUTO_FREE char *config =
+            xasprintf("%s%s", node->state_base, work->launcher->config ? work->launcher->config : "");
         placeholders_set(values, PLACEHOLDER_ARTIFACTS, node->artifacts);
+        placeholders_set(values, PLACEHOLDER_DEEPSPEED_CONFIG, config);
     }
-    node->log = xasprintf("%s/logs/%s_node%u.log", strcmp(node->artifacts, "/") == 0 ? "" : node->artifacts,
-                          plan->run, node->rank);
     if (!folder) {
         folder = job->workdir;
     }
@@ -318,6 +329,8 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
         .args = &args,
         .nnodes = plan->nnodes,
         .rank = node->rank,
+        .labels = &work->labels,
+        .state_base = node->state_base,
         .python = work->in->hosts->items[node->host].python,
         .nproc = placeholders_text(values, PLACEHOLDER_NPROC_PER_NODE),
         .world = placeholders_text(values, PLACEHOLDER_WORLD_SIZE),
@@ -325,9 +338,17 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
         .master_port = plan->master_port,
         .rendezvous_id = placeholders_text(values, PLACEHOLDER_RENDEZVOUS_ID),
     };
+    if (work->launcher->add_env) {
+        work->launcher->add_env(&launch, &node->env);
+    }
     if (work->launcher->check_env &&
         work->launcher->check_env(&launch, &node->env, &work->env_warnings, err)) {
         return -1;
+    }
+    if (work->launcher->ready) {
+        AUTO_STR struct str about = STR_INIT;
+        work->launcher->ready(&launch, &node->ready, &about);
+        node->ready_about = about.len ? str_detach(&about) : NULL;
     }
     return work->launcher->build(&launch, &node->argv, &node->probe, err);
 }
@@ -459,7 +480,7 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
         return -1;
     }
     plan_env_pass(in->job, in->environ_, &work->passed);
-    launcher_map_args(&in->job->args, &work->args);
+    launcher_map_args(&in->job->args, work->launcher->bool_values, &work->args);
     strlist_copy(&work->args, &in->job->extra_args);
     if (place_nodes(work, plan, err)) {
         return -1;

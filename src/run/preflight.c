@@ -35,6 +35,7 @@ struct node_job preflight_node_job(const struct plan *plan, size_t node)
         .workdir = from->workdir,
         .shell = plan->shell,
         .setup = &plan->setup,
+        .ready = &from->ready,
         .argv = &from->argv,
         .home_words = from->probe.home_words,
         .home_words_len = from->probe.home_words_len,

@@ -16,7 +16,7 @@ mt_verb_remove() {
         mt_frame removed 0
         mt_end
     fi
-    for mt_file in state pid exit seen stage; do
+    for mt_file in state pid exit seen stage deepspeed.json hostfile; do
         rm -f "$mt_base.$mt_file"
     done
     mt_drop_rooms "$mt_base"

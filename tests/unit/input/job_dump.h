@@ -67,10 +67,13 @@ static inline char *dump_job(const struct job *job)
         {"ssh_client", job->ssh_client},
         {"ssh_jump", job->ssh_jump},
         {"stop_signal", job->stop_signal},
+        {"deepspeed_config", job->deepspeed_config},
+        {"accelerate_config", job->accelerate_config},
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         str_addf(&out, "%s: %s\n", texts[i].name, texts[i].value != NULL ? texts[i].value : "-");
     }
+    str_addf(&out, "deepspeed_form %d\n", (int)job->deepspeed_form);
     str_addf(&out, "%d %u %u %u %d %d %u %d %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
              job->zero_stage, (int)job->megatron_sharding, job->ssh_port, job->start_timeout_s,

@@ -53,8 +53,9 @@ static const struct {
     {"args", "args: {a: 1}", CHANGES},
     {"zero_stage", "zero_stage: 1", CHANGES},
     {"megatron.sharding", "megatron: {sharding: flags-only}", CHANGES},
-    {"deepspeed", "deepspeed: {config: ds.json}", UNBUILT},
-    {"accelerate", "accelerate: {config_file: a.yaml}", UNBUILT},
+    {"deepspeed.config", "deepspeed: {config: ds.json}", CHANGES},
+    {"deepspeed.form", "deepspeed: {form: no_ssh}", CHANGES},
+    {"accelerate.config_file", "accelerate: {config_file: a.yaml}", CHANGES},
     {"env", "env: {A: 1}", CHANGES},
     {"env_file", "env_file: cluster.env", CHANGES},
     {"pass_env", "pass_env: []", CHANGES},
@@ -198,27 +199,6 @@ static void test_every_key_has_its_effect(void **state)
     }
 }
 
-static const struct refusal unsupported[] = {
-    {"launcher: deepspeed\n", 1, 11, "'launcher: deepspeed' is not supported by this version",
-     "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, --deepspeed_config, "
-     "ds.json]"},
-    {"launcher: accelerate\n", 1, 11, "'launcher: accelerate' is not supported by this version",
-     "use 'launcher: torchrun': a program written for accelerate runs under it as it is"},
-    {"launcher: swift\n", 1, 11, "'launcher: swift' is not supported by this version",
-     "use 'launcher: torchrun' with 'program: -m swift.cli.sft' (or pt, rlhf)"},
-    {"launcher: megatron-swift\n", 1, 11, "'launcher: megatron-swift' is not supported by this version",
-     "use 'launcher: torchrun' with 'program: -m swift.cli._megatron.sft' (or pt, rlhf)"},
-};
-
-static void test_unsupported_values(void **state)
-{
-    (void)state;
-    FOR_ROWS(i, unsupported, unsupported[i].spec) {
-        AUTO_OUTCOME struct outcome got = read_spec(unsupported[i].spec, NULL);
-        assert_refused(&got, &kind_not_supported, SPEC_FILE, &unsupported[i]);
-    }
-}
-
 static void test_nothing_asked_for_is_fine(void **state)
 {
     (void)state;
@@ -355,11 +335,17 @@ static const struct refusal wrong[] = {
     {"restart: {min: 1}\n", 1, 11, "unknown key 'restart.min'",
      "choose one of: max, backoff, no_restart_on, spares"},
     /* words */
-    {"launcher: torchrn\n", 1, 11, "'launcher' is 'torchrn', allowed: torchrun, megatron, script",
+    {"launcher: torchrn\n", 1, 11,
+     "'launcher' is 'torchrn', allowed: torchrun, megatron, deepspeed, accelerate, swift, megatron-swift, "
+     "script",
      "did you mean 'torchrun'?"},
-    {"launcher: megatrn\n", 1, 11, "'launcher' is 'megatrn', allowed: torchrun, megatron, script",
+    {"launcher: megatrn\n", 1, 11,
+     "'launcher' is 'megatrn', allowed: torchrun, megatron, deepspeed, accelerate, swift, megatron-swift, "
+     "script",
      "did you mean 'megatron'?"},
-    {"launcher: Torchrun\n", 1, 11, "'launcher' is 'Torchrun', allowed: torchrun, megatron, script",
+    {"launcher: Torchrun\n", 1, 11,
+     "'launcher' is 'Torchrun', allowed: torchrun, megatron, deepspeed, accelerate, swift, megatron-swift, "
+     "script",
      "did you mean 'torchrun'?"},
     {"megatron: {sharding: fsdp}\n", 1, 22,
      "'megatron.sharding' is 'fsdp', allowed: megatron-fsdp, custom-fsdp, flags-only",
@@ -619,7 +605,6 @@ int main(void)
         cmocka_unit_test(test_minimal_file_has_the_defaults),
         cmocka_unit_test(test_every_key_has_its_effect),
         cmocka_unit_test(test_every_example_is_read),
-        cmocka_unit_test(test_unsupported_values),
         cmocka_unit_test(test_nothing_asked_for_is_fine),
         cmocka_unit_test(test_wrong_values),
         cmocka_unit_test(test_error_shows_the_line),

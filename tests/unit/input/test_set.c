@@ -117,11 +117,8 @@ static void test_set_refusals(void **state)
          "put quotes around a text that holds ': ' or begins with '- ', or write { } or [ ]", &kind_usage},
         {"args.m=x #y", "--set args.m=x #y", "a '#' after a blank begins a comment",
          "put quotes around the value", &kind_usage},
-        {"launcher=deepspeed", "--set launcher=deepspeed",
-         "'launcher: deepspeed' is not supported by this version",
-         "use 'launcher: torchrun' and hand the configuration over in args: [--deepspeed, "
-         "--deepspeed_config, "
-         "ds.json]",
+        {"sync={from: a}", "--set sync={from: a}", "'sync' is not supported by this version",
+         "leave it out and copy the files before the start, with rsync or on a shared folder",
          &kind_not_supported},
         {"container.name=-c", "--set container.name=-c",
          "'container.name' is '-c', allowed: letters, digits, '_', '.' and '-', the first a letter or digit",

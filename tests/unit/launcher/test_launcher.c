@@ -22,19 +22,17 @@ static const char *lacking(const struct launcher *row)
         return "name or summary";
     }
     if (!row->build) {
-        return has_text(row->instead) ? NULL : "what to use instead";
-    }
-    if (row->instead) {
-        return "no need of something else, being built";
+        return "its command";
     }
     if (!has_text(row->example.program) || !has_text(row->example.about) || !is_comment(row->example.about) ||
         !is_comment(row->example.settings)) {
         return "its part of the file that init writes";
     }
-    if (python && (!row->owned || !row->judge)) {
+    if (python && (!row->words || !row->judge)) {
         return "the options it sets, or a judge of the job";
     }
-    for (const struct launcher_option *option = row->owned; option && option->name; option++) {
+    const struct launcher_option *option = row->words ? row->words->owned : NULL;
+    for (; option && option->name; option++) {
         if (!has_text(option->hint) || strchr(option->name, '-')) {
             return "a hint, or underscores, in an option it sets";
         }
@@ -56,7 +54,7 @@ static void test_table(void **state)
         for (size_t i = 0; i < count; i++) {
             assert_string_not_equal(launchers_all[i]->name, row->name);
         }
-        assert_ptr_equal(launcher_find(row->name, NULL), row->build ? row : NULL);
+        assert_ptr_equal(launcher_find(row->name, NULL), row);
     }
     assert_int_equal(count, 7);
     assert_string_equal(launchers_all[0]->name, "torchrun");
@@ -68,6 +66,8 @@ static void test_table_judge(void **state)
     (void)state;
     static const struct launcher_option bare[] = {{"node_rank", NULL}, {NULL, NULL}};
     static const struct launcher_option dashed[] = {{"node-rank", "x"}, {NULL, NULL}};
+    static const char *const flags[] = {NULL};
+    static const struct launcher_words bare_words = {bare, flags}, dashed_words = {dashed, flags};
     const struct launcher whole = launcher_torchrun;
     struct launcher rows[10];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -76,13 +76,13 @@ static void test_table_judge(void **state)
     rows[0].name = "";
     rows[1].summary = NULL;
     rows[2].build = NULL;
-    rows[3].instead = "something else";
+    rows[3].name = NULL;
     rows[4].example.program = NULL;
     rows[5].example.about = "no comment";
     rows[6].example.settings = NULL;
     rows[7].judge = NULL;
-    rows[8].owned = bare;
-    rows[9].owned = dashed;
+    rows[8].words = &bare_words;
+    rows[9].words = &dashed_words;
     assert_null(lacking(&whole));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_non_null(lacking(&rows[i]));
@@ -91,7 +91,7 @@ static void test_table_judge(void **state)
 
 static const char *owned_by(const struct launcher *launcher, const char *word)
 {
-    const struct launcher_option *option = launcher_find_owned(launcher, word);
+    const struct launcher_option *option = launcher_find_owned(launcher->words, word);
     return option ? option->name : NULL;
 }
 
@@ -101,14 +101,16 @@ static void test_owned(void **state)
     assert_string_equal(owned_by(&launcher_torchrun, "--node_rank=3"), "node_rank");
     assert_string_equal(owned_by(&launcher_megatron, "--node-rank"), "node_rank");
     assert_string_equal(owned_by(&launcher_torchrun, "--nno"), "nnodes");
-    assert_string_equal(owned_by(&launcher_torchrun, "-m"), "module");
+    assert_string_equal(owned_by(&launcher_torchrun, "-m"), "m");
+    assert_string_equal(owned_by(&launcher_torchrun, "--module"), "module");
+    assert_string_equal(owned_by(&launcher_accelerate, "--num-processes=4"), "num_processes");
+    assert_null(owned_by(&launcher_accelerate, "--role"));
     assert_null(owned_by(&launcher_torchrun, "--tee"));
     assert_null(owned_by(&launcher_torchrun, "--"));
     assert_null(owned_by(&launcher_torchrun, "node_rank"));
-    assert_null(owned_by(&launcher_script, "--node_rank=3"));
-    assert_true(launcher_is_flag(&launcher_torchrun, "--run-path"));
-    assert_false(launcher_is_flag(&launcher_torchrun, "--tee"));
-    assert_false(launcher_is_flag(&launcher_script, "--run-path"));
+    assert_null(launcher_words(&launcher_script, NULL));
+    assert_true(launcher_is_flag(launcher_torchrun.words, "--run-path"));
+    assert_false(launcher_is_flag(launcher_torchrun.words, "--tee"));
 }
 
 static void refused(const char *name, const struct error_kind *kind, const char *text, const char *hint)
@@ -123,14 +125,10 @@ static void refused(const char *name, const struct error_kind *kind, const char 
 static void test_find(void **state)
 {
     (void)state;
-    static const char *const unbuilt[] = {"deepspeed", "accelerate", "swift", "megatron-swift"};
-    FOR_ROWS(i, unbuilt, unbuilt[i]) {
-        AUTO_FREE char *text = xasprintf("launcher '%s' is not supported by this version", unbuilt[i]);
-        refused(unbuilt[i], &kind_not_supported, text, "use one of 'torchrun', 'megatron', 'script'");
-    }
+    static const char all[] = "use one of 'torchrun', 'megatron', 'deepspeed', 'accelerate', 'swift', "
+                              "'megatron-swift', 'script'";
     refused("torchrum", &kind_plan, "unknown launcher 'torchrum'", "did you mean 'torchrun'?");
-    refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'",
-            "use one of 'torchrun', 'megatron', 'script'");
+    refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'", all);
 }
 
 /* As argparse reads them: the last one wins, nothing behind "--" counts, a word with a dash is no value. */
@@ -205,11 +203,15 @@ static void test_map_args(void **state)
         "--micro-batch-size", "16", "--prompt", "a b",           "-x", "", "--under_score", "--y", "--bf16",
         "--data-path",        "1",  "/d/a b",   "--word=$HOME *"};
     struct strlist words = STRLIST_INIT;
-    launcher_map_args(&args, &words);
+    launcher_map_args(&args, false, &words);
     assert_int_equal(words.len, ARRAY_LEN(wanted));
     for (size_t i = 0; i < words.len; i++) {
         assert_string_equal(words.items[i], wanted[i]);
     }
+    strlist_release(&words);
+    launcher_map_args(&args, true, &words);
+    AUTO_FREE char *line = strlist_join(&words, " ");
+    assert_non_null(strstr(line, "--bf16 true --fp16 false --data-path"));
     strlist_release(&words);
     job_args_release(&args);
 }

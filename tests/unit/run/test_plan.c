@@ -4,8 +4,6 @@
 static void test_refused_jobs(void **state)
 {
     struct fixture *f = *state;
-    set_text(&f->job.launcher, "deepspeed");
-    plan_refused(f, &kind_not_supported, "launcher 'deepspeed' is not supported by this version");
     set_text(&f->job.launcher, "torchrn");
     plan_refused(f, &kind_plan, "unknown launcher 'torchrn'");
     set_text(&f->job.launcher, "torchrun");
@@ -81,6 +79,9 @@ static void test_refused_placeholders(void **state)
     set_program(f, "train.py");
     add_arg(f, "${{deepspeed_config}}");
     plan_refused(f, &kind_plan, "args: '${{deepspeed_config}}' is for launcher deepspeed only");
+    set_text(&f->job.launcher, "deepspeed");
+    plan_refused(f, &kind_plan, "args: '${{deepspeed_config}}' needs 'deepspeed.config'");
+    set_text(&f->job.launcher, "torchrun");
     job_args_release(&f->job.args);
     f->job.args = (struct job_args){0};
     env_set(&f->job.env, "X", "s3cr3t ${{nodes}}", "spec");
