@@ -1,0 +1,86 @@
+/*
+ * What stands in a folder, as a copy sees it: an entry a file, folder or link, in one order, so that two
+ * trees are compared entry by entry. Pure; what came from a node is hostile until tree_path_is_safe has seen
+ * it.
+ */
+#ifndef MTLAUNCH_MODEL_TREE_H
+#define MTLAUNCH_MODEL_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strlist.h"
+
+#define TREE_PATH_MAX 4000 /* bytes of a path below the top */
+
+/* What a copy makes for itself in the folder it fills; entries of this name are never part of a tree. */
+#define TREE_OWN_PREFIX ".mtlaunch-"
+
+enum tree_kind {
+    TREE_FILE,
+    TREE_FOLDER,
+    TREE_LINK,
+    TREE_OTHER /* a device, a pipe, a socket: not copied */
+};
+
+struct tree_entry {
+    char *path; /* below the top: "a/b.c"; any byte but NUL */
+    enum tree_kind kind;
+    unsigned mode; /* permission bits: 07777 */
+    uint64_t size; /* of a file */
+    int64_t mtime; /* epoch seconds */
+    char *link;    /* what a link says; NULL: no link */
+    size_t source; /* which of several sources it came from */
+};
+
+struct tree {
+    struct tree_entry *items;
+    size_t len, cap;
+};
+
+#define TREE_NONE SIZE_MAX
+
+void tree_release(struct tree *tree);
+
+/* Append an entry of that path, and link (NULL: none), which are copied; all else is as in what. Returns its
+ * index. */
+size_t tree_add(struct tree *tree, const char *path, const char *link, const struct tree_entry *what);
+
+/* By path: a folder stands right before what is in it. */
+void tree_sort(struct tree *tree);
+
+/* Of two paths in that order: below, at or above 0. */
+int tree_compare_paths(const char *a, const char *b);
+
+/* The index of a path of a sorted tree, or TREE_NONE. */
+size_t tree_find(const struct tree *tree, const char *path);
+
+/* The index of the folder that holds entry i, or TREE_NONE: it stands at the top. The tree is sorted. */
+size_t tree_parent(const struct tree *tree, size_t i);
+
+/*
+ * Is it a path that stays below the folder it is joined to? Not empty, no '/' at either end or twice, no "."
+ * or "..", at most TREE_PATH_MAX bytes.
+ */
+bool tree_path_is_safe(const char *path);
+
+/* How an entry here and what stands there under its path differ. */
+enum tree_difference {
+    TREE_SAME,
+    TREE_MODE,    /* only the permission bits (of a folder: these or its time) */
+    TREE_CONTENT, /* of the same kind; to be sent */
+    TREE_KIND,    /* of another kind: it has to make room */
+    TREE_ABSENT   /* nothing stands there */
+};
+
+/* Size and time stand for the content of a file. */
+enum tree_difference tree_compare(const struct tree_entry *here, const struct tree_entry *there);
+
+/*
+ * Which entries of extra (of a sorted tree: what stands there and not here) may be removed: those that keep
+ * does not name and that hold nothing that is kept. Sets removable[i], and returns how many there are.
+ */
+size_t tree_find_removable(const struct tree *extra, const bool *keep, bool *removable);
+
+#endif
