@@ -9,7 +9,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
 
 VERSION := 0.1.0
-LINKED   := libssh libcrypto libuv yaml-0.1 jansson
+LINKED   := libssh libcrypto libuv yaml-0.1 jansson libarchive
 PACKAGES := $(LINKED) libcurl # loaded when it is needed: src/report/notify_curl.c
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \

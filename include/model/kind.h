@@ -56,6 +56,7 @@
     X(container_differs, "container-differs", 4)                                                             \
     X(container_foreign, "container-foreign", 4)                                                             \
     X(image_missing, "image-missing", 4)                                                                     \
+    X(file_failed, "file-failed", 4)                                                                         \
     /* 1: the training, or its start, failed */                                                              \
     X(start_failed, "start-failed", 1)                                                                       \
     X(setup_failed, "setup-failed", 1)                                                                       \

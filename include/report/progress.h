@@ -24,6 +24,8 @@ struct progress {
  */
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total);
 void progress_update(struct progress *bar, size_t done);
+/* Draw this line in the bar's place. */
+void progress_show(struct progress *bar, const char *line);
 void progress_end(struct progress *bar);
 
 /* Append the bar's line for a width in columns (pure; without line end). */

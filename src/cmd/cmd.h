@@ -91,7 +91,13 @@ struct cmd_options {
     bool label;
     bool gather;
     bool stdin_;
-    const char *run; /* RUN whose nodes are worked on */
+    const char *run; /* RUN whose nodes are worked on; also push, pull */
+
+    /* push, pull; also dry_run */
+    bool delete_;
+    bool checksum;
+    bool relay;
+    struct strlist skip;
 
     /* list */
     const char *state; /* one of the states' names */

@@ -110,20 +110,6 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     return result;
 }
 
-static void warn_unverified(const struct setup *setup)
-{
-    struct trust_survey survey = {0};
-
-    for (size_t i = 0; i < setup->hosts.len; i++) {
-        trust_survey_add(&survey, &setup->endpoints[i]);
-    }
-    AUTO_FREE char *warning = trust_survey_warning(&survey);
-    if (warning) {
-        msg_warn("%s", warning);
-    }
-    trust_survey_release(&survey);
-}
-
 #define NOT_FOUND 127 /* exit status of a shell that does not find a command */
 
 /* `exec node1 hostname` runs a command named node1 here: point to the option that names hosts. */
@@ -154,7 +140,7 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
     if (result != 0 || setup_endpoints(&setup, err) != 0) {
         return -1;
     }
-    warn_unverified(&setup);
+    setup_warn_unverified(&setup);
     int code = run_on_hosts(call, &setup, err);
     if (code == NOT_FOUND) {
         hint_hosts(call, &setup);

@@ -218,3 +218,17 @@ int setup_endpoints(struct setup *setup, struct error *err)
     }
     return 0;
 }
+
+void setup_warn_unverified(const struct setup *setup)
+{
+    struct trust_survey survey = {0};
+
+    for (size_t i = 0; i < setup->hosts.len; i++) {
+        trust_survey_add(&survey, &setup->endpoints[i]);
+    }
+    AUTO_FREE char *warning = trust_survey_warning(&survey);
+    if (warning) {
+        msg_warn("%s", warning);
+    }
+    trust_survey_release(&survey);
+}

@@ -45,4 +45,7 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
 /* How each host is reached. */
 int setup_endpoints(struct setup *setup, struct error *err);
 
+/* Say which hosts' keys are not verified. */
+void setup_warn_unverified(const struct setup *setup);
+
 #endif

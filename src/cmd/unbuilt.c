@@ -18,16 +18,6 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
-static const char *const push_usage[] = {
-    "push SRC... DEST [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--dry-run]",
-    NULL,
-};
-const struct command command_push = {
-    .name = "push",
-    .summary = "copy files from here to every host",
-    .usage = push_usage,
-};
-
 static const char *const pull_usage[] = {
     "pull SRC... DIR [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--dry-run]",
     NULL,

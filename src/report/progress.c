@@ -1,6 +1,7 @@
 #include "report/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,15 +36,22 @@ void progress_render(const struct progress *bar, size_t columns, struct str *out
     str_add_mem(out, str_text(&line), line.len);
 }
 
-static void draw(struct progress *bar)
+static void draw_line(struct progress *bar, const char *text, size_t len)
 {
     AUTO_STR struct str line = STR_INIT;
     str_add(&line, "\r");
-    progress_render(bar, term_columns(STDERR_FILENO), &line);
+    str_add_mem(&line, text, len);
     str_add(&line, "\033[K");
     fwrite(line.data, 1, line.len, stderr);
     fflush(stderr);
     bar->drawn_ms = clock_mono_ms();
+}
+
+static void draw(struct progress *bar)
+{
+    AUTO_STR struct str line = STR_INIT;
+    progress_render(bar, term_columns(STDERR_FILENO), &line);
+    draw_line(bar, str_text(&line), line.len);
 }
 
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total)
@@ -62,6 +70,14 @@ void progress_update(struct progress *bar, size_t done)
     bar->done = done;
     if (bar->enabled && (done == bar->total || clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS)) {
         draw(bar);
+    }
+}
+
+void progress_show(struct progress *bar, const char *line)
+{
+    const size_t columns = term_columns(STDERR_FILENO), len = strlen(line);
+    if (bar->enabled && clock_mono_ms() - bar->drawn_ms >= PROGRESS_PERIOD_MS) {
+        draw_line(bar, line, len < columns ? len : columns - 1);
     }
 }
 

@@ -33,6 +33,8 @@ LIBRARIES = {
     "openssl/": (r"src/reach/known_hosts_hash\.c", 1),
     "jansson.h": (r"(src|include)/(run|report|check|insight)/[^/]+\.[ch]", None),
     "curl/": (r"src/report/[^/]+_internal\.h", 1),
+    "archive": (r"src/run/push_tar\.c", None),
+    "openssl/": (r"src/run/push_source\.c", 1),
     "regex.h": (r"(src|include)/(insight|cmd|report|model)/[^/]+\.[ch]", None),
 }
 

@@ -1,0 +1,74 @@
+/*
+ * The use cases behind `push` and `pull`: files from here to the same place on many hosts, and back. Nothing
+ * is recorded. Only what differs is sent; a file appears whole or not at all; memory stays bounded however
+ * much is copied.
+ */
+#ifndef MTLAUNCH_RUN_PUSH_H
+#define MTLAUNCH_RUN_PUSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "node/request.h"
+#include "reach/endpoint.h"
+
+/* What became of one host. */
+struct run_copy_end {
+    const struct error *error; /* kind NULL: all of it is there */
+    size_t files;              /* files and links of the source */
+    size_t files_sent;         /* of these, so many differed (dry run: would be sent) */
+    uint64_t bytes_sent;       /* their contents */
+    size_t removed;            /* files and folders that --delete removed (dry run: would remove) */
+    unsigned elapsed_ms;
+};
+
+/* So far, over all hosts. */
+struct run_copy_progress {
+    size_t hosts_done, hosts_total;
+    uint64_t bytes_done, bytes_total; /* total grows until every host has been compared */
+    bool compared;                    /* it does not grow any more */
+};
+
+/* Hosts are named by their index. None may be NULL. */
+struct run_copy_observer {
+    void *ctx;
+    void (*progress)(void *ctx, const struct run_copy_progress *progress);
+    /* Exactly once for each host. */
+    void (*ended)(void *ctx, size_t host, const struct run_copy_end *end);
+    /* Something worth a line: warning, or a path of a dry run (what: "send", "remove"). */
+    void (*warn)(void *ctx, const char *text);
+    void (*path)(void *ctx, size_t host, const char *what, const char *path);
+};
+
+/* All borrowed. */
+struct run_copy_request {
+    const struct endpoint *endpoints;
+    const struct strlist *labels; /* one a host; for pull: the folders of what comes */
+    size_t count;
+    const struct strlist *sources; /* push: here; pull: there */
+    const char *target;            /* push: a folder there; pull: a folder here */
+    const char *const
+        *bases; /* a host's folder that relative paths there are in; NULL, or an item: the login's */
+    const struct node_container *container; /* of each host, that it is about; NULL: the host itself */
+    const struct strlist *skip;             /* patterns, checked */
+    const struct strlist *keep;             /* paths below target that are never removed; NULL: none */
+    bool delete_;                           /* what is not in the source goes */
+    bool checksum;                          /* contents are compared, not sizes and times */
+    bool dry_run;
+    bool relay;
+    unsigned fanout;             /* hosts at once */
+    unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
+    const struct run_copy_observer *observer;
+};
+
+/*
+ * Errors: kind_usage (a source that is not there, two that meet at one path), kind_local (a source that
+ * cannot be read): no host was told; interrupted, terminated. What happened on a host goes to the observer
+ * alone.
+ */
+int run_push(const struct run_copy_request *request, struct error *err);
+
+#endif

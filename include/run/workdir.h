@@ -1,0 +1,21 @@
+/* The folder of each host that a job works in, for commands that take paths relative to it. */
+#ifndef MTLAUNCH_RUN_WORKDIR_H
+#define MTLAUNCH_RUN_WORKDIR_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/hostlist.h"
+#include "model/job.h"
+#include "model/run.h"
+
+/*
+ * As the plan has it: the host's own, the job's, the container's. out gets one a host; "": the login's (the
+ * container's own). Errors: kind_usage, one that depends on what only a start knows.
+ */
+int workdir_of_job(const struct job *job, const struct hostlist *hosts, struct strlist *out,
+                   struct error *err);
+/* The same from a run's record; hosts are nodes of it. */
+int workdir_of_run(const struct run *run, const struct hostlist *hosts, struct strlist *out,
+                   struct error *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* What push and pull share: hosts, folders and options of a copy, and its result. */
+#include "report/copy.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cmd/copy_internal.h"
+#include "cmd/setup_internal.h"
+#include "model/skip.h"
+#include "report/output.h"
+#include "run/workdir.h"
+
+static int check_words(const struct cmd_call *call, struct error *err)
+{
+    const struct cmd_options *options = &call->options;
+
+    if (options->job && options->run) {
+        error_set(err, &kind_usage, "'--job' and '--run' exclude each other");
+        return error_hint(err, "use --job for the hosts of a spec, or --run for the nodes of a run");
+    }
+    for (size_t i = 0; i < options->skip.len; i++) {
+        if (skip_check(options->skip.items[i], err) != 0) {
+            return error_at(err, "--skip", 0, 0);
+        }
+    }
+    for (size_t i = 0; i < call->operands.len; i++) {
+        if (call->operands.items[i][0] == '\0') {
+            error_set(err, &kind_usage, "a path is empty");
+            return error_hint(err, "'.' stands for the folder that relative paths are in");
+        }
+    }
+    return options->run ? job_check_run_name(options->run, err) : 0;
+}
+
+static struct node_container container_of(const struct setup *setup)
+{
+    if (setup->has_job) {
+        return (struct node_container){.name = setup->job.container.name,
+                                       .engine = setup->job.container.engine,
+                                       .user = setup->job.container.user,
+                                       .sudo = setup->job.container.sudo};
+    }
+    return (struct node_container){.name = setup->run.container_name,
+                                   .engine = setup->run.container_engine,
+                                   .user = setup->run.container_user,
+                                   .sudo = setup->run.container_sudo};
+}
+
+/* All hosts have been told what there was to tell: their failures are the command's. */
+static int finish(struct cmd_call *call, struct report_copy *report, int result, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    struct error output = ERROR_INIT;
+
+    report_copy_finish(report, &text);
+    call->answered = true;
+    if (output_print(&text, &output) != 0 && result == 0) {
+        *err = output;
+        return -1;
+    }
+    return result == 0 ? failures_code(&call->failures) : result;
+}
+
+static int copy(struct cmd_call *call, const struct setup *setup,
+                int (*work)(const struct run_copy_request *, struct error *), const char *verb,
+                struct error *err)
+{
+    AUTO_STRLIST struct strlist labels = STRLIST_INIT, folders = STRLIST_INIT, sources = STRLIST_INIT;
+    const struct node_container container = container_of(setup);
+    const size_t last = call->operands.len - 1;
+    struct report_copy report;
+
+    if ((setup->has_job && workdir_of_job(&setup->job, &setup->hosts, &folders, err) != 0) ||
+        (setup->has_run && workdir_of_run(&setup->run, &setup->hosts, &folders, err) != 0)) {
+        return -1;
+    }
+    for (size_t i = 0; i < last; i++) {
+        strlist_add(&sources, call->operands.items[i]);
+    }
+    hostlist_labels(&setup->hosts, &labels);
+    report_copy_init(&report, verb, &call->style, &labels, &call->failures, call->options.dry_run,
+                     call->options.quiet);
+    const struct run_copy_request request = {
+        .endpoints = setup->endpoints,
+        .labels = &labels,
+        .count = setup->hosts.len,
+        .sources = &sources,
+        .target = call->operands.items[last],
+        .bases = folders.len > 0 ? (const char *const *)folders.items : NULL,
+        .container = container.name ? &container : NULL,
+        .skip = &call->options.skip,
+        .delete_ = call->options.delete_,
+        .checksum = call->options.checksum,
+        .dry_run = call->options.dry_run,
+        .relay = call->options.relay,
+        .fanout = cmd_fanout(call),
+        .connect_timeout_ms = cmd_connect_timeout_ms(call),
+        .observer = &report.observer,
+    };
+    int result = work(&request, err);
+    if (result == 0 || err->kind->exit_code > 128) {
+        result = finish(call, &report, result, err);
+    }
+    report_copy_release(&report);
+    return result;
+}
+
+int cmd_copy(struct cmd_call *call, int (*work)(const struct run_copy_request *, struct error *),
+             const char *verb, struct error *err)
+{
+    AUTO_SETUP struct setup setup = {0};
+
+    if (check_words(call, err) != 0) {
+        return -1;
+    }
+    int result = call->options.run ? setup_load_run(&setup, call, call->options.run, err)
+                                   : setup_load(&setup, call, call->options.job, err);
+    if (result != 0 || setup_endpoints(&setup, err) != 0) {
+        return -1;
+    }
+    setup_warn_unverified(&setup);
+    return copy(call, &setup, work, verb, err);
+}

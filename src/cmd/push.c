@@ -1,0 +1,64 @@
+/* The command `push`: files from here to the same place on every host. */
+#include "base/alloc.h"
+#include "cmd/commands_internal.h"
+#include "cmd/copy_internal.h"
+
+static int push(struct cmd_call *call, struct error *err)
+{
+    return cmd_copy(call, run_push, "sent", err);
+}
+
+static const char *const usage[] = {
+    "push SRC... DEST [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--checksum] "
+    "[--dry-run]",
+    NULL,
+};
+static const char notes[] =
+    "SRC comes to stand in DEST under its own name; 'SRC/' means what is in it. DEST is a\n"
+    "folder, made where it lacks; a relative one is in the login folder, with --job or\n"
+    "--run in the job's workdir, inside its container where it has one. Only what differs\n"
+    "in size, time, mode or kind is sent, and each file is replaced whole or not at all.\n"
+    "PATTERN is a name ('*.pyc'), a path from the top ('/data') or a folder ('cache/').\n"
+    "Hosts need sh and tar.\n";
+static const struct option own_options[] = {
+    {.name = "job",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, job),
+     .value = "JOB",
+     .help = "use the hosts, users, workdir and container of this job"},
+    {.name = "run",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct cmd_options, run),
+     .value = "RUN",
+     .help = "use the nodes, users, workdir and container of this run"},
+    {.name = "delete",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, delete_),
+     .help = "remove what is there and not here, in folders that are pushed"},
+    {.name = "skip",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct cmd_options, skip),
+     .value = "PATTERN",
+     .help = "leave out what matches, on both sides"},
+    {.name = "checksum",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, checksum),
+     .help = "compare contents (SHA-256), not sizes and times"},
+    {.name = "dry-run",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, dry_run),
+     .help = "print what would be sent and removed, and change nothing"},
+};
+static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+const struct command command_push = {
+    .name = "push",
+    .summary = "copy files from here to every host",
+    .usage = usage,
+    .notes = notes,
+    .own = &own,
+    .takes_hosts = true,
+    .min_operands = 2,
+    .max_operands = 65536,
+    .operands = "SRC and DEST",
+    .run = push,
+};

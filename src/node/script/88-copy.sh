@@ -1,0 +1,268 @@
+# shellcheck shell=sh disable=SC2154,SC2034,SC2317,SC2030,SC2031,SC2088
+# SC2317: the functions are called by what comes on standard input
+# The node's side of push and pull: a program of its own with 10-frame.sh, 15-stat.sh and 17-write.sh in front.
+#
+# Arguments: NONCE BASE. What is to be done comes on standard input, as pieces behind a line each:
+#   run N      N blocks of 512 bytes of shell text: calls of the functions below, with quoted words
+#   tar N      N records of 10240 bytes: an archive, for the room (below)
+#   folders N  the same, for the folder itself: folders whose modes and times are to be set
+# dd takes exactly what belongs to a piece; a shell reads lines byte by byte.
+#
+# New files are unpacked into a room, a folder beside what they replace, and moved from there, each by a rename. So a
+# file is there whole or not at all, whatever ends this program. The room goes with it; one that a killed program left is
+# removed by the next.
+
+mt_refuse() { # DETAIL
+    mt_fail copy "$1"
+}
+
+# Why the tool failed that said mt_said about WHAT -> the answer
+mt_refuse_said() { # WHAT
+    mt_said=$(printf '%s\n' "$mt_said" | grep -v -e '^tar: Exiting' -e '^tar: Error exit' | head -n 1)
+    mt_reword "$mt_said"
+    case $mt_said in
+    *"rote only"* | *"hort write"* | *"rror exit delayed"* | *"write error"*) mt_find_no_room ;;
+    esac
+    mt_refuse "$1: $mt_why"
+}
+
+# tar did not say why it could write only a part
+mt_find_no_room() {
+    mt_found=$( (export LC_ALL=C && dd if=/dev/zero of="$mt_room/.why" bs=65536 count=64) 2>&1) || {
+        mt_reword "$(printf '%s\n' "$mt_found" | head -n 1)"
+    }
+    rm -f "$mt_room/.why"
+}
+
+# FOLDER MAKE: go there; with MAKE it is made where it lacks. Else what lacks is told by a frame.
+mt_open() {
+    case $1 in
+    "~" | "~/") mt_folder=$HOME ;;
+    "~/"*) mt_folder=$HOME/${1#"~/"} ;;
+    *) mt_folder=$1 ;;
+    esac
+    cd -- "$mt_base" || mt_refuse "cannot enter the folder '$mt_base'"
+    if [ -n "$2" ] && [ ! -d "$mt_folder" ]; then
+        mt_said=$(mkdir -p -- "$mt_folder" 2>&1) || mt_refuse_said "cannot make the folder '$mt_folder'"
+    fi
+    mt_here=
+    if [ ! -d "$mt_folder" ]; then
+        if [ -e "$mt_folder" ] || [ -h "$mt_folder" ]; then
+            mt_refuse "'$mt_folder' is no folder"
+        fi
+        mt_frame missing "$mt_folder"
+        return 1
+    fi
+    mt_said=$(cd -P -- "$mt_folder" 2>&1) || mt_refuse_said "cannot enter the folder '$mt_folder'"
+    cd -P -- "$mt_folder" && mt_here=1
+}
+
+mt_begin_list() {
+    mt_frame list 1
+}
+
+mt_end_list() {
+    printf 'E\0\0'
+}
+
+# PATH…: what stands at and below each, as entries "KIND MODE SIZE TIME PATH<NUL>LINK<NUL>". With find of GNU it is
+# asked itself; else stat says the mode whole, in hexadecimal digits behind an x.
+mt_list() {
+    [ -n "$mt_here" ] || return 0
+    for mt_path; do
+        shift
+        if [ -e "./$mt_path" ] || [ -h "./$mt_path" ]; then
+            set -- "$@" "./$mt_path"
+        fi
+    done
+    [ "$#" -gt 0 ] || return 0
+    if [ -z "$mt_find" ]; then
+        mt_find=stat
+        ! find / -maxdepth 0 -printf '' 2>/dev/null || mt_find='printf'
+    fi
+    if [ "$mt_find" = printf ]; then
+        find "$@" -name '.mtlaunch-*' -prune -o -printf '%y %m %s %T@ %p\0%l\0' 2>/dev/null
+    else
+        # shellcheck disable=SC2016 # for the shell that find starts
+        find "$@" -name '.mtlaunch-*' -prune -o -exec /bin/sh -c '
+            mt_facts=$(stat -c "%f %s %Y" -- "$@" 2>/dev/null)
+            if [ "$(printf "%s\n" "$mt_facts" | wc -l)" != "$#" ]; then # one went meanwhile
+                mt_facts=$(for mt_path; do
+                    stat -c "%f %s %Y" -- "$mt_path" 2>/dev/null || echo "0 0 0"
+                done)
+            fi
+            printf "%s\n" "$mt_facts" | while IFS=" " read -r mt_mode mt_size mt_time; do
+                printf "x %s %s %s %s\0" "$mt_mode" "$mt_size" "$mt_time" "$1"
+                [ ! -h "$1" ] || readlink -n -- "$1"
+                printf "\0"
+                shift
+            done' sh {} + 2>/dev/null
+    fi
+}
+
+# PATH…: a frame with the SHA-256 of each file, then how many there are. GNU marks a line whose name it changed.
+mt_sum() {
+    for mt_path; do
+        shift
+        set -- "$@" "./$mt_path"
+    done
+    sha256sum -- "$@" 2>/dev/null |
+        sed -n "s/^\\\\\\{0,1\\}\\([0-9a-f]\\{64\\}\\) .*/@@$mt_nonce sum=\\1/p"
+    mt_frame summed "$#"
+}
+
+# PATH: do its folders stand in this one? A link on the way would lead out of it.
+mt_stays_inside() {
+    mt_rest=$1/ mt_part=
+    while :; do
+        mt_part=$mt_part${mt_rest%%/*}
+        mt_rest=${mt_rest#*/}
+        [ -n "$mt_rest" ] || return 0
+        [ ! -h "./$mt_part" ] || mt_refuse "'$mt_part' became a link meanwhile"
+        mt_part=$mt_part/
+    done
+}
+
+# --- what changes something ---
+
+# A folder of this program in the one that is filled -> mt_room
+mt_make_room() {
+    [ -z "$mt_room" ] || return 0
+    mt_stat "$$"
+    mt_name=$(uname -n)
+    for mt_old in ./.mtlaunch-push.*; do
+        [ -d "$mt_old" ] || continue
+        [ ! -h "$mt_old" ] || continue
+        IFS=.
+        # shellcheck disable=SC2086 # parts of the name
+        set -- ${mt_old#./.mtlaunch-push.}
+        unset IFS
+        mt_rest=${mt_old#"./.mtlaunch-push.$1.$2."}
+        [ "$mt_rest" = "$mt_name" ] || continue
+        mt_alive "$1" "$2" || rm -rf "$mt_old"
+    done
+    mt_stat "$$"
+    mt_own=.mtlaunch-push.$$.$mt_st_ticks.$mt_name
+    mt_said=$(mkdir -m 700 "$mt_own" 2>&1) || mt_refuse_said "cannot write in the folder '$mt_folder'"
+    mt_room=$PWD/$mt_own
+}
+
+mt_unpack() { # RECORDS FOLDER
+    dd bs=10240 count="$1" iflag=fullblock 2>/dev/null | (cd -- "$2" && LC_ALL=C tar -xopf -) 2>&1
+}
+
+mt_take_tar() { # RECORDS
+    mt_make_room
+    mt_said=$(mt_unpack "$1" "$mt_room") || mt_refuse_said "cannot write in the folder '$mt_folder'"
+}
+
+mt_take_folders() { # RECORDS
+    mt_said=$(mt_unpack "$1" .) || {
+        mt_reword "$(printf '%s\n' "$mt_said" | head -n 1)"
+        mt_frame folders_kept "$mt_why"
+    }
+}
+
+mt_move() { # FOLDER PATH…: from the room into FOLDER
+    mt_stays_inside "$1/x"
+    mt_to=$PWD/$1
+    shift
+    mt_said=$( (cd -- "$mt_room" && LC_ALL=C mv -f -- "$@" "$mt_to/.") 2>&1) || mt_refuse_said "cannot write in '$mt_to'"
+}
+
+mt_drop() { # PATH…: what was unpacked and is not wanted
+    (cd -- "$mt_room" && rm -f -- "$@") 2>/dev/null
+}
+
+mt_empty_room() {
+    rm -rf "$mt_room"
+    mkdir -m 700 "$mt_room"
+}
+
+mt_make_writable() { # FOLDER…
+    for mt_path; do
+        mt_stays_inside "$mt_path/x"
+        mt_said=$(LC_ALL=C chmod u+rwx -- "./$mt_path" 2>&1) || mt_refuse_said "cannot write in '$mt_path'"
+    done
+}
+
+mt_set_mode() { # MODE PATH…
+    mt_mode=$1
+    shift
+    for mt_path; do
+        mt_stays_inside "$mt_path/x"
+    done
+    mt_said=$(LC_ALL=C chmod -- "$mt_mode" "$@" 2>&1) || mt_refuse_said "cannot set the mode of '$1'"
+}
+
+mt_set_time() { # CCYYMMDDhhmm.SS PATH
+    mt_stays_inside "$2/x"
+    mt_said=$(TZ=UTC0 LC_ALL=C touch -c -t "$1" -- "$2" 2>&1) || mt_refuse_said "cannot set the time of '$2'"
+}
+
+# PATH: whatever stands there makes room for something of another kind; a folder only when it is empty.
+mt_clear() {
+    mt_stays_inside "$1"
+    if [ -d "./$1" ] && [ ! -h "./$1" ]; then
+        rmdir -- "./$1" 2>/dev/null || mt_refuse "'$1' is a folder there that is not empty, and none here"
+    else
+        mt_said=$(LC_ALL=C rm -f -- "./$1" 2>&1) || mt_refuse_said "cannot remove '$1'"
+    fi
+}
+
+mt_remove() { # PATH…: files and links
+    for mt_path; do
+        mt_stays_inside "$mt_path"
+    done
+    mt_said=$(LC_ALL=C rm -f -- "$@" 2>&1) || mt_refuse_said "cannot remove '$1'"
+}
+
+mt_remove_folders() { # PATH…: each behind what is in it; one in which something came meanwhile stays
+    for mt_path; do
+        mt_stays_inside "$mt_path"
+    done
+    mt_said=$(LC_ALL=C rmdir -- "$@" 2>&1) || true
+}
+
+# --- what is sent back ---
+
+mt_send() { # PATH…: what is in these files, one behind the other
+    cat -- "$@" 2>/dev/null
+}
+
+mt_send_from() { # OFFSET PATH
+    { dd bs=1 skip="$1" count=0 2>/dev/null && cat; } <"./$2"
+}
+
+# --- the loop ---
+
+mt_on_copy_exit() {
+    cd /
+    [ -z "$mt_room" ] || rm -rf "$mt_room"
+}
+
+mt_copy() {
+    mt_nonce=$1 mt_base=${2:-$HOME} mt_room='' mt_find='' mt_here=''
+    export LC_ALL=C
+    trap mt_on_copy_exit EXIT
+    trap 'exit 143' HUP INT TERM
+    command -v tar >/dev/null || mt_fail unsupported tar
+    case $mt_base in
+    "~/"*) mt_base=$HOME/${mt_base#"~/"} ;;
+    esac
+    while IFS=' ' read -r mt_word mt_count; do
+        case $mt_word in
+        run)
+            mt_text=$(dd bs=512 count="$mt_count" iflag=fullblock 2>/dev/null)
+            eval "$mt_text"
+            ;;
+        tar) mt_take_tar "$mt_count" ;;
+        folders) mt_take_folders "$mt_count" ;;
+        *) exit 98 ;;
+        esac
+    done
+    exit 0
+}
+unset IFS
+set +e +u
+mt_copy "$@"

@@ -1,0 +1,238 @@
+/* Runs the node's copy program on one host. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "copy_call_internal.h"
+#include "login_output_internal.h"
+#include "model/kind.h"
+#include "node/container.h"
+#include "node_set_internal.h"
+
+#define PATIENCE_S 120  /* without a byte in either direction */
+#define STOP_MS    5000 /* for a program that was told to stop */
+
+void copy_call_abort(struct copy_call *call, const struct error *error)
+{
+    if (!call->open) {
+        return;
+    }
+    if (!call->error.kind) {
+        call->error = *error;
+    }
+    fleet_cancel(call->fleet, call->id);
+}
+
+/* --- time --- */
+
+static void on_stop_timer(void *ctx)
+{
+    struct copy_call *call = ctx;
+
+    call->timer = 0;
+    fleet_cancel(call->fleet, call->id);
+}
+
+void copy_call_stop(struct copy_call *call, const struct error *error)
+{
+    if (!call->open) {
+        return;
+    }
+    if (!call->begun || call->error.kind) {
+        copy_call_abort(call, error);
+        return;
+    }
+    call->error = *error;
+    copy_call_end_input(call);
+    fleet_timer_cancel(call->fleet, call->timer);
+    call->timer = fleet_timer(call->fleet, STOP_MS, on_stop_timer, call);
+}
+
+static void on_timer(void *ctx)
+{
+    struct copy_call *call = ctx;
+    struct error error = ERROR_INIT;
+
+    call->timer = 0;
+    if (!call->begun) {
+        error_set(&error, &kind_node_answer, "the login did not come to the command within %u s",
+                  call->begin_ms / 1000);
+        error_hint(&error,
+                   "look at the login's start-up files: does one read standard input, or wait for something? "
+                   "--connect-timeout gives them more time");
+    } else {
+        error_set(&error, &kind_time_limit, "nothing was written or read there for %u s",
+                  call->patience_s ? call->patience_s : PATIENCE_S);
+        error_hint(&error, "look at the disk, or the server of the share, that holds the folder there");
+    }
+    copy_call_abort(call, &error);
+}
+
+static void set_timer(struct copy_call *call, unsigned ms)
+{
+    fleet_timer_cancel(call->fleet, call->timer);
+    call->timer = fleet_timer(call->fleet, ms, on_timer, call);
+}
+
+/* Something moved. */
+static void restart_timer(struct copy_call *call)
+{
+    if (call->begun && !call->error.kind) {
+        set_timer(call, (call->patience_s ? call->patience_s : PATIENCE_S) * 1000);
+    }
+}
+
+void copy_call_be_patient(struct copy_call *call, unsigned seconds)
+{
+    call->patience_s = seconds;
+    restart_timer(call);
+}
+
+/* --- what comes --- */
+
+static void take_answer(struct copy_call *call, const char *bytes, size_t len)
+{
+    struct error error = ERROR_INIT;
+    enum node_copy_event event = NODE_COPY_NOTHING;
+
+    do {
+        if (node_copy_take(&call->answer, &bytes, &len, &event, &error) != 0 ||
+            (event != NODE_COPY_NOTHING && call->handler->event(call->ctx, call, event, &error) != 0)) {
+            copy_call_stop(call, &error); /* it takes away what is unfinished */
+            return;
+        }
+    } while (event != NODE_COPY_NOTHING);
+}
+
+static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+{
+    struct copy_call *call = ctx;
+    struct error error = ERROR_INIT;
+
+    (void)host;
+    if (call->error.kind) {
+        return;
+    }
+    if (!call->out.begun) {
+        login_output_add(&call->said, bytes, len);
+    }
+    node_exec_stream_take(stream == 1 ? &call->out : &call->err, &bytes, &len);
+    if (!call->begun && call->out.begun) {
+        call->begun = true;
+    }
+    restart_timer(call);
+    if (len == 0) {
+        return;
+    }
+    if (stream == (call->expect_contents ? 2 : 1)) {
+        take_answer(call, bytes, len);
+    } else if (stream == 1 && call->handler->contents(call->ctx, bytes, len, &error) != 0) {
+        copy_call_abort(call, &error);
+    }
+}
+
+static void send_waiting(struct copy_call *call)
+{
+    call->input = call->waiting;
+    call->waiting = (struct str)STR_INIT;
+    fleet_input(call->fleet, call->id, call->input.data, call->input.len);
+}
+
+static void on_drained(void *ctx, size_t host)
+{
+    struct copy_call *call = ctx;
+
+    (void)host;
+    restart_timer(call);
+    str_release(&call->input);
+    call->is_ready = true;
+    if (call->waiting.len > 0) {
+        send_waiting(call);
+        return;
+    }
+    if (!call->closing && !call->error.kind) {
+        call->handler->drained(call->ctx, call);
+    }
+}
+
+static void on_started(void *ctx, size_t host)
+{
+    struct copy_call *call = ctx;
+
+    (void)host;
+    set_timer(call, call->begin_ms);
+}
+
+static void on_done(void *ctx, size_t host, const struct exec_result *result)
+{
+    struct copy_call *call = ctx;
+    struct error error = result->error;
+
+    (void)host;
+    call->open = false;
+    fleet_timer_cancel(call->fleet, call->timer);
+    call->timer = 0;
+    if (call->error.kind) {
+        error = call->error;
+    } else if (!error.kind && !call->out.begun) {
+        node_exec_error(&call->out, result->exit_status, &error);
+    } else if (!error.kind && result->exit_status != 0) {
+        error_set(&error, &kind_node_answer, "the copy there ended with status %d", result->exit_status);
+    }
+    login_output_explain(&call->said, &error);
+    call->handler->ended(call->ctx, call, &error, result->started);
+}
+
+/* --- what goes --- */
+
+void copy_call_begin(struct copy_call *call, const struct copy_call_place *place)
+{
+    static const struct exec_handler handler = {
+        .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
+    AUTO_NODE_CALL struct node_call request = NODE_CALL_INIT;
+
+    call->begin_ms = run_answer_ms(place->connect_timeout_ms);
+    node_set_make_nonce(call->nonce);
+    call->out.nonce = call->err.nonce = call->answer.nonce = call->nonce;
+    node_request_copy(place->base, place->mark, call->nonce, &request);
+    if (place->container) {
+        node_call_enter(&request, place->container);
+    }
+    const struct exec_request question = {.command = request.command,
+                                          .input = request.input.data,
+                                          .input_len = request.input.len,
+                                          .hold_input = true,
+                                          .follow = true};
+    call->open = true;
+    call->id = fleet_exec(call->fleet, call->host, &question, &handler, call);
+}
+
+void copy_call_feed(struct copy_call *call, struct str *input)
+{
+    if (call->waiting.len == 0) {
+        str_release(&call->waiting);
+        call->waiting = *input;
+        *input = (struct str)STR_INIT;
+    } else {
+        str_add_mem(&call->waiting, input->data, input->len);
+        str_release(input);
+    }
+    if (call->is_ready && call->input.len == 0) {
+        send_waiting(call);
+    }
+}
+
+void copy_call_end_input(struct copy_call *call)
+{
+    call->closing = true;
+    fleet_input_end(call->fleet, call->id);
+}
+
+void copy_call_release(struct copy_call *call)
+{
+    node_exec_stream_release(&call->out);
+    node_exec_stream_release(&call->err);
+    node_copy_release(&call->answer);
+    str_release(&call->said);
+    str_release(&call->input);
+    str_release(&call->waiting);
+}

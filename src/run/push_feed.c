@@ -1,0 +1,357 @@
+/* Makes what a host is sent, piece by piece: room for what is new, archives, moves, modes, what goes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "push_internal.h"
+
+#define BATCH_BYTES (32u << 20) /* after these the files stand in their places: what is lost by a cut */
+#define BATCH_FILES 2000
+
+static const struct tree *tree_of(const struct push_host *host)
+{
+    return &host->push->source.tree;
+}
+
+static void touch_parent(struct push_host *host, size_t entry)
+{
+    const size_t parent = host->push->source.parents[entry];
+
+    if (parent != TREE_NONE) {
+        host->states[parent].touched = true;
+    }
+}
+
+/* --- before and after the files --- */
+
+/* Paths of extra that go: folders, or all else, in an order in which each folder is empty by then. */
+static void add_removals(struct push_host *host, struct str *text, const char *below)
+{
+    const struct tree *extra = &host->extra;
+    AUTO_FREE const char **files = xcalloc(extra->len, sizeof(*files));
+    AUTO_FREE const char **folders = xcalloc(extra->len, sizeof(*folders));
+    size_t files_len = 0, folders_len = 0;
+    const size_t len = below ? strlen(below) : 0;
+
+    for (size_t i = extra->len; i-- > 0;) {
+        const struct tree_entry *entry = &extra->items[i];
+        if (!host->removable[i] ||
+            (below && (strncmp(entry->path, below, len) != 0 || entry->path[len] != '/'))) {
+            continue;
+        }
+        if (entry->kind == TREE_FOLDER) {
+            folders[folders_len++] = entry->path;
+        } else {
+            files[files_len++] = entry->path;
+        }
+        if (below) {
+            host->removable[i] = false; /* it is gone by then */
+        }
+    }
+    node_copy_calls(text, NODE_COPY_REMOVE, NULL, files, files_len);
+    node_copy_calls(text, NODE_COPY_REMOVE_FOLDERS, NULL, folders, folders_len);
+}
+
+/* Folders in which something comes or goes. */
+static void find_touched(struct push_host *host)
+{
+    const struct tree *tree = tree_of(host), *extra = &host->extra;
+
+    for (size_t i = 0; i < tree->len; i++) {
+        if (push_is_needed(&host->states[i])) {
+            touch_parent(host, i);
+        }
+    }
+    for (size_t i = 0; i < extra->len; i++) {
+        const char *path = extra->items[i].path, *last = strrchr(path, '/');
+        if (!host->removable[i] || !last) {
+            continue;
+        }
+        AUTO_FREE char *above = xstrndup(path, (size_t)(last - path));
+        const size_t parent = tree_find(tree, above);
+        if (parent != TREE_NONE) {
+            host->states[parent].touched = true;
+        }
+    }
+}
+
+/* Those of them in which their modes do not let us write. A folder stands before what is in it. */
+static void add_make_writable(struct push_host *host, struct str *text)
+{
+    const struct tree *tree = tree_of(host), *extra = &host->extra;
+    AUTO_FREE const char **locked = xcalloc(tree->len + extra->len, sizeof(*locked));
+    size_t len = 0;
+
+    for (size_t i = 0; i < tree->len; i++) {
+        if (host->states[i].locked && host->states[i].touched) {
+            locked[len++] = tree->items[i].path;
+        }
+    }
+    for (size_t i = 0; i < extra->len; i++) {
+        const struct tree_entry *entry = &extra->items[i];
+        if (host->removable[i] && entry->kind == TREE_FOLDER && (entry->mode & 0700) != 0700) {
+            locked[len++] = entry->path;
+        }
+    }
+    node_copy_calls(text, NODE_COPY_MAKE_WRITABLE, NULL, locked, len);
+}
+
+static void prepare(struct push_host *host, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+    AUTO_STR struct str text = STR_INIT;
+
+    find_touched(host);
+    node_copy_call(&text, NODE_COPY_OPEN, (const char *const[]){host->push->request->target, "1"}, 2);
+    add_make_writable(host, &text);
+    for (size_t i = 0; i < tree->len; i++) {
+        if (host->states[i].difference == TREE_KIND) {
+            add_removals(host, &text, tree->items[i].path);
+            node_copy_call(&text, NODE_COPY_CLEAR, (const char *const[]){tree->items[i].path}, 1);
+        }
+    }
+    node_copy_add_run(out, &text);
+    host->step = PUSH_BATCH;
+}
+
+/* CCYYMMDDhhmm.SS in UTC, as touch takes it. */
+static void add_time(struct str *text, const struct tree_entry *entry)
+{
+    char stamp[64];
+    struct tm parts;
+    const time_t seconds = (time_t)entry->mtime;
+
+    if (gmtime_r(&seconds, &parts) && strftime(stamp, sizeof(stamp), "%Y%m%d%H%M.%S", &parts) > 0) {
+        node_copy_call(text, NODE_COPY_SET_TIME, (const char *const[]){stamp, entry->path}, 2);
+    }
+}
+
+static void set_modes(struct push_host *host, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+    AUTO_STR struct str text = STR_INIT;
+
+    for (size_t i = 0; i < tree->len; i++) {
+        const struct tree_entry *entry = &tree->items[i];
+        if (host->states[i].difference != TREE_MODE || entry->kind != TREE_FILE) {
+            continue;
+        }
+        char mode[16];
+        snprintf(mode, sizeof(mode), "%04o", entry->mode);
+        node_copy_call(&text, NODE_COPY_SET_MODE, (const char *const[]){mode, entry->path}, 2);
+        if (host->states[i].set_time) {
+            add_time(&text, entry);
+        }
+    }
+    node_copy_add_run(out, &text);
+    host->step = PUSH_REMOVE;
+}
+
+static void remove_extra(struct push_host *host, struct str *out)
+{
+    AUTO_STR struct str text = STR_INIT;
+
+    add_removals(host, &text, NULL);
+    node_copy_add_run(out, &text);
+    host->step = PUSH_FOLDERS;
+}
+
+/* What was written in them changed their times; new ones were made with modes that let us write. */
+static void set_folders(struct push_host *host, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+    AUTO_FREE size_t *folders = xcalloc(tree->len, sizeof(*folders));
+    size_t len = 0;
+
+    for (size_t i = 0; i < tree->len; i++) {
+        const struct push_state *state = &host->states[i];
+        if (tree->items[i].kind == TREE_FOLDER && (state->difference != TREE_SAME || state->touched)) {
+            folders[len++] = i;
+        }
+    }
+    host->step = PUSH_END;
+    if (len == 0) {
+        return;
+    }
+    struct push_tar *tar = push_tar_new();
+    node_copy_add_folders(out, push_tar_size(tree, folders, len));
+    for (size_t i = len; i-- > 0;) { /* what is in a folder comes before it: that one may be closed by then */
+        push_tar_header(tar, &tree->items[folders[i]], tree->items[folders[i]].mode, out);
+    }
+    push_tar_end(tar, out);
+    push_tar_free(tar);
+}
+
+static void finish(struct push_host *host, struct str *out)
+{
+    AUTO_STR struct str text = STR_INIT;
+
+    node_copy_call(&text, NODE_COPY_TELL, (const char *const[]){"finished", "1"}, 2);
+    node_copy_add_run(out, &text);
+    host->step = PUSH_OVER;
+}
+
+/* --- the files --- */
+
+static void begin_batch(struct push_host *host, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+    uint64_t bytes = 0;
+
+    if (!host->batch) {
+        host->batch = xcalloc(BATCH_FILES, sizeof(*host->batch));
+    }
+    host->batch_len = host->batch_at = 0;
+    for (; host->next < tree->len && host->batch_len < BATCH_FILES && bytes < BATCH_BYTES; host->next++) {
+        if (push_is_needed(&host->states[host->next])) {
+            host->batch[host->batch_len++] = host->next;
+            bytes += tree->items[host->next].size;
+        }
+    }
+    if (host->batch_len == 0) {
+        host->step = PUSH_MODES;
+        return;
+    }
+    node_copy_add_tar(out, push_tar_size(tree, host->batch, host->batch_len));
+    host->tar = push_tar_new();
+    host->offset = 0;
+    host->step = PUSH_FILES;
+}
+
+/* A file that is shorter by now is filled up, so that the archive stays whole; it is not taken. */
+static void add_contents(struct push_host *host, size_t entry, struct str *out)
+{
+    static const char zeros[4096];
+    const uint64_t size = tree_of(host)->items[entry].size;
+    const char *bytes = NULL;
+    size_t len = push_source_read(&host->push->source, entry, host->offset, &bytes);
+
+    if (len == 0) {
+        host->states[entry].torn = true;
+        bytes = zeros;
+        len = size - host->offset < sizeof(zeros) ? (size_t)(size - host->offset) : sizeof(zeros);
+    }
+    push_tar_contents(host->tar, bytes, len, out);
+    host->offset += len;
+    host->push->progress.bytes_done += len;
+}
+
+static void end_entry(struct push_host *host, size_t entry)
+{
+    struct push_state *state = &host->states[entry];
+
+    state->torn = state->torn || !push_source_is_unchanged(&host->push->source, entry);
+    if (state->torn && host->torn++ == 0) {
+        host->first_torn = tree_of(host)->items[entry].path;
+    }
+    host->offset = 0;
+    host->batch_at++;
+}
+
+static void add_files(struct push_host *host, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+
+    while (host->batch_at < host->batch_len && out->len < PUSH_FEED) {
+        const size_t index = host->batch[host->batch_at];
+        const struct tree_entry *entry = &tree->items[index];
+        if (host->offset == 0) {
+            push_tar_header(host->tar, entry, entry->kind == TREE_FOLDER ? entry->mode | 0700 : entry->mode,
+                            out);
+        }
+        if (entry->kind == TREE_FILE && entry->size > 0) {
+            add_contents(host, index, out);
+        }
+        if (entry->kind != TREE_FILE || host->offset == entry->size) {
+            end_entry(host, index);
+        }
+    }
+    if (host->batch_at == host->batch_len) {
+        push_tar_end(host->tar, out);
+        push_tar_free(host->tar);
+        host->tar = NULL;
+        host->step = PUSH_MOVE;
+    }
+}
+
+struct move {
+    size_t folder, entry;
+};
+
+static int compare_moves(const void *a, const void *b)
+{
+    const struct move *left = a, *right = b;
+    const size_t one = left->folder + 1, two = right->folder + 1; /* TREE_NONE: the top, first */
+
+    if (one != two) {
+        return one < two ? -1 : 1;
+    }
+    return left->entry < right->entry ? -1 : 1;
+}
+
+static void add_moves(struct push_host *host, const struct move *moves, size_t len, struct str *text)
+{
+    const struct tree *tree = tree_of(host);
+    AUTO_FREE const char **paths = xcalloc(len, sizeof(*paths));
+
+    for (size_t i = 0; i < len;) {
+        const size_t folder = moves[i].folder;
+        size_t count = 0;
+        for (; i < len && moves[i].folder == folder; i++) {
+            paths[count++] = tree->items[moves[i].entry].path;
+        }
+        node_copy_calls(text, NODE_COPY_MOVE, folder == TREE_NONE ? "." : tree->items[folder].path, paths,
+                        count);
+    }
+}
+
+/* Entries whose folder stands there are moved, the rest comes with its folder. */
+static void move_batch(struct push_host *host, struct str *out)
+{
+    const struct push_source *source = &host->push->source;
+    const struct tree *tree = tree_of(host);
+    AUTO_STR struct str text = STR_INIT;
+    AUTO_FREE struct move *moves = xcalloc(host->batch_len, sizeof(*moves));
+    size_t len = 0;
+    char done[64];
+
+    for (size_t i = 0; i < host->batch_len; i++) {
+        const size_t entry = host->batch[i], parent = source->parents[entry];
+        if (host->states[entry].torn) {
+            node_copy_call(&text, NODE_COPY_DROP, (const char *const[]){tree->items[entry].path}, 1);
+            continue;
+        }
+        if (parent == TREE_NONE || host->states[parent].there) {
+            moves[len++] = (struct move){parent, entry};
+        }
+        host->sent_files += tree->items[entry].kind == TREE_FOLDER ? 0 : 1;
+        host->sent_bytes += tree->items[entry].size;
+    }
+    qsort(moves, len, sizeof(*moves), compare_moves);
+    add_moves(host, moves, len, &text);
+    for (size_t i = 0; i < host->batch_len; i++) {
+        host->states[host->batch[i]].there = !host->states[host->batch[i]].torn;
+    }
+    snprintf(done, sizeof(done), "%zu %llu", host->sent_files, (unsigned long long)host->sent_bytes);
+    node_copy_call(&text, NODE_COPY_EMPTY_ROOM, NULL, 0);
+    node_copy_call(&text, NODE_COPY_TELL, (const char *const[]){"done", done}, 2);
+    node_copy_add_run(out, &text);
+    host->step = PUSH_BATCH;
+}
+
+bool push_fill(struct push_host *host, struct str *out)
+{
+    static void (*const steps[])(struct push_host *, struct str *) = {
+        [PUSH_PREPARE] = prepare,     [PUSH_BATCH] = begin_batch, [PUSH_FILES] = add_files,
+        [PUSH_MOVE] = move_batch,     [PUSH_MODES] = set_modes,   [PUSH_REMOVE] = remove_extra,
+        [PUSH_FOLDERS] = set_folders, [PUSH_END] = finish,
+    };
+
+    while (host->step != PUSH_OVER && out->len < PUSH_FEED) {
+        steps[host->step](host, out);
+    }
+    return out->len > 0;
+}

@@ -1,0 +1,85 @@
+/* What the files of push share: a push, and what is known and done for each host. */
+#ifndef MTLAUNCH_RUN_PUSH_INTERNAL_H
+#define MTLAUNCH_RUN_PUSH_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "copy_call_internal.h"
+#include "copy_hosts_internal.h"
+#include "push_source_internal.h"
+#include "push_tar_internal.h"
+#include "run/push.h"
+
+/* Of one entry on one host. */
+struct push_state {
+    unsigned char difference; /* enum tree_difference; TREE_ABSENT until a list says otherwise */
+    bool there;               /* it stands there by now, as far as what was sent is taken */
+    bool locked;              /* a folder there whose mode has to be widened before it is written in */
+    bool touched;             /* a folder in which something was changed: its time is set again */
+    bool same_size;           /* a file there of that size: its sum decides */
+    bool set_time;            /* same content, other time */
+    bool torn;                /* it changed here while it was read */
+};
+
+/* What a host is sent, in this order. */
+enum push_step {
+    PUSH_PREPARE, /* the folder, room for what is of another kind */
+    PUSH_BATCH,   /* the beginning of an archive: files, until there are many */
+    PUSH_FILES,   /* its entries */
+    PUSH_MOVE,    /* from the room to their places; then the next batch */
+    PUSH_MODES,
+    PUSH_REMOVE,
+    PUSH_FOLDERS,
+    PUSH_END,
+    PUSH_OVER
+};
+
+struct push_host {
+    struct push *push;
+    struct copy_call call;
+    bool asked_list, listed, asked_sums;
+    bool finished; /* the program has said that all is done */
+    struct push_state *states;
+    struct tree extra; /* with --delete: what stands there and not here */
+    bool *removable;   /* one an item of extra */
+
+    size_t *sum_queue; /* entries whose sums were asked for */
+    size_t sum_len, sum_at;
+    struct strlist sums; /* of the present call */
+
+    enum push_step step;
+    size_t next; /* the first entry that was not looked at for a batch */
+    size_t *batch;
+    size_t batch_len, batch_at;
+    uint64_t offset; /* in the file that is being sent */
+    struct push_tar *tar;
+    size_t sent_files; /* given to the program so far */
+    uint64_t sent_bytes;
+    size_t torn;
+    const char *first_torn;
+    struct run_copy_end end;
+};
+
+struct push {
+    const struct run_copy_request *request;
+    struct push_source source;
+    struct copy_hosts hosts;
+    struct push_host *items; /* one a host; what is inside is there while it is worked on */
+    char **sums;             /* of the source's files, made when needed */
+    struct run_copy_progress progress;
+};
+
+#define PUSH_FEED (256u << 10) /* bytes given to a host at once */
+
+/* push_compare.c */
+int push_take_event(void *ctx, struct copy_call *call, enum node_copy_event event, struct error *err);
+/* All is listed (and summed): what has to be sent is known. */
+void push_plan(struct push_host *host);
+
+/* push_feed.c: append what comes next for the host, about PUSH_FEED bytes. false: nothing comes any more. */
+bool push_fill(struct push_host *host, struct str *out);
+bool push_is_needed(const struct push_state *state);
+
+#endif
