@@ -3,23 +3,21 @@
 
 #include "base/alloc.h"
 #include "copy_call_internal.h"
-#include "login_output_internal.h"
 #include "model/kind.h"
 #include "node/container.h"
-#include "node_set_internal.h"
 
 #define PATIENCE_S 120  /* without a byte in either direction */
 #define STOP_MS    5000 /* for a program that was told to stop */
 
 void copy_call_abort(struct copy_call *call, const struct error *error)
 {
-    if (!call->open) {
+    if (call->ask.state == ASK_IDLE) {
         return;
     }
     if (!call->error.kind) {
         call->error = *error;
     }
-    fleet_cancel(call->fleet, call->id);
+    ask_cancel(&call->ask);
 }
 
 /* --- time --- */
@@ -29,15 +27,15 @@ static void on_stop_timer(void *ctx)
     struct copy_call *call = ctx;
 
     call->timer = 0;
-    fleet_cancel(call->fleet, call->id);
+    ask_cancel(&call->ask);
 }
 
 void copy_call_stop(struct copy_call *call, const struct error *error)
 {
-    if (!call->open) {
+    if (call->ask.state == ASK_IDLE) {
         return;
     }
-    if (!call->begun || call->error.kind) {
+    if (!call->ask.begun || call->error.kind) {
         copy_call_abort(call, error);
         return;
     }
@@ -53,31 +51,19 @@ static void on_timer(void *ctx)
     struct error error = ERROR_INIT;
 
     call->timer = 0;
-    if (!call->begun) {
-        error_set(&error, &kind_node_answer, "the login did not come to the command within %u s",
-                  call->begin_ms / 1000);
-        error_hint(&error,
-                   "look at the login's start-up files: does one read standard input, or wait for something? "
-                   "--connect-timeout gives them more time");
-    } else {
-        error_set(&error, &kind_time_limit, "nothing was written or read there for %u s",
-                  call->patience_s ? call->patience_s : PATIENCE_S);
-        error_hint(&error, "look at the disk, or the server of the share, that holds the folder there");
-    }
+    error_set(&error, &kind_time_limit, "nothing was written or read there for %u s",
+              call->patience_s ? call->patience_s : PATIENCE_S);
+    error_hint(&error, "look at the disk, or the server of the share, that holds the folder there");
     copy_call_abort(call, &error);
-}
-
-static void set_timer(struct copy_call *call, unsigned ms)
-{
-    fleet_timer_cancel(call->fleet, call->timer);
-    call->timer = fleet_timer(call->fleet, ms, on_timer, call);
 }
 
 /* Something moved. */
 static void restart_timer(struct copy_call *call)
 {
-    if (call->begun && !call->error.kind) {
-        set_timer(call, (call->patience_s ? call->patience_s : PATIENCE_S) * 1000);
+    if (call->ask.begun && !call->error.kind) {
+        fleet_timer_cancel(call->fleet, call->timer);
+        call->timer = fleet_timer(call->fleet, (call->patience_s ? call->patience_s : PATIENCE_S) * 1000,
+                                  on_timer, call);
     }
 }
 
@@ -103,21 +89,17 @@ static void take_answer(struct copy_call *call, const char *bytes, size_t len)
     } while (event != NODE_COPY_NOTHING);
 }
 
-static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_t len)
+static void on_data(void *ctx, int stream, const char *bytes, size_t len)
 {
     struct copy_call *call = ctx;
     struct error error = ERROR_INIT;
 
-    (void)host;
     if (call->error.kind) {
         return;
     }
-    if (!call->out.begun) {
-        login_output_add(&call->said, bytes, len);
-    }
     node_exec_stream_take(stream == 1 ? &call->out : &call->err, &bytes, &len);
-    if (!call->begun && call->out.begun) {
-        call->begun = true;
+    if (!call->ask.begun && call->out.begun) {
+        ask_begun(&call->ask);
     }
     restart_timer(call);
     if (len == 0) {
@@ -134,14 +116,13 @@ static void send_waiting(struct copy_call *call)
 {
     call->input = call->waiting;
     call->waiting = (struct str)STR_INIT;
-    fleet_input(call->fleet, call->id, call->input.data, call->input.len);
+    fleet_input(call->fleet, call->ask.exec, call->input.data, call->input.len);
 }
 
-static void on_drained(void *ctx, size_t host)
+static void on_drained(void *ctx)
 {
     struct copy_call *call = ctx;
 
-    (void)host;
     restart_timer(call);
     str_release(&call->input);
     call->is_ready = true;
@@ -154,21 +135,18 @@ static void on_drained(void *ctx, size_t host)
     }
 }
 
-static void on_started(void *ctx, size_t host)
+static void on_started(void *ctx)
 {
     struct copy_call *call = ctx;
 
-    (void)host;
-    set_timer(call, call->begin_ms);
+    call->started = true;
 }
 
-static void on_done(void *ctx, size_t host, const struct exec_result *result)
+static void on_done(void *ctx, const struct exec_result *result)
 {
     struct copy_call *call = ctx;
     struct error error = result->error;
 
-    (void)host;
-    call->open = false;
     fleet_timer_cancel(call->fleet, call->timer);
     call->timer = 0;
     if (call->error.kind) {
@@ -178,32 +156,35 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     } else if (!error.kind && result->exit_status != 0) {
         error_set(&error, &kind_node_answer, "the copy there ended with status %d", result->exit_status);
     }
-    login_output_explain(&call->said, &error);
-    call->handler->ended(call->ctx, call, &error, result->started);
+    ask_explain(&call->ask, &error);
+    call->handler->ended(call->ctx, call, &error, call->started);
 }
 
 /* --- what goes --- */
 
+static bool build(void *ctx, const char *nonce, struct node_call *request)
+{
+    struct copy_call *call = ctx;
+
+    call->out.nonce = call->err.nonce = call->answer.nonce = nonce;
+    node_request_copy(call->place->base, call->place->mark, nonce, request);
+    if (call->place->container) {
+        node_call_enter(request, call->place->container);
+    }
+    return true;
+}
+
 void copy_call_begin(struct copy_call *call, const struct copy_call_place *place)
 {
-    static const struct exec_handler handler = {
-        .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
-    AUTO_NODE_CALL struct node_call request = NODE_CALL_INIT;
+    static const struct ask_handler handler = {
+        .build = build, .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
+    const struct ask_options options = {
+        .begin_ms = ask_begin_ms(place->connect_timeout_ms), .follow = true, .hold_input = true};
 
-    call->begin_ms = run_answer_ms(place->connect_timeout_ms);
-    node_set_make_nonce(call->nonce);
-    call->out.nonce = call->err.nonce = call->answer.nonce = call->nonce;
-    node_request_copy(place->base, place->mark, call->nonce, &request);
-    if (place->container) {
-        node_call_enter(&request, place->container);
-    }
-    const struct exec_request question = {.command = request.command,
-                                          .input = request.input.data,
-                                          .input_len = request.input.len,
-                                          .hold_input = true,
-                                          .follow = true};
-    call->open = true;
-    call->id = fleet_exec(call->fleet, call->host, &question, &handler, call);
+    call->place = place;
+    ask_init(&call->ask, call->fleet, call->host, &handler, &options, call);
+    ask_send(&call->ask);
+    call->place = NULL;
 }
 
 void copy_call_feed(struct copy_call *call, struct str *input)
@@ -224,7 +205,7 @@ void copy_call_feed(struct copy_call *call, struct str *input)
 void copy_call_end_input(struct copy_call *call)
 {
     call->closing = true;
-    fleet_input_end(call->fleet, call->id);
+    fleet_input_end(call->fleet, call->ask.exec);
 }
 
 void copy_call_release(struct copy_call *call)
@@ -232,7 +213,7 @@ void copy_call_release(struct copy_call *call)
     node_exec_stream_release(&call->out);
     node_exec_stream_release(&call->err);
     node_copy_release(&call->answer);
-    str_release(&call->said);
+    ask_release(&call->ask);
     str_release(&call->input);
     str_release(&call->waiting);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ask_internal.h"
 #include "base/error.h"
 #include "node/copy.h"
 #include "node/exec.h"
@@ -28,6 +29,14 @@ struct copy_call_handler {
     void (*ended)(void *ctx, struct copy_call *call, const struct error *error, bool started);
 };
 
+/* Of every call. */
+struct copy_call_place {
+    const char *base;                       /* as node_request_copy */
+    const struct node_container *container; /* NULL: on the host itself */
+    const char *mark;
+    unsigned connect_timeout_ms;
+};
+
 struct copy_call {
     struct fleet *fleet;
     size_t host;
@@ -38,25 +47,15 @@ struct copy_call {
     struct node_copy answer;
     struct error error; /* why it was ended; kind NULL */
 
-    uint64_t id;
-    uint64_t timer;      /* runs out when nothing moves */
-    unsigned patience_s; /* … for so long */
-    unsigned begin_ms;
+    struct ask ask;
+    const struct copy_call_place *place; /* while it begins */
+    uint64_t timer;                      /* runs out when nothing moves */
+    unsigned patience_s;                 /* … for so long */
     struct node_exec_stream out, err;
-    struct str said;
     struct str input;   /* what is on its way */
     struct str waiting; /* what goes behind it */
-    char nonce[NODE_NONCE_LEN + 1];
-    bool open, begun;
+    bool started;
     bool is_ready; /* the program takes input */
-};
-
-/* Of every call. */
-struct copy_call_place {
-    const char *base;                       /* as node_request_copy */
-    const struct node_container *container; /* NULL: on the host itself */
-    const char *mark;
-    unsigned connect_timeout_ms;
 };
 
 /* Begin. call is zero, but for fleet, host, handler, ctx and expect_contents. drained comes when it may be

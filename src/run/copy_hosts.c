@@ -1,9 +1,9 @@
 /* Works on the hosts of a copy, as many at once as the fan-out allows. */
 #include <signal.h>
 
+#include "ask_internal.h"
 #include "copy_hosts_internal.h"
 #include "model/kind.h"
-#include "node_set_internal.h"
 
 #define TICK_MS 200
 
@@ -70,7 +70,7 @@ int copy_hosts_open(struct copy_hosts *hosts, struct error *err)
     if (!hosts->fleet) {
         return -1;
     }
-    node_set_make_nonce(hosts->mark);
+    ask_make_nonce(hosts->mark);
     for (size_t i = 0; i < request->count; i++) {
         fleet_add_host(hosts->fleet, &request->endpoints[i]);
     }
