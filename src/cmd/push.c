@@ -14,12 +14,12 @@ static const char *const usage[] = {
     NULL,
 };
 static const char notes[] =
-    "SRC comes to stand in DEST under its own name; 'SRC/' means what is in it. DEST is a\n"
-    "folder, made where it lacks; a relative one is in the login folder, with --job or\n"
-    "--run in the job's workdir, inside its container where it has one. Only what differs\n"
-    "in size, time, mode or kind is sent, and each file is replaced whole or not at all.\n"
-    "PATTERN is a name ('*.pyc'), a path from the top ('/data') or a folder ('cache/').\n"
-    "Hosts need sh and tar.\n";
+    "SRC comes to stand in DEST under its own name; 'SRC/' means what is in it. DEST\n"
+    "is a folder, made where it lacks; a relative one is in the login folder, with\n"
+    "--job or --run in the job's workdir, inside its container where it has one. Only\n"
+    "what differs in size, time, mode or kind is sent, and each file is replaced\n"
+    "whole or not at all. PATTERN is a name ('*.pyc'), a path from the top ('/data')\n"
+    "or a folder ('cache/'). Hosts need sh and tar.\n";
 static const struct option own_options[] = {
     {.name = "job",
      .type = OPTION_TEXT,
