@@ -30,11 +30,10 @@ LIBRARIES = {
     "yaml.h": (r"src/input/[^/]+\.c", 1),
     "uv.h": (r"src/transport/([a-z]+/)?[^/]+\.[ch]", None),
     "libssh/": (r"src/transport/ssh/[^/]+\.[ch]", None),
-    "openssl/": (r"src/reach/known_hosts_hash\.c", 1),
+    "openssl/": (r"src/(reach/known_hosts_hash|run/push_source)\.c", 2),
     "jansson.h": (r"(src|include)/(run|report|check|insight)/[^/]+\.[ch]", None),
     "curl/": (r"src/report/[^/]+_internal\.h", 1),
     "archive": (r"src/run/push_tar\.c", None),
-    "openssl/": (r"src/run/push_source\.c", 1),
     "regex.h": (r"(src|include)/(insight|cmd|report|model)/[^/]+\.[ch]", None),
 }
 
