@@ -42,9 +42,10 @@ enum node_copy_verb {
     NODE_COPY_SET_TIME,       /* CCYYMMDDhhmm.SS in UTC, PATH */
     NODE_COPY_REMOVE,         /* PATH…: files and links */
     NODE_COPY_REMOVE_FOLDERS, /* PATH…: empty ones; others stay */
-    NODE_COPY_SEND, /* PATH…: their contents to standard output; answers go to standard error from here on */
-    NODE_COPY_SEND_FROM, /* OFFSET, PATH: the rest of one */
-    NODE_COPY_TELL,      /* KEY, VALUE: a frame, to know how far it came */
+    NODE_COPY_CONTENTS,       /* no word: standard output is for contents now, answers go to standard error */
+    NODE_COPY_SEND,           /* PATH…: what is in these files, one behind the other */
+    NODE_COPY_SEND_FROM,      /* OFFSET, PATH: the rest of one file */
+    NODE_COPY_TELL,           /* KEY, VALUE: a frame, to know how far it came */
     NODE_COPY_VERBS
 };
 

@@ -71,4 +71,10 @@ struct run_copy_request {
  */
 int run_push(const struct run_copy_request *request, struct error *err);
 
+/*
+ * From every host to target/HOST/. A large file goes on where an earlier call stopped. Errors: kind_usage
+ * (labels that are no names of folders, or not of one host each), interrupted, terminated.
+ */
+int run_pull(const struct run_copy_request *request, struct error *err);
+
 #endif

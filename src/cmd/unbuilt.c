@@ -18,16 +18,6 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
-static const char *const pull_usage[] = {
-    "pull SRC... DIR [HOST OPTION]... [--job JOB|--run RUN] [--delete] [--skip PATTERN]... [--dry-run]",
-    NULL,
-};
-const struct command command_pull = {
-    .name = "pull",
-    .summary = "copy files from every host to a folder here",
-    .usage = pull_usage,
-};
-
 static const char *const stacks_usage[] = {
     "stacks RUN [--node N|HOST]... [--rank R]... [--full] [--py-spy FILE]",
     NULL,

@@ -17,14 +17,23 @@
 #define RECORD_MAX (16u << 10)
 
 static const char *const verbs[] = {
-    [NODE_COPY_OPEN] = "mt_open",         [NODE_COPY_BEGIN_LIST] = "mt_begin_list",
-    [NODE_COPY_LIST] = "mt_list",         [NODE_COPY_END_LIST] = "mt_end_list",
-    [NODE_COPY_SUM] = "mt_sum",           [NODE_COPY_MAKE_WRITABLE] = "mt_make_writable",
-    [NODE_COPY_CLEAR] = "mt_clear",       [NODE_COPY_MOVE] = "mt_move",
-    [NODE_COPY_DROP] = "mt_drop",         [NODE_COPY_EMPTY_ROOM] = "mt_empty_room",
-    [NODE_COPY_SET_MODE] = "mt_set_mode", [NODE_COPY_SET_TIME] = "mt_set_time",
-    [NODE_COPY_REMOVE] = "mt_remove",     [NODE_COPY_REMOVE_FOLDERS] = "mt_remove_folders",
-    [NODE_COPY_SEND] = "mt_send",         [NODE_COPY_SEND_FROM] = "mt_send_from",
+    [NODE_COPY_OPEN] = "mt_open",
+    [NODE_COPY_BEGIN_LIST] = "mt_begin_list",
+    [NODE_COPY_LIST] = "mt_list",
+    [NODE_COPY_END_LIST] = "mt_end_list",
+    [NODE_COPY_SUM] = "mt_sum",
+    [NODE_COPY_MAKE_WRITABLE] = "mt_make_writable",
+    [NODE_COPY_CLEAR] = "mt_clear",
+    [NODE_COPY_MOVE] = "mt_move",
+    [NODE_COPY_DROP] = "mt_drop",
+    [NODE_COPY_EMPTY_ROOM] = "mt_empty_room",
+    [NODE_COPY_SET_MODE] = "mt_set_mode",
+    [NODE_COPY_SET_TIME] = "mt_set_time",
+    [NODE_COPY_REMOVE] = "mt_remove",
+    [NODE_COPY_REMOVE_FOLDERS] = "mt_remove_folders",
+    [NODE_COPY_CONTENTS] = "mt_contents",
+    [NODE_COPY_SEND] = "mt_send",
+    [NODE_COPY_SEND_FROM] = "mt_send_from",
     [NODE_COPY_TELL] = "mt_frame",
 };
 

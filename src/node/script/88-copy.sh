@@ -226,12 +226,19 @@ mt_remove_folders() { # PATH…: each behind what is in it; one in which somethi
 
 # --- what is sent back ---
 
+# From here on standard output is for contents, and answers go to standard error.
+mt_contents() {
+    exec 3>&1 >&2
+}
+
 mt_send() { # PATH…: what is in these files, one behind the other
-    cat -- "$@" 2>/dev/null
+    [ -n "$mt_here" ] || return 0
+    cat -- "$@" 2>/dev/null >&3
 }
 
 mt_send_from() { # OFFSET PATH
-    { dd bs=1 skip="$1" count=0 2>/dev/null && cat; } <"./$2"
+    [ -n "$mt_here" ] || return 0
+    { dd bs=1 skip="$1" count=0 2>/dev/null && cat; } <"./$2" >&3
 }
 
 # --- the loop ---

@@ -1,0 +1,59 @@
+/*
+ * The folder here that a host's files come to. Whatever stands in it, nothing is followed out of it: each
+ * folder on the way is opened without following links. A file is made under another name and comes to its
+ * place by a rename.
+ */
+#ifndef MTLAUNCH_RUN_PULL_STORE_INTERNAL_H
+#define MTLAUNCH_RUN_PULL_STORE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/tree.h"
+
+struct pull_store {
+    char *path; /* for messages */
+    int fd;     /* -1: not open */
+    char room[64];
+    char *folder; /* whose descriptor is kept; NULL */
+    int folder_fd;
+};
+
+/* All errors: kind_local. */
+
+/* Make and open the folder; path is taken over. Released by the caller in any case. */
+int pull_store_open(struct pull_store *store, char *path, struct error *err);
+void pull_store_release(struct pull_store *store);
+
+/* Make a folder, or a link. Something of another kind makes room; a folder that is not empty does not. */
+int pull_store_make_folder(struct pull_store *store, const char *path, struct error *err);
+int pull_store_make_link(struct pull_store *store, const struct tree_entry *entry, struct error *err);
+int pull_store_set_folder(struct pull_store *store, const struct tree_entry *entry, struct error *err);
+
+/* A new file that takes what comes. Returns its descriptor. */
+int pull_store_begin(struct pull_store *store, size_t number, struct error *err);
+/* The same for a large one, whose beginning may be here from an earlier call: *had bytes of it. */
+int pull_store_begin_part(struct pull_store *store, const struct tree_entry *entry, uint64_t *had,
+                          struct error *err);
+
+/* Close it and move it to its place, with the entry's mode and time. */
+int pull_store_place(struct pull_store *store, int fd, size_t number, const struct tree_entry *entry,
+                     struct error *err);
+int pull_store_place_part(struct pull_store *store, int fd, const struct tree_entry *entry,
+                          struct error *err);
+
+/* Forget what is here of one, or of all. */
+void pull_store_drop_part(struct pull_store *store, const struct tree_entry *entry);
+void pull_store_remove_parts(const struct pull_store *store);
+
+/* Set mode and time of a file whose content is the same. */
+int pull_store_set_file(struct pull_store *store, const struct tree_entry *entry, struct error *err);
+
+int pull_store_remove(struct pull_store *store, const struct tree_entry *entry, struct error *err);
+
+int pull_store_write(const struct pull_store *store, int fd, const char *bytes, size_t len,
+                     struct error *err);
+
+#endif
