@@ -30,7 +30,6 @@ needs_build() {
     need libyaml-dev module yaml-0.1
     need libjansson-dev module jansson
     need libarchive-dev module libarchive
-    need libssl-dev module libcrypto
     need libcurl4-openssl-dev module 'libcurl >= 7.66' # OpenSSL's, as libssh has it
 }
 

@@ -17,7 +17,7 @@ OUTPUTS = {
     "supervise": ["run"], "status": ["run", "runs"], "list": ["runs"], "show": ["record"],
     "remove": ["removed", "removals"], "hosts": ["hosts", "host_keys"], "exec": ["exec"],
     "logs": ["log_line", "saved"], "signal": ["signal"], "container": ["container"], "init": ["written"],
-    "version": ["version"],
+    "version": ["version"], "push": ["copy"], "pull": ["copy"],
 }
 
 
