@@ -120,6 +120,18 @@ static int open_below(int fd, const char *name)
     return openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* The same for one in which something comes or goes; its mode is set at the end. */
+static int open_writable(int fd, const char *name)
+{
+    struct stat what;
+
+    if (fstatat(fd, name, &what, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(what.st_mode) &&
+        (what.st_mode & 0700) != 0700) {
+        fchmodat(fd, name, (what.st_mode & 07777) | 0700, 0);
+    }
+    return open_below(fd, name);
+}
+
 /* The folder that holds path, made before; *name is its last part. -1 with errno. Borrowed. */
 static int parent_of(struct pull_store *store, const char *path, const char **name)
 {
@@ -137,7 +149,7 @@ static int parent_of(struct pull_store *store, const char *path, const char **na
     char *rest = NULL;
     AUTO_FREE char *parts = xstrdup(folder);
     for (char *part = strtok_r(parts, "/", &rest); part && fd >= 0; part = strtok_r(NULL, "/", &rest)) {
-        const int below = open_below(fd, part);
+        const int below = open_writable(fd, part);
         const int number = errno;
         close(fd);
         errno = number;
