@@ -126,8 +126,8 @@ static int open_writable(int fd, const char *name)
     struct stat what;
 
     if (fstatat(fd, name, &what, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(what.st_mode) &&
-        (what.st_mode & 0700) != 0700) {
-        fchmodat(fd, name, (what.st_mode & 07777) | 0700, 0);
+        (what.st_mode & 0700) != 0700 && fchmodat(fd, name, (what.st_mode & 07777) | 0700, 0) != 0) {
+        return -1;
     }
     return open_below(fd, name);
 }

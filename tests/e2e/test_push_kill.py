@@ -7,7 +7,7 @@ import time
 import pytest
 
 import trees
-from cluster import UID, wait_for
+from cluster import UID, kill_quietly, wait_for
 
 SEED = int(os.environ.get("SEED", "1"))
 
@@ -47,7 +47,7 @@ def test_cut_in_mid_transfer(lab, how):
         process.send_signal(signal.SIGINT)
     elif how == "node":
         for one in lab.cluster.user_ps("node1"):
-            lab.cluster.kill("node1", one.pid)
+            kill_quietly(one.host_pid, signal.SIGKILL)
     else:
         lab.cluster.cut("node1")
     code = process.wait(60)
