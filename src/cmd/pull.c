@@ -14,11 +14,11 @@ static const char *const usage[] = {
     NULL,
 };
 static const char notes[] =
-    "SRC comes to stand in DIR/HOST/ under its own name; 'SRC/' means what is in it. A\n"
-    "relative SRC is in the login folder, with --job or --run in the job's workdir,\n"
+    "SRC comes to stand in DIR/HOST/ under its own name; 'SRC/' means what is in it.\n"
+    "A relative SRC is in the login folder, with --job or --run in the job's workdir,\n"
     "inside its container where it has one. Only what differs in size, time, mode or\n"
-    "kind is fetched, and each file is replaced whole or not at all. A large file goes\n"
-    "on where an earlier pull stopped.\n";
+    "kind is fetched, and each file is replaced whole or not at all. A large file\n"
+    "goes on where an earlier pull stopped.\n";
 static const struct option own_options[] = {
     {.name = "job",
      .type = OPTION_TEXT,
