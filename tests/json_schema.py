@@ -47,7 +47,7 @@ def check_output(words, text):
     if not words or "--json" not in own or not text:
         return
     objects = parse(text)
-    foreign = words[0] == "exec" and own is words  # --json may be a word of the command
+    foreign = words[0] == "exec" and not text.startswith("{")  # --json may be a word of the command
     if objects is None and foreign:
         return
     assert objects is not None, f"{words}: no JSON: {text[:500]}"
