@@ -12,7 +12,9 @@
 #include "base/strlist.h"
 #include "model/env.h"
 #include "model/notify.h"
+#include "model/place.h"
 #include "model/policy.h"
+#include "model/reach.h"
 
 enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
 /* How zero_stage is said to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
@@ -48,13 +50,9 @@ struct job_container_run {
     struct strlist extra; /* words for `ENGINE run`, as they are */
 };
 
-/* Where everything of a job happens on each node; name NULL: on the node itself. */
+/* What more is said of the container of a job's place. */
 struct job_container {
-    char *name;
-    char *engine;  /* "docker" or "podman" */
-    char *user;    /* inside; NULL: the container's own */
     char *workdir; /* inside, when 'workdir' says nothing; NULL: the container's own */
-    bool sudo;     /* through `sudo -n` */
     struct job_container_run run;
 };
 
@@ -98,15 +96,9 @@ struct job {
     struct strlist pass_env;   /* patterns */
     struct strlist secret_env; /* patterns, defaults included */
 
-    char *ssh_user;        /* NULL */
-    unsigned ssh_port;     /* 0 */
-    char *ssh_identity;    /* NULL; "~" expanded, relative to folder */
-    char *ssh_config;      /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
-    char *ssh_known_hosts; /* NULL: the defaults */
-    char *ssh_host_key;    /* NULL (as ssh_config says), "strict", "accept-new" */
-    char *ssh_client;      /* NULL (auto), "auto", "builtin", "openssh" */
-    char *ssh_jump;        /* "[user@]host[:port],…" or "none"; NULL: as ssh_config says */
-
+    struct reach reach; /* ssh.*; paths are expanded, and relative to folder */
+    struct place
+        place; /* container.*: where everything happens on each node; engine is "docker" by default */
     struct job_container container;
 
     unsigned long start_timeout_s; /* 120 */

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
+
 /* Owned strings. */
 struct place {
     char *container; /* its name; NULL: on the node itself */
@@ -17,5 +19,10 @@ struct place {
 void place_init(struct place *place);
 void place_copy(struct place *to, const struct place *from); /* to is uninitialised or zero */
 void place_release(struct place *place);                     /* leaves it as place_init does */
+
+/* Into the members of object, and out of them. Each key begins with prefix; that of the container's name is
+ * "name" behind one, else "container". place is uninitialised or zero. */
+void place_to_json(const struct place *place, json_t *object, const char *prefix);
+void place_from_json(struct place *place, const json_t *object, const char *prefix);
 
 #endif

@@ -131,17 +131,11 @@ struct run {
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
-    int64_t limit_ms;  /* the time limit passes then (epoch); 0: there is none */
-    bool timed_out;    /* the time limit passed and the run was stopped for it */
-    unsigned restarts; /* attempts that mtlaunch itself began since the last `start` */
-    /* how nodes are reached, as the spec said */
-    char *ssh_user;
-    unsigned ssh_port;
-    char *ssh_identity, *ssh_config, *ssh_known_hosts;
-    char *ssh_client, *ssh_host_key, *ssh_jump;
-    /* the container on every node that all of it happens in; name NULL: none */
-    char *container_name, *container_engine, *container_user;
-    bool container_sudo;
+    int64_t limit_ms;   /* the time limit passes then (epoch); 0: there is none */
+    bool timed_out;     /* the time limit passed and the run was stopped for it */
+    unsigned restarts;  /* attempts that mtlaunch itself began since the last `start` */
+    struct reach reach; /* how nodes are reached, as the spec said */
+    struct place place; /* where on every node all of it happens; id and started are those of each node */
     char *head_host, *head_boot_id;
     char *spec; /* as resolved: JSON text */
     struct run_node *nodes;
@@ -172,6 +166,9 @@ void run_drop_attempt(struct run *run);
 /* Texts are copied. host NULL: forget all, else those of that host. */
 void run_add_left_over(struct run *run, const char *host, int64_t pid, const char *command);
 void run_forget_left_over(struct run *run, const char *host);
+
+/* The place of a node: that of the run, and the very container it was started in. Borrows from run. */
+struct place run_node_place(const struct run *run, size_t node);
 
 /* The current attempt's entry, NULL before the first. */
 struct run_attempt *run_current_attempt(struct run *run);

@@ -20,10 +20,10 @@
  * Have a call of node_request_exec run inside the container. The client becomes the call's command: its
  * streams and its status are the call's.
  */
-void node_call_enter(struct node_call *call, const struct node_container *container);
+void node_call_enter(struct node_call *call, const struct place *container);
 
 /* Ask how a container stands. image: also the id of that image there; NULL: do not ask. */
-void node_request_container_look(const struct node_container *container, const char *image, const char *nonce,
+void node_request_container_look(const struct place *container, const char *image, const char *nonce,
                                  struct node_call *out);
 
 struct node_container_options {
@@ -35,12 +35,11 @@ struct node_container_options {
 };
 
 /* Make a container, or start it. Errors of the answer as below, also kind_image_missing. */
-void node_request_container_up(const struct node_container *container,
-                               const struct node_container_options *options, const char *nonce,
-                               struct node_call *out);
+void node_request_container_up(const struct place *container, const struct node_container_options *options,
+                               const char *nonce, struct node_call *out);
 
 /* Remove the container of that id, unless a run lives in it (kind_run_live). */
-void node_request_container_down(const struct node_container *container, const char *id, const char *nonce,
+void node_request_container_down(const struct place *container, const char *id, const char *nonce,
                                  struct node_call *out);
 
 /* How a container stands. */

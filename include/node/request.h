@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/strlist.h"
 #include "model/env.h"
+#include "model/place.h"
 
 #define NODE_NONCE_LEN  32         /* letters and digits of a nonce */
 #define NODE_ANSWER_MAX (4u << 20) /* no answer (a tail's body apart) is longer; read no more than this */
@@ -33,16 +34,6 @@ struct node_call {
 #define AUTO_NODE_CALL __attribute__((cleanup(node_call_release)))
 void node_call_release(struct node_call *call);
 
-/* A container that a node's part of a run is in. All borrowed. */
-struct node_container {
-    const char *name;    /* or id; NULL: none, all runs on the node itself */
-    const char *engine;  /* "docker", "podman" */
-    const char *user;    /* inside; NULL or "": the container's own */
-    bool sudo;           /* call the engine through `sudo -n` */
-    const char *id;      /* of the container when the run started there; NULL: any of that name */
-    const char *started; /* when that one was started, as the engine says it; with id */
-};
-
 /* Which node of which run. artifacts: as the spec has it ("~/…" and relative: to the login folder); NULL:
  * ~/.mtlaunch. */
 struct node_target {
@@ -51,7 +42,7 @@ struct node_target {
     unsigned rank;
     unsigned attempt; /* from 1 */
     const char *artifacts;
-    struct node_container container; /* the script runs inside (node/container.h); name NULL: none */
+    struct place place; /* borrowed; the script runs inside its container (node/container.h), if it has one */
 };
 
 /* What the environment of a job starts from on the node. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "model/host.h"
+#include "model/reach.h"
 #include "reach/ssh_config.h"
 #include "reach/trust.h"
 
@@ -29,21 +30,6 @@ struct machine {
  * kind_local. */
 int machine_read(struct machine *machine, const char *home, struct error *err);
 void machine_release(struct machine *machine);
-
-/* The spec's ssh options; borrowed. Paths may start with "~". */
-struct ssh_options {
-    /* "builtin": libssh; "openssh": the system's ssh, a process for each command; "auto" or NULL: the
-     * built-in one when it supports everything that the host's configuration asks for. */
-    const char *client;
-    const char *config; /* the path given to ssh_config_load */
-    /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
-    const char *jump;
-    const char *user;        /* NULL: not given */
-    unsigned port;           /* 0: not given */
-    const char *identity;    /* private key file; NULL: not given */
-    const char *known_hosts; /* the only known_hosts file; NULL: not given */
-    const char *host_key;    /* "strict", "accept-new"; NULL: as ssh_config says */
-};
 
 struct endpoint {
     char *name;                    /* as in the host list, for messages */
@@ -83,9 +69,9 @@ struct endpoint {
  * in a path is not set, a jump that leads to itself or cannot be parsed, a ProxyCommand with the built-in
  * client).
  */
-int endpoint_resolve(const struct host *host, const struct ssh_options *options,
-                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
-                     struct strlist *notes, struct error *err);
+int endpoint_resolve(const struct host *host, const struct reach *options, const struct machine *machine,
+                     const struct ssh_config *config, struct endpoint *out, struct strlist *notes,
+                     struct error *err);
 void endpoint_release(struct endpoint *endpoint);
 void endpoint_copy(struct endpoint *to, const struct endpoint *from); /* to is uninitialised or zero */
 

@@ -43,12 +43,12 @@ struct run_exec_observer {
 struct run_exec_request {
     const struct endpoint *endpoints;
     size_t count;
-    const struct strlist *command;          /* one word: a line for /bin/sh; several: an exact argv */
-    int input_fd;                           /* every host gets what can be read here; -1: /dev/null */
-    const struct node_container *container; /* of each host, that it runs in; NULL: on the host itself */
-    unsigned long timeout_s;                /* a host, from its start there; 0: none */
-    unsigned fanout;                        /* hosts at once; with an input all of them */
-    unsigned connect_timeout_ms;            /* 0: ssh_config's, else 10 s */
+    const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
+    int input_fd;                  /* every host gets what can be read here; -1: /dev/null */
+    const struct place *place;     /* on each host; NULL: on the host itself */
+    unsigned long timeout_s;       /* a host, from its start there; 0: none */
+    unsigned fanout;               /* hosts at once; with an input all of them */
+    unsigned connect_timeout_ms;   /* 0: ssh_config's, else 10 s */
     const struct run_exec_observer *observer;
 };
 

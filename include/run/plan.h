@@ -22,15 +22,8 @@
 #include "model/env.h"
 #include "model/hostlist.h"
 #include "model/job.h"
+#include "model/place.h"
 #include "model/topology.h"
-
-/* The container that every node's command runs in. */
-struct plan_container {
-    char *name; /* NULL: none */
-    char *engine;
-    char *user; /* NULL: the container's own */
-    bool sudo;
-};
 
 /* What the transport knows of a host without contacting it. Borrowed. */
 struct plan_host {
@@ -120,7 +113,7 @@ struct plan {
     struct strlist setup;        /* as in the job */
     char *shell;                 /* as in the job: "auto", or a shell for setup */
     struct strlist ssh_options;  /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */
-    struct plan_container container;
+    struct place place;
     struct strlist warnings; /* for people, in a fixed order */
     struct plan_node *nodes; /* nnodes of them, in rank order */
 };

@@ -39,8 +39,8 @@ static void add_run(const struct run_store *store, const char *name, const struc
     run_init(&run);
     if (run_store_load(store, name, &run, NULL) == 0) {
         strlist_add(run_state_is_live(run.state) ? &names->live : &names->ended, name);
-        if (run.container_name && !strlist_has(&names->containers, run.container_name)) {
-            strlist_add(&names->containers, run.container_name);
+        if (run.place.container && !strlist_has(&names->containers, run.place.container)) {
+            strlist_add(&names->containers, run.place.container);
         }
         for (size_t i = 0; strlist_has(words, name) && i < run.nodes_len; i++) {
             strlist_add(&names->nodes, run.nodes[i].label);

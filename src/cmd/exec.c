@@ -39,25 +39,23 @@ static int check_words(const struct cmd_call *call, struct error *err)
     return options->run ? job_check_run_name(options->run, err) : 0;
 }
 
-/* The container of the job or run, or the one that --container names; name NULL: none. */
-static struct node_container choose_container(const struct cmd_call *call, const struct setup *setup)
+/* Where the command runs: in the container of the job or run, or in the one that --container names. The
+ * caller releases it. */
+static void choose_place(const struct cmd_call *call, const struct setup *setup, struct place *place)
 {
-    struct node_container container = {.engine = "docker"};
-    if (setup->has_job && setup->job.container.name) {
-        container = (struct node_container){.name = setup->job.container.name,
-                                            .engine = setup->job.container.engine,
-                                            .user = setup->job.container.user,
-                                            .sudo = setup->job.container.sudo};
-    } else if (setup->has_run && setup->run.container_name) {
-        container = (struct node_container){.name = setup->run.container_name,
-                                            .engine = setup->run.container_engine,
-                                            .user = setup->run.container_user,
-                                            .sudo = setup->run.container_sudo};
+    place_init(place);
+    if (setup->has_job && setup->job.place.container) {
+        place_copy(place, &setup->job.place);
+    } else if (setup->has_run && setup->run.place.container) {
+        place_copy(place, &setup->run.place);
     }
     if (call->options.container) {
-        container.name = call->options.container;
+        free(place->container);
+        place->container = xstrdup(call->options.container);
     }
-    return container;
+    if (!place->engine) {
+        place->engine = xstrdup("docker");
+    }
 }
 
 static enum report_exec_mode choose_mode(const struct cmd_call *call, size_t hosts)
@@ -76,10 +74,10 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
     const struct cmd_options *options = &call->options;
     struct report_exec report;
+    struct place place;
     int result, code;
 
-    const struct node_container container = choose_container(call, setup);
-
+    choose_place(call, setup, &place);
     hostlist_labels(&setup->hosts, &labels);
     report_exec_init(&report, choose_mode(call, setup->hosts.len), &call->style, &labels, &call->failures,
                      options->quiet);
@@ -87,7 +85,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .endpoints = setup->endpoints,
         .count = setup->hosts.len,
         .command = &call->rest,
-        .container = container.name ? &container : NULL,
+        .place = place.container ? &place : NULL,
         .input_fd = options->stdin_ ? STDIN_FILENO : -1,
         .timeout_s = options->timeout.given ? options->timeout.value : 0,
         .fanout = cmd_fanout(call),
@@ -107,6 +105,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         result = result == 0 ? code : result;
     }
     report_exec_release(&report);
+    place_release(&place);
     return result;
 }
 

@@ -142,38 +142,21 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
     return narrowed;
 }
 
-static struct ssh_options ssh_options_of(const struct setup *setup)
+/* Borrows from setup. */
+static const struct reach *reach_of(const struct setup *setup)
 {
-    const struct job *job = &setup->job;
-    const struct run *run = &setup->run;
+    static const struct reach none = {0};
     if (setup->has_job) {
-        return (struct ssh_options){.user = job->ssh_user,
-                                    .port = job->ssh_port,
-                                    .identity = job->ssh_identity,
-                                    .known_hosts = job->ssh_known_hosts,
-                                    .host_key = job->ssh_host_key,
-                                    .client = job->ssh_client,
-                                    .config = job->ssh_config,
-                                    .jump = job->ssh_jump};
+        return &setup->job.reach;
     }
-    if (setup->has_run) {
-        return (struct ssh_options){.user = run->ssh_user,
-                                    .port = run->ssh_port,
-                                    .identity = run->ssh_identity,
-                                    .known_hosts = run->ssh_known_hosts,
-                                    .host_key = run->ssh_host_key,
-                                    .client = run->ssh_client,
-                                    .config = run->ssh_config,
-                                    .jump = run->ssh_jump};
-    }
-    return (struct ssh_options){0};
+    return setup->has_run ? &setup->run.reach : &none;
 }
 
 static int load_config(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
     AUTO_STRLIST struct strlist warnings = STRLIST_INIT;
-    const char *path = ssh_options_of(setup).config;
+    const char *path = reach_of(setup)->config;
     setup->config = ssh_config_load(path, setup->machine.home, &warnings, &notes, err);
     say_warnings(&warnings);
     for (size_t i = 0; i < notes.len; i++) {
@@ -200,14 +183,13 @@ static struct plan_host plan_host_of(const struct endpoint *endpoint)
 int setup_endpoints(struct setup *setup, struct error *err)
 {
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
-    const struct ssh_options options = ssh_options_of(setup);
     if (load_config(setup, err) != 0) {
         return -1;
     }
     setup->endpoints = xcalloc(setup->hosts.len, sizeof(setup->endpoints[0]));
     setup->facts = xcalloc(setup->hosts.len, sizeof(setup->facts[0]));
     for (size_t i = 0; i < setup->hosts.len; i++) {
-        if (endpoint_resolve(&setup->hosts.items[i], &options, &setup->machine, setup->config,
+        if (endpoint_resolve(&setup->hosts.items[i], reach_of(setup), &setup->machine, setup->config,
                              &setup->endpoints[i], &notes, err) != 0) {
             return -1;
         }

@@ -9,6 +9,7 @@
 #include "model/kind.h"
 
 #define CONTAINER(member) .offset = offsetof(struct job, container.member)
+#define PLACE(member)     .offset = offsetof(struct job, place.member)
 
 /* What docker takes for a name (daemon/names of moby): also a short id. Never an option. */
 static int check_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
@@ -167,7 +168,7 @@ static const struct field_table run_table = {run_fields, ARRAY_LEN(run_fields)};
 static const struct field container_fields[] = {
     {.key = "name",
      .type = FIELD_TEXT,
-     CONTAINER(name),
+     PLACE(container),
      .handle = check_name,
      .doc = {"0.1",
              "The container's name. It runs on every node already, or 'mtlaunch container up' makes it. "
@@ -175,13 +176,13 @@ static const struct field container_fields[] = {
              NULL, "megatron"}},
     {.key = "engine",
      .type = FIELD_NAME,
-     CONTAINER(engine),
+     PLACE(engine),
      .choices = engines,
      .choices_count = ARRAY_LEN(engines),
      .doc = {"0.1", "The program that manages containers.", "docker", "podman"}},
     {.key = "user",
      .type = FIELD_TEXT,
-     CONTAINER(user),
+     PLACE(user),
      .empty_ok = true,
      .handle = check_word,
      .doc = {"0.1", "The user inside.", "the container's own", "1000:1000"}},
@@ -193,7 +194,7 @@ static const struct field container_fields[] = {
              "the container's own", "/workspace"}},
     {.key = "sudo",
      .type = FIELD_FLAG,
-     CONTAINER(sudo),
+     PLACE(sudo),
      .doc = {"0.1", "Call the engine through 'sudo -n'.", "false", "true"}},
     {.key = "run",
      .type = FIELD_CUSTOM,
@@ -230,7 +231,7 @@ int read_container(struct job_reader *reader, const struct yaml_node *node, cons
     if (fields_read(reader, node, &container_table, "container.") < 0) {
         return -1;
     }
-    if (node->len > 0 && !reader->job->container.name) {
+    if (node->len > 0 && !reader->job->place.container) {
         reader_fail(reader, node, "'%s.name' is missing", path);
         return error_hint(reader->err, "name the container here or with --container");
     }

@@ -95,10 +95,10 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
                          "'%s' is the public key '%s': the private key '%s' is used instead", path, text,
                          private_half);
         }
-        replace(&reader->job->ssh_identity, xstrdup(private_half));
+        replace(&reader->job->reach.identity, xstrdup(private_half));
         return 0;
     }
-    replace(&reader->job->ssh_identity, xstrdup(file));
+    replace(&reader->job->reach.identity, xstrdup(file));
     return 0;
 }
 

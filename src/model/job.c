@@ -40,7 +40,7 @@ void job_init(struct job *job)
     job->python = xstrdup("python3");
     add_all(&job->pass_env, default_pass_env, ARRAY_LEN(default_pass_env));
     add_all(&job->secret_env, default_secret_env, ARRAY_LEN(default_secret_env));
-    job->container.engine = xstrdup("docker");
+    job->place.engine = xstrdup("docker");
     job->start_timeout_s = 120;
     policy_init(&job->policy);
     job->stop_signal = xstrdup("TERM");
@@ -50,8 +50,8 @@ void job_init(struct job *job)
 static void container_release(struct job_container *container)
 {
     struct job_container_run *run = &container->run;
-    char *texts[] = {container->name, container->engine, container->user, container->workdir, run->image,
-                     run->gpus,       run->network,      run->ipc,        run->user,          run->workdir};
+    char *texts[] = {container->workdir, run->image, run->gpus,   run->network,
+                     run->ipc,           run->user,  run->workdir};
     struct strlist *lists[] = {&run->command, &run->cap_add, &run->ulimit, &run->devices,
                                &run->volumes, &run->env,     &run->extra};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -78,13 +78,6 @@ void job_release(struct job *job)
         job->artifacts,
         job->shell,
         job->python,
-        job->ssh_user,
-        job->ssh_identity,
-        job->ssh_config,
-        job->ssh_known_hosts,
-        job->ssh_client,
-        job->ssh_host_key,
-        job->ssh_jump,
         job->stop_signal,
         job->deepspeed_config,
         job->accelerate_config,
@@ -92,6 +85,8 @@ void job_release(struct job *job)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }
+    reach_release(&job->reach);
+    place_release(&job->place);
     policy_release(&job->policy);
     notify_targets_release(&job->notify);
     strlist_release(&job->setup);

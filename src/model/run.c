@@ -119,6 +119,8 @@ void run_release(struct run *run)
         run_drop_cleanup(run, run->cleanups_len - 1);
     }
     free(run->cleanups);
+    reach_release(&run->reach);
+    place_release(&run->place);
     policy_release(&run->policy);
     run_forget_left_over(run, NULL);
     free(run->left_over);
@@ -126,16 +128,8 @@ void run_release(struct run *run)
         run_drop_attempt(run);
     }
     free(run->attempts);
-    char *texts[] = {run->name,           run->job,
-                     run->job_file,       run->reason,
-                     run->master_addr,    run->stop_signal,
-                     run->ssh_user,       run->ssh_identity,
-                     run->ssh_config,     run->ssh_known_hosts,
-                     run->ssh_client,     run->ssh_host_key,
-                     run->ssh_jump,       run->head_host,
-                     run->head_boot_id,   run->spec,
-                     run->container_name, run->container_engine,
-                     run->container_user};
+    char *texts[] = {run->name,        run->job,       run->job_file,     run->reason, run->master_addr,
+                     run->stop_signal, run->head_host, run->head_boot_id, run->spec};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }
@@ -200,6 +194,14 @@ void run_drop_attempt(struct run *run)
         strlist_release(&attempt->nodes);
         run->attempts_len--;
     }
+}
+
+struct place run_node_place(const struct run *run, size_t node)
+{
+    struct place place = run->place;
+    place.id = run->nodes[node].container_id;
+    place.started = run->nodes[node].container_started;
+    return place;
 }
 
 struct run_attempt *run_current_attempt(struct run *run)

@@ -8,8 +8,7 @@
 #include "base/quote.h"
 #include "node/node_internal.h"
 
-static void begin(struct node_call *out, const struct node_container *container, const char *verb,
-                  const char *nonce)
+static void begin(struct node_call *out, const struct place *container, const char *verb, const char *nonce)
 {
     *out = (struct node_call)NODE_CALL_INIT;
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
@@ -28,7 +27,7 @@ static void finish(struct node_call *out, const char *verb)
     node_gate_end(&out->input, out->nonce);
 }
 
-void node_request_container_look(const struct node_container *container, const char *image, const char *nonce,
+void node_request_container_look(const struct place *container, const char *image, const char *nonce,
                                  struct node_call *out)
 {
     begin(out, container, "look", nonce);
@@ -36,9 +35,8 @@ void node_request_container_look(const struct node_container *container, const c
     finish(out, "mt_look");
 }
 
-void node_request_container_up(const struct node_container *container,
-                               const struct node_container_options *options, const char *nonce,
-                               struct node_call *out)
+void node_request_container_up(const struct place *container, const struct node_container_options *options,
+                               const char *nonce, struct node_call *out)
 {
     begin(out, container, "up", nonce);
     node_gate_add_value(&out->input, "old", options->old_id);
@@ -59,7 +57,7 @@ void node_request_container_up(const struct node_container *container,
     finish(out, "mt_up");
 }
 
-void node_request_container_down(const struct node_container *container, const char *id, const char *nonce,
+void node_request_container_down(const struct place *container, const char *id, const char *nonce,
                                  struct node_call *out)
 {
     begin(out, container, "down", nonce);

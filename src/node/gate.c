@@ -32,18 +32,17 @@ static void set(struct str *out, const char *name, const char *value)
     str_add_char(out, '\n');
 }
 
-void node_gate_begin(struct str *out, const struct node_container *container, const char *verb,
-                     const char *nonce)
+void node_gate_begin(struct str *out, const struct place *place, const char *verb, const char *nonce)
 {
     str_addf(out, "%s\n", nonce);
     set(out, "nonce", nonce);
     set(out, "verb", verb);
-    set(out, "engine", container->engine);
-    set(out, "sudo", container->sudo ? "1" : "");
-    set(out, "container", container->name);
-    set(out, "user", container->user);
-    set(out, "want_id", container->id);
-    set(out, "want_began", container->started);
+    set(out, "engine", place->engine);
+    set(out, "sudo", place->sudo ? "1" : "");
+    set(out, "container", place->container);
+    set(out, "user", place->user);
+    set(out, "want_id", place->id);
+    set(out, "want_began", place->started);
 }
 
 void node_gate_add_value(struct str *out, const char *name, const char *value)
@@ -66,12 +65,12 @@ char *node_gate_command_detached(const char *nonce)
     return xasprintf(COMMAND_DETACHED, nonce, nonce);
 }
 
-void node_call_enter(struct node_call *call, const struct node_container *container)
+void node_call_enter(struct node_call *call, const struct place *place)
 {
     static const char *const parts[] = {"10-frame", "05-gate", NULL};
     AUTO_STR struct str input = STR_INIT;
 
-    node_gate_begin(&input, container, "exec", call->nonce);
+    node_gate_begin(&input, place, "exec", call->nonce);
     node_script_add(&input, parts);
     str_add(&input, "mt_gate /bin/sh -c ");
     quote_sh(&input, call->command);

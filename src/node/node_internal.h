@@ -56,8 +56,7 @@ int node_facts_check(const struct facts *facts, struct error *err);
  * The lines that the node's own shell runs before a container is entered: begin, values and script, end. The
  * command is what reads them.
  */
-void node_gate_begin(struct str *out, const struct node_container *container, const char *verb,
-                     const char *nonce);
+void node_gate_begin(struct str *out, const struct place *container, const char *verb, const char *nonce);
 void node_gate_add_value(struct str *out, const char *name, const char *value);
 void node_gate_end(struct str *out, const char *nonce);
 char *node_gate_command(const char *nonce); /* the caller frees */

@@ -37,7 +37,7 @@ static void add_gate(struct node_call *out, const struct node_target *target, co
     static const char *const parts[] = {"10-frame", "05-gate", NULL};
 
     out->command = node_gate_command(out->nonce);
-    node_gate_begin(&out->input, &target->container, verb, out->nonce);
+    node_gate_begin(&out->input, &target->place, verb, out->nonce);
     node_gate_add_value(&out->input, "run_id", target->run_id);
     str_addf(&out->input, "mt_attempt=%u\n", target->attempt);
     node_script_add(&out->input, parts);
@@ -58,7 +58,7 @@ static void begin(struct node_call *out, const struct node_target *target, const
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
         out->nonce[i] = nonce[i];
     }
-    bool inside = target->container.name;
+    bool inside = target->place.container;
     if (inside) {
         add_gate(out, target, verb);
     } else {
@@ -75,8 +75,8 @@ static void begin(struct node_call *out, const struct node_target *target, const
     set_number(&out->input, "attempt", target->attempt);
     set_text(&out->input, "artifacts", target->artifacts);
     set_flag(&out->input, "inside", inside);
-    set_text(&out->input, "container", inside ? target->container.id : NULL);
-    set_text(&out->input, "container_began", inside ? target->container.started : NULL);
+    set_text(&out->input, "container", inside ? target->place.id : NULL);
+    set_text(&out->input, "container_began", inside ? target->place.started : NULL);
 }
 
 /*
@@ -88,7 +88,7 @@ static void begin(struct node_call *out, const struct node_target *target, const
 static void detach(struct node_call *out, const struct node_target *target)
 {
     free(out->command);
-    if (target->container.name) {
+    if (target->place.container) {
         out->command = node_gate_command_detached(out->nonce);
     } else {
         out->command = xasprintf(

@@ -68,7 +68,7 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
  * Behind a jump or a ProxyCommand an address from HostName belongs to a machine over there, even if it is
  * also an address of this machine.
  */
-static bool means_another(const struct ssh_options *options, const struct ssh_config_values *values,
+static bool means_another(const struct reach *options, const struct ssh_config_values *values,
                           const struct machine *machine, const struct endpoint *endpoint)
 {
     return strcasecmp(endpoint->name, endpoint->hostname) != 0 &&
@@ -77,9 +77,8 @@ static bool means_another(const struct ssh_options *options, const struct ssh_co
 }
 
 /* Name, user and port, in this order: entry, spec, ssh_config, default. */
-static void fill_basics(const struct host *host, const struct ssh_options *options,
-                        const struct machine *machine, const struct ssh_config_values *values,
-                        struct endpoint *out)
+static void fill_basics(const struct host *host, const struct reach *options, const struct machine *machine,
+                        const struct ssh_config_values *values, struct endpoint *out)
 {
     unsigned spec_port = options ? options->port : 0;
 
@@ -104,8 +103,8 @@ static void fill_basics(const struct host *host, const struct ssh_options *optio
 }
 
 /* A jump uses its own configuration; what that leaves open, the spec decides as for the hosts. */
-static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
-                           const struct machine *machine, bool has_identities)
+static void add_spec_trust(struct endpoint *hop, const struct reach *spec, const struct machine *machine,
+                           bool has_identities)
 {
     struct strlist identities = STRLIST_INIT, known_hosts = STRLIST_INIT;
 
@@ -124,7 +123,7 @@ static void add_spec_trust(struct endpoint *hop, const struct ssh_options *spec,
 }
 
 /* The spec's options for the host itself. */
-static const struct ssh_options *find_spec(const struct endpoint_way *outer)
+static const struct reach *find_spec(const struct endpoint_way *outer)
 {
     while (outer->outer) {
         outer = outer->outer;
@@ -135,7 +134,7 @@ static const struct ssh_options *find_spec(const struct endpoint_way *outer)
 int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources *sources,
                          const struct endpoint_way *outer, struct endpoint *out, struct error *err)
 {
-    const struct ssh_options *options = sources->options;
+    const struct reach *options = sources->options;
     const struct machine *machine = sources->machine;
     const char *spec_user = options ? options->user : NULL;
     const struct ssh_config_query query = {
@@ -166,9 +165,9 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
     return failed;
 }
 
-int endpoint_resolve(const struct host *host, const struct ssh_options *options,
-                     const struct machine *machine, const struct ssh_config *config, struct endpoint *out,
-                     struct strlist *notes, struct error *err)
+int endpoint_resolve(const struct host *host, const struct reach *options, const struct machine *machine,
+                     const struct ssh_config *config, struct endpoint *out, struct strlist *notes,
+                     struct error *err)
 {
     const struct endpoint_sources sources = {
         .options = options, .machine = machine, .config = config, .notes = notes};

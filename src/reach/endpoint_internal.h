@@ -9,9 +9,8 @@
  * Fill keys, agent, known hosts and time limits of an endpoint whose name, user and port are known. Errors:
  * kind_identity_missing (the spec's identity), kind_ssh_config (a variable that is not set).
  */
-int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *options,
-                        const struct machine *machine, const struct ssh_config_values *values,
-                        struct strlist *notes, struct error *err);
+int endpoint_fill_login(struct endpoint *endpoint, const struct reach *options, const struct machine *machine,
+                        const struct ssh_config_values *values, struct strlist *notes, struct error *err);
 
 /* "~", the tokens of ssh_config(5) and ${VARIABLES}; unknown tokens are kept. NULL with kind_ssh_config.
  * Caller frees. */

@@ -158,7 +158,7 @@ static int add_files(const struct login *login, const struct strlist *files, con
     return 0;
 }
 
-static int fill_identities(const struct login *login, const struct ssh_options *options, struct error *err)
+static int fill_identities(const struct login *login, const struct reach *options, struct error *err)
 {
     const struct ssh_config_values *values = login->values;
     struct endpoint *endpoint = login->endpoint;
@@ -215,7 +215,7 @@ static int add_known_hosts(const struct login *login, const struct strlist *file
 }
 
 /* New keys go to the first of the user's own files. */
-static int fill_known_hosts(const struct login *login, const struct ssh_options *options, struct error *err)
+static int fill_known_hosts(const struct login *login, const struct reach *options, struct error *err)
 {
     struct endpoint *endpoint = login->endpoint;
     const struct ssh_config_values *values = login->values;
@@ -245,7 +245,7 @@ static int fill_known_hosts(const struct login *login, const struct ssh_options 
 }
 
 /* StrictHostKeyChecking no is treated as accept-new: a changed key is never accepted. */
-static void fill_policy(const struct login *login, const struct ssh_options *options)
+static void fill_policy(const struct login *login, const struct reach *options)
 {
     const struct ssh_config_values *values = login->values;
     struct endpoint *endpoint = login->endpoint;
@@ -262,9 +262,8 @@ static void fill_policy(const struct login *login, const struct ssh_options *opt
     endpoint->alive_count_max = values->alive_count_max > 0 ? (unsigned)values->alive_count_max : 0;
 }
 
-int endpoint_fill_login(struct endpoint *endpoint, const struct ssh_options *options,
-                        const struct machine *machine, const struct ssh_config_values *values,
-                        struct strlist *notes, struct error *err)
+int endpoint_fill_login(struct endpoint *endpoint, const struct reach *options, const struct machine *machine,
+                        const struct ssh_config_values *values, struct strlist *notes, struct error *err)
 {
     const struct login login = {.endpoint = endpoint, .machine = machine, .values = values, .notes = notes};
 

@@ -14,7 +14,7 @@
 
 /* --- jumps --- */
 
-const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values)
+const char *endpoint_find_jump(const struct reach *options, const struct ssh_config_values *values)
 {
     const char *jump = options && options->jump ? options->jump : values->proxy_jump;
 
@@ -128,7 +128,7 @@ static int resolve_jump(const char *jump, const struct ssh_config_place *place,
 {
     const char *last;
     AUTO_FREE char *before = hops_before(jump, &last);
-    struct ssh_options options = {0};
+    struct reach options = {0};
     struct endpoint_sources hop_sources = *sources;
     const struct endpoint_way way = {.outer = outer, .endpoint = out, .options = sources->options};
     struct host hop;
@@ -168,8 +168,7 @@ static void add_option(struct strlist *args, const char *name, const char *value
 }
 
 /* Files that ssh would look for in a home folder other than $HOME. */
-static void add_home_args(const struct ssh_options *options, const struct machine *machine,
-                          struct endpoint *out)
+static void add_home_args(const struct reach *options, const struct machine *machine, struct endpoint *out)
 {
     struct strlist *args = &out->openssh_args;
 
@@ -191,8 +190,8 @@ static void add_home_args(const struct ssh_options *options, const struct machin
 static void add_openssh_args(const struct host *host, const struct endpoint_sources *sources,
                              struct endpoint *out)
 {
-    static const struct ssh_options none = {0};
-    const struct ssh_options *options = sources->options ? sources->options : &none;
+    static const struct reach none = {0};
+    const struct reach *options = sources->options ? sources->options : &none;
     struct strlist *args = &out->openssh_args;
 
     if (options->config) {
@@ -225,7 +224,7 @@ static void add_openssh_args(const struct host *host, const struct endpoint_sour
     }
 }
 
-static bool names_jump(const struct ssh_options *options)
+static bool names_jump(const struct reach *options)
 {
     return options && options->jump;
 }

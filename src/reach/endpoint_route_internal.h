@@ -11,12 +11,12 @@
 struct endpoint_way {
     const struct endpoint_way *outer; /* NULL: this is the host itself */
     const struct endpoint *endpoint;
-    const struct ssh_options *options; /* the spec's */
+    const struct reach *options; /* the spec's */
 };
 
 /* The sources that all hosts are resolved from. */
 struct endpoint_sources {
-    const struct ssh_options *options; /* may be NULL */
+    const struct reach *options; /* may be NULL */
     const struct machine *machine;
     const struct ssh_config *config; /* may be NULL */
     struct strlist *notes;           /* may be NULL */
@@ -36,7 +36,7 @@ int endpoint_find_route(const struct host *host, const struct endpoint_sources *
                         struct endpoint *out, struct error *err);
 
 /* The text of the spec's jump, else of ssh_config's; NULL: none. */
-const char *endpoint_find_jump(const struct ssh_options *options, const struct ssh_config_values *values);
+const char *endpoint_find_jump(const struct reach *options, const struct ssh_config_values *values);
 
 /* endpoint_client.c: a feature that the host needs and only OpenSSH's client has; NULL: none. The caller
  * frees. */

@@ -1,6 +1,14 @@
+/* JSON answers: what all have in common, and those of one member. */
 #include "report/answer.h"
 
 #include "report/json_internal.h"
+
+#define JSON_SCHEMA "mtlaunch/1"
+
+json_t *js_answer(void)
+{
+    return json_pack("{s:s}", "schema", JSON_SCHEMA);
+}
 
 void report_version_json(const char *version, struct str *out)
 {

@@ -87,8 +87,8 @@ void report_containers_json(const struct run_containers *containers, const struc
         json_array_append_new(array, object);
     }
     json_object_set_new(answer, "job", js_text(job->name));
-    json_object_set_new(answer, "container", js_text(job->container.name));
-    json_object_set_new(answer, "engine", js_text(job->container.engine));
+    json_object_set_new(answer, "container", js_text(job->place.container));
+    json_object_set_new(answer, "engine", js_text(job->place.engine));
     json_object_set_new(answer, "hosts", array);
     if (failure && failure->kind) {
         json_object_set_new(answer, "error", js_error(failure, hosts));

@@ -61,13 +61,13 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
         str_add(out, ")");
     }
     str_add(out, node->local ? ", here without ssh" : ", by ssh");
-    if (plan->container.name) {
-        str_addf(out, ", in %s container %s", plan->container.engine, plan->container.name);
+    if (plan->place.container) {
+        str_addf(out, ", in %s container %s", plan->place.engine, plan->place.container);
     }
     str_add(out, "\n  workdir: ");
-    add_safe(out, node->workdir          ? node->workdir
-                  : plan->container.name ? "the container's own"
-                                         : "the login folder");
+    add_safe(out, node->workdir           ? node->workdir
+                  : plan->place.container ? "the container's own"
+                                          : "the login folder");
     str_add(out, "\n  log:     ");
     add_safe(out, node->log ? node->log : "");
     str_add(out, "\n  environment:\n");
@@ -203,7 +203,7 @@ static json_t *node_object(const struct plan *plan, size_t index)
     json_object_set_new(object, "env", env_array(node));
     json_object_set_new(object, "workdir", js_text(node->workdir));
     json_object_set_new(object, "log", js_text(node->log));
-    json_object_set_new(object, "container", js_text(plan->container.name));
+    json_object_set_new(object, "container", js_text(plan->place.container));
     return object;
 }
 

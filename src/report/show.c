@@ -57,7 +57,7 @@ static json_t *plan_value(const struct run *run)
     json_object_set_new(plan, "world_size", js_integer((int64_t)world, 0));
     json_object_set_new(plan, "master_addr", js_text(run->master_addr));
     json_object_set_new(plan, "master_port", js_integer(run->master_port, 0));
-    json_object_set_new(plan, "container", js_text(run->container_name));
+    json_object_set_new(plan, "container", js_text(run->place.container));
     static const char *const first_node[] = {"command", "env"};
     for (size_t i = 0; i < sizeof(first_node) / sizeof(first_node[0]); i++) {
         json_t *value = json_object_get(spec, first_node[i]);

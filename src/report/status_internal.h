@@ -2,8 +2,7 @@
 #ifndef MTLAUNCH_REPORT_STATUS_INTERNAL_H
 #define MTLAUNCH_REPORT_STATUS_INTERNAL_H
 
-#include <jansson.h>
-
+#include "base/json.h"
 #include "base/str.h"
 #include "report/status.h"
 

@@ -48,16 +48,6 @@ static int open_hosts(struct containers *all, struct run_context *context, struc
 {
     const struct job *job = all->request->job;
     const struct hostlist *list = all->request->hosts;
-    const struct reach reach = {
-        .user = job->ssh_user,
-        .port = job->ssh_port,
-        .identity = job->ssh_identity,
-        .config = job->ssh_config,
-        .known_hosts = job->ssh_known_hosts,
-        .client = job->ssh_client,
-        .host_key = job->ssh_host_key,
-        .jump = job->ssh_jump,
-    };
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
     AUTO_FREE const struct host **hosts = xcalloc(list->len + 1, sizeof(*hosts));
     hostlist_labels(list, &labels);
@@ -73,7 +63,8 @@ static int open_hosts(struct containers *all, struct run_context *context, struc
         .hosts = hosts,
         .labels = (const char *const *)labels.items,
         .count = list->len,
-        .reach = &reach,
+        .reach = &job->reach,
+        .place = &job->place,
     };
     return node_set_open(&all->set, context, &options, err);
 }
@@ -90,14 +81,11 @@ static void release(struct containers *all)
 }
 
 /* As the engine's own user sees it, whoever works inside. */
-static struct node_container the_container(const struct containers *all)
+static struct place the_container(const struct containers *all)
 {
-    const struct job_container *container = &all->request->job->container;
-    return (struct node_container){
-        .name = container->name,
-        .engine = container->engine,
-        .sudo = container->sudo,
-    };
+    struct place place = *all->set.place;
+    place.user = NULL;
+    return place;
 }
 
 static void failed(void *ctx, size_t node, const struct error *error, bool started)
@@ -127,7 +115,7 @@ static int conclude(struct containers *all, const char *what, struct error *err)
 static bool look_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct containers *all = ctx;
-    const struct node_container container = the_container(all);
+    const struct place container = the_container(all);
     (void)node;
     node_request_container_look(&container, all->request->job->container.run.image, nonce, call);
     return true;
@@ -181,7 +169,7 @@ static int look(struct containers *all, struct error *err)
 
 static int refuse_removal(const struct containers *all, const struct run_container *item, struct error *err)
 {
-    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->request->job->container.name,
+    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->request->job->place.container,
               item->runs);
     return error_hint(err, "`mtlaunch stop %s` ends it", item->runs);
 }
@@ -196,7 +184,7 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
         if (!all->request->replace) {
             AUTO_FREE char *text = strlist_join(&item->differences, "; ");
             error_set(err, &kind_container_differs, "container '%s' differs from the spec: %s",
-                      all->request->job->container.name, text);
+                      all->request->job->place.container, text);
             return error_hint(err, "--replace removes it and makes it anew");
         }
         if (item->runs) {
@@ -224,10 +212,10 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
     if (!all->request->replace && (!item->job || strcmp(item->job, job) != 0)) {
         if (!item->job) {
             error_set(err, &kind_container_foreign, "container '%s' was not made by `mtlaunch container up`",
-                      all->request->job->container.name);
+                      all->request->job->place.container);
         } else {
             error_set(err, &kind_container_foreign, "container '%s' was made for job '%s', not for '%s'",
-                      all->request->job->container.name, item->job, job);
+                      all->request->job->place.container, item->job, job);
         }
         return error_hint(err, "--replace removes it all the same");
     }
@@ -261,7 +249,7 @@ static bool act_build(void *ctx, size_t node, const char *nonce, struct node_cal
     const struct containers *all = ctx;
     const struct action *action = &all->actions[node];
     const struct job *job = all->request->job;
-    const struct node_container container = the_container(all);
+    const struct place container = the_container(all);
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
     if (!action->action) {
         return false;
@@ -322,7 +310,7 @@ static int act(struct containers *all, struct error *err)
 static int check_job(const struct run_container_request *request, struct error *err)
 {
     const struct job_container *container = &request->job->container;
-    if (!container->name) {
+    if (!request->job->place.container) {
         error_set(err, &kind_plan, "job '%s' names no container", request->job->name);
         return error_hint(err, "set 'container.name' in the spec, or --container");
     }

@@ -2,12 +2,12 @@
  * container.run of a spec against what an engine's inspect says. Facts: docker's API types/container
  * (HostConfig, Config), podman's inspect in its docker-compatible form.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/quote.h"
 #include "base/text.h"
 #include "model/kind.h"
@@ -40,7 +40,7 @@ static void add_gpus(const struct job *job, struct strlist *words)
     if (!gpus || strcmp(gpus, "none") == 0) {
         return;
     }
-    if (strcmp(job->container.engine, "podman") != 0) {
+    if (strcmp(job->place.engine, "podman") != 0) {
         strlist_addf(words, text_starts(gpus, "device=") ? "--gpus=\"%s\"" : "--gpus=%s", gpus);
         return;
     }
@@ -71,7 +71,7 @@ void container_run_words(const struct job *job, struct strlist *words)
     const struct job_container_run *run = &job->container.run;
     strlist_add(words, "-dit");
     strlist_add(words, "--name");
-    strlist_add(words, job->container.name);
+    strlist_add(words, job->place.container);
     strlist_addf(words, "--label=" LABEL_JOB "=%s", job->name);
     if (run->extra.len > 0) {
         AUTO_FREE char *extra = extra_text(job);
@@ -286,7 +286,7 @@ static void compare_gpus(const struct comparison *comparison)
     const struct job *job = comparison->job;
     const json_t *requests = json_object_get(comparison->host, "DeviceRequests");
     AUTO_FREE char *is = xstrdup("none");
-    if (!job->container.run.gpus || strcmp(job->container.engine, "podman") == 0) {
+    if (!job->container.run.gpus || strcmp(job->place.engine, "podman") == 0) {
         return; /* podman does not tell CDI devices from others */
     }
     for (size_t i = 0; i < json_array_size(requests); i++) {
@@ -360,7 +360,7 @@ int container_compare(const struct job *job, const char *inspect, const char *im
     if (!json_is_object(comparison.config) || !json_is_object(comparison.host)) {
         json_decref(array);
         return error_set(err, &kind_node_answer,
-                         "what the engine says of container '%s' cannot be understood", job->container.name);
+                         "what the engine says of container '%s' cannot be understood", job->place.container);
     }
     const char *made_for =
         json_string_value(json_object_get(json_object_get(comparison.config, "Labels"), LABEL_JOB));

@@ -72,8 +72,8 @@ static bool end_build(void *ctx, const char *nonce, struct node_call *call)
     const struct exec_entry *entry = ctx;
 
     node_request_exec_end(entry->ask.nonce, nonce, call);
-    if (entry->exec->request->container) {
-        node_call_enter(call, entry->exec->request->container);
+    if (entry->exec->request->place) {
+        node_call_enter(call, entry->exec->request->place);
     }
     return true;
 }
@@ -332,8 +332,8 @@ static bool on_build(void *ctx, const char *nonce, struct node_call *call)
 
     entry->out.nonce = entry->err.nonce = nonce;
     node_request_exec(&options, nonce, call);
-    if (request->container) {
-        node_call_enter(call, request->container);
+    if (request->place) {
+        node_call_enter(call, request->place);
     }
     return true;
 }

@@ -63,17 +63,7 @@ static int add_host(const struct host_adder *adder, const struct host *host, con
                     struct error *err)
 {
     struct endpoint endpoint;
-    const struct ssh_options options = {
-        .user = adder->reach.user,
-        .port = adder->reach.port,
-        .identity = adder->reach.identity,
-        .known_hosts = adder->reach.known_hosts,
-        .client = adder->reach.client,
-        .host_key = adder->reach.host_key,
-        .config = adder->reach.config,
-        .jump = adder->reach.jump,
-    };
-    if (endpoint_resolve(host, &options, adder->machine, adder->config, &endpoint, NULL, err) != 0) {
+    if (endpoint_resolve(host, &adder->reach, adder->machine, adder->config, &endpoint, NULL, err) != 0) {
         return error_prefix(err, "%s", label);
     }
     *index = fleet_add_host(adder->set->fleet, &endpoint);
@@ -187,15 +177,17 @@ int node_set_open(struct node_set *set, struct run_context *context, const struc
 int node_set_open_run(struct node_set *set, struct run_context *context, const struct run *run,
                       struct error *err)
 {
-    const struct reach reach = run_reach(run);
     AUTO_FREE const struct host **hosts = xcalloc(run->nodes_len + 1, sizeof(*hosts));
     AUTO_FREE const char **labels = xcalloc(run->nodes_len + 1, sizeof(*labels));
     for (size_t i = 0; i < run->nodes_len; i++) {
         hosts[i] = &run->nodes[i].host;
         labels[i] = run->nodes[i].label;
     }
-    const struct node_set_options options = {
-        .hosts = hosts, .labels = labels, .count = run->nodes_len, .reach = &reach};
+    const struct node_set_options options = {.hosts = hosts,
+                                             .labels = labels,
+                                             .count = run->nodes_len,
+                                             .reach = &run->reach,
+                                             .place = &run->place};
     if (context->secrets.len == 0) {
         run_store_load_secret_values(context->store, run->name, &context->secrets);
     }

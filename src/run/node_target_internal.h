@@ -7,9 +7,6 @@
 #include "model/run.h"
 #include "node/request.h"
 
-/* How the hosts of the current attempt are reached. Borrows from run. */
-struct reach run_reach(const struct run *run);
-
 /* The target of a request to that node. Borrows from run. */
 struct node_target run_node_target(const struct run *run, size_t node);
 

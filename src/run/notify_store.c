@@ -2,12 +2,12 @@
 #include "run/notify_store.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "model/kind.h"
 
 #define NOTIFY_MAX_BYTES  ((size_t)1 << 20)

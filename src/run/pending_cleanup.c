@@ -17,7 +17,7 @@
  * itself would prove nothing. */
 bool pending_cleanup_can_try(const struct run *run, const struct run_cleanup *cleanup)
 {
-    return cleanup->place_known || !run->container_name;
+    return cleanup->place_known || !run->place.container;
 }
 
 struct node_target pending_cleanup_target(const struct run *run, const struct run_cleanup *cleanup)
@@ -28,15 +28,7 @@ struct node_target pending_cleanup_target(const struct run *run, const struct ru
         .rank = cleanup->rank,
         .attempt = cleanup->attempt,
         .artifacts = cleanup->artifacts,
-        .container =
-            {
-                .name = cleanup->place.container,
-                .engine = cleanup->place.engine,
-                .user = cleanup->place.user,
-                .sudo = cleanup->place.sudo,
-                .id = cleanup->place.id,
-                .started = cleanup->place.started,
-            },
+        .place = cleanup->place,
     };
 }
 
@@ -48,14 +40,13 @@ static int try_one(struct run_context *context, struct run *run, const struct ru
     size_t unproven = 1;
     struct error unasked = ERROR_INIT;
     int code = 0;
-    const struct reach current = run_reach(run);
     const struct host *host = &cleanup->host;
     const char *label = cleanup->label;
     const struct node_set_options options = {
         .hosts = &host,
         .labels = &label,
         .count = 1,
-        .reach = cleanup->place_known ? &cleanup->reach : &current,
+        .reach = cleanup->place_known ? &cleanup->reach : &run->reach,
     };
     if (node_set_open(&set, context, &options, &unasked) != 0) {
         report_warn(context, "%s: cannot look for what is left of attempt %u: %s", label, cleanup->attempt,
@@ -75,17 +66,9 @@ void pending_cleanup_add(struct run *run, size_t index)
     cleanup->label = xstrdup(node->label);
     cleanup->local = node->local;
     cleanup->artifacts = xstrdup(node->artifacts);
-    const struct place place = {
-        .container = run->container_name,
-        .engine = run->container_engine,
-        .sudo = run->container_sudo,
-        .user = run->container_user,
-        .id = node->container_id,
-        .started = node->container_started,
-    };
-    const struct reach reach = run_reach(run);
+    const struct place place = run_node_place(run, index);
     place_copy(&cleanup->place, &place);
-    reach_copy(&cleanup->reach, &reach);
+    reach_copy(&cleanup->reach, &run->reach);
     cleanup->place_known = true;
     cleanup->rank = node->rank;
     cleanup->attempt = run->attempt;

@@ -45,9 +45,7 @@ void plan_release(struct plan *plan)
     free(plan->master_addr);
     free(plan->rendezvous_id);
     free(plan->shell);
-    free(plan->container.name);
-    free(plan->container.engine);
-    free(plan->container.user);
+    place_release(&plan->place);
     strlist_release(&plan->setup);
     strlist_release(&plan->ssh_options);
     strlist_release(&plan->warnings);
@@ -179,21 +177,21 @@ static int place_nodes(struct plan_work *work, struct plan *plan, struct error *
 
 static void add_ssh_options(const struct job *job, struct strlist *out)
 {
-    if (job->ssh_config) {
+    if (job->reach.config) {
         strlist_add(out, "-F");
-        strlist_add(out, job->ssh_config);
+        strlist_add(out, job->reach.config);
     }
-    if (job->ssh_identity) {
+    if (job->reach.identity) {
         strlist_add(out, "-i");
-        strlist_add(out, job->ssh_identity);
+        strlist_add(out, job->reach.identity);
     }
-    if (job->ssh_known_hosts) {
+    if (job->reach.known_hosts) {
         strlist_add(out, "-o");
-        strlist_addf(out, "UserKnownHostsFile=%s", job->ssh_known_hosts);
+        strlist_addf(out, "UserKnownHostsFile=%s", job->reach.known_hosts);
     }
-    if (job->ssh_jump) {
+    if (job->reach.jump) {
         strlist_add(out, "-o");
-        strlist_addf(out, "ProxyJump=%s", job->ssh_jump);
+        strlist_addf(out, "ProxyJump=%s", job->reach.jump);
     }
 }
 
@@ -208,13 +206,8 @@ static void fill_plan(const struct plan_work *work, struct plan *plan)
     plan->launcher = xstrdup(work->launcher->name);
     plan->shell = xstrdup(job->shell);
     strlist_copy(&plan->setup, &job->setup);
-    if (job->container.name) {
-        plan->container = (struct plan_container){
-            .name = xstrdup(job->container.name),
-            .engine = xstrdup(job->container.engine),
-            .user = xstrdup(job->container.user),
-            .sudo = job->container.sudo,
-        };
+    if (job->place.container) {
+        place_copy(&plan->place, &job->place);
     }
     add_ssh_options(job, &plan->ssh_options);
     plan->nnodes = (unsigned)in->hosts->len;
@@ -306,7 +299,7 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
     if (!folder) {
         folder = job->workdir;
     }
-    if (!folder && job->container.name) {
+    if (!folder && job->place.container) {
         folder = job->container.workdir;
     }
     if (folder && !(node->workdir = plan_fill(values, folder, NULL, "workdir", err))) {
@@ -404,18 +397,18 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
     const struct plan_input *in = work->in;
     const struct host *host = &in->hosts->items[node->host];
     const struct plan_host *known = in->host_facts ? &in->host_facts[node->host] : NULL;
-    const char *user = known && known->user ? known->user : host->user ? host->user : in->job->ssh_user;
+    const char *user = known && known->user ? known->user : host->user ? host->user : in->job->reach.user;
 
     node->name = xstrdup(host->name);
     node->label = xstrdup(work->labels.items[node->host]);
     node->addr = xstrdup(topology_node_addr(&work->nodes[node->host]));
     node->local = known && known->local;
     node->user = xstrdup(user);
-    node->port = first_port(known ? known->port : 0, host->port, in->job->ssh_port);
+    node->port = first_port(known ? known->port : 0, host->port, in->job->reach.port);
     node->nproc = work->nproc[node->host];
-    node->env_mode = !node->local || plan->container.name ? PLAN_ENV_LOGIN
-                     : plan->nnodes == 1                  ? PLAN_ENV_KEEP
-                                                          : PLAN_ENV_CLEAN;
+    node->env_mode = !node->local || plan->place.container ? PLAN_ENV_LOGIN
+                     : plan->nnodes == 1                   ? PLAN_ENV_KEEP
+                                                           : PLAN_ENV_CLEAN;
 
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, node, &values);

@@ -58,16 +58,16 @@ static void add_env(const struct plan_node *node, struct str *out)
 }
 
 /* Into the container, as a person would go there. */
-static void enter_container(const struct plan_container *container, struct str *line)
+static void enter_container(const struct place *place, struct str *line)
 {
     AUTO_STR struct str outer = STR_INIT;
-    str_addf(&outer, "%s%s exec -i ", container->sudo ? "sudo -n " : "", container->engine);
-    if (container->user) {
+    str_addf(&outer, "%s%s exec -i ", place->sudo ? "sudo -n " : "", place->engine);
+    if (place->user) {
         str_add(&outer, "-u ");
-        quote_sh_pretty(&outer, container->user);
+        quote_sh_pretty(&outer, place->user);
         str_add_char(&outer, ' ');
     }
-    str_addf(&outer, "%s /bin/sh -c ", container->name);
+    str_addf(&outer, "%s /bin/sh -c ", place->container);
     quote_sh(&outer, str_text(line));
     str_release(line);
     *line = outer;
@@ -102,8 +102,8 @@ void plan_shell_line(const struct plan *plan, size_t node, struct str *out)
     }
     add_env(which, &line);
     add_command(plan, which, &line);
-    if (plan->container.name) {
-        enter_container(&plan->container, &line);
+    if (plan->place.container) {
+        enter_container(&plan->place, &line);
     }
     if (which->local) {
         str_add_mem(out, line.data, line.len);

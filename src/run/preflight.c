@@ -83,7 +83,7 @@ static struct check_subject make_subject(const struct preflight *preflight, size
         .rank = plan->rank,
         .nnodes = preflight->plan->nnodes,
         .local = plan->local,
-        .container = job->container.name,
+        .container = job->place.container,
         .workdir = plan->workdir,
         .artifacts = plan->artifacts,
         .setup = setup,

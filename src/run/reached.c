@@ -22,16 +22,6 @@ int reached_hosts_resolve(struct reached_hosts *hosts, const struct job *job, co
                           struct error *err)
 {
     struct machine machine;
-    const struct ssh_options options = {
-        .user = job->ssh_user,
-        .port = job->ssh_port,
-        .identity = job->ssh_identity,
-        .known_hosts = job->ssh_known_hosts,
-        .host_key = job->ssh_host_key,
-        .client = job->ssh_client,
-        .config = job->ssh_config,
-        .jump = job->ssh_jump,
-    };
     size_t count = hosts->list.len;
     forget(hosts);
     if (machine_read(&machine, home, err) != 0) {
@@ -39,12 +29,12 @@ int reached_hosts_resolve(struct reached_hosts *hosts, const struct job *job, co
     }
     hosts->endpoints = xcalloc(count + 1, sizeof(*hosts->endpoints));
     hosts->facts = xcalloc(count + 1, sizeof(*hosts->facts));
-    hosts->config = ssh_config_load(job->ssh_config, machine.home, NULL, NULL, err);
+    hosts->config = ssh_config_load(job->reach.config, machine.home, NULL, NULL, err);
     int result = hosts->config ? 0 : -1;
     for (size_t i = 0; i < count && result == 0; i++) {
         struct endpoint *endpoint = &hosts->endpoints[i];
-        result =
-            endpoint_resolve(&hosts->list.items[i], &options, &machine, hosts->config, endpoint, NULL, err);
+        result = endpoint_resolve(&hosts->list.items[i], &job->reach, &machine, hosts->config, endpoint, NULL,
+                                  err);
         if (result == 0) {
             bool renamed = endpoint->hostname && strcmp(endpoint->hostname, endpoint->name) != 0;
             hosts->facts[i] = (struct plan_host){

@@ -1,53 +1,29 @@
 /* A run as JSON text and back: what run.json holds. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "model/kind.h"
 #include "record_internal.h"
 #include "run/store.h"
 
 /* --- out ---------------------------------------------------------------------------------------- */
 
-static void put_text(json_t *object, const char *key, const char *text)
-{
-    json_object_set_new(object, key, text ? json_string(text) : json_null());
-}
-
-static void put_number(json_t *object, const char *key, int64_t number)
-{
-    json_object_set_new(object, key, json_integer(number));
-}
-
-static void put_flag(json_t *object, const char *key, bool flag)
-{
-    json_object_set_new(object, key, json_boolean(flag));
-}
-
-static json_t *list_to_json(const struct strlist *list)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < list->len; i++) {
-        json_array_append_new(array, json_string(list->items[i]));
-    }
-    return array;
-}
-
 json_t *run_host_to_json(const struct host *host)
 {
     json_t *object = json_object();
-    put_text(object, "name", host->name);
-    put_text(object, "user", host->user);
-    put_number(object, "port", host->port);
-    put_text(object, "addr", host->addr);
-    put_text(object, "ifname", host->ifname);
-    put_text(object, "workdir", host->workdir);
-    put_text(object, "python", host->python);
-    put_number(object, "slots", host->slots);
-    put_text(object, "gpus", host->gpus);
-    put_flag(object, "ssh_always", host->ssh_always);
-    put_flag(object, "here", host->here);
+    js_put_text(object, "name", host->name);
+    js_put_text(object, "user", host->user);
+    js_put_number(object, "port", host->port);
+    js_put_text(object, "addr", host->addr);
+    js_put_text(object, "ifname", host->ifname);
+    js_put_text(object, "workdir", host->workdir);
+    js_put_text(object, "python", host->python);
+    js_put_number(object, "slots", host->slots);
+    js_put_text(object, "gpus", host->gpus);
+    js_put_flag(object, "ssh_always", host->ssh_always);
+    js_put_flag(object, "here", host->here);
     return object;
 }
 
@@ -55,54 +31,25 @@ static json_t *node_to_json(const struct run_node *node)
 {
     json_t *object = json_object();
     json_object_set_new(object, "host", run_host_to_json(&node->host));
-    put_text(object, "label", node->label);
-    put_text(object, "addr", node->addr);
-    put_flag(object, "local", node->local);
-    put_text(object, "artifacts", node->artifacts);
-    put_text(object, "log", node->log);
-    put_text(object, "container_id", node->container_id);
-    put_text(object, "container_started", node->container_started);
-    put_text(object, "state", node_state_name(node->state));
-    put_text(object, "reason", node->reason);
-    put_number(object, "pid", node->pid);
-    put_number(object, "exit_status", node->exit_status);
-    put_text(object, "signal", node->signal);
-    put_number(object, "started_ms", node->started_ms);
-    put_number(object, "last_output_ms", node->last_output_ms);
-    put_number(object, "ended_ms", node->ended_ms);
-    put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
-    put_number(object, "clock_ms", node->clock_ms);
-    put_flag(object, "signalled", node->signalled);
-    put_flag(object, "written_off", node->written_off);
-    return object;
-}
-
-static json_t *place_to_json(const struct place *place)
-{
-    if (!place->container) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    put_text(object, "container", place->container);
-    put_text(object, "engine", place->engine);
-    put_flag(object, "sudo", place->sudo);
-    put_text(object, "user", place->user);
-    put_text(object, "id", place->id);
-    put_text(object, "started", place->started);
-    return object;
-}
-
-static json_t *reach_to_json(const struct reach *reach)
-{
-    json_t *object = json_object();
-    put_text(object, "user", reach->user);
-    put_number(object, "port", reach->port);
-    put_text(object, "identity", reach->identity);
-    put_text(object, "config", reach->config);
-    put_text(object, "known_hosts", reach->known_hosts);
-    put_text(object, "client", reach->client);
-    put_text(object, "host_key", reach->host_key);
-    put_text(object, "jump", reach->jump);
+    js_put_text(object, "label", node->label);
+    js_put_text(object, "addr", node->addr);
+    js_put_flag(object, "local", node->local);
+    js_put_text(object, "artifacts", node->artifacts);
+    js_put_text(object, "log", node->log);
+    js_put_text(object, "container_id", node->container_id);
+    js_put_text(object, "container_started", node->container_started);
+    js_put_text(object, "state", node_state_name(node->state));
+    js_put_text(object, "reason", node->reason);
+    js_put_number(object, "pid", node->pid);
+    js_put_number(object, "exit_status", node->exit_status);
+    js_put_text(object, "signal", node->signal);
+    js_put_number(object, "started_ms", node->started_ms);
+    js_put_number(object, "last_output_ms", node->last_output_ms);
+    js_put_number(object, "ended_ms", node->ended_ms);
+    js_put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
+    js_put_number(object, "clock_ms", node->clock_ms);
+    js_put_flag(object, "signalled", node->signalled);
+    js_put_flag(object, "written_off", node->written_off);
     return object;
 }
 
@@ -110,32 +57,36 @@ static json_t *cleanup_to_json(const struct run_cleanup *cleanup)
 {
     json_t *object = json_object();
     json_object_set_new(object, "host", run_host_to_json(&cleanup->host));
-    put_text(object, "label", cleanup->label);
-    put_flag(object, "local", cleanup->local);
-    put_text(object, "artifacts", cleanup->artifacts);
+    js_put_text(object, "label", cleanup->label);
+    js_put_flag(object, "local", cleanup->local);
+    js_put_text(object, "artifacts", cleanup->artifacts);
     if (cleanup->place_known) {
-        json_object_set_new(object, "place", place_to_json(&cleanup->place));
-        json_object_set_new(object, "reach", reach_to_json(&cleanup->reach));
+        json_t *place = cleanup->place.container ? json_object() : json_null();
+        json_t *reach = json_object();
+        place_to_json(&cleanup->place, place, "");
+        reach_to_json(&cleanup->reach, reach, "");
+        json_object_set_new(object, "place", place);
+        json_object_set_new(object, "reach", reach);
     }
-    put_number(object, "rank", cleanup->rank);
-    put_number(object, "attempt", cleanup->attempt);
+    js_put_number(object, "rank", cleanup->rank);
+    js_put_number(object, "attempt", cleanup->attempt);
     return object;
 }
 
 static json_t *policy_to_json(const struct policy *policy)
 {
     json_t *object = json_object();
-    put_text(object, "on_failure", policy_act_name(policy->on_failure));
-    put_text(object, "on_lost", policy_act_name(policy->on_lost));
-    put_text(object, "on_stall", policy_act_name(policy->on_stall));
-    put_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
-    put_number(object, "stall_s", (int64_t)policy->stall_s);
-    put_text(object, "finish_on", policy->finish_on == POLICY_FINISH_RANK0 ? "rank0" : "all");
-    put_number(object, "time_limit_s", (int64_t)policy->time_limit_s);
-    put_number(object, "restart_max", policy->restart_max);
-    put_number(object, "backoff_s", (int64_t)policy->backoff_s);
-    json_object_set_new(object, "no_restart_on", list_to_json(&policy->no_restart_on));
-    json_object_set_new(object, "spares", list_to_json(&policy->spares));
+    js_put_text(object, "on_failure", policy_act_name(policy->on_failure));
+    js_put_text(object, "on_lost", policy_act_name(policy->on_lost));
+    js_put_text(object, "on_stall", policy_act_name(policy->on_stall));
+    js_put_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
+    js_put_number(object, "stall_s", (int64_t)policy->stall_s);
+    js_put_text(object, "finish_on", policy->finish_on == POLICY_FINISH_RANK0 ? "rank0" : "all");
+    js_put_number(object, "time_limit_s", (int64_t)policy->time_limit_s);
+    js_put_number(object, "restart_max", policy->restart_max);
+    js_put_number(object, "backoff_s", (int64_t)policy->backoff_s);
+    json_object_set_new(object, "no_restart_on", js_exact_list(&policy->no_restart_on));
+    json_object_set_new(object, "spares", js_exact_list(&policy->spares));
     return object;
 }
 
@@ -144,9 +95,9 @@ static json_t *left_over_to_json(const struct run *run)
     json_t *array = json_array();
     for (size_t i = 0; i < run->left_over_len; i++) {
         json_t *object = json_object();
-        put_text(object, "host", run->left_over[i].host);
-        put_number(object, "pid", run->left_over[i].pid);
-        put_text(object, "command", run->left_over[i].command);
+        js_put_text(object, "host", run->left_over[i].host);
+        js_put_number(object, "pid", run->left_over[i].pid);
+        js_put_text(object, "command", run->left_over[i].command);
         json_array_append_new(array, object);
     }
     return array;
@@ -168,63 +119,48 @@ static void left_over_from_json(const json_t *array, struct run *run)
 static json_t *attempt_to_json(const struct run_attempt *attempt)
 {
     json_t *object = json_object();
-    put_number(object, "number", attempt->number);
-    put_text(object, "state", run_state_name(attempt->state));
-    put_number(object, "started_ms", attempt->started_ms);
-    put_number(object, "ended_ms", attempt->ended_ms);
-    put_text(object, "reason", attempt->reason);
-    json_object_set_new(object, "nodes", list_to_json(&attempt->nodes));
+    js_put_number(object, "number", attempt->number);
+    js_put_text(object, "state", run_state_name(attempt->state));
+    js_put_number(object, "started_ms", attempt->started_ms);
+    js_put_number(object, "ended_ms", attempt->ended_ms);
+    js_put_text(object, "reason", attempt->reason);
+    json_object_set_new(object, "nodes", js_exact_list(&attempt->nodes));
     return object;
-}
-
-static void put_reach(json_t *object, const struct run *run)
-{
-    put_text(object, "ssh_user", run->ssh_user);
-    put_number(object, "ssh_port", run->ssh_port);
-    put_text(object, "ssh_identity", run->ssh_identity);
-    put_text(object, "ssh_config", run->ssh_config);
-    put_text(object, "ssh_known_hosts", run->ssh_known_hosts);
-    put_text(object, "ssh_client", run->ssh_client);
-    put_text(object, "ssh_host_key", run->ssh_host_key);
-    put_text(object, "ssh_jump", run->ssh_jump);
-    put_text(object, "container_name", run->container_name);
-    put_text(object, "container_engine", run->container_engine);
-    put_text(object, "container_user", run->container_user);
-    put_flag(object, "container_sudo", run->container_sudo);
-    put_text(object, "head_host", run->head_host);
-    put_text(object, "head_boot_id", run->head_boot_id);
 }
 
 char *run_record_write(const struct run *run)
 {
     json_t *object = json_object();
-    put_number(object, "format", RUN_FORMAT);
-    put_text(object, "run", run->name);
-    put_text(object, "job", run->job);
-    put_text(object, "job_file", run->job_file);
-    put_text(object, "run_id", run->id);
-    put_number(object, "attempt", run->attempt);
-    put_number(object, "revision", run->revision);
-    put_text(object, "state", run_state_name(run->state));
-    put_flag(object, "starting", run->starting);
-    put_flag(object, "stopping", run->stopping);
-    put_flag(object, "unstarted", run->unstarted);
+    js_put_number(object, "format", RUN_FORMAT);
+    js_put_text(object, "run", run->name);
+    js_put_text(object, "job", run->job);
+    js_put_text(object, "job_file", run->job_file);
+    js_put_text(object, "run_id", run->id);
+    js_put_number(object, "attempt", run->attempt);
+    js_put_number(object, "revision", run->revision);
+    js_put_text(object, "state", run_state_name(run->state));
+    js_put_flag(object, "starting", run->starting);
+    js_put_flag(object, "stopping", run->stopping);
+    js_put_flag(object, "unstarted", run->unstarted);
     json_object_set_new(object, "left_over", left_over_to_json(run));
-    put_flag(object, "restarting", run->restarting);
-    put_text(object, "reason", run->reason);
-    put_number(object, "exit_status", run->exit_status);
-    put_number(object, "started_ms", run->started_ms);
-    put_number(object, "ended_ms", run->ended_ms);
-    put_text(object, "master_addr", run->master_addr);
-    put_number(object, "master_port", run->master_port);
-    put_number(object, "restarts", run->restarts);
+    js_put_flag(object, "restarting", run->restarting);
+    js_put_text(object, "reason", run->reason);
+    js_put_number(object, "exit_status", run->exit_status);
+    js_put_number(object, "started_ms", run->started_ms);
+    js_put_number(object, "ended_ms", run->ended_ms);
+    js_put_text(object, "master_addr", run->master_addr);
+    js_put_number(object, "master_port", run->master_port);
+    js_put_number(object, "restarts", run->restarts);
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
-    put_number(object, "limit_ms", run->limit_ms);
+    js_put_number(object, "limit_ms", run->limit_ms);
     json_object_set_new(object, "timed_out", json_boolean(run->timed_out));
-    put_text(object, "stop_signal", run->stop_signal);
-    put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
-    put_number(object, "nproc_per_node", run->nproc_per_node);
-    put_reach(object, run);
+    js_put_text(object, "stop_signal", run->stop_signal);
+    js_put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
+    js_put_number(object, "nproc_per_node", run->nproc_per_node);
+    reach_to_json(&run->reach, object, "ssh_");
+    place_to_json(&run->place, object, "container_");
+    js_put_text(object, "head_host", run->head_host);
+    js_put_text(object, "head_boot_id", run->head_boot_id);
 
     json_t *nodes = json_array();
     for (size_t i = 0; i < run->nodes_len; i++) {
@@ -251,111 +187,64 @@ char *run_record_write(const struct run *run)
 
 /* --- in ----------------------------------------------------------------------------------------- */
 
-static char *get_text(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
-}
-
-static int64_t get_number(const json_t *object, const char *key, int64_t fallback)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_integer(value) ? json_integer_value(value) : fallback;
-}
-
-static bool get_flag(const json_t *object, const char *key)
-{
-    return json_is_true(json_object_get(object, key));
-}
-
 void run_host_from_json(const json_t *object, struct host *host)
 {
     *host = (struct host){
-        .name = get_text(object, "name"),
-        .user = get_text(object, "user"),
-        .port = (unsigned)get_number(object, "port", 0),
-        .addr = get_text(object, "addr"),
-        .ifname = get_text(object, "ifname"),
-        .workdir = get_text(object, "workdir"),
-        .python = get_text(object, "python"),
-        .slots = (unsigned)get_number(object, "slots", 0),
-        .gpus = get_text(object, "gpus"),
-        .ssh_always = get_flag(object, "ssh_always"),
-        .here = get_flag(object, "here"),
+        .name = js_get_text(object, "name"),
+        .user = js_get_text(object, "user"),
+        .port = (unsigned)js_get_number(object, "port", 0),
+        .addr = js_get_text(object, "addr"),
+        .ifname = js_get_text(object, "ifname"),
+        .workdir = js_get_text(object, "workdir"),
+        .python = js_get_text(object, "python"),
+        .slots = (unsigned)js_get_number(object, "slots", 0),
+        .gpus = js_get_text(object, "gpus"),
+        .ssh_always = js_get_flag(object, "ssh_always"),
+        .here = js_get_flag(object, "here"),
     };
 }
 
 static bool node_from_json(const json_t *object, struct run_node *node)
 {
     run_host_from_json(json_object_get(object, "host"), &node->host);
-    node->label = get_text(object, "label");
-    node->addr = get_text(object, "addr");
-    node->local = get_flag(object, "local");
-    node->artifacts = get_text(object, "artifacts");
-    node->log = get_text(object, "log");
-    node->container_id = get_text(object, "container_id");
-    node->container_started = get_text(object, "container_started");
-    node->reason = get_text(object, "reason");
-    node->pid = get_number(object, "pid", 0);
-    node->exit_status = (int)get_number(object, "exit_status", -1);
-    node->signal = get_text(object, "signal");
-    node->started_ms = get_number(object, "started_ms", 0);
-    node->last_output_ms = get_number(object, "last_output_ms", 0);
-    node->ended_ms = get_number(object, "ended_ms", 0);
-    node->ended_uptime_ms = get_number(object, "ended_uptime_ms", 0);
-    node->clock_ms = get_number(object, "clock_ms", 0);
-    node->signalled = get_flag(object, "signalled");
-    node->written_off = get_flag(object, "written_off");
-    AUTO_FREE char *state = get_text(object, "state");
+    node->label = js_get_text(object, "label");
+    node->addr = js_get_text(object, "addr");
+    node->local = js_get_flag(object, "local");
+    node->artifacts = js_get_text(object, "artifacts");
+    node->log = js_get_text(object, "log");
+    node->container_id = js_get_text(object, "container_id");
+    node->container_started = js_get_text(object, "container_started");
+    node->reason = js_get_text(object, "reason");
+    node->pid = js_get_number(object, "pid", 0);
+    node->exit_status = (int)js_get_number(object, "exit_status", -1);
+    node->signal = js_get_text(object, "signal");
+    node->started_ms = js_get_number(object, "started_ms", 0);
+    node->last_output_ms = js_get_number(object, "last_output_ms", 0);
+    node->ended_ms = js_get_number(object, "ended_ms", 0);
+    node->ended_uptime_ms = js_get_number(object, "ended_uptime_ms", 0);
+    node->clock_ms = js_get_number(object, "clock_ms", 0);
+    node->signalled = js_get_flag(object, "signalled");
+    node->written_off = js_get_flag(object, "written_off");
+    AUTO_FREE char *state = js_get_text(object, "state");
     return node->host.name && node->label && state && node_state_from_name(state, &node->state);
-}
-
-static bool place_from_json(const json_t *object, struct place *place)
-{
-    place->container = get_text(object, "container");
-    place->engine = get_text(object, "engine");
-    place->sudo = get_flag(object, "sudo");
-    place->user = get_text(object, "user");
-    place->id = get_text(object, "id");
-    place->started = get_text(object, "started");
-    return json_is_null(object) || (place->container && place->engine);
-}
-
-static void reach_of_cleanup_from_json(const json_t *object, struct reach *reach)
-{
-    reach->user = get_text(object, "user");
-    reach->port = (unsigned)get_number(object, "port", 0);
-    reach->identity = get_text(object, "identity");
-    reach->config = get_text(object, "config");
-    reach->known_hosts = get_text(object, "known_hosts");
-    reach->client = get_text(object, "client");
-    reach->host_key = get_text(object, "host_key");
-    reach->jump = get_text(object, "jump");
 }
 
 static bool cleanup_from_json(const json_t *object, struct run_cleanup *cleanup)
 {
     const json_t *place = json_object_get(object, "place");
     cleanup->place_known = place;
-    if (place && !place_from_json(place, &cleanup->place)) {
+    place_from_json(&cleanup->place, place, "");
+    if (place && !json_is_null(place) && (!cleanup->place.container || !cleanup->place.engine)) {
         return false;
     }
-    reach_of_cleanup_from_json(json_object_get(object, "reach"), &cleanup->reach);
+    reach_from_json(&cleanup->reach, json_object_get(object, "reach"), "");
     run_host_from_json(json_object_get(object, "host"), &cleanup->host);
-    cleanup->label = get_text(object, "label");
-    cleanup->local = get_flag(object, "local");
-    cleanup->artifacts = get_text(object, "artifacts");
-    cleanup->rank = (unsigned)get_number(object, "rank", 0);
-    cleanup->attempt = (unsigned)get_number(object, "attempt", 0);
+    cleanup->label = js_get_text(object, "label");
+    cleanup->local = js_get_flag(object, "local");
+    cleanup->artifacts = js_get_text(object, "artifacts");
+    cleanup->rank = (unsigned)js_get_number(object, "rank", 0);
+    cleanup->attempt = (unsigned)js_get_number(object, "attempt", 0);
     return cleanup->host.name && cleanup->label && cleanup->attempt > 0;
-}
-
-static void list_from_json(const json_t *array, struct strlist *list)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const char *text = json_string_value(json_array_get(array, i));
-        strlist_add(list, text ? text : "");
-    }
 }
 
 static void get_act(const json_t *object, const char *key, enum policy_act *act)
@@ -376,27 +265,28 @@ static void policy_from_json(const json_t *run, struct policy *policy)
     get_act(object, "on_failure", &policy->on_failure);
     get_act(object, "on_lost", &policy->on_lost);
     get_act(object, "on_stall", &policy->on_stall);
-    policy->lost_after_s = (unsigned long)get_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
-    policy->stall_s = (unsigned long)get_number(object, "stall_s", 0);
+    policy->lost_after_s =
+        (unsigned long)js_get_number(object, "lost_after_s", (int64_t)policy->lost_after_s);
+    policy->stall_s = (unsigned long)js_get_number(object, "stall_s", 0);
     const char *finish_on = json_string_value(json_object_get(object, "finish_on"));
     if (finish_on && strcmp(finish_on, "rank0") == 0) {
         policy->finish_on = POLICY_FINISH_RANK0;
     }
-    policy->time_limit_s = (unsigned long)get_number(object, "time_limit_s", 0);
-    policy->restart_max = (unsigned)get_number(object, "restart_max", 0);
-    policy->backoff_s = (unsigned long)get_number(object, "backoff_s", (int64_t)policy->backoff_s);
-    list_from_json(json_object_get(object, "no_restart_on"), &policy->no_restart_on);
-    list_from_json(json_object_get(object, "spares"), &policy->spares);
+    policy->time_limit_s = (unsigned long)js_get_number(object, "time_limit_s", 0);
+    policy->restart_max = (unsigned)js_get_number(object, "restart_max", 0);
+    policy->backoff_s = (unsigned long)js_get_number(object, "backoff_s", (int64_t)policy->backoff_s);
+    js_get_list(object, "no_restart_on", &policy->no_restart_on);
+    js_get_list(object, "spares", &policy->spares);
 }
 
 static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
 {
-    attempt->number = (unsigned)get_number(object, "number", 0);
-    attempt->started_ms = get_number(object, "started_ms", 0);
-    attempt->ended_ms = get_number(object, "ended_ms", 0);
-    attempt->reason = get_text(object, "reason");
-    list_from_json(json_object_get(object, "nodes"), &attempt->nodes);
-    AUTO_FREE char *state = get_text(object, "state");
+    attempt->number = (unsigned)js_get_number(object, "number", 0);
+    attempt->started_ms = js_get_number(object, "started_ms", 0);
+    attempt->ended_ms = js_get_number(object, "ended_ms", 0);
+    attempt->reason = js_get_text(object, "reason");
+    js_get_list(object, "nodes", &attempt->nodes);
+    AUTO_FREE char *state = js_get_text(object, "state");
     return attempt->number > 0 && state && run_state_from_name(state, &attempt->state);
 }
 
@@ -419,57 +309,42 @@ static bool lists_from_json(const json_t *object, struct run *run)
     return whole && run->nodes_len > 0 && run->attempts_len > 0;
 }
 
-static void reach_from_json(const json_t *object, struct run *run)
-{
-    run->ssh_user = get_text(object, "ssh_user");
-    run->ssh_port = (unsigned)get_number(object, "ssh_port", 0);
-    run->ssh_identity = get_text(object, "ssh_identity");
-    run->ssh_config = get_text(object, "ssh_config");
-    run->ssh_known_hosts = get_text(object, "ssh_known_hosts");
-    run->ssh_client = get_text(object, "ssh_client");
-    run->ssh_host_key = get_text(object, "ssh_host_key");
-    run->ssh_jump = get_text(object, "ssh_jump");
-    run->container_name = get_text(object, "container_name");
-    run->container_engine = get_text(object, "container_engine");
-    run->container_user = get_text(object, "container_user");
-    run->container_sudo = get_flag(object, "container_sudo");
-    run->head_host = get_text(object, "head_host");
-    run->head_boot_id = get_text(object, "head_boot_id");
-}
-
 static bool run_from_json(const json_t *object, struct run *run)
 {
-    run->name = get_text(object, "run");
-    run->job = get_text(object, "job");
-    run->job_file = get_text(object, "job_file");
-    AUTO_FREE char *id = get_text(object, "run_id");
-    AUTO_FREE char *state = get_text(object, "state");
+    run->name = js_get_text(object, "run");
+    run->job = js_get_text(object, "job");
+    run->job_file = js_get_text(object, "job_file");
+    AUTO_FREE char *id = js_get_text(object, "run_id");
+    AUTO_FREE char *state = js_get_text(object, "state");
     if (!run->name || !run->job || !id || strlen(id) >= sizeof(run->id) || !state ||
         !run_state_from_name(state, &run->state)) {
         return false;
     }
     memcpy(run->id, id, strlen(id) + 1);
-    run->attempt = (unsigned)get_number(object, "attempt", 0);
-    run->revision = get_number(object, "revision", 0);
-    run->starting = get_flag(object, "starting");
-    run->stopping = get_flag(object, "stopping");
-    run->unstarted = get_flag(object, "unstarted");
+    run->attempt = (unsigned)js_get_number(object, "attempt", 0);
+    run->revision = js_get_number(object, "revision", 0);
+    run->starting = js_get_flag(object, "starting");
+    run->stopping = js_get_flag(object, "stopping");
+    run->unstarted = js_get_flag(object, "unstarted");
     left_over_from_json(json_object_get(object, "left_over"), run);
-    run->restarting = get_flag(object, "restarting");
-    run->reason = get_text(object, "reason");
-    run->exit_status = (int)get_number(object, "exit_status", -1);
-    run->started_ms = get_number(object, "started_ms", 0);
-    run->ended_ms = get_number(object, "ended_ms", 0);
-    run->master_addr = get_text(object, "master_addr");
-    run->master_port = (unsigned)get_number(object, "master_port", 0);
-    run->restarts = (unsigned)get_number(object, "restarts", 0);
+    run->restarting = js_get_flag(object, "restarting");
+    run->reason = js_get_text(object, "reason");
+    run->exit_status = (int)js_get_number(object, "exit_status", -1);
+    run->started_ms = js_get_number(object, "started_ms", 0);
+    run->ended_ms = js_get_number(object, "ended_ms", 0);
+    run->master_addr = js_get_text(object, "master_addr");
+    run->master_port = (unsigned)js_get_number(object, "master_port", 0);
+    run->restarts = (unsigned)js_get_number(object, "restarts", 0);
     policy_from_json(object, &run->policy);
-    run->limit_ms = get_number(object, "limit_ms", 0);
-    run->timed_out = get_flag(object, "timed_out");
-    run->stop_signal = get_text(object, "stop_signal");
-    run->stop_grace_s = (unsigned long)get_number(object, "stop_grace_s", 0);
-    run->nproc_per_node = (unsigned)get_number(object, "nproc_per_node", 0);
-    reach_from_json(object, run);
+    run->limit_ms = js_get_number(object, "limit_ms", 0);
+    run->timed_out = js_get_flag(object, "timed_out");
+    run->stop_signal = js_get_text(object, "stop_signal");
+    run->stop_grace_s = (unsigned long)js_get_number(object, "stop_grace_s", 0);
+    run->nproc_per_node = (unsigned)js_get_number(object, "nproc_per_node", 0);
+    reach_from_json(&run->reach, object, "ssh_");
+    place_from_json(&run->place, object, "container_");
+    run->head_host = js_get_text(object, "head_host");
+    run->head_boot_id = js_get_text(object, "head_boot_id");
     const json_t *spec = json_object_get(object, "spec");
     run->spec = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
     return lists_from_json(object, run) && run->attempt > 0;
@@ -483,7 +358,7 @@ int run_record_read(const char *text, size_t len, const char *path, struct run *
         error_set(err, &kind_record_damaged, "the record '%s' is damaged: %s", path, why.text);
         return error_hint(err, "look at the file; without it the run's processes must be ended by hand");
     }
-    int64_t format = get_number(object, "format", 0);
+    int64_t format = js_get_number(object, "format", 0);
     int result = 0;
     run_init(run);
     if (format > RUN_FORMAT) {

@@ -2,10 +2,10 @@
 #ifndef MTLAUNCH_RUN_RECORD_INTERNAL_H
 #define MTLAUNCH_RUN_RECORD_INTERNAL_H
 
-#include <jansson.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "model/run.h"
 
 /* A host as an object and back; its env is left out (it may hold secrets). host is uninitialised. */

@@ -15,63 +15,6 @@
 
 #define RESPAWN_MAX_BYTES ((size_t)64 << 20)
 
-/* --- bytes as JSON: text where it is UTF-8, else its bytes in hexadecimal ---------------------------------
- */
-
-static json_t *bytes_json(const char *text)
-{
-    if (!text) {
-        return json_null();
-    }
-    json_t *string = json_string(text);
-    if (string) {
-        return string;
-    }
-    AUTO_STR struct str hex = STR_INIT;
-    for (const char *at = text; *at != '\0'; at++) {
-        str_addf(&hex, "%02x", (unsigned)(unsigned char)*at);
-    }
-    return json_pack("{s:s}", "hex", str_text(&hex));
-}
-
-static unsigned digit(char c)
-{
-    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10) & 15U;
-}
-
-static char *json_bytes(const json_t *value)
-{
-    if (json_is_string(value)) {
-        return xstrdup(json_string_value(value));
-    }
-    const char *hex = json_string_value(json_object_get(value, "hex"));
-    if (!hex) {
-        return NULL;
-    }
-    AUTO_STR struct str out = STR_INIT;
-    for (; hex[0] != '\0' && hex[1] != '\0'; hex += 2) {
-        str_add_char(&out, (char)(digit(hex[0]) * 16 + digit(hex[1])));
-    }
-    return str_detach(&out);
-}
-
-static json_t *list_json(const struct strlist *list)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; list && i < list->len; i++) {
-        json_array_append_new(array, bytes_json(list->items[i]));
-    }
-    return array;
-}
-
-static void json_list(const json_t *array, struct strlist *list)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        AUTO_FREE char *text = json_bytes(json_array_get(array, i));
-        strlist_add(list, text ? text : "");
-    }
-}
-
 /* --- out ---------------------------------------------------------------------------------------- */
 
 static json_t *host_json(const struct host *host)
@@ -79,8 +22,8 @@ static json_t *host_json(const struct host *host)
     json_t *object = run_host_to_json(host);
     json_t *env = json_array();
     for (size_t i = 0; i < host->env.len; i++) {
-        json_array_append_new(env, json_pack("[o, o]", bytes_json(host->env.items[i].name),
-                                             bytes_json(host->env.items[i].value)));
+        json_array_append_new(
+            env, json_pack("[o, o]", js_exact(host->env.items[i].name), js_exact(host->env.items[i].value)));
     }
     json_object_set_new(object, "env", env);
     return object;
@@ -102,7 +45,7 @@ static void add_variable(json_t *array, const char *const *environ_, const char 
     const char *value = environ_value(environ_, name);
     if (value) {
         AUTO_FREE char *both = xasprintf("%s=%s", name, value);
-        json_array_append_new(array, bytes_json(both));
+        json_array_append_new(array, js_exact(both));
     }
 }
 
@@ -154,18 +97,18 @@ int run_respawn_save(const struct run_context *context, const struct run_start_r
         return -1;
     }
     json_t *object = json_object();
-    json_object_set_new(object, "file", bytes_json(path));
-    json_object_set_new(object, "text", bytes_json(str_text(&text)));
-    json_object_set_new(object, "profiles", list_json(asked->profiles));
-    json_object_set_new(object, "sets", list_json(asked->sets));
-    json_object_set_new(object, "env", list_json(asked->env));
-    json_object_set_new(object, "rest", list_json(asked->rest));
-    json_object_set_new(object, "container", bytes_json(asked->container));
-    json_object_set_new(object, "zero_stage", bytes_json(asked->zero_stage));
-    json_object_set_new(object, "nproc_per_node", bytes_json(asked->nproc_per_node));
-    json_object_set_new(object, "master_addr", bytes_json(asked->master_addr));
-    json_object_set_new(object, "master_port", bytes_json(asked->master_port));
-    json_object_set_new(object, "artifacts", bytes_json(asked->artifacts));
+    json_object_set_new(object, "file", js_exact(path));
+    json_object_set_new(object, "text", js_exact(str_text(&text)));
+    json_object_set_new(object, "profiles", js_exact_list(asked->profiles));
+    json_object_set_new(object, "sets", js_exact_list(asked->sets));
+    json_object_set_new(object, "env", js_exact_list(asked->env));
+    json_object_set_new(object, "rest", js_exact_list(asked->rest));
+    json_object_set_new(object, "container", js_exact(asked->container));
+    json_object_set_new(object, "zero_stage", js_exact(asked->zero_stage));
+    json_object_set_new(object, "nproc_per_node", js_exact(asked->nproc_per_node));
+    json_object_set_new(object, "master_addr", js_exact(asked->master_addr));
+    json_object_set_new(object, "master_port", js_exact(asked->master_port));
+    json_object_set_new(object, "artifacts", js_exact(asked->artifacts));
     json_object_set_new(object, "environ", environ_json(request, context->environ_));
     json_object_set_new(object, "no_check", json_boolean(request->no_check));
     json_t *hosts = json_array();
@@ -195,8 +138,8 @@ static void read_host(const json_t *object, struct host *host)
     const json_t *env = json_object_get(object, "env");
     run_host_from_json(object, host);
     for (size_t i = 0; i < json_array_size(env); i++) {
-        AUTO_FREE char *name = json_bytes(json_array_get(json_array_get(env, i), 0));
-        AUTO_FREE char *value = json_bytes(json_array_get(json_array_get(env, i), 1));
+        AUTO_FREE char *name = js_exact_text(json_array_get(json_array_get(env, i), 0));
+        AUTO_FREE char *value = js_exact_text(json_array_get(json_array_get(env, i), 1));
         if (name) {
             env_set(&host->env, name, value, "host list");
         }
@@ -208,7 +151,7 @@ static void read_environ(struct run_respawn *respawn)
     const json_t *array = json_object_get(respawn->object, "environ");
     respawn->environ_ = xcalloc(json_array_size(array) + 1, sizeof(*respawn->environ_));
     for (size_t i = 0; i < json_array_size(array); i++) {
-        char *both = json_bytes(json_array_get(array, i));
+        char *both = js_exact_text(json_array_get(array, i));
         respawn->environ_[i] = both ? both : xstrdup("");
     }
 }
@@ -223,12 +166,12 @@ static int read_job(struct run_respawn *respawn, const char *home, struct error 
                                        "nproc_per_node", "master_addr", "master_port", "artifacts"};
     char *texts[ARRAY_LEN(keys)];
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        texts[i] = json_bytes(json_object_get(respawn->object, keys[i]));
+        texts[i] = js_exact_text(json_object_get(respawn->object, keys[i]));
     }
-    json_list(json_object_get(respawn->object, "profiles"), &profiles);
-    json_list(json_object_get(respawn->object, "sets"), &sets);
-    json_list(json_object_get(respawn->object, "env"), &env);
-    json_list(json_object_get(respawn->object, "rest"), &rest);
+    js_get_list(respawn->object, "profiles", &profiles);
+    js_get_list(respawn->object, "sets", &sets);
+    js_get_list(respawn->object, "env", &env);
+    js_get_list(respawn->object, "rest", &rest);
     const struct job_request request = {
         .job = texts[0],
         .profiles = &profiles,

@@ -6,9 +6,9 @@
 #ifndef MTLAUNCH_RUN_RESPAWN_INTERNAL_H
 #define MTLAUNCH_RUN_RESPAWN_INTERNAL_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "model/job.h"
 #include "reached_internal.h"
 #include "run/usecase.h"

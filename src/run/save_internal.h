@@ -5,11 +5,11 @@
 #ifndef MTLAUNCH_RUN_SAVE_INTERNAL_H
 #define MTLAUNCH_RUN_SAVE_INTERNAL_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "run/store.h"
 
 /* Why a file that was there is not continued. */

@@ -14,13 +14,13 @@
 
 static const char *user_of(const struct run *run, const struct host *host)
 {
-    const char *user = host->user ? host->user : run->ssh_user;
+    const char *user = host->user ? host->user : run->reach.user;
     return user ? user : "";
 }
 
 static unsigned port_of(const struct run *run, const struct host *host)
 {
-    unsigned port = host->port != 0 ? host->port : run->ssh_port;
+    unsigned port = host->port != 0 ? host->port : run->reach.port;
     return port == 0 ? SSH_PORT : port;
 }
 

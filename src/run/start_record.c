@@ -1,5 +1,4 @@
 /* The record of a new attempt: who runs what where, and the spec as it was resolved. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,27 +8,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "start_internal.h"
-
-static json_t *text_json(const char *text)
-{
-    if (!text) {
-        return json_null();
-    }
-    AUTO_STR struct str clean = STR_INIT;
-    text_add_utf8(&clean, text, strlen(text));
-    return json_string(str_text(&clean));
-}
-
-static json_t *list_json(const struct strlist *list)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < list->len; i++) {
-        json_array_append_new(array, text_json(list->items[i]));
-    }
-    return array;
-}
 
 /* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
 static json_t *env_json(const struct plan_node *node)
@@ -39,7 +20,7 @@ static json_t *env_json(const struct plan_node *node)
     plan_node_env(node, &env);
     for (size_t i = 0; i < env.len; i++) {
         json_object_set_new(object, env.items[i].name,
-                            text_json(env.items[i].secret ? "***" : env.items[i].value));
+                            js_text(env.items[i].secret ? "***" : env.items[i].value));
     }
     env_release(&env);
     return object;
@@ -50,21 +31,21 @@ static char *spec_text(const struct start *start)
     const struct job *job = start->request->job;
     const struct plan *plan = &start->plan;
     json_t *object = json_object();
-    json_object_set_new(object, "job", text_json(job->name));
-    json_object_set_new(object, "file", text_json(job->file));
-    json_object_set_new(object, "launcher", text_json(job->launcher));
+    json_object_set_new(object, "job", js_text(job->name));
+    json_object_set_new(object, "file", js_text(job->file));
+    json_object_set_new(object, "launcher", js_text(job->launcher));
     json_object_set_new(object, "nproc_per_node", json_integer(plan->nproc_per_node));
-    json_object_set_new(object, "master_addr", text_json(plan->master_addr));
+    json_object_set_new(object, "master_addr", js_text(plan->master_addr));
     json_object_set_new(object, "rendezvous",
                         json_string(job->rendezvous == RENDEZVOUS_C10D ? "c10d" : "static"));
-    json_object_set_new(object, "workdir", text_json(job->workdir));
-    json_object_set_new(object, "artifacts", text_json(job->artifacts));
-    json_object_set_new(object, "python", text_json(job->python));
-    json_object_set_new(object, "shell", text_json(job->shell));
-    json_object_set_new(object, "setup", list_json(&job->setup));
-    json_object_set_new(object, "launcher_args", list_json(&job->launcher_args));
-    json_object_set_new(object, "program", list_json(&job->program));
-    json_object_set_new(object, "command", list_json(&plan->nodes[0].argv));
+    json_object_set_new(object, "workdir", js_text(job->workdir));
+    json_object_set_new(object, "artifacts", js_text(job->artifacts));
+    json_object_set_new(object, "python", js_text(job->python));
+    json_object_set_new(object, "shell", js_text(job->shell));
+    json_object_set_new(object, "setup", js_list(&job->setup));
+    json_object_set_new(object, "launcher_args", js_list(&job->launcher_args));
+    json_object_set_new(object, "program", js_list(&job->program));
+    json_object_set_new(object, "command", js_list(&plan->nodes[0].argv));
     json_object_set_new(object, "env", env_json(&plan->nodes[0]));
     json_object_set_new(object, "zero_stage", json_integer(job->zero_stage));
     json_object_set_new(object, "start_timeout", json_integer((json_int_t)job->start_timeout_s));
@@ -160,18 +141,12 @@ void start_fill_record(struct start *start)
     start->recorded = true;
     replace(&run->stop_signal, job->stop_signal);
     run->stop_grace_s = job->stop_grace_s;
-    replace(&run->ssh_user, job->ssh_user);
-    run->ssh_port = job->ssh_port;
-    replace(&run->ssh_identity, job->ssh_identity);
-    replace(&run->ssh_config, job->ssh_config);
-    replace(&run->ssh_known_hosts, job->ssh_known_hosts);
-    replace(&run->ssh_client, job->ssh_client);
-    replace(&run->ssh_host_key, job->ssh_host_key);
-    replace(&run->ssh_jump, job->ssh_jump);
-    replace(&run->container_name, job->container.name);
-    replace(&run->container_engine, job->container.name ? job->container.engine : NULL);
-    replace(&run->container_user, job->container.user);
-    run->container_sudo = job->container.sudo;
+    reach_release(&run->reach);
+    reach_copy(&run->reach, &job->reach);
+    place_release(&run->place);
+    if (job->place.container) {
+        place_copy(&run->place, &job->place);
+    }
     fill_head(run);
     struct run_attempt *attempt = run_add_attempt(run);
     attempt->number = run->attempt;

@@ -1,7 +1,6 @@
 /* Who supervises a run: a lock, and a file that says where the supervisor is. */
 #include "run/supervisor.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #define FILE_MAX_BYTES  4096

@@ -336,8 +336,8 @@ static void init_tail(struct tail *tail, struct tails *tails, size_t node)
     const struct ask_options options = {
         .begin_ms = ask_begin_ms(tails->set->context->connect_timeout_ms),
         .follow = tails->options.follow,
-        .hold_input = tails->options.follow && target.container.name, /* its end ends the follower inside */
-        .timeout_ms = 0,                                              /* a log may be long: see on_late */
+        .hold_input = tails->options.follow && target.place.container, /* its end ends the follower inside */
+        .timeout_ms = 0,                                               /* a log may be long: see on_late */
     };
     tail->tails = tails;
     tail->node = node;

@@ -166,7 +166,7 @@ struct watchers *watchers_open(struct node_set *set, const struct run *run, unsi
         struct watcher *watcher = &watchers->items[i];
         const struct node_target target = run_node_target(run, i);
         const struct ask_options options = {
-            .follow = true, .hold_input = target.container.name, /* its end ends the watch inside */
+            .follow = true, .hold_input = target.place.container, /* its end ends the watch inside */
         };
         watcher->watchers = watchers;
         watcher->node = i;

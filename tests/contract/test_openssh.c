@@ -24,7 +24,8 @@ static struct endpoint resolve(const struct trio *trio, const char *client, cons
                                      "  IdentityAgent none\n  IdentitiesOnly yes\n",
                                      lines, trio->world.port, trio->world.dir, trio->world.dir,
                                      trio->gate.port, trio->gate.dir, trio->gate.dir);
-    const struct ssh_options options = {.client = client, .config = path};
+    AUTO_FREE char *own_client = xstrdup(client);
+    const struct reach options = {.client = own_client, .config = path};
     char name[] = "host";
     const struct host host = {.name = name, .ssh_always = true};
     struct error err = ERROR_INIT;

@@ -20,7 +20,7 @@ static void check_job(const struct job *job)
     CHECK(job->program.len >= 1 && job->program.items[0][0] != '\0');
     CHECK(!job->program_is_list || strcmp(job->launcher, "script") == 0);
     CHECK(job->zero_stage <= 3 && job->nproc_per_node <= 1024 && job->master_port <= 65535 &&
-          job->ssh_port <= 65535);
+          job->reach.port <= 65535);
     CHECK(job->hosts == NULL || job->hostfile == NULL);
     CHECK(job->start_timeout_s >= 1 && job->policy.lost_after_s >= 1);
     CHECK(job_signal_name(job->stop_signal) != NULL);

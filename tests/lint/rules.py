@@ -31,7 +31,7 @@ LIBRARIES = {
     "uv.h": (r"src/transport/([a-z]+/)?[^/]+\.[ch]", None),
     "libssh/": (r"src/transport/ssh/[^/]+\.[ch]", None),
     "openssl/": (r"src/(reach/known_hosts_hash|run/push_source)\.c", 2),
-    "jansson.h": (r"(src|include)/(run|report|check|insight)/[^/]+\.[ch]", None),
+    "jansson.h": (r"include/base/json\.h", 1),
     "curl/": (r"src/report/[^/]+_internal\.h", 1),
     "archive": (r"src/run/push_tar\.c", None),
     "regex.h": (r"(src|include)/(insight|cmd|report|model)/[^/]+\.[ch]", None),

@@ -23,16 +23,16 @@ static inline void dump_env(struct str *out, const char *name, const struct env 
     }
 }
 
-static inline void dump_container(struct str *out, const struct job_container *container)
+static inline void dump_container(struct str *out, const struct place *place,
+                                  const struct job_container *container)
 {
     const struct job_container_run *run = &container->run;
-    const char *texts[] = {container->name, container->engine, container->user, container->workdir,
-                           run->image,      run->gpus,         run->network,    run->ipc,
-                           run->user,       run->workdir};
+    const char *texts[] = {place->container, place->engine, place->user, container->workdir, run->image,
+                           run->gpus,        run->network,  run->ipc,    run->user,          run->workdir};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         str_addf(out, "container %s\n", texts[i] != NULL ? texts[i] : "-");
     }
-    str_addf(out, "container %d %llu %d\n", container->sudo, run->shm_size_bytes, run->privileged);
+    str_addf(out, "container %d %llu %d\n", place->sudo, run->shm_size_bytes, run->privileged);
     dump_list(out, "command", &run->command);
     dump_list(out, "cap_add", &run->cap_add);
     dump_list(out, "ulimit", &run->ulimit);
@@ -60,12 +60,12 @@ static inline char *dump_job(const struct job *job)
         {"artifacts", job->artifacts},
         {"shell", job->shell},
         {"python", job->python},
-        {"ssh_user", job->ssh_user},
-        {"ssh_identity", job->ssh_identity},
-        {"ssh_config", job->ssh_config},
-        {"ssh_known_hosts", job->ssh_known_hosts},
-        {"ssh_client", job->ssh_client},
-        {"ssh_jump", job->ssh_jump},
+        {"ssh_user", job->reach.user},
+        {"ssh_identity", job->reach.identity},
+        {"ssh_config", job->reach.config},
+        {"ssh_known_hosts", job->reach.known_hosts},
+        {"ssh_client", job->reach.client},
+        {"ssh_jump", job->reach.jump},
         {"stop_signal", job->stop_signal},
         {"deepspeed_config", job->deepspeed_config},
         {"accelerate_config", job->accelerate_config},
@@ -76,7 +76,7 @@ static inline char *dump_job(const struct job *job)
     str_addf(&out, "deepspeed_form %d\n", (int)job->deepspeed_form);
     str_addf(&out, "%d %u %u %u %d %d %u %d %u %lu %d %lu %lu\n", job->hosts_is_list, job->hosts_line,
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
-             job->zero_stage, (int)job->megatron_sharding, job->ssh_port, job->start_timeout_s,
+             job->zero_stage, (int)job->megatron_sharding, job->reach.port, job->start_timeout_s,
              (int)job->policy.on_failure, job->policy.lost_after_s, job->stop_grace_s);
     for (size_t i = 0; i < job->notify.len; i++)
         str_addf(&out, "notify %s %u %d %d\n", job->notify.items[i].url, job->notify.items[i].on,
@@ -86,7 +86,7 @@ static inline char *dump_job(const struct job *job)
              job->policy.time_limit_s);
     dump_list(&out, "no_restart_on", &job->policy.no_restart_on);
     dump_list(&out, "spares", &job->policy.spares);
-    dump_container(&out, &job->container);
+    dump_container(&out, &job->place, &job->container);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
     dump_list(&out, "launcher_args", &job->launcher_args);

@@ -476,10 +476,10 @@ static void test_paths_are_taken_from_the_folder(void **state)
     assert_string_equal(got.job.hostfile, SPEC_FOLDER "/h.txt");
     assert_string_equal(got.job.workdir, "~/w"); /* the nodes' paths stay as written */
     assert_string_equal(got.job.artifacts, "a");
-    assert_string_equal(got.job.ssh_config, "/home/u/c");
+    assert_string_equal(got.job.reach.config, "/home/u/c");
     AUTO_FREE char *here = getcwd(NULL, 0);
     AUTO_FREE char *known = xasprintf("%s/" SPEC_FOLDER "/k", here);
-    assert_string_equal(got.job.ssh_known_hosts, known); /* kept for commands that run elsewhere */
+    assert_string_equal(got.job.reach.known_hosts, known); /* kept for commands that run elsewhere */
     AUTO_OUTCOME struct outcome absolute = read_spec("program: x\nhostfile: /etc/h\n", NULL);
     assert_string_equal(absolute.job.hostfile, "/etc/h");
     AUTO_OUTCOME struct outcome home = read_spec("program: x\nhostfile: ~/h\n", NULL);
@@ -495,7 +495,7 @@ static void test_identity_must_be_there(void **state)
                                      "name a private key that is there, or leave it out"});
     AUTO_OUTCOME struct outcome there = read_spec("program: x\nssh: {identity: cluster.env}\n", NULL);
     assert_read(&there);
-    assert_int_equal(there.job.ssh_identity[0], '/');
+    assert_int_equal(there.job.reach.identity[0], '/');
 }
 
 static void test_inert_restart_keys_are_said(void **state)

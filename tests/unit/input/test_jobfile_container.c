@@ -68,7 +68,7 @@ static void test_values(void **state)
         NULL);
     assert_read(&got);
     const struct job_container_run *run = &got.job.container.run;
-    assert_string_equal(got.job.container.engine, "docker");
+    assert_string_equal(got.job.place.engine, "docker");
     assert_string_equal(run->image, "i");
     assert_true(run->shm_size_bytes == 64ULL << 30);
     assert_true(run->privileged);
@@ -79,7 +79,7 @@ static void test_values(void **state)
     assert_string_equal(run->volumes.items[0], "/a:/b");
     AUTO_OUTCOME struct outcome plain = read_spec("program: x\n", NULL);
     assert_read(&plain);
-    assert_null(plain.job.container.name);
+    assert_null(plain.job.place.container);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #include "input/joblookup.h"
 #include "jobfile_test.h"
 
-struct place {
+struct folders {
     char folder[40];
     char *before;
 };
@@ -18,7 +18,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 
 static int set_up(void **state)
 {
-    static struct place place;
+    static struct folders place;
     strcpy(place.folder, "/tmp/mtlaunch-test-XXXXXX");
     place.before = getcwd(NULL, 0);
     if (mkdtemp(place.folder) == NULL || chdir(place.folder) != 0) {
@@ -30,7 +30,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    struct place *place = *state;
+    struct folders *place = *state;
     int result = chdir(place->before);
     free(place->before);
     return result != 0 ? result : nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

@@ -73,7 +73,7 @@ static void test_set_makes_and_drops(void **state)
     const char *const sets[] = {"ssh.user=u", "master=null", "master.port=5", "artifacts="};
     AUTO_OUTCOME struct outcome got = read_sets(sets, ARRAY_LEN(sets));
     assert_read(&got);
-    assert_string_equal(got.job.ssh_user, "u");
+    assert_string_equal(got.job.reach.user, "u");
     assert_null(got.job.master_addr);
     assert_int_equal(got.job.master_port, 5);
     assert_null(got.job.artifacts);
@@ -193,7 +193,7 @@ static void test_u3_container_name(void **state)
     const struct job_request variable = {.environ_ = environ_};
     AUTO_OUTCOME struct outcome got = read_spec(WITH_CONTAINER, &variable);
     assert_read(&got);
-    assert_string_equal(got.job.container.name, "c");
+    assert_string_equal(got.job.place.container, "c");
     assert_string_equal(got.notes.items[0], "CONTAINER_NAME=c of the environment acts as --container");
     static const char *const without[] = {"program: x\n", "program: x\ncontainer: null\n",
                                           "program: x\ncontainer: {}\n",
@@ -201,7 +201,7 @@ static void test_u3_container_name(void **state)
     FOR_ROWS(i, without, without[i]) {
         AUTO_OUTCOME struct outcome none = read_spec(without[i], &variable);
         assert_read(&none);
-        assert_null(none.job.container.name);
+        assert_null(none.job.place.container);
         assert_int_equal(none.notes.len, 0);
     }
     AUTO_STRLIST struct strlist profiles = STRLIST_INIT;
@@ -209,11 +209,11 @@ static void test_u3_container_name(void **state)
     const struct job_request chosen = {.environ_ = environ_, .profiles = &profiles};
     AUTO_OUTCOME struct outcome profile = read_spec(without[3], &chosen);
     assert_read(&profile);
-    assert_string_equal(profile.job.container.name, "c");
+    assert_string_equal(profile.job.place.container, "c");
     AUTO_OUTCOME struct outcome taken =
         read_spec("program: x\ncontainer: {name: o}\nprofiles: {p: {container: null}}\n", &chosen);
     assert_read(&taken);
-    assert_null(taken.job.container.name);
+    assert_null(taken.job.place.container);
 }
 
 /* Later wins: the spec, the variable, --set, --container, which also makes a container. */
@@ -226,22 +226,22 @@ static void test_u3_container_order(void **state)
     const struct job_request set = {.environ_ = environ_, .sets = &sets};
     AUTO_OUTCOME struct outcome first = read_spec(WITH_CONTAINER, &set);
     assert_read(&first);
-    assert_string_equal(first.job.container.name, "s");
+    assert_string_equal(first.job.place.container, "s");
     assert_int_equal(first.notes.len, 0);
     const struct job_request option = {.container = "d", .environ_ = environ_, .sets = &sets};
     AUTO_OUTCOME struct outcome again = read_spec(WITH_CONTAINER, &option);
     assert_read(&again);
-    assert_string_equal(again.job.container.name, "d");
+    assert_string_equal(again.job.place.container, "d");
     assert_int_equal(again.notes.len, 0);
     const struct job_request alone = {.container = "d"};
     AUTO_OUTCOME struct outcome made = read_spec("program: x\n", &alone);
     assert_read(&made);
-    assert_string_equal(made.job.container.name, "d");
+    assert_string_equal(made.job.place.container, "d");
     const char *const empty[] = {"CONTAINER_NAME=", NULL};
     const struct job_request unset = {.environ_ = empty};
     AUTO_OUTCOME struct outcome own = read_spec(WITH_CONTAINER, &unset);
     assert_read(&own);
-    assert_string_equal(own.job.container.name, "own");
+    assert_string_equal(own.job.place.container, "own");
 }
 
 static void test_later_wins(void **state)

@@ -9,8 +9,14 @@
 #define FRAME "\n@@" NONCE " "
 #define END   FRAME "end=ok\n"
 
-static const struct node_container container = {
-    .name = "c1", .engine = "podman", .user = "it's", .sudo = true, .id = "abc", .started = "2026"};
+static const struct place container = {
+    .container = (char[]){"c1"},
+    .engine = (char[]){"podman"},
+    .user = (char[]){"it's"},
+    .sudo = true,
+    .id = (char[]){"abc"},
+    .started = (char[]){"2026"},
+};
 
 static bool holds(const struct node_call *call, const char *text)
 {
@@ -36,7 +42,7 @@ static void test_a_question_goes_inside(void **state)
     (void)state;
     AUTO_NODE_CALL struct node_call call = NODE_CALL_INIT;
     const struct node_target target = {
-        .run = "r", .run_id = "r-1", .rank = 2, .attempt = 3, .container = container};
+        .run = "r", .run_id = "r-1", .rank = 2, .attempt = 3, .place = container};
     node_request_observe(&target, &(struct node_observe_options){.gpus = true}, NONCE, &call);
     assert_gated(&call, "\nmt_gate /bin/sh -s\n", "mt_all() {\n");
     assert_true(holds(&call, "\nmt_engine='podman'\nmt_sudo='1'\nmt_container='c1'\nmt_user='it'\\''s'\n"

@@ -68,8 +68,8 @@ static struct ssh_config *load(const struct machine *machine, const char *text)
     return config;
 }
 
-static struct endpoint resolve(struct host host, const struct ssh_options *options,
-                               const struct machine *machine, const struct ssh_config *config)
+static struct endpoint resolve(struct host host, const struct reach *options, const struct machine *machine,
+                               const struct ssh_config *config)
 {
     struct endpoint endpoint;
     struct error err = ERROR_INIT;
@@ -166,7 +166,7 @@ static void test_local_behind_a_jump(void **state)
                 "  ProxyJump gate\nHost plain\n  HostName 127.0.0.1\n  ProxyJump none\nHost alias\n"
                 "  HostName head\n  ProxyJump gate\nHost inner\n  HostName localhost\n  Port 2302\n"
                 "  ProxyJump outer\nHost outer\n  HostName localhost\n  Port 2302\n");
-    const struct ssh_options jump = {.jump = "gate"};
+    const struct reach jump = {.jump = (char[]){"gate"}};
     static const struct {
         const char *name;
         bool local;
@@ -187,7 +187,7 @@ static void test_local_behind_a_jump(void **state)
 static void test_precedence(void **state)
 {
     struct ssh_config *config = load(*state, "Host g*\n  User config\n  Port 2201\n  HostName %h.real\n");
-    struct ssh_options options = {.user = "spec", .port = 2202};
+    struct reach options = {.user = (char[]){"spec"}, .port = 2202};
     struct endpoint endpoint = resolve(entry("g1", "entry", 2203), &options, *state, config);
 
     assert_string_equal(endpoint.name, "g1");
@@ -299,7 +299,7 @@ static void test_files_of_spec(void **state)
 {
     struct machine *machine = *state;
     struct ssh_config *config = load(machine, "IdentityFile ~/.ssh/config\n");
-    struct ssh_options options = {.identity = "~/.ssh/mine", .known_hosts = "~/known"};
+    struct reach options = {.identity = (char[]){"~/.ssh/mine"}, .known_hosts = (char[]){"~/known"}};
     AUTO_FREE char *key = xasprintf("%s/.ssh/mine", machine->home);
     AUTO_FREE char *known = xasprintf("%s/known", machine->home);
     struct endpoint endpoint, copy;
@@ -319,7 +319,7 @@ static void test_files_of_spec(void **state)
 static void test_missing_identity(void **state)
 {
     struct machine *machine = *state;
-    struct ssh_options options = {.identity = "~/.ssh/nope"};
+    struct reach options = {.identity = (char[]){"~/.ssh/nope"}};
     AUTO_FREE char *wanted = xasprintf("identity '%s/.ssh/nope' cannot be found", machine->home);
     struct host host = entry("g1", NULL, 0);
     struct endpoint endpoint;
@@ -387,7 +387,7 @@ static void test_routes(void **state)
     struct ssh_config *config = load(*state, jumps);
 
     FOR_ROWS(i, cases, cases[i].name) {
-        struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
+        struct reach options = {.jump = xstrdup(cases[i].jump), .client = xstrdup(cases[i].client)};
         struct endpoint endpoint = resolve(entry(cases[i].name, NULL, 0), &options, *state, config), copy;
         AUTO_FREE char *route = NULL;
         endpoint_copy(&copy, &endpoint);
@@ -398,6 +398,7 @@ static void test_routes(void **state)
         }
         assert_string_equal(route, cases[i].route);
         endpoint_release(&copy);
+        reach_release(&options);
     }
     ssh_config_free(config);
 }
@@ -424,7 +425,7 @@ static void test_routes_refused(void **state)
     struct ssh_config *config = load(*state, jumps);
 
     FOR_ROWS(i, cases, cases[i].name) {
-        struct ssh_options options = {.jump = cases[i].jump, .client = cases[i].client};
+        struct reach options = {.jump = xstrdup(cases[i].jump), .client = xstrdup(cases[i].client)};
         struct host host = entry(cases[i].name, NULL, 0);
         struct endpoint endpoint;
         struct error err = ERROR_INIT;
@@ -436,6 +437,7 @@ static void test_routes_refused(void **state)
         assert_non_null(strstr(err.text, cases[i].text));
         assert_int_equal(err.line, cases[i].line);
         assert_true(err.hint[0] != '\0');
+        reach_release(&options);
     }
     ssh_config_free(config);
 }
@@ -446,7 +448,8 @@ static void test_trust_on_the_way(void **state)
 {
     struct machine *machine = *state;
     struct ssh_config *config = load(machine, "Host gate\n  IdentityFile ~/.ssh/gate\n");
-    struct ssh_options options = {.identity = "~/.ssh/mine", .known_hosts = "~/known", .jump = "gate"};
+    struct reach options = {
+        .identity = (char[]){"~/.ssh/mine"}, .known_hosts = (char[]){"~/known"}, .jump = (char[]){"gate"}};
     AUTO_FREE char *mine = xasprintf("%s/.ssh/mine", machine->home);
     AUTO_FREE char *gate = xasprintf("%s/.ssh/gate", machine->home);
     AUTO_FREE char *known = xasprintf("%s/known", machine->home);
@@ -461,12 +464,12 @@ static void test_trust_on_the_way(void **state)
     assert_string_equal(endpoint.jump->known_hosts.items[0], known);
     assert_true(endpoint.jump->known_hosts.len > 1);
     endpoint_release(&endpoint);
-    options.jump = "other";
+    options.jump = (char[]){"other"};
     endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
     assert_string_equal(endpoint.jump->identities.items[0], mine);
     endpoint_release(&endpoint);
-    options.client = "openssh";
-    options.config = "~/.ssh/config";
+    options.client = (char[]){"openssh"};
+    options.config = (char[]){"~/.ssh/config"};
     endpoint = resolve(entry("g1", "root", 0), &options, machine, config);
     joined = strlist_join(&endpoint.openssh_args, " ");
     wanted = xasprintf("-F %s/.ssh/config -l root -i %s -o UserKnownHostsFile=\"%s\" -o"
@@ -486,7 +489,7 @@ static void test_needs_of_openssh(void **state)
     AUTO_FREE char *path = xasprintf("%s/.ssh/yi@m:22", machine->home);
     AUTO_FREE char *hashed = xasprintf("%s/.ssh/xabc", machine->home);
     AUTO_STRLIST struct strlist notes = STRLIST_INIT;
-    const struct ssh_options asked = {.client = "openssh"};
+    const struct reach asked = {.client = (char[]){"openssh"}};
     struct host host = entry("m", NULL, 0);
     struct endpoint endpoint;
     int fd;

@@ -47,7 +47,7 @@ static void test_json(void **state)
     AUTO_STR struct str text = STR_INIT;
     job_init(&job);
     job.name = xstrdup("j");
-    job.container.name = xstrdup("c");
+    job.place.container = xstrdup("c");
     add(&all, "g1", "running", "abc", "made");
     add(&all, "g2", NULL, NULL, NULL);
     all.items[0].image = xstrdup("img");

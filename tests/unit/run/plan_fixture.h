@@ -148,9 +148,9 @@ static inline void add_node_text(const struct plan *plan, size_t index, struct s
              node->user ? node->user : "-", node->port, node->local ? "local" : "remote", node->nproc);
     str_addf(out, "  workdir %s\n  artifacts %s\n  log %s\n", node->workdir ? node->workdir : "-",
              node->artifacts, node->log);
-    if (plan->container.name)
-        str_addf(out, "  container %s of %s user %s%s\n", plan->container.name, plan->container.engine,
-                 plan->container.user ? plan->container.user : "-", plan->container.sudo ? " by sudo" : "");
+    if (plan->place.container)
+        str_addf(out, "  container %s of %s user %s%s\n", plan->place.container, plan->place.engine,
+                 plan->place.user ? plan->place.user : "-", plan->place.sudo ? " by sudo" : "");
     str_addf(out, "  probe %s %s interpreter %s module %s\n", types[node->probe.program_type],
              node->probe.program ? node->probe.program : "-",
              node->probe.interpreter ? node->probe.interpreter : "-",

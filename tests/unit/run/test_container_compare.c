@@ -38,7 +38,7 @@ static void make_job(struct job *job)
     job_init(job);
     struct job_container_run *run = &job->container.run;
     set(&job->name, "j");
-    set(&job->container.name, "c");
+    set(&job->place.container, "c");
     set(&run->image, "img");
     set(&run->gpus, "all");
     set(&run->network, "host");
@@ -86,7 +86,7 @@ static void test_equal_ones(void **state)
     struct job job;
     make_job(&job);
     assert_differs(&job, DOCKER, "");
-    set(&job.container.engine, "podman");
+    set(&job.place.engine, "podman");
     assert_differs(&job, PODMAN, "");
     job_release(&job);
 }
@@ -97,7 +97,7 @@ static void test_what_the_spec_does_not_say_is_no_difference(void **state)
     struct job job;
     job_init(&job);
     set(&job.name, "j");
-    set(&job.container.name, "c");
+    set(&job.place.container, "c");
     set(&job.container.run.image, "img");
     assert_differs(&job, DOCKER, "");
     job_release(&job);
@@ -208,14 +208,14 @@ static void test_words_for_the_engine(void **state)
     job_release(&job);
     job_init(&job);
     set(&job.name, "j");
-    set(&job.container.name, "c");
+    set(&job.place.container, "c");
     set(&job.container.run.image, "img");
     assert_words(&job, "-dit --name c --label=mtlaunch.job=j img");
     set(&job.container.run.gpus, "none");
     assert_words(&job, "-dit --name c --label=mtlaunch.job=j img");
     set(&job.container.run.gpus, "device=0,2");
     assert_words(&job, "-dit --name c --label=mtlaunch.job=j --gpus=\"device=0,2\" img");
-    set(&job.container.engine, "podman");
+    set(&job.place.engine, "podman");
     assert_words(
         &job, "-dit --name c --label=mtlaunch.job=j --device=nvidia.com/gpu=0 --device=nvidia.com/gpu=2 img");
     set(&job.container.run.gpus, "2");

@@ -228,8 +228,8 @@ static void test_nodes_are_reached(void **state)
 {
     struct fixture *f = *state;
     set_hosts(f, "yi@a:2022\nb\n");
-    set_text(&f->job.ssh_user, "root");
-    f->job.ssh_port = 22022;
+    set_text(&f->job.reach.user, "root");
+    f->job.reach.port = 22022;
     planned(f);
     assert_string_equal(f->plan.nodes[0].user, "yi");
     assert_int_equal(f->plan.nodes[0].port, 2022);
@@ -248,9 +248,9 @@ static void test_shell_line(void **state)
     struct fixture *f = *state;
     set_hosts(f, "a\n");
     set_text(&f->job.launcher, "script");
-    set_text(&f->job.ssh_config, "/c f");
-    set_text(&f->job.ssh_identity, "/k");
-    set_text(&f->job.ssh_known_hosts, "/h");
+    set_text(&f->job.reach.config, "/c f");
+    set_text(&f->job.reach.identity, "/k");
+    set_text(&f->job.reach.known_hosts, "/h");
     set_text(&f->job.workdir, "~");
     f->job.program_is_list = true;
     set_program(f, "env");
