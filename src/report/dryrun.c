@@ -161,16 +161,17 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
         add_safe(out, plan->setup.items[i]);
         str_add_char(out, '\n');
     }
-    AUTO_FREE size_t *first = plan->nnodes >= FOLD_FROM && !style->full ? dryrun_fold(plan) : NULL;
-    for (size_t i = 0; i < plan->nnodes; i++) {
-        if (first && first[i] != i) {
-            continue;
-        }
-        add_node(out, plan, i, style->color);
-        if (first) {
-            dryrun_add_others(plan, first, i, out);
-        }
+    struct fold fold;
+    if (plan->nnodes >= FOLD_FROM && !style->full) {
+        dryrun_fold(plan, &fold);
+    } else {
+        fold_make(&fold, plan->nnodes, NULL, NULL);
     }
+    for (size_t i = 0; i < fold.len; i++) {
+        add_node(out, plan, fold.groups[i].items[0], style->color);
+        dryrun_add_others(plan, &fold.groups[i], out);
+    }
+    fold_release(&fold);
 }
 
 static json_t *env_array(const struct plan_node *node)

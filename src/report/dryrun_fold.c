@@ -85,27 +85,30 @@ static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
     return same;
 }
 
-size_t *dryrun_fold(const struct plan *plan)
+struct folding {
+    const struct plan_node *nodes;
+    struct env *envs; /* one a node: each is compared many times */
+};
+
+static bool says_the_same(const void *ctx, size_t a, size_t b)
 {
-    const struct plan_node *nodes = plan->nodes;
-    size_t *first = xcalloc(plan->nnodes + 1, sizeof(*first));
-    AUTO_FREE struct env *envs = xcalloc(plan->nnodes + 1, sizeof(*envs)); /* each is compared many times */
+    const struct folding *folding = ctx;
+    const struct plan_node *nodes = folding->nodes;
+    return alike_environments(&nodes[a], &folding->envs[a], &nodes[b], &folding->envs[b]) &&
+           alike_nodes(&nodes[a], &nodes[b]);
+}
+
+void dryrun_fold(const struct plan *plan, struct fold *fold)
+{
+    AUTO_FREE struct env *envs = xcalloc(plan->nnodes + 1, sizeof(*envs));
+    const struct folding folding = {.nodes = plan->nodes, .envs = envs};
     for (size_t i = 0; i < plan->nnodes; i++) {
-        plan_node_env(&nodes[i], &envs[i]);
+        plan_node_env(&plan->nodes[i], &envs[i]);
     }
-    for (size_t i = 0; i < plan->nnodes; i++) {
-        size_t at = 0;
-        while (at < i &&
-               (first[at] != at || !alike_environments(&nodes[at], &envs[at], &nodes[i], &envs[i]) ||
-                !alike_nodes(&nodes[at], &nodes[i]))) {
-            at++;
-        }
-        first[i] = at;
-    }
+    fold_make(fold, plan->nnodes, says_the_same, &folding);
     for (size_t i = 0; i < plan->nnodes; i++) {
         env_release(&envs[i]);
     }
-    return first;
 }
 
 /* Append the names of the variables that differ between two nodes, once each; that of the host is not one. */
@@ -125,16 +128,14 @@ static void add_differences(const struct plan_node *a, const struct plan_node *b
     env_release(&env_b);
 }
 
-void dryrun_add_others(const struct plan *plan, const size_t *first, size_t index, struct str *out)
+void dryrun_add_others(const struct plan *plan, const struct fold_group *group, struct str *out)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT, hosts = STRLIST_INIT;
     AUTO_STR struct str folded = STR_INIT;
-    for (size_t i = index + 1; i < plan->nnodes; i++) {
-        if (first[i] != index) {
-            continue;
-        }
-        strlist_add(&hosts, plan->nodes[i].label);
-        add_differences(&plan->nodes[index], &plan->nodes[i], &names);
+    for (size_t i = 1; i < group->len; i++) {
+        const struct plan_node *other = &plan->nodes[group->items[i]];
+        strlist_add(&hosts, other->label);
+        add_differences(&plan->nodes[group->items[0]], other, &names);
     }
     if (hosts.len == 0) {
         return;

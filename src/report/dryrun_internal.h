@@ -5,12 +5,13 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "model/fold.h"
 #include "run/plan.h"
 
-/* For each node the first one that is the same but for its number and host. Caller frees. */
-size_t *dryrun_fold(const struct plan *plan);
+/* Group the nodes that are the same but for number and host. The caller releases fold. */
+void dryrun_fold(const struct plan *plan, struct fold *fold);
 
-/* Append what to know of the nodes that stand behind node index, which is their first: nothing when alone. */
-void dryrun_add_others(const struct plan *plan, const size_t *first, size_t index, struct str *out);
+/* Append what to know of the nodes for which the first of the group stands: nothing when it is alone. */
+void dryrun_add_others(const struct plan *plan, const struct fold_group *group, struct str *out);
 
 #endif

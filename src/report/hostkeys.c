@@ -2,36 +2,40 @@
 
 #include <string.h>
 
+#include "model/fold.h"
 #include "model/hostlist.h"
 #include "report/json_internal.h"
 
-/* The hosts that show the key at index; false: an earlier one showed it, and stands for it. */
-static bool gather(const struct report_hostkey *keys, size_t count, size_t index, struct strlist *hosts)
+static bool same_key(const void *ctx, size_t a, size_t b)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(keys[i].fingerprint, keys[index].fingerprint) != 0) {
-            continue;
-        }
-        if (i < index) {
-            return false;
-        }
-        if (!strlist_has(hosts, keys[i].host)) {
-            strlist_add(hosts, keys[i].host);
+    const struct report_hostkey *keys = ctx;
+    return strcmp(keys[a].fingerprint, keys[b].fingerprint) == 0;
+}
+
+/* The hosts that show the same key. */
+static void add_hosts(const struct report_hostkey *keys, const struct fold_group *group,
+                      struct strlist *hosts)
+{
+    for (size_t i = 0; i < group->len; i++) {
+        const char *host = keys[group->items[i]].host;
+        if (!strlist_has(hosts, host)) {
+            strlist_add(hosts, host);
         }
     }
-    return true;
 }
 
 void report_hostkeys_text(const struct report_hostkey *keys, size_t count, struct str *out)
 {
-    for (size_t i = 0; i < count; i++) {
+    struct fold fold;
+    fold_make(&fold, count, same_key, keys);
+    for (size_t i = 0; i < fold.len; i++) {
+        const struct report_hostkey *key = &keys[fold.groups[i].items[0]];
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        if (!gather(keys, count, i, &hosts)) {
-            continue;
-        }
+        add_hosts(keys, &fold.groups[i], &hosts);
         hostlist_fold_names(hosts.items, hosts.len, out);
-        str_addf(out, ": %s %s\n", keys[i].type, keys[i].fingerprint);
+        str_addf(out, ": %s %s\n", key->type, key->fingerprint);
     }
+    fold_release(&fold);
 }
 
 static json_t *key_object(const struct report_hostkey *key, const struct strlist *hosts)
@@ -53,12 +57,14 @@ void report_hostkeys_json(const struct report_hostkey *keys, size_t count, size_
     json_t *answer = js_answer();
     json_t *shown = json_array();
     json_t *errors = json_array();
-    for (size_t i = 0; i < count; i++) {
+    struct fold fold;
+    fold_make(&fold, count, same_key, keys);
+    for (size_t i = 0; i < fold.len; i++) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        if (gather(keys, count, i, &hosts)) {
-            json_array_append_new(shown, key_object(&keys[i], &hosts));
-        }
+        add_hosts(keys, &fold.groups[i], &hosts);
+        json_array_append_new(shown, key_object(&keys[fold.groups[i].items[0]], &hosts));
     }
+    fold_release(&fold);
     for (size_t i = 0; i < failures->len; i++) {
         json_array_append_new(errors, js_error(&failures->items[i].error, &failures->items[i].hosts));
     }

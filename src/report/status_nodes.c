@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/fold.h"
 #include "model/hostlist.h"
 #include "report/status_internal.h"
 #include "report/table.h"
@@ -12,12 +13,6 @@
 #define GIB             (1024.0 * 1024 * 1024)
 #define IDLE_MEMORY_MAX ((int64_t)1 << 30) /* bytes: a GPU that holds more is in use */
 #define FOLD_FROM       17                 /* nodes of a run from which on equal ones are one line */
-
-/* Nodes that say the same, by their index, in rank order. */
-struct node_group {
-    size_t *nodes;
-    size_t len;
-};
 
 static enum report_tone node_tone(enum node_state state)
 {
@@ -37,63 +32,24 @@ static char *node_reason(const struct run_node *node)
     return node->state == NODE_FAILED ? report_exit_text(node) : NULL;
 }
 
-static bool says_the_same(const struct run_node *a, const struct run_node *b)
+static bool says_the_same(const void *ctx, size_t first, size_t second)
 {
+    const struct run *run = ctx;
+    const struct run_node *a = &run->nodes[first], *b = &run->nodes[second];
     AUTO_FREE char *reason_a = node_reason(a), *reason_b = node_reason(b);
     return a->state == b->state && a->exit_status == b->exit_status &&
            strcmp(reason_a ? reason_a : "", reason_b ? reason_b : "") == 0;
 }
 
-/* --- groups ------------------------------------------------------------------------------------------- */
-
-static int compare_groups(const void *a, const void *b)
-{
-    const struct node_group *first = a, *second = b;
-    if (first->len != second->len) {
-        return first->len < second->len ? -1 : 1;
-    }
-    return first->nodes[0] < second->nodes[0] ? -1 : first->nodes[0] > second->nodes[0];
-}
-
-/* Groups of the nodes: one each, or, with fold, those that say the same together and the odd ones first. */
-static struct node_group *group_nodes(const struct run *run, bool fold, size_t *count)
-{
-    struct node_group *groups = xcalloc(run->nodes_len + 1, sizeof(*groups));
-    *count = 0;
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        size_t at = fold ? 0 : *count;
-        while (at < *count && !says_the_same(&run->nodes[groups[at].nodes[0]], &run->nodes[i])) {
-            at++;
-        }
-        if (at == *count) {
-            groups[at].nodes = xcalloc(fold ? run->nodes_len - i : 1, sizeof(*groups[at].nodes));
-            ++*count;
-        }
-        groups[at].nodes[groups[at].len++] = i;
-    }
-    if (fold) {
-        qsort(groups, *count, sizeof(*groups), compare_groups);
-    }
-    return groups;
-}
-
-static void groups_free(struct node_group *groups, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(groups[i].nodes);
-    }
-    free(groups);
-}
-
 /* --- cells -------------------------------------------------------------------------------------------- */
 
 /* "0-31,40": the numbers of the nodes. */
-static void add_numbers(struct table *table, const struct run *run, const struct node_group *group)
+static void add_numbers(struct table *table, const struct run *run, const struct fold_group *group)
 {
     AUTO_STR struct str text = STR_INIT;
     for (size_t i = 0; i < group->len;) {
-        unsigned first = run->nodes[group->nodes[i]].rank, last = first;
-        for (i++; i < group->len && run->nodes[group->nodes[i]].rank == last + 1; i++) {
+        unsigned first = run->nodes[group->items[i]].rank, last = first;
+        for (i++; i < group->len && run->nodes[group->items[i]].rank == last + 1; i++) {
             last++;
         }
         str_addf(&text, last > first ? "%s%u-%u" : "%s%u", text.len ? "," : "", first, last);
@@ -101,12 +57,12 @@ static void add_numbers(struct table *table, const struct run *run, const struct
     table_add(table, str_text(&text), TONE_PLAIN);
 }
 
-static void add_hosts(struct table *table, const struct run *run, const struct node_group *group)
+static void add_hosts(struct table *table, const struct run *run, const struct fold_group *group)
 {
     AUTO_STR struct str text = STR_INIT;
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
     for (size_t i = 0; i < group->len; i++) {
-        strlist_add(&labels, run->nodes[group->nodes[i]].label);
+        strlist_add(&labels, run->nodes[group->items[i]].label);
     }
     if (labels.len > 1) {
         hostlist_fold_names(labels.items, labels.len, &text);
@@ -126,13 +82,13 @@ static int64_t span_of(const struct run_node *node, int64_t now_ms)
 }
 
 /* "3m12s", or "3m10s-3m12s" for several. */
-static void add_time(struct table *table, const struct run *run, const struct node_group *group,
+static void add_time(struct table *table, const struct run *run, const struct fold_group *group,
                      int64_t now_ms)
 {
     char least_text[CLOCK_TEXT_SIZE], most_text[CLOCK_TEXT_SIZE];
     int64_t least = -1, most = -1;
     for (size_t i = 0; i < group->len; i++) {
-        int64_t span = span_of(&run->nodes[group->nodes[i]], now_ms);
+        int64_t span = span_of(&run->nodes[group->items[i]], now_ms);
         if (span >= 0 && (least < 0 || span < least)) {
             least = span;
         }
@@ -154,12 +110,12 @@ static void add_time(struct table *table, const struct run *run, const struct no
 }
 
 /* ", others 3: 96%": GPUs that are not the job's and in use, and their mean utilisation. */
-static void add_others_gpus(struct str *text, const struct run *run, const struct node_group *group)
+static void add_others_gpus(struct str *text, const struct run *run, const struct fold_group *group)
 {
     int64_t sum = 0, known = 0;
     size_t busy = 0;
     for (size_t i = 0; i < group->len; i++) {
-        const struct run_node *node = &run->nodes[group->nodes[i]];
+        const struct run_node *node = &run->nodes[group->items[i]];
         for (size_t g = node->gpus_len; g < node->gpus_len + node->gpus_others; g++) {
             const struct run_gpu *gpu = &node->gpus[g];
             if (gpu->utilization <= 0 && gpu->memory_used < IDLE_MEMORY_MAX) {
@@ -179,14 +135,14 @@ static void add_others_gpus(struct str *text, const struct run *run, const struc
 }
 
 /* "8: 97% 61.2G/140G": how many on a node, their mean utilisation, the memory of the fullest. */
-static void add_gpus(struct table *table, const struct run *run, const struct node_group *group)
+static void add_gpus(struct table *table, const struct run *run, const struct fold_group *group)
 {
     AUTO_STR struct str text = STR_INIT;
     const struct run_gpu *fullest = NULL;
     int64_t sum = 0, known = 0;
     size_t least = SIZE_MAX, most = 0;
     for (size_t i = 0; i < group->len; i++) {
-        const struct run_node *node = &run->nodes[group->nodes[i]];
+        const struct run_node *node = &run->nodes[group->items[i]];
         least = node->gpus_len < least ? node->gpus_len : least;
         most = node->gpus_len > most ? node->gpus_len : most;
         for (size_t g = 0; g < node->gpus_len; g++) {
@@ -222,10 +178,10 @@ static void add_gpus(struct table *table, const struct run *run, const struct no
     table_add(table, str_text(&text), TONE_PLAIN);
 }
 
-static void add_row(struct table *table, const struct run *run, const struct node_group *group,
+static void add_row(struct table *table, const struct run *run, const struct fold_group *group,
                     int64_t now_ms)
 {
-    const struct run_node *node = &run->nodes[group->nodes[0]];
+    const struct run_node *node = &run->nodes[group->items[0]];
     AUTO_FREE char *reason = node_reason(node);
     add_numbers(table, run, group);
     add_hosts(table, run, group);
@@ -285,21 +241,25 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
         {.title = "REASON", .own_line = true},
     };
     const bool large = run->nodes_len >= FOLD_FROM;
+    const bool folded = large && !style->full;
     struct table table;
-    size_t count = 0;
-    struct node_group *groups = group_nodes(run, large && !style->full, &count);
+    struct fold fold;
+    fold_make(&fold, run->nodes_len, folded ? says_the_same : NULL, run);
+    if (folded) {
+        fold_sort_odd_first(&fold);
+    }
     if (large) {
         add_summary(run, style->color, out);
     }
     table_init(&table, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < count; i++) {
-        add_row(&table, run, &groups[i], style->now_ms);
+    for (size_t i = 0; i < fold.len; i++) {
+        add_row(&table, run, &fold.groups[i], style->now_ms);
     }
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
-    groups_free(groups, count);
-    if (large && !style->full && count < run->nodes_len) {
+    if (folded && fold.len < run->nodes_len) {
         str_addf(out, "nodes that say the same are one line; `mtlaunch status %s --full` shows each\n",
                  run->name);
     }
+    fold_release(&fold);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/fold.h"
 #include "model/kind.h"
 #include "node_failures_internal.h"
 
@@ -41,43 +42,42 @@ void node_failures_set(struct node_failures *failures, size_t node, const struct
     failures->errors[node] = *error;
 }
 
-static bool same_failure(const struct error *a, const struct error *b)
+/* Nodes that did not fail are a group of their own, which is passed over. */
+static bool same_failure(const void *ctx, size_t first, size_t second)
 {
-    return a->kind == b->kind && strcmp(a->text, b->text) == 0 && strcmp(a->hint, b->hint) == 0;
+    const struct error *errors = ctx, *a = &errors[first], *b = &errors[second];
+    return a->kind == b->kind &&
+           (!a->kind || (strcmp(a->text, b->text) == 0 && strcmp(a->hint, b->hint) == 0));
 }
 
-static bool told_before(const struct node_failures *failures, size_t node)
+static bool is_worse(const struct error *error, const struct error *than)
 {
-    for (size_t i = 0; i < node; i++) {
-        if (failures->errors[i].kind && same_failure(&failures->errors[i], &failures->errors[node])) {
-            return true;
-        }
-    }
-    return false;
+    return !than->kind ||
+           kind_worse_code(error->kind->exit_code, than->kind->exit_code) != than->kind->exit_code;
 }
 
 void node_failures_report(const struct node_failures *failures, const struct run_context *context,
                           struct error *worst)
 {
     const struct run_observer *observer = context->observer;
-    for (size_t i = 0; i < failures->len; i++) {
-        const struct error *error = &failures->errors[i];
+    struct fold fold;
+    fold_make(&fold, failures->len, same_failure, failures->errors);
+    for (size_t i = 0; i < fold.len; i++) {
+        const struct fold_group *group = &fold.groups[i];
+        const struct error *error = &failures->errors[group->items[0]];
+        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         if (!error->kind) {
             continue;
         }
-        if (worst && (!worst->kind || kind_worse_code(error->kind->exit_code, worst->kind->exit_code) !=
-                                          worst->kind->exit_code)) {
+        for (size_t j = 0; j < group->len; j++) {
+            strlist_add(&hosts, failures->labels.items[group->items[j]]);
+        }
+        if (worst && is_worse(error, worst)) {
             *worst = *error;
         }
-        if (!observer->failure || told_before(failures, i)) {
-            continue;
+        if (observer->failure) {
+            observer->failure(observer->ctx, error, &hosts);
         }
-        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        for (size_t other = i; other < failures->len; other++) {
-            if (failures->errors[other].kind && same_failure(error, &failures->errors[other])) {
-                strlist_add(&hosts, failures->labels.items[other]);
-            }
-        }
-        observer->failure(observer->ctx, error, &hosts);
     }
+    fold_release(&fold);
 }

@@ -1,0 +1,56 @@
+/* Host keys that are not known yet: look what hosts show, and write down what somebody has confirmed. */
+#ifndef MTLAUNCH_RUN_TRUST_H
+#define MTLAUNCH_RUN_TRUST_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "model/hostlist.h"
+#include "reach/endpoint.h"
+#include "reach/trust.h"
+
+/* None may be NULL. */
+struct run_trust_observer {
+    void *ctx;
+    /*
+     * New keys, in the order of the host list; those of jump hosts that are not in it come last. 1: they are
+     * those of the hosts themselves and may be written down; 0: they are not; -1 with err.
+     */
+    int (*confirm)(void *ctx, const struct hostkey_offer *offers, size_t count, struct error *err);
+    /* They were written down: so many lines, of hosts that were not in these files yet. */
+    void (*written)(void *ctx, size_t added, const struct strlist *files);
+};
+
+/* All borrowed. */
+struct run_trust_request {
+    const struct hostlist *hosts;
+    struct endpoint *endpoints; /* one a host; they are told where to leave offers */
+    unsigned fanout;
+    unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
+    const struct run_trust_observer *observer;
+};
+
+/* A host whose key could not be seen, or does not stay in its file. */
+struct run_trust_failure {
+    char *host; /* owned */
+    struct error error;
+};
+
+struct run_trust_result {
+    struct hostkey_offers offers; /* all keys that were new */
+    size_t added;                 /* lines written */
+    struct run_trust_failure *failures;
+    size_t failures_len, failures_cap;
+};
+
+/*
+ * Look at the hosts and, once the observer has confirmed what they show, write the keys down; repeated while
+ * there is more to see behind jumps that are trusted by then. result is filled as far as it came, and
+ * released by the caller in any case. Errors: kind_hostkey_unknown (not confirmed), kind_local, the
+ * observer's.
+ */
+int run_trust(const struct run_trust_request *request, struct run_trust_result *result, struct error *err);
+void run_trust_result_release(struct run_trust_result *result);
+
+#endif
