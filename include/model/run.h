@@ -71,6 +71,7 @@ struct run_node {
     int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
     int64_t clock_ms;        /* when the node booted, by the head's clock (model/policy.h); 0: unknown */
     bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
+    bool stop_missed;        /* no stop of this attempt has reached it: it ends by itself, if it does */
     bool written_off;        /* stop --give-up while it did not answer */
     /* As seen just now, not kept in the record: */
     struct run_gpu *gpus; /* the job's; those of others stand behind them */
@@ -131,10 +132,11 @@ struct run {
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
-    int64_t limit_ms;   /* the time limit passes then (epoch); 0: there is none */
-    bool timed_out;     /* the time limit passed and the run was stopped for it */
-    unsigned restarts;  /* attempts that mtlaunch itself began since the last `start` */
-    struct reach reach; /* how nodes are reached, as the spec said */
+    int64_t limit_ms;                /* the time limit passes then (epoch); 0: there is none */
+    bool timed_out;                  /* a time limit passed and the run was stopped for it ... */
+    unsigned long timed_out_after_s; /* ... the spec's, or that of `start --wait --timeout` */
+    unsigned restarts;               /* attempts that mtlaunch itself began since the last `start` */
+    struct reach reach;              /* how nodes are reached, as the spec said */
     struct place place; /* where on every node all of it happens; id and started are those of each node */
     char *head_host, *head_boot_id;
     char *spec; /* as resolved: JSON text */

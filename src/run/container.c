@@ -244,6 +244,12 @@ static void decide(struct containers *all)
 
 /* --- acting -------------------------------------------------------------------------------------- */
 
+static bool act_wanted(void *ctx, size_t node)
+{
+    const struct containers *all = ctx;
+    return all->actions[node].action;
+}
+
 static bool act_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct containers *all = ctx;
@@ -251,9 +257,6 @@ static bool act_build(void *ctx, size_t node, const char *nonce, struct node_cal
     const struct job *job = all->request->job;
     const struct place container = the_container(all);
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
-    if (!action->action) {
-        return false;
-    }
     if (all->request->verb == RUN_CONTAINER_DOWN) {
         node_request_container_down(&container, action->old_id, nonce, call);
         return true;
@@ -298,6 +301,7 @@ static int act(struct containers *all, struct error *err)
         .what = all->request->verb == RUN_CONTAINER_UP ? "making" : "removing",
         .ctx = all,
         .timeout_ms = MAKE_TIMEOUT_MS,
+        .wanted = act_wanted,
         .build = act_build,
         .take = act_take,
         .failed = failed,

@@ -197,7 +197,7 @@ void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
 
 void judge_note_stop(const struct run *run, struct run_node *node)
 {
-    if (run->stopping && node_state_may_run(node->state)) {
+    if (run->stopping && !node->stop_missed && node_state_may_run(node->state)) {
         node->signalled = true;
     }
 }

@@ -74,6 +74,20 @@ void pending_cleanup_add(struct run *run, size_t index)
     cleanup->attempt = run->attempt;
 }
 
+/* The node was written off by a stop of the current attempt: it is known now to be stopped. */
+static void note_stopped(struct run *run, const struct run_cleanup *cleanup)
+{
+    for (size_t i = 0; i < run->nodes_len && cleanup->attempt == run->attempt; i++) {
+        struct run_node *node = &run->nodes[i];
+        if (node->rank == cleanup->rank && node->written_off && node->state == NODE_LOST) {
+            node->state = NODE_STOPPED;
+            node->written_off = false;
+            free(node->reason);
+            node->reason = NULL;
+        }
+    }
+}
+
 int pending_cleanup_try_locked(struct run_context *context, struct run *run, struct run_stop_result *result,
                                struct error *err)
 {
@@ -89,6 +103,7 @@ int pending_cleanup_try_locked(struct run_context *context, struct run *run, str
         if (done > 0) {
             run_note_event(context, run, "cleaned", run->cleanups[i].label,
                            "it answers again: nothing of attempt %u is left there", run->cleanups[i].attempt);
+            note_stopped(run, &run->cleanups[i]);
             run_drop_cleanup(run, i);
         }
     }

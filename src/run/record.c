@@ -49,6 +49,7 @@ static json_t *node_to_json(const struct run_node *node)
     js_put_number(object, "ended_uptime_ms", node->ended_uptime_ms);
     js_put_number(object, "clock_ms", node->clock_ms);
     js_put_flag(object, "signalled", node->signalled);
+    js_put_flag(object, "stop_missed", node->stop_missed);
     js_put_flag(object, "written_off", node->written_off);
     return object;
 }
@@ -153,7 +154,8 @@ char *run_record_write(const struct run *run)
     js_put_number(object, "restarts", run->restarts);
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
     js_put_number(object, "limit_ms", run->limit_ms);
-    json_object_set_new(object, "timed_out", json_boolean(run->timed_out));
+    js_put_flag(object, "timed_out", run->timed_out);
+    js_put_number(object, "timed_out_after_s", (int64_t)run->timed_out_after_s);
     js_put_text(object, "stop_signal", run->stop_signal);
     js_put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
     js_put_number(object, "nproc_per_node", run->nproc_per_node);
@@ -224,6 +226,7 @@ static bool node_from_json(const json_t *object, struct run_node *node)
     node->ended_uptime_ms = js_get_number(object, "ended_uptime_ms", 0);
     node->clock_ms = js_get_number(object, "clock_ms", 0);
     node->signalled = js_get_flag(object, "signalled");
+    node->stop_missed = js_get_flag(object, "stop_missed");
     node->written_off = js_get_flag(object, "written_off");
     AUTO_FREE char *state = js_get_text(object, "state");
     return node->host.name && node->label && state && node_state_from_name(state, &node->state);
@@ -338,6 +341,8 @@ static bool run_from_json(const json_t *object, struct run *run)
     policy_from_json(object, &run->policy);
     run->limit_ms = js_get_number(object, "limit_ms", 0);
     run->timed_out = js_get_flag(object, "timed_out");
+    run->timed_out_after_s =
+        (unsigned long)js_get_number(object, "timed_out_after_s", (int64_t)run->policy.time_limit_s);
     run->stop_signal = js_get_text(object, "stop_signal");
     run->stop_grace_s = (unsigned long)js_get_number(object, "stop_grace_s", 0);
     run->nproc_per_node = (unsigned)js_get_number(object, "nproc_per_node", 0);

@@ -93,6 +93,12 @@ static bool ask_node(struct round *round, size_t node)
     return true;
 }
 
+static bool is_wanted(const struct round *round, size_t node)
+{
+    const struct node_question *question = round->question;
+    return !question->wanted || question->wanted(question->ctx, node);
+}
+
 /* Keep as many questions open as the fan-out allows: no call is built before its turn. */
 static void round_advance(struct round *round)
 {
@@ -100,12 +106,16 @@ static void round_advance(struct round *round)
     if (node_set_is_interrupted(round->set)) {
         for (; round->next < count; round->next++) {
             struct error err = ERROR_INIT;
+            if (!is_wanted(round, round->next)) {
+                continue;
+            }
             node_set_interrupted_error(round->set, &err);
             round->question->failed(round->question->ctx, round->next, &err, false);
         }
     }
     while (round->next < count && round->open < round->set->context->fanout) {
-        if (!ask_node(round, round->next++)) {
+        size_t node = round->next++;
+        if (!is_wanted(round, node) || !ask_node(round, node)) {
             round->done++;
             show_progress(round);
         }

@@ -15,6 +15,8 @@ struct node_question {
     const char *what; /* names the step for the progress ("checking"); NULL: silent */
     void *ctx;
     unsigned timeout_ms; /* for the command on the node */
+    /* Is this node asked at all? NULL: all are. */
+    bool (*wanted)(void *ctx, size_t node);
     /* Build node's call (released by the node set); false: this node is not asked. */
     bool (*build)(void *ctx, size_t node, const char *nonce, struct node_call *call);
     /* Parse an answer. -1 with err: it is a failure after all, handed on to failed. */
@@ -24,8 +26,8 @@ struct node_question {
 };
 
 /*
- * A round: ask every node and wait until each has answered or failed. Returns 0, or -1 when a signal
- * interrupted it: nodes that had not answered by then get failed() with kind_interrupted.
+ * A round: ask every wanted node and wait until each has answered or failed. Returns 0, or -1 when a signal
+ * interrupted it: nodes that are asked and had not answered by then get failed() with kind_interrupted.
  */
 int node_set_ask(struct node_set *set, const struct node_question *question);
 

@@ -33,12 +33,15 @@ struct signal_round {
     size_t sent;
 };
 
+static bool signal_wanted(void *ctx, size_t node)
+{
+    const struct signal_round *round = ctx;
+    return round->selected[node];
+}
+
 static bool signal_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct signal_round *round = ctx;
-    if (!round->selected[node]) {
-        return false;
-    }
     const struct node_target target = run_node_target(round->run, node);
     node_request_signal(&target, round->request->signal, nonce, call);
     return true;
@@ -146,6 +149,7 @@ static int ask(struct run_context *context, struct signal_round *round, size_t c
         .what = "signalling",
         .ctx = round,
         .timeout_ms = SIGNAL_TIMEOUT_MS,
+        .wanted = signal_wanted,
         .build = signal_build,
         .take = signal_take,
         .failed = signal_failed,

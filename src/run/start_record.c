@@ -117,7 +117,6 @@ void start_fill_record(struct start *start)
         run->attempt++;
     }
     run->unstarted = true;
-    run_forget_left_over(run, NULL);
     run->state = RUN_STARTING;
     run->starting = true;
     run->stopping = false;
@@ -160,6 +159,7 @@ void start_fill_record(struct start *start)
 void start_complete_record(struct start *start)
 {
     struct run *run = start->run;
+    run_forget_left_over(run, NULL); /* the probe has shown that nothing of it lives on these nodes */
     run->master_port = start->plan.master_port;
     run->nproc_per_node = start->plan.nproc_per_node;
     for (size_t i = 0; i < run->nodes_len; i++) {

@@ -58,12 +58,15 @@ static const char *label_of(const struct stop_round *round, size_t node)
     return round->cleanup ? round->cleanup->label : round->run->nodes[node].label;
 }
 
+static bool stop_wanted(void *ctx, size_t node)
+{
+    const struct stop_round *round = ctx;
+    return !round->request->nodes || round->request->nodes[node];
+}
+
 static bool stop_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct stop_round *round = ctx;
-    if (round->request->nodes && !round->request->nodes[node]) {
-        return false;
-    }
     const struct node_target target = target_of(round, node);
     const struct node_stop_options options = {
         .signal = round->request->signal,
@@ -133,6 +136,12 @@ static int unproven_error(const struct stop_round *round, size_t node, const str
     return node_unproven_error(&kind_not_proven, stop->unproven, err);
 }
 
+/* Did an earlier stop reach the node, or may it have? */
+static bool may_have_been_told(const struct stop_round *round, size_t node)
+{
+    return round->request->repeated && !(round->request->missed && round->request->missed[node]);
+}
+
 static int stop_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
                      struct error *err)
 {
@@ -141,7 +150,8 @@ static int stop_take(void *ctx, size_t node, const char *bytes, size_t len, cons
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
         if (!round->request->sweep && !stop.unproven) {
-            judge_stop(&round->run->nodes[node], &stop, round->request->repeated);
+            judge_stop(&round->run->nodes[node], &stop, may_have_been_told(round, node));
+            round->run->nodes[node].stop_missed = false;
         }
         report_inner(round, label_of(round, node), &stop.inner);
         add_survivors(round, node, &stop.survivors);
@@ -159,11 +169,13 @@ static int stop_take(void *ctx, size_t node, const char *bytes, size_t len, cons
 static void stop_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
     struct stop_round *round = ctx;
-    (void)started;
     ++*round->unproven;
     node_failures_set(&round->failures, node, error);
     if (round->silent) {
         round->silent[node] = true;
+    }
+    if (!round->request->sweep) {
+        round->run->nodes[node].stop_missed = !started && !may_have_been_told(round, node);
     }
     bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
     if (!round->request->sweep && !cut_off) {
@@ -178,6 +190,7 @@ static int ask_to_stop(struct node_set *set, struct stop_round *round)
         .what = "stopping",
         .ctx = round,
         .timeout_ms = (unsigned)(round->request->grace_s * 1000) + STOP_MARGIN_MS,
+        .wanted = stop_wanted,
         .build = stop_build,
         .take = stop_take,
         .failed = stop_failed,
@@ -299,7 +312,14 @@ int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_reque
     struct error unkept = ERROR_INIT;
     request.sweep = !run_state_is_live(run->state);
     request.repeated = run->stopping;
+    AUTO_FREE bool *missed = xcalloc(run->nodes_len, sizeof(bool));
+    request.missed = missed;
     if (!request.sweep) {
+        for (size_t i = 0; i < run->nodes_len; i++) {
+            missed[i] = run->nodes[i].stop_missed;
+            run->nodes[i].stop_missed =
+                false; /* should this process die now, this stop may have reached it */
+        }
         run->stopping = true;
         run->starting = false;
         run->restarting = false;

@@ -14,6 +14,7 @@ struct stop_nodes_request {
     const char *signal; /* without SIG */
     unsigned long grace_s;
     bool repeated;               /* an earlier stop may have been sent: see judge_stop */
+    const bool *missed;          /* one a node: that earlier stop has not reached it; NULL: none is known */
     bool sweep;                  /* the run has ended: states stay */
     bool quiet;                  /* do not tell failures */
     bool only_attempt;           /* leave alone what another attempt of the run has on a node */
@@ -42,7 +43,7 @@ void run_report_stopped(const struct run_context *context, const struct run *run
 
 /*
  * Stop a run whose lock is held: the record says `stopping` until it is proven that nothing is left. why: for
- * the event. request.repeated and sweep are set here. Errors: not_proven (7), what interrupted it,
+ * the event. request.repeated, missed and sweep are set here. Errors: not_proven (7), what interrupted it,
  * kind_local.
  */
 int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,

@@ -255,7 +255,7 @@ static int reload(struct supervise_loop *loop, struct error *err)
     return 0;
 }
 
-int supervise_stop(struct supervise_loop *loop, const char *why, struct error *err)
+int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long limit_s, struct error *err)
 {
     struct run *run = loop->run;
     const unsigned attempt = run->attempt;
@@ -268,6 +268,11 @@ int supervise_stop(struct supervise_loop *loop, const char *why, struct error *e
     }
     if (!run->reason) {
         set_reason(run, xstrdup(why));
+    }
+    if (limit_s > 0) {
+        run->timed_out = true;
+        run->timed_out_after_s = limit_s;
+        run_note_event(loop->context, run, "time-limit", NULL, "%s", why);
     }
     return stop_now(loop, why, err);
 }
@@ -384,6 +389,7 @@ int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err)
     }
     AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", run->policy.time_limit_s);
     run->timed_out = true;
+    run->timed_out_after_s = run->policy.time_limit_s;
     set_reason(run, xstrdup(why));
     run_note_event(loop->context, run, "time-limit", NULL, "%s", why);
     report_warn(loop->context, "run '%s': %s; stopping the run", run->name, why);

@@ -47,8 +47,9 @@ void supervise_close(struct supervise_loop *loop);
 /* One look under the run's lock, and what follows from it. 0, also when another command has the lock. */
 int supervise_once(struct supervise_loop *loop, struct error *err);
 
-/* Take the lock, read the record anew and stop the run unless it has ended meanwhile. */
-int supervise_stop(struct supervise_loop *loop, const char *why, struct error *err);
+/* Take the lock, read the record anew and stop the run unless it has ended meanwhile. limit_s: it is stopped
+ * because that time limit of the command has passed; 0: it is not. */
+int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long limit_s, struct error *err);
 
 /* The time limit of the spec has passed: likewise, and the run counts as timed out. */
 int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err);

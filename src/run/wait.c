@@ -81,8 +81,11 @@ static int check_time(struct supervise_loop *loop, struct error *err)
     if (!is_time_up(loop->request, loop->began_ms)) {
         return 0;
     }
-    if (loop->request->stop_at_timeout && supervise_stop(loop, "the time limit passed", err) != 0) {
-        return -1;
+    if (loop->request->stop_at_timeout) {
+        AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", loop->request->timeout_s);
+        if (supervise_stop(loop, why, loop->request->timeout_s, err) != 0) {
+            return -1;
+        }
     }
     return time_is_up(loop->request, loop->run, err);
 }
@@ -105,7 +108,7 @@ static int outcome(const struct run *run, struct error *err)
 {
     if (run->timed_out && run->state != RUN_FINISHED) {
         return error_set(err, &kind_time_limit, "run '%s' was stopped: its time limit of %lu s has passed",
-                         run->name, run->policy.time_limit_s);
+                         run->name, run->timed_out_after_s);
     }
     switch (run->state) {
     case RUN_FINISHED:
@@ -138,7 +141,7 @@ static int interrupted(struct supervise_loop *loop, struct error *err)
     loop->set.patience = loop->set.signals;
     node_set_interrupted_error(&loop->set, err);
     run_leave_stand_in(loop->context, loop->run->name);
-    if (supervise_stop(loop, err->text, &worse) == 0) {
+    if (supervise_stop(loop, err->text, 0, &worse) == 0) {
         if (loop->run->state == RUN_STOPPED) {
             run_report_stopped(loop->context, loop->run, NULL);
         }

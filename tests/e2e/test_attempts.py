@@ -126,6 +126,19 @@ def test_what_a_finished_run_left_is_told_everywhere_u4(lab):
     lab.assert_nothing_left()
 
 
+def test_a_refused_start_leaves_the_left_overs_known(lab):
+    lab.job(hosts="node1", program="sleep 316 & sleep 1.5")
+    lab.mt("start", "job.yaml", "r", "--wait")
+    (left,) = lab.status("r")["left_over"]
+    lab.mt("start", "job.yaml", "r", code=6)
+    assert lab.status("r", code=1)["left_over"] == [left]
+    lab.mt("stop", "r")
+    assert lab.status("r", code=1)["left_over"] == []
+    lab.mt("start", "job.yaml", "r")
+    lab.mt("stop", "r")
+    lab.assert_nothing_left()
+
+
 def test_what_a_job_left_that_ended_within_its_start_is_told_too_u4(lab):
     lab.job(hosts="node1", program="setsid sleep 318 & nohup sleep 319 >/dev/null 2>&1 &")
     for number, options in enumerate((["--wait"], [], ["--no-supervise"])):

@@ -328,6 +328,8 @@ def test_wait_with_a_time_limit_stops_the_run_and_ends_5(lab):
     assert answer.seconds < 30
     lab.assert_nothing_left()
     assert lab.status("r")["state"] == "stopped"
+    waited = lab.mt("wait", "r", code=5)
+    assert "its time limit of 5 s has passed" in waited.err
 
 
 def test_start_timeout_ends_a_start_that_takes_too_long(lab):

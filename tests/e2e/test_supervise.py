@@ -189,6 +189,8 @@ def test_give_up_cleans_the_node_when_it_returns(lab):
     lab.cluster.start_sshd("node2")
     lab.mt("stop", "r")
     lab.assert_nothing_left()
+    nodes = lab.status("r")["nodes"]
+    assert [(n["state"], n["reason"]) for n in nodes] == [("stopped", None)] * 2, "it was looked at, and is lost no more"
 
 
 def test_a_debt_that_cannot_be_tried_does_not_keep_the_run_from_being_stopped_s8(lab):

@@ -102,6 +102,31 @@ static void test_a_signalled_node_is_stopped_whatever_its_status(void **state)
     expect(&node, NODE_STOPPED, NULL);
 }
 
+/* A stop is under way, or did not come to its proof. What it has not reached ends by itself. */
+static void test_a_stop_that_missed_a_node_does_not_count(void **state)
+{
+    static const struct {
+        bool missed;
+        enum node_state before, after;
+    } cases[] = {
+        {false, NODE_RUNNING, NODE_STOPPED},
+        {false, NODE_LOST, NODE_STOPPED},
+        {true, NODE_RUNNING, NODE_FAILED},
+        {true, NODE_LOST, NODE_FAILED},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct run run = {.stopping = true};
+        struct run_node node = new_node(cases[i].before);
+        struct node_observation seen = seen_life(NODE_LIFE_EXITED);
+        node.stop_missed = cases[i].missed;
+        seen.status = 3;
+        judge_note_stop(&run, &node);
+        observe(&node, &seen);
+        expect(&node, cases[i].after, cases[i].missed ? "status 3" : NULL);
+    }
+}
+
 static void test_gone(void **state)
 {
     (void)state;
@@ -327,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_running_and_exits),
         cmocka_unit_test(test_a_signalled_node_is_stopped_whatever_its_status),
+        cmocka_unit_test(test_a_stop_that_missed_a_node_does_not_count),
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_files_of_others_prove_nothing),
         cmocka_unit_test(test_setup_failures_and_silence),

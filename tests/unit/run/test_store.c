@@ -42,6 +42,7 @@ static void fill_node(struct run_node *node, const char *name)
     node->signal = xstrdup("KILL");
     node->ended_ms = 1795965913123;
     node->signalled = true;
+    node->stop_missed = true;
 }
 
 static void fill_cleanups(struct run *run)
@@ -115,6 +116,7 @@ static void test_round_trip(void **state)
     assert_string_equal(back.nodes[0].reason, "killed by signal 9\nreally");
     assert_true(back.nodes[0].ended_ms == 1795965913123);
     assert_true(back.nodes[0].signalled);
+    assert_true(back.nodes[0].stop_missed);
     assert_int_equal(back.nodes[0].state, NODE_FAILED);
     assert_null(back.nodes[0].addr);
     assert_int_equal(back.attempts_len, 1);
