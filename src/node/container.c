@@ -14,24 +14,24 @@ static void begin(struct node_call *out, const struct place *container, const ch
     for (size_t i = 0; i < NODE_NONCE_LEN && nonce[i] != '\0'; i++) {
         out->nonce[i] = nonce[i];
     }
-    out->command = node_gate_command(out->nonce);
-    node_gate_begin(&out->input, container, verb, out->nonce);
+    out->command = node_entry_command(out->nonce);
+    node_entry_begin(&out->input, container, verb, out->nonce);
 }
 
 static void finish(struct node_call *out, const char *verb)
 {
-    static const char *const parts[] = {"10-frame", "05-gate", "06-engine", NULL};
+    static const char *const parts[] = {"10-frame", "05-entry", "06-engine", NULL};
 
     node_script_add(&out->input, parts);
     str_addf(&out->input, "unset IFS\nexport LC_ALL=C\n%s\n", verb);
-    node_gate_end(&out->input, out->nonce);
+    node_entry_end(&out->input, out->nonce);
 }
 
 void node_request_container_look(const struct place *container, const char *image, const char *nonce,
                                  struct node_call *out)
 {
     begin(out, container, "look", nonce);
-    node_gate_add_value(&out->input, "image", image);
+    node_entry_add_value(&out->input, "image", image);
     finish(out, "mt_look");
 }
 
@@ -39,9 +39,9 @@ void node_request_container_up(const struct place *container, const struct node_
                                const char *nonce, struct node_call *out)
 {
     begin(out, container, "up", nonce);
-    node_gate_add_value(&out->input, "old", options->old_id);
-    node_gate_add_value(&out->input, "idle", options->idle_id);
-    node_gate_add_value(&out->input, "image", options->image);
+    node_entry_add_value(&out->input, "old", options->old_id);
+    node_entry_add_value(&out->input, "idle", options->idle_id);
+    node_entry_add_value(&out->input, "image", options->image);
     /* line ends as "$n", which holds one: the lines are put together by read */
     str_add(&out->input, "mt_env=");
     for (size_t i = 0; options->env && i < options->env->len; i++) {
@@ -61,7 +61,7 @@ void node_request_container_down(const struct place *container, const char *id, 
                                  struct node_call *out)
 {
     begin(out, container, "down", nonce);
-    node_gate_add_value(&out->input, "old", id);
+    node_entry_add_value(&out->input, "old", id);
     finish(out, "mt_down");
 }
 

@@ -108,7 +108,7 @@ int node_facts_check(const struct facts *facts, struct error *err)
     if (strcmp(kind, "place") == 0) {
         return error_set(err, &kind_artifacts_unwritable, "the artifacts folder cannot be used: %s", detail);
     }
-    if (node_gate_error(kind, detail, err)) {
+    if (node_entry_error(kind, detail, err)) {
         return -1;
     }
     return error_set(err, &kind_node_answer, "the node answers with an unknown error '%s': %s", kind, detail);

@@ -56,14 +56,14 @@ int node_facts_check(const struct facts *facts, struct error *err);
  * The lines that the node's own shell runs before a container is entered: begin, values and script, end. The
  * command is what reads them.
  */
-void node_gate_begin(struct str *out, const struct place *container, const char *verb, const char *nonce);
-void node_gate_add_value(struct str *out, const char *name, const char *value);
-void node_gate_end(struct str *out, const char *nonce);
-char *node_gate_command(const char *nonce); /* the caller frees */
+void node_entry_begin(struct str *out, const struct place *container, const char *verb, const char *nonce);
+void node_entry_add_value(struct str *out, const char *name, const char *value);
+void node_entry_end(struct str *out, const char *nonce);
+char *node_entry_command(const char *nonce); /* the caller frees */
 /* The same for lines that go on to their end without the connection. */
-char *node_gate_command_detached(const char *nonce);
+char *node_entry_command_detached(const char *nonce);
 
 /* A failure on the way into a container, by the name of its class; false when there is none of that name. */
-bool node_gate_error(const char *name, const char *detail, struct error *err);
+bool node_entry_error(const char *name, const char *detail, struct error *err);
 
 #endif

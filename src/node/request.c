@@ -32,17 +32,17 @@ static void set_flag(struct str *out, const char *name, bool value)
 }
 
 /* On the node itself, before the container is entered: `sh -s` there reads what comes behind. */
-static void add_gate(struct node_call *out, const struct node_target *target, const char *verb)
+static void add_entry(struct node_call *out, const struct node_target *target, const char *verb)
 {
-    static const char *const parts[] = {"10-frame", "05-gate", NULL};
+    static const char *const parts[] = {"10-frame", "05-entry", NULL};
 
-    out->command = node_gate_command(out->nonce);
-    node_gate_begin(&out->input, &target->place, verb, out->nonce);
-    node_gate_add_value(&out->input, "run_id", target->run_id);
+    out->command = node_entry_command(out->nonce);
+    node_entry_begin(&out->input, &target->place, verb, out->nonce);
+    node_entry_add_value(&out->input, "run_id", target->run_id);
     str_addf(&out->input, "mt_attempt=%u\n", target->attempt);
     node_script_add(&out->input, parts);
-    str_add(&out->input, "mt_gate /bin/sh -s\n");
-    node_gate_end(&out->input, out->nonce);
+    str_add(&out->input, "mt_entry /bin/sh -s\n");
+    node_entry_end(&out->input, out->nonce);
 }
 
 /*
@@ -60,7 +60,7 @@ static void begin(struct node_call *out, const struct node_target *target, const
     }
     bool inside = target->place.container;
     if (inside) {
-        add_gate(out, target, verb);
+        add_entry(out, target, verb);
     } else {
         out->command = xasprintf(
             "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; exec /bin/sh -s'", out->nonce);
@@ -89,7 +89,7 @@ static void detach(struct node_call *out, const struct node_target *target)
 {
     free(out->command);
     if (target->place.container) {
-        out->command = node_gate_command_detached(out->nonce);
+        out->command = node_entry_command_detached(out->nonce);
     } else {
         out->command = xasprintf(
             "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; r() { exec /bin/sh -s; }; "

@@ -1,4 +1,4 @@
-/* The containers of a job: look at all, then make, start, replace or remove what has to be. */
+/* The containers of a job: inspect all, then make, start, replace or remove them as needed. */
 #include "run/container.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void release(struct containers *all)
     node_failures_release(&all->failures);
 }
 
-/* As the engine's own user sees it, whoever works inside. */
+/* The container itself: no user inside it is asked for. */
 static struct place the_container(const struct containers *all)
 {
     struct place place = *all->set.place;
@@ -95,7 +95,7 @@ static void failed(void *ctx, size_t node, const struct error *error, bool start
     node_failures_set(&all->failures, node, error);
 }
 
-/* Tell what failed and make one error of it. 0 when nothing did. */
+/* Report failures and make one error of them. 0 when there are none. */
 static int conclude(struct containers *all, const char *what, struct error *err)
 {
     struct error worst = ERROR_INIT;
@@ -185,7 +185,7 @@ static int decide_up(struct containers *all, size_t node, struct error *err)
             AUTO_FREE char *text = strlist_join(&item->differences, "; ");
             error_set(err, &kind_container_differs, "container '%s' differs from the spec: %s",
                       all->request->job->place.container, text);
-            return error_hint(err, "--replace removes it and makes it anew");
+            return error_hint(err, "--replace removes it and makes a new one");
         }
         if (item->runs) {
             return refuse_removal(all, item, err);
@@ -217,7 +217,7 @@ static int decide_down(struct containers *all, size_t node, struct error *err)
             error_set(err, &kind_container_foreign, "container '%s' was made for job '%s', not for '%s'",
                       all->request->job->place.container, item->job, job);
         }
-        return error_hint(err, "--replace removes it all the same");
+        return error_hint(err, "--replace removes it anyway");
     }
     if (item->runs) {
         return refuse_removal(all, item, err);
@@ -345,7 +345,7 @@ int run_container(struct run_context *context, const struct run_container_reques
         result = act(&all, err);
     }
     if (result == 0 && request->verb != RUN_CONTAINER_STATUS) {
-        result = conclude(&all, "in the middle", err);
+        result = conclude(&all, "partway", err);
     }
     release(&all);
     return result;

@@ -12,8 +12,8 @@
 #include "node/container.h"
 
 #define TICK_MS       1000
-#define END_MS        6000 /* for a command that was told to end: the node takes two seconds, and looks again */
-#define NODE_LATER_S  5 /* the node's own limit comes behind ours, for when the connection is dead by then */
+#define END_MS        6000 /* for a command that was told to end: the node gives it two seconds, then checks */
+#define NODE_LATER_S  5    /* the node's own limit comes after ours, in case the connection is dead by then */
 #define TIMEOUT_MAX_S (UINT32_MAX / 1000 - NODE_LATER_S)
 
 static void ask_more(struct exec *exec);
@@ -57,7 +57,7 @@ static void set_interrupted(const struct exec_entry *entry, struct error *err)
 
 /* --- ending --- */
 
-/* It did not end, or nothing came back: leave it to the watchdog there. */
+/* It did not end, or there was no answer: leave it to its watchdog. */
 static void on_overdue(void *ctx)
 {
     struct exec_entry *entry = ctx;
@@ -116,7 +116,8 @@ static void end_entry(struct exec_entry *entry)
         return;
     }
     entry->unheard = exec->output_await != 0;
-    if (entry->unheard && exec->request->input_fd >= 0) { /* a call of its own would not be answered either */
+    if (entry->unheard &&
+        exec->request->input_fd >= 0) { /* the answer to another call would not be read either */
         ask_cancel(&entry->ask);
         return;
     }
@@ -153,7 +154,7 @@ static void go_deaf(struct exec *exec)
     exec_end_all(exec);
 }
 
-/* Read on, or let it wait until what is there has been written. */
+/* Read more output, or wait until what was read has been written. */
 static void look_at_room(struct exec *exec)
 {
     const struct run_exec_observer *observer = exec->request->observer;
@@ -161,7 +162,7 @@ static void look_at_room(struct exec *exec)
 
     if (fd >= 0 && exec->output_await == 0) {
         exec->output_await = fleet_await(exec->fleet, fd, true, on_writable, exec);
-    } else if (fd < 0) { /* nothing waits, or nobody waits for the reader any more */
+    } else if (fd < 0) { /* there is room, or the reader is no longer waited for */
         fleet_await_cancel(exec->fleet, exec->output_await);
         exec->output_await = 0;
     }
@@ -203,7 +204,7 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
     if (entry->out.begun) {
         ask_begun(&entry->ask);
     }
-    /* Whoever interrupts does not wait for a reader that stands still. */
+    /* After an interruption a reader that has stopped reading is not waited for. */
     if (len == 0 || exec->deaf || (exec->signals > 0 && observer->full(observer->ctx) >= 0)) {
         return;
     }
@@ -256,7 +257,7 @@ void exec_start_clocks(struct exec *exec)
 static const char *how_it_ended(const struct exec_entry *entry)
 {
     if (entry->unheard) {
-        return " and was told to end; nobody takes the output, so its answer was not read";
+        return " and was told to end; nothing reads the output, so its answer was not read";
     }
     return entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended";
 }
@@ -282,7 +283,7 @@ static void on_done(void *ctx, const struct exec_result *result)
 
     fleet_timer_cancel(exec->fleet, entry->timer);
     if (entry->ask.late) {
-        /* the error says so */
+        /* ask has set the error */
     } else if (entry->timed_out) {
         set_timed_out(entry, &error);
     } else if (entry->ending && exec->signals > 0) {
@@ -306,7 +307,7 @@ static void on_drained(void *ctx)
     exec_input_drained(ctx);
 }
 
-/* With input the time here begins only when all hosts can take it. */
+/* With input, the time limit counts from when all hosts can take it. */
 static unsigned long node_limit_s(const struct exec *exec)
 {
     const struct run_exec_request *request = exec->request;
@@ -354,7 +355,7 @@ static void ask_host(struct exec *exec, size_t host)
     ask_send(&entry->ask);
 }
 
-/* As many as the fan-out allows: no call is built before its turn. */
+/* Ask as many hosts as the fan-out allows; a call is built only when it is sent. */
 static void ask_more(struct exec *exec)
 {
     const struct run_exec_request *request = exec->request;
@@ -371,7 +372,7 @@ static void ask_more(struct exec *exec)
     exec_input_close(exec);
 }
 
-/* Hosts that were never asked, or that a second signal left. */
+/* Report hosts that were never asked, or were given up after a second signal. */
 static void report_rest(struct exec *exec)
 {
     for (size_t i = 0; i < exec->request->count; i++) {
@@ -388,7 +389,7 @@ static void report_rest(struct exec *exec)
         } else if (exec->input_error.kind) {
             error = exec->input_error;
         } else {
-            error_set(&error, &kind_interrupted, "not run: nobody takes the output");
+            error_set(&error, &kind_interrupted, "not run: nothing reads the output any more");
         }
         report_end(entry, &error, NULL);
     }
@@ -415,7 +416,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
         exec.entries[i].exec = &exec;
         fleet_add_host(exec.fleet, &request->endpoints[i]);
     }
-    if (request->input_fd >= 0 && fleet_hold(exec.fleet, err) != 0) { /* input goes to all side by side */
+    if (request->input_fd >= 0 && fleet_hold(exec.fleet, err) != 0) { /* input goes to all hosts at once */
         fleet_free(exec.fleet);
         free(exec.entries);
         return -1;

@@ -1,4 +1,4 @@
-/* One piece at a time: the next is read when every host has taken this one, so the slowest sets the pace. */
+/* Standard input for all hosts, one piece at a time: the next is read when every host has taken this one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ static void on_readable(void *ctx)
         read_on(exec);
         return;
     }
-    if (len < 0) { /* a part must not be taken for the whole */
+    if (len < 0) { /* a part must not pass for the whole input */
         exec->input_ended = true;
         error_set_errno(&exec->input_error, &kind_local, errno, "standard input cannot be read");
         exec_end_all(exec);

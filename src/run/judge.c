@@ -1,4 +1,4 @@
-/* What a node's answer makes of the node, and its nodes of the run. */
+/* Derives the state of a node from its answers, and the outcome of a run from its nodes. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void set_exit_reason(struct run_node *node)
     }
 }
 
-/* The job's command has ended with a status that was written down. */
+/* The job's command has ended, and its status was recorded. */
 static void judge_exit(struct run_node *node, int status, const char *signal, int64_t ended_s,
                        int64_t ended_uptime_ms)
 {
@@ -85,7 +85,7 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
     }
 }
 
-/* What became of the .state of a run that is not there any more. other: the run_id it has now, or NULL. */
+/* The run's .state file is gone: say what became of it. other: the run_id that stands there now, or NULL. */
 static void set_record_reason(struct run_node *node, const char *prefix, const char *other)
 {
     if (!other) {

@@ -1,4 +1,4 @@
-/* What lives on although its node's command, or the whole run, has ended. */
+/* Processes that live on although their node's command, or the whole run, has ended. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -47,7 +47,8 @@ static void add_line(struct leftovers *found, const struct run_node *node, const
     strlist_add(&found->lines, str_text(&text));
 }
 
-/* What a node says replaces what it said before; one that does not answer, or could not look, leaves it. */
+/* A node's answer replaces its earlier one; a node that does not answer, or could not scan, keeps the earlier
+ * one. */
 static void keep_left_over(struct run *run, const struct run_node *node, const struct node_processes *live)
 {
     run_forget_left_over(run, node->label);

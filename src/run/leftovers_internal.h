@@ -1,4 +1,4 @@
-/* What lives on although its node's command, or the whole run, has ended. */
+/* Processes that live on although their node's command, or the whole run, has ended. */
 #ifndef MTLAUNCH_RUN_LEFTOVERS_INTERNAL_H
 #define MTLAUNCH_RUN_LEFTOVERS_INTERNAL_H
 

@@ -72,8 +72,8 @@ static int add_host(const struct host_adder *adder, const struct host *host, con
     return 0;
 }
 
-/* A host of an earlier attempt, reached as that attempt did. One that cannot be is no reason to leave the
- * run's own nodes alone: whoever tries the pending cleanup says why. */
+/* Add a host of an earlier attempt, reached as that attempt did. If that is not possible, the set goes on
+ * without it: whoever tries the pending cleanup reports why. */
 static size_t add_cleanup_host(struct host_adder adder, const struct run_cleanup *cleanup)
 {
     struct ssh_config *config = NULL;

@@ -77,7 +77,9 @@ int run_store_load_notify(const struct run_store *store, const char *name, struc
         good = add_target(entry, targets) && good;
     }
     json_decref(list);
-    return good ? 0 : error_set(err, &kind_record_damaged, "'%s' is damaged: not all can be told", path);
+    return good ? 0
+                : error_set(err, &kind_record_damaged, "'%s' is damaged: not all notifications can be sent",
+                            path);
 }
 
 void run_store_load_secret_values(const struct run_store *store, const char *name, struct strlist *values)

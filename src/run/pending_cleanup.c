@@ -161,7 +161,7 @@ int pending_cleanup_finish(struct run_context *context, struct run *run, struct 
     }
     AUTO_FREE char *joined = strlist_join(&names, ", ");
     error_set(err, &kind_not_proven,
-              "it is not proven that run '%s' is gone from %s, which did not answer before", run->name,
+              "could not verify that run '%s' has stopped on %s, which did not answer before", run->name,
               joined);
-    return error_hint(err, "`mtlaunch stop %s` again is safe", run->name);
+    return error_hint(err, "repeat `mtlaunch stop %s`, which is safe", run->name);
 }

@@ -28,7 +28,7 @@ struct removal {
     struct run_context *context;
     const struct run *run;
     struct had_ranks *ranks; /* one a node */
-    size_t turn;             /* of its ranks, this one is asked for */
+    size_t turn;             /* index of the rank that is asked for now */
     struct node_failures failures;
 };
 
@@ -99,7 +99,7 @@ static int judge_removal(const struct removal *removal, size_t node, const struc
                   run->name);
         return error_hint(err, "`mtlaunch stop %s` ends them", run->name);
     }
-    /* Not this run's, whatever its name: left alone, and no reason to keep our record. */
+    /* The files belong to another run of this name: they stay, and do not keep this record. */
     report_warn(removal->context, "%s: the files of '%s' there belong to another run of this name; they stay",
                 run->nodes[node].label, run->name);
     return 0;
@@ -143,7 +143,7 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
     int result = node_set_open_run(&set, removal->context, removal->run, err);
     if (result != 0 && force) {
         node_set_close(&set);
-        return 0; /* what stays there was told before: see check_nothing_lives */
+        return 0; /* check_nothing_lives has reported what stays there */
     }
     for (size_t i = 0; i < removal->run->nodes_len; i++) {
         turns = removal->ranks[i].len > turns ? removal->ranks[i].len : turns;
@@ -157,7 +157,8 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
     return result;
 }
 
-/* With force: what stays on nodes that could not be asked. False: a process of the run lives on one. */
+/* With force: report what stays on nodes that could not be asked. False: a process of the run lives on one.
+ */
 static bool pass_over(const struct removal *removal)
 {
     for (size_t i = 0; i < removal->failures.len; i++) {
@@ -185,9 +186,10 @@ static int conclude(const struct removal *removal, bool force, struct error *err
     error_set(err, worst.kind,
               "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
               removal->failures.count, run->nodes_len);
-    return error_hint(
-        err, "`mtlaunch remove %s --artifacts` again is safe; --force forgets the run and leaves them there",
-        run->name);
+    return error_hint(err,
+                      "repeat `mtlaunch remove %s --artifacts`, which is safe; --force forgets the run and "
+                      "leaves them there",
+                      run->name);
 }
 
 static int remove_artifacts(struct run_context *context, const struct run *run, bool force, struct error *err)
@@ -261,8 +263,8 @@ static int forget_unasked(struct run_context *context, const struct run *run, co
 }
 
 /*
- * With the record goes the way to its processes: look before. What does not answer is named and does not keep
- * the record of a run that has ended, or that of a run on a dead cluster would stay for ever.
+ * Without the record nobody finds the run's processes any more, so check first that none is left. Nodes that
+ * do not answer are named and do not keep the record, or that of a run on a dead cluster would stay for ever.
  */
 static int check_nothing_lives(struct run_context *context, struct run *run, bool force, struct error *err)
 {
@@ -288,7 +290,7 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
         error_set(err, &kind_not_proven, "could not verify that nothing of run '%s' is left: %s", run->name,
                   lines);
         result =
-            error_hint(err, "free processes or memory there, then `mtlaunch remove %s` again", run->name);
+            error_hint(err, "free processes or memory there, then repeat `mtlaunch remove %s`", run->name);
     }
     if (result == 0) {
         report_forgotten(context, run, &found);
@@ -297,8 +299,7 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
     return result;
 }
 
-/* The lock is held: nobody starts the run anew meanwhile, and what is read now is what is removed. */
-/* Nodes that were written off: what may be left there ends now, or the run stays known. */
+/* Clean up nodes that were written off first; if that is not possible, the run is kept. */
 static int clean_before_forgetting(struct run_context *context, struct run *run, struct error *err)
 {
     struct run_stop_result ended = {0};
@@ -313,8 +314,9 @@ static int clean_before_forgetting(struct run_context *context, struct run *run,
     return result;
 }
 
-static int remove_held(struct run_context *context, const char *name,
-                       const struct run_remove_request *request, struct error *err)
+/* The lock is held, so that nobody starts the run meanwhile and what is read now is what is removed. */
+static int remove_locked(struct run_context *context, const char *name,
+                         const struct run_remove_request *request, struct error *err)
 {
     struct run run;
     int result = run_store_load(context->store, name, &run, err);
@@ -357,5 +359,5 @@ int run_remove(struct run_context *context, const char *name, const struct run_r
         }
     }
     AUTO_CLOSE int lock = run_lock(context, name, true, err);
-    return lock < 0 ? -1 : remove_held(context, name, request, err);
+    return lock < 0 ? -1 : remove_locked(context, name, request, err);
 }

@@ -49,7 +49,7 @@ static void add_variable(json_t *array, const char *const *environ_, const char 
     }
 }
 
-/* Of the caller's environment what the job was made with: shortcuts, -e NAME, pass_env. */
+/* The variables of the caller's environment that the job was made with: shortcuts, -e NAME, pass_env. */
 static json_t *environ_json(const struct run_start_request *request, const char *const *environ_)
 {
     static const char *const shortcuts[] = {"CONTAINER_NAME", "ZERO_STAGE",  "NPROC_PER_NODE",
@@ -76,7 +76,7 @@ static int save(const struct run_context *context, const char *name, const json_
 {
     AUTO_FREE char *text = json_dumps(object, JSON_INDENT(1));
     if (!text) {
-        return error_set(err, &kind_local, "what a restart needs can't be written as JSON");
+        return error_set(err, &kind_local, "the data for a restart can't be written as JSON");
     }
     return run_store_save_respawn(context->store, name, text, err);
 }
@@ -130,7 +130,7 @@ bool run_respawn_has(const struct run_store *store, const char *name)
 
 static int damaged(const char *name, struct error *err)
 {
-    return error_set(err, &kind_local, "what a restart of run '%s' needs is not there or damaged", name);
+    return error_set(err, &kind_local, "the data to restart run '%s' is missing or damaged", name);
 }
 
 static void read_host(const json_t *object, struct host *host)

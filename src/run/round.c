@@ -99,7 +99,7 @@ static bool is_wanted(const struct round *round, size_t node)
     return !question->wanted || question->wanted(question->ctx, node);
 }
 
-/* Keep as many questions open as the fan-out allows: no call is built before its turn. */
+/* Keep as many questions open as the fan-out allows; a call is built only when it is sent. */
 static void round_advance(struct round *round)
 {
     size_t count = round->set->labels.len;

@@ -85,13 +85,13 @@ static int open_folder(struct save *save, const char *folder, struct error *err)
     if (!absolute || access(absolute, W_OK | X_OK) != 0) {
         error_set_errno(err, &kind_local, errno, "cannot write to '%s'", folder);
         free(absolute);
-        return error_hint(err, "name a folder for --save in which you may write");
+        return error_hint(err, "name a folder for --save that you can write to");
     }
     save->folder = absolute;
     return 0;
 }
 
-/* Files that are not there yet are noted before they are made: whatever ends this process, they are known. */
+/* New files are recorded before they are made, so that they are known even if this process dies. */
 static int prepare_files(struct save *save, const char *folder, const bool *selected, struct error *err)
 {
     const struct run *run = save->run;
@@ -136,7 +136,7 @@ static void tell_reasons(const struct save *save)
             continue;
         }
         hostlist_fold_names(labels.items, labels.len, &names);
-        report_warn(save->context, "%s: %s; the log is saved anew, and that file is kept%s '%s'",
+        report_warn(save->context, "%s: %s; the log is saved to a new file, and the old one is kept%s '%s'",
                     str_text(&names), reasons[reason], labels.len > 1 ? ", as in" : " as", older);
     }
 }

@@ -66,7 +66,7 @@ static int write_failed(const struct save_file *file, struct error *err)
     return -1;
 }
 
-/* What is there is not the beginning of the log: begin again, in a file of its own. */
+/* The file does not hold the beginning of the log: begin again, in another file. */
 static int begin_again(struct save_file *file, enum save_reason reason)
 {
     if (file->fd >= 0) {

@@ -96,7 +96,7 @@ static void signal_failed(void *ctx, size_t node, const struct error *error, boo
     node_failures_set(&round->failures, node, error);
 }
 
-/* Nodes that have ended already are no failure when nobody named them and another node got the signal. */
+/* Ended nodes are no failure when they were not named and another node got the signal. */
 static void forgive_ended(struct signal_round *round)
 {
     if (round->request->nodes->len > 0 || round->sent == 0) {

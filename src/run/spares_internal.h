@@ -13,7 +13,7 @@ struct start;
 size_t run_count_spares(struct run *run);
 
 /*
- * Take the next spare for that node's rank: it leaves the list, is noted as an event and told with why
+ * Take the next spare for that node's rank: it leaves the list, is noted as an event and reported with why
  * ("does not answer"). keep: replace the host in what a restart needs, too. 1: host (released by the caller)
  * is the spare; 0: there is none; -1 with err: kind_local.
  */

@@ -5,8 +5,9 @@
 #include "run/usecase.h"
 
 /*
- * A signal ends this process before the stop of a live run is proven, or it may: see that a process stays
- * which goes on with it. A supervisor that lives is one; else the context starts one, once.
+ * A signal ends this process, or may end it, before the stop of a live run is verified: make sure that a
+ * process remains that goes on with it. That is the supervisor, if it lives; else the context starts one,
+ * once.
  */
 void run_leave_stand_in(struct run_context *context, const char *name);
 

@@ -181,8 +181,8 @@ static void say_what_may_run(const struct start *start)
 }
 
 /*
- * End what was started; what caused it is in cause (reason of the run). err gets the error that outweighs it:
- * not_proven, or what interrupted the roll-back. 0 when nothing is left anywhere.
+ * End what was started; run->reason says why. err gets an error that outweighs that: not_proven, or what
+ * interrupted the roll-back. 0 when nothing is left anywhere.
  */
 static int roll_back(struct start *start, struct error *err)
 {
@@ -234,7 +234,7 @@ static bool anything_touched(const struct start *start)
     return false;
 }
 
-/* Who could not start has failed, also where the way back found it running and stopped it. */
+/* A node that could not start has failed, even when the roll-back found it running and stopped it. */
 static void keep_failures(const struct start *start)
 {
     for (size_t i = 0; i < start->failures.len; i++) {
@@ -251,7 +251,7 @@ static void keep_failures(const struct start *start)
     }
 }
 
-/* Nodes ended early, and nothing worse happened: the run has failed as a started one does. */
+/* Did nodes end early, and nothing worse happen? Then the run has failed as a started run does. */
 static bool is_run_failure(const struct start *start)
 {
     bool any = false;
@@ -264,7 +264,7 @@ static bool is_run_failure(const struct start *start)
     return any;
 }
 
-/* The reason of the run, by the node that failed first. err (may be NULL) gets it too. */
+/* Set the reason of the run: that of the node that failed first. err (may be NULL) gets it too. */
 static void explain(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -285,7 +285,7 @@ static void explain(struct start *start, struct error *err)
     }
 }
 
-/* The start has failed as err says: leave nothing behind and say so in the record. Returns -1. */
+/* The start has failed with err: leave nothing running and record the failure. Returns -1. */
 static int fail(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -302,16 +302,17 @@ static int fail(struct start *start, struct error *err)
         explain(start, worse.kind ? NULL : err);
     }
     if (start->request->is_restart) {
-        run->stopping = true; /* whoever restarts it says what becomes of it */
+        run->stopping = true; /* the restart that called decides what comes next */
         judge_run(run, clock_real_ms());
         run_save_record(start->context, run, NULL);
         return -1;
     }
-    run_save_state(start->context, run, NULL); /* the failure itself is what the caller must hear of */
+    run_save_state(start->context, run,
+                   NULL); /* the caller needs the failure of the start, not that of saving it */
     return -1;
 }
 
-/* Some nodes failed in a step: tell them, and make one error of it all. Returns -1. */
+/* Some nodes failed in a step: report them, and make one error of all. Returns -1. */
 static int nodes_failed(struct start *start, const char *step, struct error *err)
 {
     struct error worst = ERROR_INIT;
@@ -390,12 +391,12 @@ static int attempt(struct start *start, struct error *err)
     }
     run->starting = false;
     run->restarting = false;
-    /* Before the record: a run that has ended by now says so after it. */
+    /* Before the record is saved, so that the event of a run that has ended already comes after this one. */
     run_note_event(start->context, run, "started", NULL, "attempt %u on %zu node%s, master %s port %u",
                    run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
                    run->master_port);
     if (!run_has_open_node(run)) {
-        run_report_leftovers(&start->set, run, false); /* nobody will watch a run that is over by now */
+        run_report_leftovers(&start->set, run, false); /* nobody will watch a run that has ended already */
     }
     return run_save_state(start->context, run, err);
 }
@@ -439,7 +440,7 @@ static int try_hosts(struct start *start, struct error *err)
         result = node_set_open_run(&start->set, start->context, run, err);
     }
     if (result == 0 && start->request->watched) {
-        result = node_set_hold(&start->set, err); /* said here, before any node is touched */
+        result = node_set_hold(&start->set, err); /* checked here, before any node is touched */
     }
     if (result == 0) {
         result = run_save_record(start->context, run, err);
@@ -456,7 +457,7 @@ static int try_hosts(struct start *start, struct error *err)
     return result;
 }
 
-/* Ends, for each turn but the last takes a spare. */
+/* This ends: each repetition takes a spare. */
 static int try_once(struct start *start, struct error *err)
 {
     int result = try_hosts(start, err);
@@ -466,8 +467,8 @@ static int try_once(struct start *start, struct error *err)
     return result;
 }
 
-/* Starts that met at one port shall not meet at the next. */
-static void pause_by_chance(void)
+/* Random delay, so that two starts that raced for a port do not race for the next one. */
+static void pause_randomly(void)
 {
     uint32_t chance = 0;
     if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance)) {
@@ -478,7 +479,7 @@ static void pause_by_chance(void)
     nanosleep(&pause, NULL);
 }
 
-/* Another run may take a port that was found free. */
+/* Try another port when another run has taken the one that was found free. */
 static int try_ports(struct start *start, struct error *err)
 {
     const struct run *run = start->run;
@@ -489,13 +490,13 @@ static int try_ports(struct start *start, struct error *err)
          (run->state == RUN_FAILED || start->request->is_restart);
          i++) {
         report_info(start->context, "trying again with another master port");
-        pause_by_chance();
+        pause_randomly();
         result = try_once(start, err);
     }
     return result;
 }
 
-/* A record of that name may stand there already: is a new attempt allowed? */
+/* There is a record of that name already: is a new attempt allowed? */
 static int check_existing(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -515,7 +516,8 @@ static int check_existing(struct start *start, struct error *err)
     return 0;
 }
 
-/* The record may say `running` only because nobody has looked since: look, before the lock is taken. */
+/* The record may say `running` only because nobody has observed the run since: do so before taking the lock.
+ */
 static void refresh_existing(struct run_context *context, const char *name)
 {
     struct run run;

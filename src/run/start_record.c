@@ -126,7 +126,7 @@ void start_fill_record(struct start *start)
     run->ended_ms = 0;
     run->master_port = 0;
     if (start->recorded) {
-        /* another try of the same start */
+        /* this is another try of the same start */
     } else if (start->request->is_restart) {
         run->restarts++; /* the record's policy goes on: spares may have been taken */
     } else {

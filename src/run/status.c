@@ -17,7 +17,7 @@
 #define FINISH_MS       4000
 #define FINISH_PAUSE_MS 50
 
-/* Has the run come to an end that the spec answers with another attempt? Then it has not ended. */
+/* Will the run's supervisor begin another attempt? Then the run has not ended. */
 static bool will_restart(const struct run_context *context, const struct run *run)
 {
     AUTO_FREE int64_t *silent = xcalloc(run->nodes_len, sizeof(int64_t));
@@ -36,8 +36,8 @@ static bool is_supervised(const struct run_context *context, const struct run *r
 }
 
 /*
- * The run's end is its supervisor's to write down (with the last lines of its log): give it a moment. True
- * when it did, run is what it wrote then.
+ * The supervisor records the end of a run, with the last lines of its log: give it a moment. True when it
+ * has: run is the record it wrote.
  */
 static bool supervisor_finishes(const struct run_context *context, struct run *run)
 {
@@ -60,11 +60,11 @@ static bool supervisor_finishes(const struct run_context *context, struct run *r
     return false;
 }
 
-/* What was seen goes into the record; the lock is held and released. */
+/* Save what was observed. The lock is held, and released here. */
 static int keep_what_was_seen(struct run_context *context, struct run *run, int lock, struct error *err)
 {
     if (will_restart(context, run)) {
-        run->stopping = run->restarting = true; /* whoever supervises it goes on from here */
+        run->stopping = run->restarting = true; /* the supervisor goes on from here */
     } else if (!run_state_is_live(judge_run(run, clock_real_ms()))) {
         close(lock);
         if (supervisor_finishes(context, run)) {
@@ -80,13 +80,13 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
     }
     struct error unkept = ERROR_INIT;
     if (run_save_state(context, run, &unkept) != 0) {
-        report_warn(context, "%s; what the nodes said is shown all the same", unkept.text);
+        report_warn(context, "%s; what the nodes said is shown anyway", unkept.text);
     }
     close(lock);
     return 0;
 }
 
-/* An ended run that left something behind: does it still live? What does not answer stays as it was seen. */
+/* An ended run left processes behind: do they still live? Nodes that do not answer keep what is recorded. */
 static int look_at_left_over(struct run_context *context, struct run *run, struct error *err)
 {
     struct node_set set;

@@ -107,7 +107,7 @@ static void add_cleaned(const struct stop_round *round, size_t node, const struc
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 
-/* A run that was started inside this one is not stopped with it; say so. A run's id is its name and 9
+/* Warn of runs that were started inside this one: they are not stopped with it. A run's id is its name and 9
  * characters. */
 static void report_inner(const struct stop_round *round, const char *label, const struct strlist *inner)
 {
@@ -127,7 +127,8 @@ static void report_inner(const struct stop_round *round, const char *label, cons
     }
 }
 
-/* What kept the node from a proof, as an error of the node. Survivors that it knows are named all the same.
+/* The node could not verify that nothing is left: an error of the node. Survivors that it knows are named
+ * anyway.
  */
 static int unproven_error(const struct stop_round *round, size_t node, const struct node_stop *stop,
                           struct error *err)
@@ -243,10 +244,11 @@ int run_unproven_error(const struct run *run, const struct run_stop_result *resu
     for (size_t i = 0; i < result->unproven.len && i < 8; i++) {
         str_addf(&names, "; %s", result->unproven.items[i]);
     }
-    error_set(err, &kind_not_proven, "it is not proven that run '%s' is gone from %zu of %zu nodes%s",
+    error_set(err, &kind_not_proven, "could not verify that run '%s' has stopped on %zu of %zu nodes%s",
               run->name, unproven, run->nodes_len, str_text(&names));
     return error_hint(
-        err, "`mtlaunch stop %s` again is safe; --give-up writes off nodes that can't be reached", run->name);
+        err, "repeat `mtlaunch stop %s`, which is safe; --give-up writes off nodes that can't be reached",
+        run->name);
 }
 
 void run_report_stopped(const struct run_context *context, const struct run *run, const bool *nodes)
@@ -270,7 +272,7 @@ static void write_off(struct run *run, const bool *silent)
     }
 }
 
-/* All nodes were asked: what that makes of the run. */
+/* All nodes were asked: set the state of the run. */
 static int stop_conclude(struct run_context *context, struct run *run,
                          const struct stop_nodes_request *request, bool give_up,
                          const struct run_stop_result *result, size_t unproven, const bool *silent,
@@ -300,13 +302,14 @@ static int stop_conclude(struct run_context *context, struct run *run,
     }
     run_unproven_error(run, result, unproven, err);
     if (give_up) {
-        error_hint(err, "these nodes were written off; what is left there ends when they are next reached");
+        error_hint(err,
+                   "these nodes were written off; what is left there is ended when they are next reached");
     }
     return -1;
 }
 
-int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,
-                  const char *why, struct run_stop_result *result, struct error *err)
+int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,
+                    const char *why, struct run_stop_result *result, struct error *err)
 {
     struct run_context *context = set->context;
     struct error unkept = ERROR_INIT;
@@ -318,15 +321,15 @@ int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_reque
         for (size_t i = 0; i < run->nodes_len; i++) {
             missed[i] = run->nodes[i].stop_missed;
             run->nodes[i].stop_missed =
-                false; /* should this process die now, this stop may have reached it */
+                false; /* if this process dies now, this stop may have reached the node */
         }
         run->stopping = true;
         run->starting = false;
         run->restarting = false;
         run->state = RUN_STOPPING;
         if (run_save_record(context, run, &unkept) != 0) {
-            /* The training is to end all the same: a full disk here is no reason to let it run on. */
-            report_warn(context, "%s; stopping all the same", unkept.text);
+            /* A full disk on the head is no reason to let the training run on. */
+            report_warn(context, "%s; stopping anyway", unkept.text);
         }
         run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, request.signal,
                        request.grace_s);
@@ -335,7 +338,8 @@ int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_reque
     AUTO_FREE bool *silent = xcalloc(run->nodes_len, sizeof(bool));
     if (run_stop_nodes(set, run, &request, result, &unproven, silent) != 0) {
         if (!request.sweep) {
-            run_save_record(context, run, NULL); /* what is known so far; the interruption is the news */
+            run_save_record(context, run,
+                            NULL); /* save what is known so far; the error to report is the interruption */
             run_leave_stand_in(context, run->name);
         }
         node_set_interrupted_error(set, err);
@@ -352,7 +356,7 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
 {
     *result = (struct run_stop_result){0};
     run_init(run);
-    /* Without a record there is nothing to take turns on, and no lock file shall be left behind. */
+    /* Without a record there is nothing to lock, and no lock file must be left behind. */
     if (!run_store_has(context->store, name)) {
         return run_store_load(context->store, name, run, err);
     }
@@ -367,7 +371,7 @@ int run_stop(struct run_context *context, const char *name, const struct run_sto
             .signal = request->signal ? request->signal : run->stop_signal,
             .grace_s = request->grace_given ? request->grace_s : run->stop_grace_s,
         };
-        code = run_stop_held(&set, run, how, request->give_up, "asked for", result, err);
+        code = run_stop_locked(&set, run, how, request->give_up, "asked for", result, err);
     }
     if (code == 0) {
         code = pending_cleanup_finish(context, run, result, err);

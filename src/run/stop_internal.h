@@ -25,8 +25,9 @@ struct stop_nodes_request {
 
 /*
  * Ask nodes to end what is the run's; run's nodes follow the answers, survivors and ended leftovers go to
- * result, failures are told. *unproven: how many nodes did not answer or still hold something; silent (may
- * be NULL, one a node): which did not answer. 0, or -1 when interrupted (what did not answer is unproven).
+ * result, failures are reported. *unproven: how many nodes did not answer or still hold something; silent
+ * (may be NULL, one a node): which did not answer. 0, or -1 when interrupted (what did not answer is
+ * unproven).
  */
 int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
                    struct run_stop_result *result, size_t *unproven, bool *silent);
@@ -42,12 +43,12 @@ int run_clean_up_node(struct node_set *set, struct run *run, const struct run_cl
 void run_report_stopped(const struct run_context *context, const struct run *run, const bool *nodes);
 
 /*
- * Stop a run whose lock is held: the record says `stopping` until it is proven that nothing is left. why: for
- * the event. request.repeated, missed and sweep are set here. Errors: not_proven (7), what interrupted it,
- * kind_local.
+ * Stop a run whose lock is held: the record says `stopping` until it is verified that nothing is left. why:
+ * for the event. request.repeated, missed and sweep are set here. Errors: not_proven (7), what interrupted
+ * it, kind_local.
  */
-int run_stop_held(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,
-                  const char *why, struct run_stop_result *result, struct error *err);
+int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_request request, bool give_up,
+                    const char *why, struct run_stop_result *result, struct error *err);
 
 /* The error for nodes on which something may still live (7). Returns -1. */
 int run_unproven_error(const struct run *run, const struct run_stop_result *result, size_t unproven,

@@ -123,7 +123,7 @@ static void explain(void *ctx)
     supervise_explain(ctx);
 }
 
-/* What watches have brought, with an event for each node that changed. */
+/* Apply what the watches brought, with an event for each node that changed. */
 static void take_news(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -173,7 +173,7 @@ static void check_alone(struct supervise_loop *loop)
     loop->reported_alone = alone;
 }
 
-/* The event of a stall: the last line of each node, and who is behind the others. */
+/* The event of a stall: the last line of each node, and which nodes are behind the others. */
 static void report_stall(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -235,7 +235,7 @@ static int stop_now(struct supervise_loop *loop, const char *why, struct error *
         .conclude = explain,
         .ctx = loop,
     };
-    int code = run_stop_held(&loop->set, run, request, false, why, &result, err);
+    int code = run_stop_locked(&loop->set, run, request, false, why, &result, err);
     run_stop_result_release(&result);
     return code;
 }
@@ -278,8 +278,8 @@ int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long l
 }
 
 /*
- * A stop was begun and did not come to its proof: carry on. A node that does not answer says itself when it
- * is back; others are asked again with growing pauses.
+ * A stop was begun and could not be verified: go on with it. A node that does not answer is waited for by its
+ * watch; others are asked again with growing pauses.
  */
 static int carry_on_stop(struct supervise_loop *loop, struct error *err)
 {
@@ -287,9 +287,9 @@ static int carry_on_stop(struct supervise_loop *loop, struct error *err)
     const int64_t *silent = watchers_silent_since(loop->watchers);
     struct error one = ERROR_INIT;
     if (!loop->stays) {
-        error_set(err, &kind_not_proven, "the last stop of run '%s' did not prove that everything is gone",
-                  run->name);
-        return error_hint(err, "`mtlaunch stop %s` again is safe", run->name);
+        error_set(err, &kind_not_proven,
+                  "the last stop of run '%s' could not verify that everything has stopped", run->name);
+        return error_hint(err, "repeat `mtlaunch stop %s`, which is safe", run->name);
     }
     for (size_t i = 0; i < run->nodes_len && loop->tries > 0; i++) {
         if (silent[i] != 0 && run->nodes[i].state == NODE_LOST) {
@@ -310,7 +310,7 @@ static int carry_on_stop(struct supervise_loop *loop, struct error *err)
     return node_set_is_interrupted(&loop->set) ? node_set_interrupted_error(&loop->set, err) : 0;
 }
 
-/* What the decision says in words. */
+/* The reason of a decision, as text. */
 static char *decision_reason(const struct supervise_loop *loop, const struct policy_decision *decision)
 {
     const struct run *run = loop->run;
@@ -344,7 +344,7 @@ static struct policy_decision decide(const struct supervise_loop *loop)
     return decision;
 }
 
-/* The supervisor goes on with a stop that did not come to its proof. */
+/* The supervisor keeps trying when a stop could not be verified. */
 static int tolerate_unproven(struct supervise_loop *loop, int code, struct error *err)
 {
     if (code != 0 && loop->stays && !node_set_is_interrupted(&loop->set)) {
@@ -396,7 +396,7 @@ int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err)
     return tolerate_unproven(loop, stop_now(loop, why, err), err);
 }
 
-/* Write the record when it says something new. */
+/* Save the record if it has changed. */
 static int keep_if_changed(struct supervise_loop *loop, struct error *err)
 {
     enum run_state before = loop->run->state;
@@ -477,7 +477,7 @@ int supervise_once(struct supervise_loop *loop, struct error *err)
     }
     AUTO_CLOSE int lock = run_lock(loop->context, run->name, false, err);
     if (lock < 0) {
-        return lock == -2 ? 0 : -1; /* another command is at it: the next second comes soon */
+        return lock == -2 ? 0 : -1; /* another command holds it: try again in a second */
     }
     if (reload(loop, err) != 0) {
         return -1;
@@ -485,7 +485,8 @@ int supervise_once(struct supervise_loop *loop, struct error *err)
     loop->due = false;
     int result = 0;
     if (run->attempt != attempt && loop->stays) {
-        loop->superseded = true; /* by the start of that attempt, which may tell others */
+        loop->superseded =
+            true; /* by the start of that attempt, which has its own supervisor and notifications */
         return 0;
     }
     if (run->attempt == attempt && run_state_is_live(run->state)) {

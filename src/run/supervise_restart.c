@@ -21,7 +21,7 @@ bool supervise_can_restart(const struct supervise_loop *loop)
     return run_respawn_has(loop->context->store, loop->run->name);
 }
 
-/* No further attempt: what is known makes the outcome. */
+/* There will be no further attempt: finish the run with what is known. */
 static int finish_without_restart(struct supervise_loop *loop, const char *why, struct error *err)
 {
     struct run *run = loop->run;
@@ -51,7 +51,7 @@ static bool take_spare(struct supervise_loop *loop, size_t node)
     return true;
 }
 
-/* What became of the attempt, for the list of them. */
+/* Record the outcome of the attempt in the list of attempts. */
 static void finish_attempt(struct run *run)
 {
     struct run_attempt *attempt = run_current_attempt(run);
@@ -65,7 +65,7 @@ static int wait_longer(struct supervise_loop *loop, const char *label, const cha
 {
     loop->retry_ms = clock_mono_ms() + policy_retry_ms(++loop->tries, UINT32_MAX / 2);
     if (loop->tries == 1) {
-        report_warn(loop->context, "%s %s: no restart before that is over", label, why);
+        report_warn(loop->context, "%s %s: the restart waits until that is over", label, why);
     }
     return run_save_record(loop->context, loop->run, NULL);
 }
@@ -97,7 +97,7 @@ static int conclude_end(struct supervise_loop *loop, const struct run_stop_resul
     return run_save_record(loop->context, run, err);
 }
 
-/* A node that did not answer and has no spare says itself when it is back. */
+/* A node that did not answer and has no spare is waited for: its watch reports when it is back. */
 static bool waits_for_node(const struct supervise_loop *loop)
 {
     const struct run *run = loop->run;
@@ -132,7 +132,8 @@ static int end_attempt(struct supervise_loop *loop, struct error *err)
     }
     int code = run_stop_nodes(&loop->set, run, &request, &result, &unproven, silent);
     if (code != 0) {
-        run_save_record(loop->context, run, NULL); /* what is known so far; the interruption is the news */
+        run_save_record(loop->context, run,
+                        NULL); /* save what is known so far; the error to report is the interruption */
         code = node_set_interrupted_error(&loop->set, err);
     } else {
         code = conclude_end(loop, &result, silent, err);
@@ -188,10 +189,10 @@ static int begin_next(struct supervise_loop *loop, struct error *err)
                 why.text);
     if (run->restarts == restarts) {
         return finish_without_restart(loop, why.text,
-                                      err); /* it can't even be planned: no try will be better */
+                                      err); /* it cannot even be planned, so another try would fail too */
     }
     if (why.kind == &kind_run_live && run->restarts > 0) {
-        run->restarts--; /* a start that was cut off came to its end after all: end it, then this one counts
+        run->restarts--; /* a start that was cut off has succeeded after all: end it first, then start
                           */
     } else if (run->restarts >= run->policy.restart_max) {
         return finish_without_restart(loop, "restart.max attempts were made", err);

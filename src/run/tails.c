@@ -14,11 +14,11 @@
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
 #define AHEAD_BYTES                                                                                          \
-    ((size_t)256 << 10)   /* of each of them; a longer one is asked for again when its turn comes */
-#define REST_MS     30000 /* in which a log that is read to its end brings … */
+    ((size_t)256 << 10)   /* of each of them; a longer one is requested again when it is to be printed */
+#define REST_MS     30000 /* a log that is read to its end must bring within this time … */
 #define REST_BYTES  1024  /* … at least this much, or all that is left */
 #define EXIT_SHRANK 75    /* of the node's script: the followed log became shorter */
-#define RETRIES_MAX 5     /* in a row without a byte, of a run that has ended or a log that never began */
+#define RETRIES_MAX 5     /* in a row without a byte, for a run that has ended or a log that never began */
 
 struct tail {
     struct tails *tails;
@@ -58,7 +58,7 @@ static bool has_sink(const struct tails *tails)
     return tails->sink.begin;
 }
 
-/* All logs come at once, none has to wait for its turn. */
+/* All logs are read at once; none waits for another. */
 static bool is_parallel(const struct tails *tails)
 {
     return tails->options.follow || has_sink(tails);
@@ -88,14 +88,14 @@ static void flush(struct tail *tail)
 
 /* --- one tail ----------------------------------------------------------------------------------- */
 
-/* What was read of the log is no longer in it: the rest is of another file, as it were. */
+/* The log became shorter: what was read is no longer in it, so it is read from its start. */
 static void start_over(struct tail *tail)
 {
     const struct run_context *context = tail->tails->set->context;
     const struct run_observer *observer = context->observer;
     const struct run_node *node = &tail->tails->run->nodes[tail->node];
     if (observer->log_end) {
-        observer->log_end(observer->ctx, node->rank, node->label); /* of a line that has no end any more */
+        observer->log_end(observer->ctx, node->rank, node->label); /* for a line whose end will not come */
     }
     report_warn(context, "%s: its log became shorter; it is read from its start", node->label);
     tail->next = tail->answer.offset;
@@ -208,7 +208,7 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
     }
     if (!begun && tail->answer.header) {
         ask_begun(&tail->ask);
-        if (!tail->tails->options.follow) { /* a follower brings news when there is news */
+        if (!tail->tails->options.follow) { /* a follower may be silent for long */
             start_timer(tail);
         }
     }
@@ -238,7 +238,7 @@ static void tail_end(struct tail *tail, const struct error *error)
     }
 }
 
-/* Does the run still live, as far as its record says? */
+/* Is the run still live, according to its record? */
 static bool run_lives(const struct tails *tails)
 {
     struct run fresh;
@@ -251,8 +251,8 @@ static bool run_lives(const struct tails *tails)
 }
 
 /*
- * The connection broke in mid-log: take it up again a little later, where it broke, as often as it takes
- * while the run lives.
+ * The connection broke within the log: retry a little later, from where it broke, as often as needed while
+ * the run lives.
  */
 static bool retry_later(struct tail *tail, const struct error *error)
 {
@@ -279,7 +279,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     struct error err = tail->error.kind ? tail->error : result->error;
     stop_timer(tail);
     if (tail->late && is_whole(tail) && !tail->pausing) {
-        err = ERROR_INIT; /* all of it came, only the end of the command did not */
+        err = ERROR_INIT; /* the whole log came, only the end of the command did not */
     } else if (tail->late) {
         error_set(&err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
                   REST_BYTES, REST_MS / 1000);
@@ -346,7 +346,7 @@ static void init_tail(struct tail *tail, struct tails *tails, size_t node)
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* Give the turn on while the one that has it is at its end, and read ahead behind it. */
+/* Go on to the next log while the current one has ended, and read ahead of it. */
 static void tails_advance(struct tails *tails)
 {
     const struct run_observer *observer = tails->set->context->observer;

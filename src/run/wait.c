@@ -20,7 +20,7 @@
 #define DRAIN_MS       10000 /* the run has ended: time for the last bytes of its logs */
 #define BEAT_MS        60000 /* of the supervisor's file */
 #define CLEANUP_MS     30000 /* between two tries to reach a node of an earlier attempt */
-#define TAKE_OVER_MS   100   /* between two looks whether the process before has gone */
+#define TAKE_OVER_MS   100   /* between two checks whether the previous process has ended */
 #define CLEANUP_MAX_MS (24 * 3600 * INT64_C(1000))
 
 static void tick(struct supervise_loop *loop, unsigned ms)
@@ -43,7 +43,7 @@ static void drain_logs(struct supervise_loop *loop)
 
 /* --- limits ------------------------------------------------------------------------------------- */
 
-/* Nobody but the supervisor waits for nodes that do not come back. */
+/* Only the supervisor waits without limit for nodes that do not answer. */
 static int check_lost(struct supervise_loop *loop, struct error *err)
 {
     const struct run *run = loop->run;
@@ -123,14 +123,15 @@ static int outcome(const struct run *run, struct error *err)
     case RUN_LOST:
         break;
     }
-    if (run->reason && text_starts(run->reason, "run '")) { /* a start that failed: it names the run itself */
+    if (run->reason &&
+        text_starts(run->reason, "run '")) { /* the reason of a failed start names the run already */
         return error_set(err, &kind_run_failed, "%s", run->reason);
     }
     return error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,
                      run->reason ? run->reason : "no reason is known");
 }
 
-/* Ctrl-C or TERM: with stop_on_signal the run ends too. err holds the interruption, or what outweighs it. */
+/* Ctrl-C or TERM: with stop_on_signal the run is stopped too. err gets the interruption, or a worse error. */
 static int interrupted(struct supervise_loop *loop, struct error *err)
 {
     struct error worse = ERROR_INIT;
@@ -179,7 +180,7 @@ static void beat(struct supervise_loop *loop)
     }
 }
 
-/* Trouble of this machine's (a full disk) passes, or it does not: the supervisor stays at its post. */
+/* A local problem, such as a full disk, does not end the supervisor. */
 static bool outlasts(struct supervise_loop *loop, struct error *err)
 {
     if (!loop->stays || err->kind->exit_code != kind_local.exit_code) {
@@ -239,7 +240,7 @@ static int finish_cleanups(struct supervise_loop *loop, struct error *err)
                 return node_set_interrupted_error(&loop->set, err);
             }
             if (run_store_stamp(loop->context->store, loop->run->name) != loop->record_stamp) {
-                return 0; /* somebody has started it again, stopped it or removed it */
+                return 0; /* another command has started, stopped or removed it */
             }
         }
     }
@@ -248,7 +249,7 @@ static int finish_cleanups(struct supervise_loop *loop, struct error *err)
 
 static int supervise_to_end(struct supervise_loop *loop, struct error *err)
 {
-    /* With logs also an ended run is opened: a job may be over before its waiting begins. */
+    /* With logs an ended run is opened too: a short job may end before the wait begins. */
     int result = 0;
     if (run_state_is_live(loop->run->state) || loop->request->with_logs) {
         result = supervise_open(loop, err);
@@ -270,7 +271,7 @@ static int supervise_to_end(struct supervise_loop *loop, struct error *err)
 
 /* --- by the record ------------------------------------------------------------------------------ */
 
-/* While another process supervises the run. Returns 1 when it does no longer. */
+/* Wait while another process supervises the run. Returns 1 when it no longer does. */
 static int watch_record(struct run_context *context, const struct run_wait_request *request, struct run *run,
                         int64_t began_ms, struct error *err)
 {
@@ -383,7 +384,7 @@ static int take_post(struct run_context *context, const char *name, const struct
     return lock == -2 ? supervised_elsewhere(name, &other, err) : lock;
 }
 
-/* The same once the process that supervises the run has gone. -2: the run has ended by then. */
+/* The same, once the process that supervises the run has ended. -2: the run has ended by then. */
 static int take_over_post(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     const struct timespec pause = {.tv_nsec = TAKE_OVER_MS * INT64_C(1000000)};

@@ -13,7 +13,7 @@
 #include "watchers_internal.h"
 
 #define MISSED_BEATS 3
-#define MISSED_MS    5000 /* beyond the beats: a busy node, a slow line */
+#define MISSED_MS    5000 /* beyond the beats, for a busy node or a slow line */
 
 struct watcher {
     struct watchers *watchers;
@@ -22,7 +22,7 @@ struct watcher {
     unsigned failures; /* in a row */
     int64_t heard_ms;  /* monotonic; when it was asked, at first */
     bool mute;         /* cancelled because nothing came */
-    bool over;         /* what it said last cannot change any more */
+    bool over;         /* its last observation is final */
     bool has_news;
     bool has_seen;
     struct node_watch answer;
@@ -41,7 +41,7 @@ struct watchers {
     uint64_t *log_size;
 };
 
-/* Time in which this process could hear a node: not that in which it was suspended or busy. */
+/* Counts only the time in which this process listened, not that in which it was suspended or busy. */
 static int64_t now_ms(const struct watchers *watchers)
 {
     return fleet_now_ms(watchers->set->fleet);
@@ -116,10 +116,11 @@ static void on_done(void *ctx, const struct exec_result *result)
         watcher->why = result->error;
     }
     if (!watcher->why.kind) {
-        error_set(&watcher->why, &kind_connection_lost, "the watch there ended");
+        error_set(&watcher->why, &kind_connection_lost, "its watch ended");
     }
     int64_t *since = &watchers->silent_since_ms[watcher->node];
-    /* A watch that was heard a moment ago is first taken up again: a connection may break, the node lives. */
+    /* A watch that was heard a moment ago is restarted first: the connection may have broken while the node
+     * lives. */
     watcher->failures++;
     if (*since == 0 && (watcher->failures > 1 || result->error.kind != &kind_connection_lost)) {
         *since = now_ms(watchers);
@@ -205,7 +206,7 @@ void watchers_check(struct watchers *watchers)
         struct watcher *watcher = &watchers->items[i];
         if (watcher->ask.state == ASK_OPEN && !watcher->mute && now - watcher->heard_ms > limit) {
             watcher->mute = true;
-            error_set(&watcher->why, &kind_timed_out, "nothing was heard of it for %lld s",
+            error_set(&watcher->why, &kind_timed_out, "nothing was heard from it for %lld s",
                       (long long)(now - watcher->heard_ms) / 1000);
             ask_cancel(&watcher->ask);
         }
@@ -254,7 +255,7 @@ static void apply(struct watcher *watcher, struct run *run)
     }
 }
 
-/* All of them, not only news: run may have been read anew from a record that another command wrote. */
+/* Apply all, not only news: run may have been reloaded from a record that another command wrote. */
 void watchers_apply(struct watchers *watchers, struct run *run)
 {
     for (size_t i = 0; i < watchers->len; i++) {

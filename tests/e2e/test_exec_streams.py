@@ -116,7 +116,7 @@ def test_a_time_limit_while_the_reader_stands_still(lab):
         wait_for(lambda: not [p for p in lab.cluster.user_ps("node1") if p.name == "yes"], "its end", 8)
         os.close(writing)
         _, _, err = finish(process)
-        assert process.returncode == 5 and "nobody takes the output" in err
+        assert process.returncode == 5 and "nothing reads the output" in err
 
 
 def test_a_silent_host_takes_no_time_from_the_others(lab):

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Containers as such, on the node itself (with 10-frame.sh and 05-gate.sh): look at one, make one, remove one.
+# Containers as such, on the node itself (with 10-frame.sh and 05-entry.sh): look at one, make one, remove one.
 
 # Runs that live in the container, by the marks of their processes -> mt_runs. The list ends with "MTLAUNCH_RUN=.": one
 # without it is not whole. An image without a shell holds no runs.

@@ -24,7 +24,7 @@ static bool holds(const struct node_call *call, const char *text)
 }
 
 /* The bytes between the two nonce lines run on the node itself, what is behind them inside. */
-static void assert_gated(const struct node_call *call, const char *enter, const char *behind)
+static void assert_enters(const struct node_call *call, const char *enter, const char *behind)
 {
     const char *begin = str_text(&call->input);
     const char *end = strstr(begin + strlen(NONCE) + 1, "\n" NONCE "\n");
@@ -44,7 +44,7 @@ static void test_a_question_goes_inside(void **state)
     const struct node_target target = {
         .run = "r", .run_id = "r-1", .rank = 2, .attempt = 3, .place = container};
     node_request_observe(&target, &(struct node_observe_options){.gpus = true}, NONCE, &call);
-    assert_gated(&call, "\nmt_gate /bin/sh -s\n", "mt_all() {\n");
+    assert_enters(&call, "\nmt_entry /bin/sh -s\n", "mt_all() {\n");
     assert_true(holds(&call, "\nmt_engine='podman'\nmt_sudo='1'\nmt_container='c1'\nmt_user='it'\\''s'\n"
                              "mt_want_id='abc'\nmt_want_began='2026'\nmt_run_id='r-1'\nmt_attempt=3\n"));
     assert_true(holds(&call, "\nmt_inside=1\nmt_container='abc'\nmt_container_began='2026'\n"));
@@ -52,7 +52,7 @@ static void test_a_question_goes_inside(void **state)
     AUTO_NODE_CALL struct node_call outside = NODE_CALL_INIT;
     const struct node_target plain = {.run = "r", .run_id = "r-1", .attempt = 3};
     node_request_observe(&plain, &(struct node_observe_options){0}, NONCE, &outside);
-    assert_false(holds(&outside, "mt_gate"));
+    assert_false(holds(&outside, "mt_entry"));
     assert_true(holds(&outside, "\nmt_inside=\nmt_container=''\n"));
 }
 
@@ -65,7 +65,7 @@ static void test_a_command_goes_inside(void **state)
     const struct node_exec_options options = {.command = &command, .mark = "mark"};
     node_request_exec(&options, NONCE, &call);
     node_call_enter(&call, &container);
-    assert_gated(&call, "\nmt_gate /bin/sh -c 'exec /bin/sh -c ", NONCE "\n");
+    assert_enters(&call, "\nmt_entry /bin/sh -c 'exec /bin/sh -c ", NONCE "\n");
 }
 
 static void test_questions_about_containers(void **state)

@@ -90,7 +90,7 @@ static void test_damage_is_named_and_the_rest_is_used(void **state)
         file_write_atomic(fixture->file, cases[i].text, strlen(cases[i].text), 0600, NULL);
         assert_int_equal(run_store_load_notify(&fixture->store, "r", &loaded, &err), -1);
         assert_ptr_equal(err.kind, &kind_record_damaged);
-        assert_non_null(strstr(err.text, "is damaged: not all can be told"));
+        assert_non_null(strstr(err.text, "is damaged: not all notifications can be sent"));
         assert_int_equal(loaded.len, cases[i].targets);
         notify_targets_release(&loaded);
     }

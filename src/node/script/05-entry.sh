@@ -178,16 +178,16 @@ mt_enter() { # WORD…: what runs inside, with what is left of standard input
 
 # A shell that cannot fork ends with 2 (dash, busybox) or 254 (bash).
 # shellcheck disable=SC2317 # called by the trap
-mt_on_gate_exit() {
+mt_on_entry_exit() {
     case $? in
     2 | 254) printf '\n@@%s error=scan\n\n@@%s detail=cannot fork\n\n@@%s end=ok\n' "$mt_nonce" "$mt_nonce" "$mt_nonce" ;;
     esac
 }
 
-mt_gate() { # WORD…: what runs inside
+mt_entry() { # WORD…: what runs inside
     unset IFS
     export LC_ALL=C
-    trap mt_on_gate_exit EXIT
+    trap mt_on_entry_exit EXIT
     mt_check_engine
     mt_find_container
     if [ -n "$mt_lost" ]; then

@@ -32,7 +32,7 @@ static void set(struct str *out, const char *name, const char *value)
     str_add_char(out, '\n');
 }
 
-void node_gate_begin(struct str *out, const struct place *place, const char *verb, const char *nonce)
+void node_entry_begin(struct str *out, const struct place *place, const char *verb, const char *nonce)
 {
     str_addf(out, "%s\n", nonce);
     set(out, "nonce", nonce);
@@ -45,46 +45,46 @@ void node_gate_begin(struct str *out, const struct place *place, const char *ver
     set(out, "want_began", place->started);
 }
 
-void node_gate_add_value(struct str *out, const char *name, const char *value)
+void node_entry_add_value(struct str *out, const char *name, const char *value)
 {
     set(out, name, value);
 }
 
-void node_gate_end(struct str *out, const char *nonce)
+void node_entry_end(struct str *out, const char *nonce)
 {
     str_addf(out, "%s\n", nonce);
 }
 
-char *node_gate_command(const char *nonce)
+char *node_entry_command(const char *nonce)
 {
     return xasprintf(COMMAND, nonce, nonce);
 }
 
-char *node_gate_command_detached(const char *nonce)
+char *node_entry_command_detached(const char *nonce)
 {
     return xasprintf(COMMAND_DETACHED, nonce, nonce);
 }
 
 void node_call_enter(struct node_call *call, const struct place *place)
 {
-    static const char *const parts[] = {"10-frame", "05-gate", NULL};
+    static const char *const parts[] = {"10-frame", "05-entry", NULL};
     AUTO_STR struct str input = STR_INIT;
 
-    node_gate_begin(&input, place, "exec", call->nonce);
+    node_entry_begin(&input, place, "exec", call->nonce);
     node_script_add(&input, parts);
-    str_add(&input, "mt_gate /bin/sh -c ");
+    str_add(&input, "mt_entry /bin/sh -c ");
     quote_sh(&input, call->command);
     str_add_char(&input, '\n');
-    node_gate_end(&input, call->nonce);
+    node_entry_end(&input, call->nonce);
     str_add_mem(&input, call->input.data, call->input.len);
     str_release(&call->input);
     call->input = input;
     input = (struct str)STR_INIT;
     free(call->command);
-    call->command = node_gate_command(call->nonce);
+    call->command = node_entry_command(call->nonce);
 }
 
-/* What the gate says failed, by the name of its class. */
+/* What kept a call out of its container, by the name of its class. */
 static const struct {
     const struct error_kind *kind;
     const char *hint;
@@ -104,7 +104,7 @@ static const struct {
     {&kind_run_live, "`mtlaunch stop RUN` ends it"},
 };
 
-bool node_gate_error(const char *name, const char *detail, struct error *err)
+bool node_entry_error(const char *name, const char *detail, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
         if (strcmp(name, failures[i].kind->name) == 0) {
