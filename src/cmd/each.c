@@ -36,7 +36,7 @@ static int check_word(const char *word, struct error *err)
  * The record of a run that nobody supervises says that it lives until somebody looks. For commands on ended
  * runs: look.
  */
-static int look_again(struct session *session, const char *name, struct run *run, struct error *err)
+static int observe_again(struct session *session, const char *name, struct run *run, struct error *err)
 {
     struct run_supervisor supervisor;
     run_supervisor_find(&session->store, name, &supervisor);
@@ -76,7 +76,7 @@ static long add_matching(struct session *session, const struct each_work *work, 
         }
         int result = run_store_load(&session->store, name, &run, &one);
         if (result == 0 && !work->live) {
-            result = look_again(session, name, &run, &one);
+            result = observe_again(session, name, &run, &one);
         }
         bool wanted = result == 0 && is_wanted(work, &run);
         run_release(&run);
@@ -96,8 +96,8 @@ static long add_matching(struct session *session, const struct each_work *work, 
     return found;
 }
 
-static void tell_no_match(struct session *session, const struct each_work *work, const char *pattern,
-                          struct error *none)
+static void report_no_match(struct session *session, const struct each_work *work, const char *pattern,
+                            struct error *none)
 {
     error_set(none, &kind_no_such_run, "no %s run matches '%s'", work->live ? "live" : "ended", pattern);
     error_hint(none, "`mtlaunch list --state %s` shows what there is", work->live ? "live" : "ended");
@@ -129,7 +129,7 @@ static int choose(struct cmd_call *call, const struct each_work *work, struct st
             return -1;
         }
         if (found == 0) {
-            tell_no_match(&session, work, word, none);
+            report_no_match(&session, work, word, none);
         }
     }
     return 0;
@@ -158,8 +158,8 @@ static int work_on(struct cmd_call *call, const struct each_work *work, const ch
 }
 
 /* An interruption ends the whole command: name the runs that were not worked on. */
-static void tell_rest(const struct each_work *work, const struct strlist *names, size_t from,
-                      const struct error_kind *kind, struct report_many *many)
+static void report_rest(const struct each_work *work, const struct strlist *names, size_t from,
+                        const struct error_kind *kind, struct report_many *many)
 {
     AUTO_STRLIST struct strlist rest = STRLIST_INIT;
     for (size_t i = from; i < names->len; i++) {
@@ -201,7 +201,7 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
             code = one.kind->exit_code;
         }
         if (stopped && is_interruption(&one)) {
-            tell_rest(work, names, i + 1, one.kind, many);
+            report_rest(work, names, i + 1, one.kind, many);
         }
     }
     if (none->kind) {

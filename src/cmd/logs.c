@@ -97,7 +97,7 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
  * The end of following: what became of the run, and the first cause. The end of the last log is seen a moment
  * before whoever watches the run has written down its end.
  */
-static void tell_outcome(struct session *session, const char *name)
+static void print_outcome(struct session *session, const char *name)
 {
     const struct timespec pause = {.tv_nsec = OUTCOME_PAUSE_MS * 1000000L};
     struct error err = ERROR_INIT;
@@ -171,7 +171,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     }
     int result = run_logs(&session.context, name, &request, err);
     if (result == 0 && call->options.follow && !call->options.attempt.given) {
-        tell_outcome(&session, name);
+        print_outcome(&session, name);
     }
     if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated)) {
         call->answered = true; /* Ctrl-C is how following ends: the lines are the whole answer */

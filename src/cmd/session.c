@@ -4,9 +4,9 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cmd/notify_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/supervise_internal.h"
-#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
@@ -81,7 +81,7 @@ void session_close(struct session *session)
     if (session->context.die_armed) {
         msg_verbose("steps passed: %lu", session->context.steps);
     }
-    session_tell_end(session);
+    session_notify_end(session);
     report_watch_release(&session->watch);
     run_context_release(&session->context);
     run_store_release(&session->store);

@@ -7,10 +7,10 @@
 #include "base/msg.h"
 #include "base/signals.h"
 #include "cmd/commands_internal.h"
+#include "cmd/notify_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/setup_internal.h"
 #include "cmd/supervise_internal.h"
-#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/dryrun.h"
 #include "report/output.h"
@@ -102,7 +102,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         .asked = &setup->asked,
     };
     run_init(&run);
-    session_tell_job(&session, &setup->job);
+    session_notify_job(&session, &setup->job);
     hold_hangup();
     int result = run_start(&session.context, &request, &run, err);
     bool failed_at_once = result != 0 && err->kind == &kind_run_failed;

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/term.h"
 #include "cmd/commands_internal.h"
+#include "cmd/notify_internal.h"
 #include "cmd/runs_internal.h"
-#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
 
@@ -108,7 +108,7 @@ static int run_status_command(struct cmd_call *call, struct error *err)
         return -1;
     }
     if (name) {
-        session_tell_run(&session, name);
+        session_notify_run(&session, name);
     }
     return call->options.watch ? watch(&session, name, err) : look(&session, name, &live, err);
 }

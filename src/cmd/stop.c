@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/each_internal.h"
+#include "cmd/notify_internal.h"
 #include "cmd/session_internal.h"
 #include "cmd/signals_internal.h"
-#include "cmd/tell_internal.h"
 
 static int make_request(const struct cmd_options *options, struct run_stop_request *request,
                         struct error *err)
@@ -34,7 +34,7 @@ static int stop_one(struct cmd_call *call, const char *name, struct report_many 
     struct run run;
     struct run_stop_result stopped = {0};
     run_init(&run);
-    session_tell_run(&session, name);
+    session_notify_run(&session, name);
     int result = run_stop(&session.context, name, &request, &run, &stopped, err);
     if (run.name) {
         result = session_answer(&session, &run, &stopped, result, err);

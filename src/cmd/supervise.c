@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/msg.h"
 #include "cmd/commands_internal.h"
+#include "cmd/notify_internal.h"
 #include "cmd/supervise_internal.h"
-#include "cmd/tell_internal.h"
 #include "model/kind.h"
 #include "run/supervisor.h"
 
@@ -30,7 +30,7 @@ static int run_supervise_command(struct cmd_call *call, struct error *err)
         return -1;
     }
     signal(SIGHUP, SIG_IGN); /* the terminal it was called from may go */
-    session_tell_run(&session, name);
+    session_notify_run(&session, name);
     struct run run;
     run_init(&run);
     int result = run_supervise(&session.context, name, call->options.take_over, &run, err);

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "cmd/commands_internal.h"
 #include "cmd/each_internal.h"
+#include "cmd/notify_internal.h"
 #include "cmd/session_internal.h"
-#include "cmd/tell_internal.h"
 
 /* The limit is for all runs together, so it counts from the command's start. */
 static int wait_one(struct cmd_call *call, const char *name, struct report_many *many, struct error *err)
@@ -22,7 +22,7 @@ static int wait_one(struct cmd_call *call, const char *name, struct report_many 
     session.many = many;
     struct run run;
     run_init(&run);
-    session_tell_run(&session, name);
+    session_notify_run(&session, name);
     int result = run_wait(&session.context, name, &request, &run, err);
     if (run.name) {
         result = session_answer(&session, &run, NULL, result, err);

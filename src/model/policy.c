@@ -122,8 +122,8 @@ static long find_lost(const struct run *run, const struct policy_view *view)
 }
 
 /* What the words of the spec come to. */
-static void settle(const struct run *run, const struct policy_view *view, enum policy_act act,
-                   struct policy_decision *out)
+static void decide_by(const struct run *run, const struct policy_view *view, enum policy_act act,
+                      struct policy_decision *out)
 {
     if (act == POLICY_KEEP) {
         return;
@@ -153,7 +153,7 @@ struct policy_decision policy_decide(const struct run *run, const struct policy_
     if (failed >= 0) {
         out.cause = POLICY_CAUSE_FAILED;
         out.node = failed;
-        settle(run, view, run->policy.on_failure, &out);
+        decide_by(run, view, run->policy.on_failure, &out);
         if (out.step != POLICY_STEP_NONE) {
             return out;
         }
@@ -161,14 +161,14 @@ struct policy_decision policy_decide(const struct run *run, const struct policy_
     long lost = policy_all_silent(run, view->silent_since_ms) ? -1 : find_lost(run, view);
     if (lost >= 0) {
         out = (struct policy_decision){.cause = POLICY_CAUSE_LOST, .node = lost};
-        settle(run, view, run->policy.on_lost, &out);
+        decide_by(run, view, run->policy.on_lost, &out);
         if (out.step != POLICY_STEP_NONE) {
             return out;
         }
     }
     if (view->stalled) {
         out = (struct policy_decision){.cause = POLICY_CAUSE_STALLED, .node = -1};
-        settle(run, view, run->policy.on_stall, &out);
+        decide_by(run, view, run->policy.on_stall, &out);
     }
     return out;
 }

@@ -112,7 +112,7 @@ static int conclude(struct containers *all, const char *what, struct error *err)
 
 /* --- looking ------------------------------------------------------------------------------------- */
 
-static bool look_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+static bool inspect_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct containers *all = ctx;
     const struct place container = the_container(all);
@@ -135,8 +135,8 @@ static void keep_facts(struct run_container *item, struct node_container_facts *
     }
 }
 
-static int look_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
-                     struct error *err)
+static int inspect_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                        struct error *err)
 {
     struct containers *all = ctx;
     struct run_container *item = &all->out->items[node];
@@ -152,14 +152,14 @@ static int look_take(void *ctx, size_t node, const char *bytes, size_t len, cons
     return result;
 }
 
-static int look(struct containers *all, struct error *err)
+static int inspect(struct containers *all, struct error *err)
 {
     const struct node_question question = {
         .what = "looking",
         .ctx = all,
         .timeout_ms = LOOK_TIMEOUT_MS,
-        .build = look_build,
-        .take = look_take,
+        .build = inspect_build,
+        .take = inspect_take,
         .failed = failed,
     };
     return node_set_ask(&all->set, &question) == 0 ? 0 : node_set_interrupted_error(&all->set, err);
@@ -335,7 +335,7 @@ int run_container(struct run_context *context, const struct run_container_reques
     }
     int result = open_hosts(&all, context, err);
     if (result == 0) {
-        result = look(&all, err);
+        result = inspect(&all, err);
     }
     if (result == 0) {
         decide(&all);

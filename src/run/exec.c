@@ -87,7 +87,7 @@ static void end_done(void *ctx, const struct exec_result *result)
 /* Tell the watchdog. Where it cannot be seen by the end of the input, which is the command's own, a call
  * does.
  */
-static void tell_watchdog(struct exec_entry *entry)
+static void end_by_watchdog(struct exec_entry *entry)
 {
     static const struct ask_handler handler = {.build = end_build, .done = end_done};
     static const struct ask_options options = {.timeout_ms = END_MS};
@@ -121,7 +121,7 @@ static void end_entry(struct exec_entry *entry)
         ask_cancel(&entry->ask);
         return;
     }
-    tell_watchdog(entry);
+    end_by_watchdog(entry);
     entry->timer = fleet_timer(exec->fleet, END_MS, on_overdue, entry);
 }
 
@@ -155,7 +155,7 @@ static void go_deaf(struct exec *exec)
 }
 
 /* Read more output, or wait until what was read has been written. */
-static void look_at_room(struct exec *exec)
+static void check_room(struct exec *exec)
 {
     const struct run_exec_observer *observer = exec->request->observer;
     int fd = exec_wants_end(exec) ? -1 : observer->full(observer->ctx);
@@ -176,7 +176,7 @@ static void on_signal(void *ctx, int signal_number)
     exec->signal_number = signal_number;
     if (exec->signals++ == 0) {
         exec_end_all(exec);
-        look_at_room(exec);
+        check_room(exec);
     } else {
         fleet_stop(exec->fleet);
     }
@@ -191,7 +191,7 @@ static void on_writable(void *ctx)
     if (!observer->writable(observer->ctx)) {
         go_deaf(exec);
     }
-    look_at_room(exec);
+    check_room(exec);
 }
 
 static void on_data(void *ctx, int stream, const char *bytes, size_t len)
@@ -211,7 +211,7 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
     if (!observer->output(observer->ctx, entry->ask.host, stream, bytes, len)) {
         go_deaf(exec);
     }
-    look_at_room(exec);
+    check_room(exec);
 }
 
 static void on_tick(void *ctx)
@@ -223,7 +223,7 @@ static void on_tick(void *ctx)
     if (!exec->deaf && !observer->tick(observer->ctx)) {
         go_deaf(exec);
     }
-    look_at_room(exec);
+    check_room(exec);
 }
 
 /* --- one host --- */
@@ -299,7 +299,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     exec->open--;
     exec_input_forget(entry);
     ask_more(exec);
-    look_at_room(exec);
+    check_room(exec);
 }
 
 static void on_drained(void *ctx)

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "observer_internal.h"
 
-__attribute__((format(printf, 3, 0))) static void tell(void (*callback)(void *, const char *), void *ctx,
-                                                       const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void report(void (*callback)(void *, const char *), void *ctx,
+                                                         const char *format, va_list args)
 {
     if (callback) {
         AUTO_FREE char *text = xvasprintf(format, args);
@@ -21,7 +21,7 @@ void report_info(const struct run_context *context, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tell(context->observer->info, context->observer->ctx, format, args);
+    report(context->observer->info, context->observer->ctx, format, args);
     va_end(args);
 }
 
@@ -29,7 +29,7 @@ void report_warn(const struct run_context *context, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tell(context->observer->warn, context->observer->ctx, format, args);
+    report(context->observer->warn, context->observer->ctx, format, args);
     va_end(args);
 }
 

@@ -28,7 +28,7 @@ struct removal {
     struct run_context *context;
     const struct run *run;
     struct had_ranks *ranks; /* one a node */
-    size_t turn;             /* index of the rank that is asked for now */
+    size_t pass;             /* index of the rank that is asked for now */
     struct node_failures failures;
 };
 
@@ -78,11 +78,11 @@ static void gather_ranks(struct removal *removal, struct strlist *gone)
 static bool remove_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     const struct removal *removal = ctx;
-    if (removal->turn >= removal->ranks[node].len || removal->failures.errors[node].kind) {
+    if (removal->pass >= removal->ranks[node].len || removal->failures.errors[node].kind) {
         return false;
     }
     struct node_target target = run_node_target(removal->run, node);
-    target.rank = removal->ranks[node].items[removal->turn];
+    target.rank = removal->ranks[node].items[removal->pass];
     node_request_remove(&target, true, nonce, call);
     return true;
 }
@@ -131,7 +131,7 @@ static void remove_failed(void *ctx, size_t node, const struct error *error, boo
 static int ask_nodes(struct removal *removal, bool force, struct error *err)
 {
     struct node_set set;
-    size_t turns = 1;
+    size_t passes = 1;
     const struct node_question question = {
         .what = "removing",
         .ctx = removal,
@@ -146,9 +146,9 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
         return 0; /* check_nothing_lives has reported what stays there */
     }
     for (size_t i = 0; i < removal->run->nodes_len; i++) {
-        turns = removal->ranks[i].len > turns ? removal->ranks[i].len : turns;
+        passes = removal->ranks[i].len > passes ? removal->ranks[i].len : passes;
     }
-    for (; result == 0 && removal->turn < turns; removal->turn++) {
+    for (; result == 0 && removal->pass < passes; removal->pass++) {
         if (node_set_ask(&set, &question) != 0) {
             result = node_set_interrupted_error(&set, err);
         }

@@ -113,7 +113,7 @@ static int prepare_files(struct save *save, const char *folder, const bool *sele
     return changed ? save_record_write(save->context->store, run->name, save->record, err) : 0;
 }
 
-static void tell_reasons(const struct save *save)
+static void report_reasons(const struct save *save)
 {
     static const char *const reasons[SAVE_REASONS] = {
         [SAVE_UNKNOWN] = "the file that was there was not saved from this run",
@@ -173,7 +173,7 @@ static int outcome(const struct save *save, const struct node_set *set, const st
     const struct node_failures *failures = tails_failures(tails);
     const struct strlist *missing = tails_missing(tails);
     struct error worst = ERROR_INIT;
-    tell_reasons(save);
+    report_reasons(save);
     if (missing->len > 0) {
         AUTO_STR struct str names = STR_INIT;
         hostlist_fold_names(missing->items, missing->len, &names);

@@ -54,13 +54,13 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
     size_t count = start->hosts->len;
     AUTO_FREE struct plan_node_facts *nodes = xcalloc(count, sizeof(*nodes));
     for (size_t i = 0; probed && i < count; i++) {
-        const struct facts *told = &start->checks[i].facts;
+        const struct facts *facts = &start->checks[i].facts;
         nodes[i] = (struct plan_node_facts){
-            .cores = (unsigned)facts_uint(told, "node.cores", 0),
-            .gpus = (unsigned)facts_uint(told, "gpus.visible", 0),
-            .gpus_present = (unsigned)facts_uint(told, "gpus.present", 0),
-            .interface = facts_some(told, "route.interface"),
-            .artifacts = facts_some(told, "node.artifacts"),
+            .cores = (unsigned)facts_uint(facts, "node.cores", 0),
+            .gpus = (unsigned)facts_uint(facts, "gpus.visible", 0),
+            .gpus_present = (unsigned)facts_uint(facts, "gpus.present", 0),
+            .interface = facts_some(facts, "route.interface"),
+            .artifacts = facts_some(facts, "node.artifacts"),
         };
     }
     const struct plan_facts facts = {
@@ -361,7 +361,7 @@ static int attempt(struct start *start, struct error *err)
     if (start_make_plan(start, true, err) != 0) {
         return -1;
     }
-    start_tell_warnings(start);
+    start_report_warnings(start);
     start_complete_record(start);
     run->unstarted = false;
     if (run_save_record(start->context, run, err) != 0) {

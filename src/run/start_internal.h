@@ -31,7 +31,7 @@ struct start {
     struct node_failures failures;
     struct start_end *ends; /* one a node */
     bool asked_to_start;    /* the probe is over, nodes were told to start */
-    bool told_others;       /* other runs on the nodes were named */
+    bool named_others;      /* other runs on the nodes were named */
     bool recorded;          /* the record holds this start's policy; spares may have left it */
     bool port_lost;         /* another run took the master port between probe and start */
 };
@@ -60,7 +60,7 @@ struct preflight start_preflight(const struct start *start);
  * Warn of what checks found that does not keep the run from starting, the same on many hosts once. Other runs
  * on the nodes are named once a start, and not when a run is restarted.
  */
-void start_tell_warnings(struct start *start);
+void start_report_warnings(struct start *start);
 
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);

@@ -77,11 +77,11 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }
 
-void start_tell_warnings(struct start *start)
+void start_report_warnings(struct start *start)
 {
     const struct run *run = start->run;
     AUTO_FINDINGS struct findings all = FINDINGS_INIT;
-    bool skips_others = start->told_others || start->request->is_restart;
+    bool skips_others = start->named_others || start->request->is_restart;
     for (size_t i = 0; i < run->nodes_len; i++) {
         findings_fold(&all, &start->checks[i].findings, run->nodes[i].label);
     }
@@ -94,7 +94,7 @@ void start_tell_warnings(struct start *start)
         hostlist_fold_names(finding->hosts.items, finding->hosts.len, &folded);
         report_warn(start->context, "%s: %s", str_text(&folded), finding->text);
     }
-    start->told_others = true;
+    start->named_others = true;
 }
 
 int start_probe_nodes(struct start *start)

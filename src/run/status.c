@@ -87,7 +87,7 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
 }
 
 /* An ended run left processes behind: do they still live? Nodes that do not answer keep what is recorded. */
-static int look_at_left_over(struct run_context *context, struct run *run, struct error *err)
+static int observe_left_over(struct run_context *context, struct run *run, struct error *err)
 {
     struct node_set set;
     struct leftovers found = {0};
@@ -110,7 +110,7 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
         /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
          */
         pending_cleanup_warn(context, run);
-        if (run->left_over_len > 0 && look_at_left_over(context, run, err) != 0) {
+        if (run->left_over_len > 0 && observe_left_over(context, run, err) != 0) {
             return -1;
         }
         return run->cleanups_len == 0 || is_supervised(context, run) ? 0

@@ -111,14 +111,14 @@ static void add_cleaned(const struct stop_round *round, size_t node, const struc
  * characters. */
 static void report_inner(const struct stop_round *round, const char *label, const struct strlist *inner)
 {
-    AUTO_STRLIST struct strlist told = STRLIST_INIT;
+    AUTO_STRLIST struct strlist named = STRLIST_INIT;
     for (size_t i = 0; i < inner->len; i++) {
         size_t len = strlen(inner->items[i]);
         AUTO_FREE char *name = xstrndup(inner->items[i], len > 9 ? len - 9 : len);
-        if (strlist_has(&told, name) || strcmp(name, round->run->name) == 0) {
+        if (strlist_has(&named, name) || strcmp(name, round->run->name) == 0) {
             continue;
         }
-        strlist_add(&told, name);
+        strlist_add(&named, name);
         report_warn(round->context,
                     "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it", label,
                     name, round->run->name, name);
@@ -138,7 +138,7 @@ static int unproven_error(const struct stop_round *round, size_t node, const str
 }
 
 /* Did an earlier stop reach the node, or may it have? */
-static bool may_have_been_told(const struct stop_round *round, size_t node)
+static bool may_have_been_reached(const struct stop_round *round, size_t node)
 {
     return round->request->repeated && !(round->request->missed && round->request->missed[node]);
 }
@@ -151,7 +151,7 @@ static int stop_take(void *ctx, size_t node, const char *bytes, size_t len, cons
     int result = node_answer_stop(bytes, len, nonce, &stop, err);
     if (result == 0) {
         if (!round->request->sweep && !stop.unproven) {
-            judge_stop(&round->run->nodes[node], &stop, may_have_been_told(round, node));
+            judge_stop(&round->run->nodes[node], &stop, may_have_been_reached(round, node));
             round->run->nodes[node].stop_missed = false;
         }
         report_inner(round, label_of(round, node), &stop.inner);
@@ -176,7 +176,7 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
         round->silent[node] = true;
     }
     if (!round->request->sweep) {
-        round->run->nodes[node].stop_missed = !started && !may_have_been_told(round, node);
+        round->run->nodes[node].stop_missed = !started && !may_have_been_reached(round, node);
     }
     bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
     if (!round->request->sweep && !cut_off) {

@@ -452,8 +452,8 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
 /* Is there anything to be done that needs the lock? */
 static bool is_due(struct supervise_loop *loop)
 {
-    int64_t mark = run_store_stamp(loop->context->store, loop->run->name);
-    if (loop->due || cleanup_pings_answered(loop->pings) || mark != loop->record_stamp ||
+    int64_t stamp = run_store_stamp(loop->context->store, loop->run->name);
+    if (loop->due || cleanup_pings_answered(loop->pings) || stamp != loop->record_stamp ||
         watchers_have_news(loop->watchers)) {
         return true;
     }

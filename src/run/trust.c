@@ -79,7 +79,7 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
     }
 }
 
-static int look_at_hosts(struct trust *trust, struct error *err)
+static int visit_hosts(struct trust *trust, struct error *err)
 {
     static const struct exec_handler handler = {.done = on_done};
     static const struct exec_request command = {.command = "true", .timeout_ms = FLEET_CONNECT_MS};
@@ -189,7 +189,7 @@ static int trust_round(struct trust *trust, struct error *err)
     struct hostkey_offers *offers = &trust->result->offers;
     forget_failures(trust->result);
     trust->round_from = offers->len;
-    if (look_at_hosts(trust, err) != 0) {
+    if (visit_hosts(trust, err) != 0) {
         return -1;
     }
     sort_offers(trust);

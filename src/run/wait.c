@@ -281,13 +281,13 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
     if (result == 0 && request->end_on_hangup) {
         node_set_catch_hangup(&set);
     }
-    int64_t mark = 0;
+    int64_t stamp = 0;
     struct run_supervisor other;
     while (result == 0 && run_state_is_live(run->state)) {
         int64_t now = run_store_stamp(context->store, run->name);
-        if (now != mark) {
+        if (now != stamp) {
             struct run fresh;
-            mark = now;
+            stamp = now;
             result = run_store_load(context->store, run->name, &fresh, err);
             if (result == 0) {
                 run_release(run);

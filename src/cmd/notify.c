@@ -1,3 +1,6 @@
+/* Has what happens to a run notified, as the spec says it. */
+#include "report/notify.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -5,8 +8,7 @@
 #include "base/alloc.h"
 #include "base/msg.h"
 #include "base/text.h"
-#include "cmd/tell_internal.h"
-#include "report/notify.h"
+#include "cmd/notify_internal.h"
 #include "run/notify_store.h"
 
 static void on_problem(void *ctx, const char *text)
@@ -62,14 +64,14 @@ static void add_secrets_of_job(const struct job *job, struct strlist *secrets)
     }
 }
 
-void session_tell_job(struct session *session, const struct job *job)
+void session_notify_job(struct session *session, const struct job *job)
 {
     AUTO_STRLIST struct strlist secrets = STRLIST_INIT;
     add_secrets_of_job(job, &secrets);
     begin(session, &job->notify, &secrets);
 }
 
-void session_tell_run(struct session *session, const char *name)
+void session_notify_run(struct session *session, const char *name)
 {
     AUTO_STRLIST struct strlist secrets = STRLIST_INIT;
     struct notify_targets targets = {0};
@@ -84,7 +86,7 @@ void session_tell_run(struct session *session, const char *name)
     notify_targets_release(&targets);
 }
 
-void session_tell_end(struct session *session)
+void session_notify_end(struct session *session)
 {
     struct notifier *notifier = session->watch.notifier;
     if (!notifier) {

@@ -3,14 +3,14 @@
  * may bring a run to its end begins with one of the first two; session_close ends it, after a short wait for
  * what is still under way. Nobody to be told, or trouble with it (a warning): the command goes on without.
  */
-#ifndef MTLAUNCH_CMD_TELL_INTERNAL_H
-#define MTLAUNCH_CMD_TELL_INTERNAL_H
+#ifndef MTLAUNCH_CMD_NOTIFY_INTERNAL_H
+#define MTLAUNCH_CMD_NOTIFY_INTERNAL_H
 
 #include "cmd/session_internal.h"
 #include "model/job.h"
 
-void session_tell_job(struct session *session, const struct job *job); /* start: as the spec says */
-void session_tell_run(struct session *session, const char *name); /* later commands: as it was said then */
-void session_tell_end(struct session *session);
+void session_notify_job(struct session *session, const struct job *job); /* start: as the spec says */
+void session_notify_run(struct session *session, const char *name); /* later commands: as it was said then */
+void session_notify_end(struct session *session);
 
 #endif
