@@ -1,9 +1,9 @@
 /* Searches the logs of a run's nodes for why it failed. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "explain_internal.h"
 #include "lastlines_internal.h"

@@ -1,14 +1,8 @@
 /* JSON helpers: what goes out comes back, and what is missing reads as unknown. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "test.h"
 
 static void test_exact_text_keeps_every_byte(void **state)
 {

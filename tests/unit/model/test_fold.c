@@ -1,14 +1,8 @@
 /* Folding: who says the same, in what order, and who stands for a group. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
 #include "base/str.h"
 #include "model/fold.h"
+#include "test.h"
 
 static bool same_letter(const void *ctx, size_t a, size_t b)
 {

@@ -1,18 +1,12 @@
 /* How hosts are reached and where the work happens: copies own what they hold, and JSON gives all of it back.
  */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/place.h"
 #include "model/reach.h"
+#include "test.h"
 
 /* Every key of an object, sorted, as one line. */
 static char *keys_of(json_t *object)

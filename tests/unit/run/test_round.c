@@ -1,11 +1,4 @@
 /* A round over local hosts: who is asked, and who hears of an interruption. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +7,7 @@
 #include "base/alloc.h"
 #include "model/kind.h"
 #include "run/round_internal.h"
+#include "test.h"
 
 #define HOSTS 4
 
