@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "explain_internal.h"
 #include "lastlines_internal.h"
 #include "model/policy.h"

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "leftovers_internal.h"
 #include "model/kind.h"
-#include "model/policy.h"
 #include "node/answer.h"
 #include "node_set_internal.h"
 #include "node_target_internal.h"

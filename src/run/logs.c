@@ -1,9 +1,7 @@
 /* Prints the logs of a run's nodes. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "model/hostlist.h"
 #include "model/kind.h"
 #include "node_failures_internal.h"

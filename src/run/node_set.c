@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
-#include "node_target_internal.h"
 #include "observer_internal.h"
 #include "reach/endpoint.h"
 #include "run/notify_store.h"

@@ -7,7 +7,6 @@
 #include "lock_internal.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
-#include "node_target_internal.h"
 #include "observer_internal.h"
 #include "pending_cleanup_internal.h"
 #include "save_run_internal.h"

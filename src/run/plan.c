@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "model/kind.h"
 #include "run/plan_internal.h"
 

@@ -1,6 +1,5 @@
 /* The environment of a node in the plan: where each variable comes from, and which wins. */
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,4 @@
 /* A run as JSON text and back: what run.json holds. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

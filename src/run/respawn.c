@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "input/jobfile.h"
 #include "model/kind.h"
 #include "plan_internal.h"

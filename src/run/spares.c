@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "model/kind.h"
 #include "observer_internal.h"
 #include "respawn_internal.h"
 #include "spares_internal.h"

@@ -62,6 +62,12 @@ struct preflight start_preflight(const struct start *start);
  */
 void start_report_warnings(struct start *start);
 
+/* The start has failed with err: leave nothing running and record the failure. Returns -1. */
+int start_fail(struct start *start, struct error *err);
+
+/* Some nodes failed in a step: report them, and make one error of all. Returns -1. */
+int start_nodes_failed(struct start *start, const char *step, struct error *err);
+
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);
 

@@ -1,5 +1,4 @@
 /* The checks before a start: every node is asked, a failure of a node's check is a failure of the node. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

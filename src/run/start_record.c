@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "start_internal.h"
 
 /* The environment of the first node with secrets masked: what differs between nodes is in the plan. */

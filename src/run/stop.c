@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "judge_internal.h"
 #include "lock_internal.h"
 #include "model/kind.h"

@@ -44,6 +44,10 @@ struct supervise_loop {
 int supervise_open(struct supervise_loop *loop, struct error *err);
 void supervise_close(struct supervise_loop *loop);
 
+/* Pass over the run until it has ended, and then clean up what is pending. 0: it has finished; else -1 with
+ * err. */
+int supervise_to_end(struct supervise_loop *loop, struct error *err);
+
 /* One look under the run's lock, and what follows from it. 0, also when another command has the lock. */
 int supervise_once(struct supervise_loop *loop, struct error *err);
 

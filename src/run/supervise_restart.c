@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "judge_internal.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
