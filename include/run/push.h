@@ -52,11 +52,11 @@ struct run_copy_request {
     const char *target;            /* push: a folder there; pull: a folder here */
     const char *const
         *bases; /* a host's folder that relative paths there are in; NULL, or an item: the login's */
-    const struct node_container *container; /* of each host, that it is about; NULL: the host itself */
-    const struct strlist *skip;             /* patterns, checked */
-    const struct strlist *keep;             /* paths below target that are never removed; NULL: none */
-    bool delete_;                           /* what is not in the source goes */
-    bool checksum;                          /* contents are compared, not sizes and times */
+    const struct place *container; /* of each host, that it is about; NULL: the host itself */
+    const struct strlist *skip;    /* patterns, checked */
+    const struct strlist *keep;    /* paths below target that are never removed; NULL: none */
+    bool delete_;                  /* what is not in the source goes */
+    bool checksum;                 /* contents are compared, not sizes and times */
     bool dry_run;
     bool relay;
     unsigned fanout;             /* hosts at once */

@@ -32,18 +32,9 @@ static int check_words(const struct cmd_call *call, struct error *err)
     return options->run ? job_check_run_name(options->run, err) : 0;
 }
 
-static struct node_container container_of(const struct setup *setup)
+static const struct place *place_of(const struct setup *setup)
 {
-    if (setup->has_job) {
-        return (struct node_container){.name = setup->job.container.name,
-                                       .engine = setup->job.container.engine,
-                                       .user = setup->job.container.user,
-                                       .sudo = setup->job.container.sudo};
-    }
-    return (struct node_container){.name = setup->run.container_name,
-                                   .engine = setup->run.container_engine,
-                                   .user = setup->run.container_user,
-                                   .sudo = setup->run.container_sudo};
+    return setup->has_job ? &setup->job.place : &setup->run.place;
 }
 
 /* All hosts have been told what there was to tell: their failures are the command's. */
@@ -66,7 +57,7 @@ static int copy(struct cmd_call *call, const struct setup *setup,
                 struct error *err)
 {
     AUTO_STRLIST struct strlist labels = STRLIST_INIT, folders = STRLIST_INIT, sources = STRLIST_INIT;
-    const struct node_container container = container_of(setup);
+    const struct place *place = place_of(setup);
     const size_t last = call->operands.len - 1;
     struct report_copy report;
 
@@ -87,7 +78,7 @@ static int copy(struct cmd_call *call, const struct setup *setup,
         .sources = &sources,
         .target = call->operands.items[last],
         .bases = folders.len > 0 ? (const char *const *)folders.items : NULL,
-        .container = container.name ? &container : NULL,
+        .container = place->container ? place : NULL,
         .skip = &call->options.skip,
         .delete_ = call->options.delete_,
         .checksum = call->options.checksum,

@@ -31,8 +31,8 @@ struct copy_call_handler {
 
 /* Of every call. */
 struct copy_call_place {
-    const char *base;                       /* as node_request_copy */
-    const struct node_container *container; /* NULL: on the host itself */
+    const char *base;              /* as node_request_copy */
+    const struct place *container; /* NULL: on the host itself */
     const char *mark;
     unsigned connect_timeout_ms;
 };

@@ -1,9 +1,9 @@
 /* Finds the folder of each host that a job works in. */
 #include "run/workdir.h"
 
-#include <jansson.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "model/kind.h"
 #include "model/placeholder.h"
 
@@ -56,7 +56,7 @@ int workdir_of_job(const struct job *job, const struct hostlist *hosts, struct s
 {
     struct places places = {.job = job->name, .workdir = job->workdir};
 
-    if (!places.workdir && job->container.name) {
+    if (!places.workdir && job->place.container) {
         places.workdir = job->container.workdir;
     }
     return add_all(&places, hosts, out, err);
