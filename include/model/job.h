@@ -56,6 +56,15 @@ struct job_container {
     struct job_container_run run;
 };
 
+/* Files that are pushed to the nodes before each start; from NULL: none. */
+struct job_sync {
+    char *from;             /* here, resolved against the spec's folder; as the source of `push` */
+    char *to;               /* on the nodes; NULL: workdir */
+    struct strlist exclude; /* patterns of model/skip.h */
+    bool delete_;           /* what is not here goes there */
+    bool git;               /* what .gitignore names is left out */
+};
+
 struct job {
     char *name;   /* job, or the file's name without .yaml */
     char *file;   /* the spec's path as found */
@@ -100,6 +109,7 @@ struct job {
     struct place
         place; /* container.*: where everything happens on each node; engine is "docker" by default */
     struct job_container container;
+    struct job_sync sync;
 
     unsigned long start_timeout_s; /* 120 */
     struct notify_targets notify;  /* who is told; URLs are secrets */

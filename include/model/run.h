@@ -111,6 +111,16 @@ struct run_left_over {
     char *command;
 };
 
+/* Files that were pushed to the nodes before the attempt was started. */
+struct run_synced {
+    bool done;      /* there was a sync */
+    uint64_t files; /* sent, over all hosts */
+    uint64_t bytes; /* of them */
+    unsigned took_ms;
+    char *commit; /* of the source; NULL: it is in no git work tree */
+    bool dirty;   /* then: it holds changes that are in no commit */
+};
+
 struct run {
     char *name;
     char *job;
@@ -146,11 +156,13 @@ struct run {
     size_t cleanups_len, cleanups_cap;
     struct run_left_over *left_over; /* as last seen */
     size_t left_over_len, left_over_cap;
+    struct run_synced synced;
     struct run_attempt *attempts; /* earlier and current, in order */
     size_t attempts_len, attempts_cap;
 };
 
 void run_init(struct run *run);
+void run_synced_copy(struct run_synced *to, const struct run_synced *from); /* to holds one, or is zero */
 void run_release(struct run *run);
 void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
 void run_node_release(struct run_node *node);

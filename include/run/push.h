@@ -55,6 +55,7 @@ struct run_copy_request {
     const struct place *container; /* of each host, that it is about; NULL: the host itself */
     const struct strlist *skip;    /* patterns, checked */
     const struct strlist *keep;    /* paths below target that are never removed; NULL: none */
+    const char *git;               /* a work tree whose .gitignore names what is never removed; NULL: none */
     bool delete_;                  /* what is not in the source goes */
     bool checksum;                 /* contents are compared, not sizes and times */
     bool dry_run;

@@ -57,6 +57,7 @@ struct run_start_request {
     const struct hostlist *hosts;
     const struct plan_host *host_facts; /* per host, as for the plan */
     bool no_check;
+    const struct run_synced *synced; /* what was pushed before; NULL: the record stays as it is */
     bool watched;                    /* a supervisor, or the caller, will watch all nodes at once */
     const struct job_request *asked; /* how the job was made, for restarts; NULL: there can be none */
     bool is_restart;                 /* for run_restart: the next attempt of a run that goes on */

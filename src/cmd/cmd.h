@@ -53,6 +53,7 @@ struct cmd_options {
     bool wait;
     bool dry_run;
     bool no_check;
+    bool no_sync;
     bool no_supervise;
     struct option_uint timeout; /* also wait */
 

@@ -11,6 +11,7 @@
 #include "cmd/session_internal.h"
 #include "cmd/setup_internal.h"
 #include "cmd/supervise_internal.h"
+#include "cmd/sync_internal.h"
 #include "model/kind.h"
 #include "report/dryrun.h"
 #include "report/output.h"
@@ -84,6 +85,19 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
     return session_answer(session, run, NULL, result, err);
 }
 
+/* A start of it will be refused: nothing is pushed before that. */
+static bool is_live(const struct run_store *store, const char *name)
+{
+    struct error ignored = ERROR_INIT;
+    struct run run;
+    if (!run_store_has(store, name) || run_store_load(store, name, &run, &ignored) != 0) {
+        return false;
+    }
+    const bool live = run_state_is_live(run.state);
+    run_release(&run);
+    return live;
+}
+
 static int start(struct cmd_call *call, const struct setup *setup, const char *name, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
@@ -91,9 +105,15 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     if (session_open(&session, call, json_wait ? STDERR_FILENO : STDOUT_FILENO, err) != 0) {
         return -1;
     }
+    struct run_synced synced = {0};
+    const bool syncs = setup->job.sync.from && !call->options.no_sync && !is_live(&session.store, name);
+    if (syncs && cmd_sync(call, setup, &session.store, &synced, err) != 0) {
+        return -1;
+    }
     struct run run;
     const struct run_start_request request = {
         .run = name,
+        .synced = &synced,
         .job = &setup->job,
         .hosts = &setup->hosts,
         .host_facts = setup->facts,
@@ -117,6 +137,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         }
     }
     run_release(&run);
+    free(synced.commit);
     return result;
 }
 
@@ -194,6 +215,10 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, full),
      .help = "with --dry-run: print every node, even if more than 16 are alike"},
+    {.name = "no-sync",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, no_sync),
+     .help = "do not push the files of the job's 'sync'"},
     {.name = "no-check",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, no_check),

@@ -104,8 +104,8 @@ static int read_job(struct job_reader *reader, struct strlist *notes, const char
     job->name = name_of_path(path);
     if (read_tree(reader, path, text, len) < 0 || profiles_apply(reader) < 0 || set_apply_all(reader) < 0 ||
         fields_read(reader, reader->root, &job_fields, "") < 0 || check_policy(reader) < 0 ||
-        check_program(reader) < 0 || check_hosts(reader) < 0 || set_read_env(reader) < 0 ||
-        set_read_rest(reader) < 0) {
+        check_sync(reader) < 0 || check_program(reader) < 0 || check_hosts(reader) < 0 ||
+        set_read_env(reader) < 0 || set_read_rest(reader) < 0) {
         return -1;
     }
     if (notes) {

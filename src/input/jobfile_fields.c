@@ -181,6 +181,42 @@ static const struct field stop_fields[] = {
 };
 static const struct field_table stop_table = TABLE(stop_fields);
 
+static const struct field sync_fields[] = {
+    {.key = "from",
+     .type = FIELD_PATH,
+     JOB(sync.from),
+     .doc = {"0.1",
+             "A file or folder here, relative to the folder of the job file. With a '/' at its end: what is "
+             "in it.",
+             NULL, "src/"}},
+    {.key = "to",
+     .type = FIELD_TEXT,
+     JOB(sync.to),
+     .empty_ok = true,
+     .doc = {"0.1", "The folder on the nodes. A relative path is relative to workdir.", "\"\"",
+             "/data/code"}},
+    {.key = "exclude",
+     .type = FIELD_CUSTOM,
+     .handle = read_exclude,
+     .form = "pattern, or a list of patterns",
+     .doc = {"0.1",
+             "What stays out on both sides: a name, a path from the top ('/data') or a folder ('cache/'). A "
+             "list "
+             "given here replaces the default.",
+             "[.git]", "[.git, \"*.pyc\", /data]"}},
+    {.key = "delete",
+     .type = FIELD_FLAG,
+     JOB(sync.delete_),
+     .doc = {"0.1",
+             "Remove what is there and not here. Artifacts, and what exclude names, are never removed.",
+             "false", "true"}},
+    {.key = "git",
+     .type = FIELD_FLAG,
+     JOB(sync.git),
+     .doc = {"0.1", "Leave out what .gitignore names, on both sides.", "false", "true"}},
+};
+static const struct field_table sync_table = TABLE(sync_fields);
+
 static const struct field restart_fields[] = {
     {.key = "max",
      .type = FIELD_COUNT,
@@ -378,8 +414,10 @@ static const struct field top_fields[] = {
      .empty_ok = true,
      .hint = "leave it out and run the command before the start: mtlaunch exec --job JOB COMMAND"},
     {.key = "sync",
-     .type = FIELD_UNBUILT,
-     .hint = "leave it out and copy the files before the start, with rsync or on a shared folder"},
+     .type = FIELD_MAP,
+     .table = &sync_table,
+     .doc = {"0.1", "Files here that are pushed to every node before each start; see 'mtlaunch help push'.",
+             NULL, "{from: src/}"}},
     {.key = "require", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "checks", .type = FIELD_UNBUILT, .empty_ok = true},
     {.key = "finish_on",

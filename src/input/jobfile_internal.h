@@ -168,6 +168,9 @@ int read_spares(struct job_reader *reader, const struct yaml_node *node, const c
 int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_notify(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_exclude(struct job_reader *reader, const struct yaml_node *node, const char *path);
+/* jobfile_sync.c: does sync say where the files are? */
+int check_sync(struct job_reader *reader);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);

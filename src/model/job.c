@@ -41,6 +41,7 @@ void job_init(struct job *job)
     add_all(&job->pass_env, default_pass_env, ARRAY_LEN(default_pass_env));
     add_all(&job->secret_env, default_secret_env, ARRAY_LEN(default_secret_env));
     job->place.engine = xstrdup("docker");
+    strlist_add(&job->sync.exclude, ".git");
     job->start_timeout_s = 120;
     policy_init(&job->policy);
     job->stop_signal = xstrdup("TERM");
@@ -85,6 +86,9 @@ void job_release(struct job *job)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }
+    free(job->sync.from);
+    free(job->sync.to);
+    strlist_release(&job->sync.exclude);
     reach_release(&job->reach);
     place_release(&job->place);
     policy_release(&job->policy);

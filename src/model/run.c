@@ -112,6 +112,14 @@ void run_nodes_alloc(struct run *run, size_t count)
     }
 }
 
+void run_synced_copy(struct run_synced *to, const struct run_synced *from)
+{
+    char *commit = from->commit ? xstrdup(from->commit) : NULL;
+    free(to->commit);
+    *to = *from;
+    to->commit = commit;
+}
+
 void run_release(struct run *run)
 {
     run_drop_nodes(run);
@@ -124,6 +132,7 @@ void run_release(struct run *run)
     policy_release(&run->policy);
     run_forget_left_over(run, NULL);
     free(run->left_over);
+    free(run->synced.commit);
     while (run->attempts_len > 0) {
         run_drop_attempt(run);
     }

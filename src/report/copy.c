@@ -279,6 +279,12 @@ static void add_json(const struct report_copy *report, struct str *out)
     js_add_line(out, answer);
 }
 
+void report_copy_tell(struct report_copy *report)
+{
+    progress_end(&report->bar);
+    tell_failures(report);
+}
+
 void report_copy_finish(struct report_copy *report, struct str *out)
 {
     progress_end(&report->bar);

@@ -40,6 +40,20 @@ static json_t *plan_nodes(const struct run *run)
     return array;
 }
 
+static json_t *synced_value(const struct run_synced *synced)
+{
+    if (!synced->done) {
+        return json_null();
+    }
+    json_t *value = json_object();
+    json_object_set_new(value, "files", json_integer((json_int_t)synced->files));
+    json_object_set_new(value, "bytes", json_integer((json_int_t)synced->bytes));
+    json_object_set_new(value, "seconds", json_real(synced->took_ms / 1000.0));
+    json_object_set_new(value, "commit", js_text(synced->commit));
+    json_object_set_new(value, "dirty", synced->commit ? json_boolean(synced->dirty) : json_null());
+    return value;
+}
+
 /* What the current attempt was started as. command and env are those of node 0, secrets masked. */
 static json_t *plan_value(const struct run *run)
 {
@@ -58,6 +72,7 @@ static json_t *plan_value(const struct run *run)
     json_object_set_new(plan, "master_addr", js_text(run->master_addr));
     json_object_set_new(plan, "master_port", js_integer(run->master_port, 0));
     json_object_set_new(plan, "container", js_text(run->place.container));
+    json_object_set_new(plan, "synced", synced_value(&run->synced));
     static const char *const first_node[] = {"command", "env"};
     for (size_t i = 0; i < sizeof(first_node) / sizeof(first_node[0]); i++) {
         json_t *value = json_object_get(spec, first_node[i]);

@@ -7,6 +7,7 @@
 #include "model/kind.h"
 #include "model/skip.h"
 #include "push_internal.h"
+#include "sync_git_internal.h"
 
 #define SUM_BYTES_A_SECOND (20u << 20) /* a slow disk */
 
@@ -128,6 +129,27 @@ static bool ask_sums(struct push_host *host)
 
 /* --- the plan --- */
 
+/* What .gitignore names is kept. A source that is named stands under its own name. */
+static void keep_ignored(struct push_host *host, bool *keep)
+{
+    const struct run_copy_request *request = host->push->request;
+    const struct tree *extra = &host->extra;
+    const char *root = host->push->source.roots.len > 0 ? host->push->source.roots.items[0] : ".";
+    const size_t skip = strcmp(root, ".") == 0 ? 0 : strlen(root) + 1;
+    AUTO_STRLIST struct strlist paths = STRLIST_INIT;
+    AUTO_FREE bool *ignored = xcalloc(extra->len, sizeof(*ignored));
+
+    for (size_t i = 0; i < extra->len; i++) {
+        const char *path = extra->items[i].path;
+        strlist_addf(&paths, "%s%s", strlen(path) > skip ? path + skip : path,
+                     extra->items[i].kind == TREE_FOLDER ? "/" : "");
+    }
+    sync_git_check(request->git, (const char *const *)paths.items, paths.len, ignored);
+    for (size_t i = 0; i < extra->len; i++) {
+        keep[i] |= ignored[i];
+    }
+}
+
 static void find_removable(struct push_host *host)
 {
     struct tree *extra = &host->extra;
@@ -137,6 +159,9 @@ static void find_removable(struct push_host *host)
     host->removable = xcalloc(extra->len, sizeof(*host->removable));
     for (size_t i = 0; i < extra->len; i++) {
         keep[i] = !may_be_removed(host->push, &extra->items[i]);
+    }
+    if (host->push->request->git) {
+        keep_ignored(host, keep);
     }
     host->end.removed = tree_find_removable(extra, keep, host->removable);
 }

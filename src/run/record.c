@@ -73,6 +73,33 @@ static json_t *cleanup_to_json(const struct run_cleanup *cleanup)
     return object;
 }
 
+static json_t *synced_to_json(const struct run_synced *synced)
+{
+    if (!synced->done) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    js_put_number(object, "files", (int64_t)synced->files);
+    js_put_number(object, "bytes", (int64_t)synced->bytes);
+    js_put_number(object, "took_ms", synced->took_ms);
+    js_put_text(object, "commit", synced->commit);
+    js_put_flag(object, "dirty", synced->dirty);
+    return object;
+}
+
+static void synced_from_json(const json_t *object, struct run_synced *synced)
+{
+    if (!json_is_object(object)) {
+        return;
+    }
+    *synced = (struct run_synced){.done = true,
+                                  .files = (uint64_t)js_get_number(object, "files", 0),
+                                  .bytes = (uint64_t)js_get_number(object, "bytes", 0),
+                                  .took_ms = (unsigned)js_get_number(object, "took_ms", 0),
+                                  .commit = js_get_text(object, "commit"),
+                                  .dirty = js_get_flag(object, "dirty")};
+}
+
 static json_t *policy_to_json(const struct policy *policy)
 {
     json_t *object = json_object();
@@ -154,6 +181,7 @@ char *run_record_write(const struct run *run)
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
     js_put_number(object, "limit_ms", run->limit_ms);
     js_put_flag(object, "timed_out", run->timed_out);
+    json_object_set_new(object, "synced", synced_to_json(&run->synced));
     js_put_number(object, "timed_out_after_s", (int64_t)run->timed_out_after_s);
     js_put_text(object, "stop_signal", run->stop_signal);
     js_put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
@@ -340,6 +368,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     policy_from_json(object, &run->policy);
     run->limit_ms = js_get_number(object, "limit_ms", 0);
     run->timed_out = js_get_flag(object, "timed_out");
+    synced_from_json(json_object_get(object, "synced"), &run->synced);
     run->timed_out_after_s =
         (unsigned long)js_get_number(object, "timed_out_after_s", (int64_t)run->policy.time_limit_s);
     run->stop_signal = js_get_text(object, "stop_signal");

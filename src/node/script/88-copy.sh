@@ -41,11 +41,17 @@ mt_open() {
     "~/"*) mt_folder=$HOME/${1#"~/"} ;;
     *) mt_folder=$1 ;;
     esac
+    mt_here=
+    if [ ! -d "$mt_base" ] && [ -n "$2" ]; then
+        mt_said=$(mkdir -p -- "$mt_base" 2>&1) || mt_refuse_said "cannot make the folder '$mt_base'"
+    elif [ ! -e "$mt_base" ]; then
+        mt_frame missing "$mt_base"
+        return 1
+    fi
     cd -- "$mt_base" || mt_refuse "cannot enter the folder '$mt_base'"
     if [ -n "$2" ] && [ ! -d "$mt_folder" ]; then
         mt_said=$(mkdir -p -- "$mt_folder" 2>&1) || mt_refuse_said "cannot make the folder '$mt_folder'"
     fi
-    mt_here=
     if [ ! -d "$mt_folder" ]; then
         if [ -e "$mt_folder" ] || [ -h "$mt_folder" ]; then
             mt_refuse "'$mt_folder' is no folder"
@@ -256,6 +262,7 @@ mt_copy() {
     command -v tar >/dev/null || mt_fail unsupported tar
     case $mt_base in
     "~/"*) mt_base=$HOME/${mt_base#"~/"} ;;
+    [!/]*) mt_base=$PWD/$mt_base ;;
     esac
     while IFS=' ' read -r mt_word mt_count; do
         case $mt_word in

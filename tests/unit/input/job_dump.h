@@ -78,6 +78,11 @@ static inline char *dump_job(const struct job *job)
              job->nproc_per_node, job->master_port, (int)job->rendezvous, job->program_is_list,
              job->zero_stage, (int)job->megatron_sharding, job->reach.port, job->start_timeout_s,
              (int)job->policy.on_failure, job->policy.lost_after_s, job->stop_grace_s);
+    str_addf(&out, "sync %s %s %d %d\n", job->sync.from ? job->sync.from : "-",
+             job->sync.to ? job->sync.to : "-", job->sync.delete_, job->sync.git);
+    for (size_t i = 0; i < job->sync.exclude.len; i++) {
+        str_addf(&out, "exclude %s\n", job->sync.exclude.items[i]);
+    }
     for (size_t i = 0; i < job->notify.len; i++)
         str_addf(&out, "notify %s %u %d %d\n", job->notify.items[i].url, job->notify.items[i].on,
                  (int)job->notify.items[i].format, job->notify.items[i].allow_http);

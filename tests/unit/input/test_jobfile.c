@@ -90,7 +90,11 @@ static const struct {
     {"ssh.jump", "ssh: {jump: gate}", CHANGES},
     {"launcher_args", "launcher_args: [--tee, 3]", CHANGES},
     {"prepare", "prepare: [{name: a}]", UNBUILT},
-    {"sync", "sync: {from: src/}", UNBUILT},
+    {"sync.from", "sync: {from: src/}", CHANGES},
+    {"sync.to", "sync: {from: src/, to: /x}", CHANGES},
+    {"sync.exclude", "sync: {from: src/, exclude: ['*.pyc']}", CHANGES},
+    {"sync.delete", "sync: {from: src/, to: /x, delete: true}", CHANGES},
+    {"sync.git", "sync: {from: src/, git: true}", CHANGES},
     {"require", "require: {gpus: 8}", UNBUILT},
     {"checks", "checks: {skip: [a]}", UNBUILT},
     {"finish_on", "finish_on: rank0", CHANGES}, /* U5 */
@@ -146,7 +150,9 @@ static void test_every_example_is_read(void **state)
         AUTO_STR struct str end = STR_INIT;
         const char *at = key->path;
         str_add(&spec, strcmp(at, "program") == 0 ? "" : "program: train.py\n");
+        str_add(&spec, text_starts(at, "sync.") ? "workdir: /w\n" : "");
         for (size_t len; at[len = strcspn(at, ".")] == '.'; at += len + 1) {
+            bool sync = strncmp(at, "sync", len) == 0 && strcmp(key->path, "sync.from") != 0;
             bool list = text_starts(at + len - 2, "[]");
             bool named = strncmp(at, "container", len) == 0 && strcmp(key->path, "container.name") != 0;
             bool image = strncmp(at, "run", len) == 0 && strcmp(key->path, "container.run.image") != 0;
@@ -155,6 +161,7 @@ static void test_every_example_is_read(void **state)
                      named   ? "name: c, "
                      : image ? "image: i, "
                      : url   ? "url: 'https://h/x', "
+                     : sync  ? "from: src/, "
                              : "");
             str_add(&end, list ? "}]" : "}");
         }
