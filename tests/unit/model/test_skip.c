@@ -1,10 +1,5 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
+/* Patterns of what a copy leaves out, as rsync treats them. */
+#include "test.h"
 
 #include <string.h>
 

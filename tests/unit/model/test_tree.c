@@ -1,10 +1,5 @@
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
+/* Trees of files: their order, what differs, what may be removed. */
+#include "test.h"
 
 #include <string.h>
 
