@@ -1,11 +1,10 @@
 /* Patterns of what a copy leaves out, as rsync treats them. */
-#include "test.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/kind.h"
 #include "model/skip.h"
+#include "test.h"
 
 /* Each row as rsync 3.2 treats the pattern with --exclude. */
 static const struct {

@@ -1,10 +1,9 @@
 /* Trees of files: their order, what differs, what may be removed. */
-#include "test.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/tree.h"
+#include "test.h"
 
 static void add(struct tree *tree, const char *path, enum tree_kind kind)
 {
