@@ -84,7 +84,7 @@ def test_a_reason_is_said_once(lab):
     """Neither 'stopped: stopped: …' nor "run 'e' failed: run 'e' was not started"."""
     lab.job(program="sleep 600", hosts="node1")
     lab.mt("start", "job.yaml", "late", "--wait", "--timeout", "2s", code=5)
-    assert lab.mt("logs", "late", "-f").err.splitlines()[-1] == "late: stopped: the time limit passed"
+    assert lab.mt("logs", "late", "-f").err.splitlines()[-1] == "late: stopped: its time limit of 2 s has passed"
     lab.job("bad.yaml", workdir="/nowhere", hosts="node[1-2]")
     lab.mt("start", "bad.yaml", "e", code=4)
     said = lab.mt("wait", "e", code=1).err.splitlines()[-1]
