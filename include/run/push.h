@@ -59,7 +59,6 @@ struct run_copy_request {
     bool delete_;                  /* what is not in the source goes */
     bool checksum;                 /* contents are compared, not sizes and times */
     bool dry_run;
-    bool relay;
     unsigned fanout;             /* hosts at once */
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
     const struct run_copy_observer *observer;

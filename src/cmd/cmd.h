@@ -97,7 +97,6 @@ struct cmd_options {
     /* push, pull; also dry_run */
     bool delete_;
     bool checksum;
-    bool relay;
     struct strlist skip;
 
     /* list */

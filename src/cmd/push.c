@@ -44,6 +44,7 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, checksum),
      .help = "compare contents (SHA-256), not sizes and times"},
+    {.name = "relay", .type = OPTION_UNBUILT, .help = "let hosts that have a file pass it on"},
     {.name = "dry-run",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, dry_run),

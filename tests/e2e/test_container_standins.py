@@ -171,3 +171,19 @@ def test_a_debt_of_an_earlier_version_is_not_paid_blindly_s8(standins):
     record_path(standins).write_text(json.dumps(record))
     standins.mt("stop", "r", env=standins.path)
     standins.assert_nothing_left()
+
+
+def test_push_and_pull_inside(standins):
+    """The container's own folders: its workdir is where relative paths are."""
+    lab = standins
+    lab.job(hosts="localhost", container={"name": "c1", "workdir": str(lab.home / "inside")}, program=["true"])
+    lab.write("src/code.txt", "one")
+    answer = lab.mt("push", "src/", "code", "--job", "job.yaml", "--json", env=lab.path).json["hosts"][0]
+    assert (answer["files_sent"], answer["error"]) == (1, None)
+    assert (lab.home / "inside" / "code" / "code.txt").read_text() == "one"
+    assert any(line.startswith("docker exec -i c1 /bin/sh") for line in calls(lab))
+    lab.mt("pull", "code/code.txt", "here", "--job", "job.yaml", env=lab.path)
+    assert [p.read_text() for p in (lab.home / "here").rglob("code.txt")] == ["one"]
+    lab.write("mode", "down")
+    failed = lab.mt("push", "src/", "code", "--job", "job.yaml", "--json", code=4, env=lab.path)
+    assert failed.json["hosts"][0]["error"]["kind"] == "engine-missing"
