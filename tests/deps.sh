@@ -65,6 +65,7 @@ needs_test() {
     need tcsh have tcsh
     need pdsh have pdsh
     need clustershell have clush
+    need rsync have rsync
     need openssl have openssl
     need groff have groff
     need man-db have man
