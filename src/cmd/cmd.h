@@ -82,6 +82,10 @@ struct cmd_options {
     bool raw;
     const char *save;
 
+    /* stacks; also log_nodes, full */
+    struct strlist stack_ranks;
+    const char *py_spy;
+
     /* hosts */
     bool fold;
 

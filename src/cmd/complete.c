@@ -184,7 +184,7 @@ static bool find_operand(const char *usage, size_t number, struct str *out)
 /* The runs that the command can do something with. */
 static const struct strlist *fitting_runs(const struct completing *at)
 {
-    static const char *const on_live[] = {"stop", "wait", "signal", "supervise"};
+    static const char *const on_live[] = {"stop", "wait", "signal", "stacks", "supervise"};
     for (size_t i = 0; i < ARRAY_LEN(on_live); i++) {
         if (strcmp(at->command->name, on_live[i]) == 0) {
             return &at->names->live;

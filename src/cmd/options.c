@@ -217,6 +217,7 @@ void cmd_call_release(struct cmd_call *call)
     strlist_release(&call->options.env);
     strlist_release(&call->options.profiles);
     strlist_release(&call->options.log_nodes);
+    strlist_release(&call->options.stack_ranks);
     strlist_release(&call->options.skip);
     strlist_release(&call->operands);
     strlist_release(&call->rest);

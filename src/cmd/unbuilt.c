@@ -18,16 +18,6 @@ const struct command command_diagnose = {
     .usage = diagnose_usage,
 };
 
-static const char *const stacks_usage[] = {
-    "stacks RUN [--node N|HOST]... [--rank R]... [--full] [--py-spy FILE]",
-    NULL,
-};
-const struct command command_stacks = {
-    .name = "stacks",
-    .summary = "show what the processes of a run are doing",
-    .usage = stacks_usage,
-};
-
 static const char *const ladder_usage[] = {"ladder JOB [PREFIX] [--steps LIST] [--limit DURATION]", NULL};
 const struct command command_ladder = {
     .name = "ladder",

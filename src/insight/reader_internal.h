@@ -57,6 +57,9 @@ struct evidence_reader {
     struct clean_line line;
 };
 
+/* Is it a file of the program, not one of Python or of a package? */
+bool traceback_is_own_file(const char *path, size_t len);
+
 /* What a line is to a traceback. */
 enum traceback_line { TRACEBACK_NOTHING, TRACEBACK_PART, TRACEBACK_MESSAGE, TRACEBACK_EXCEPTION };
 

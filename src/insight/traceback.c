@@ -29,7 +29,7 @@ static struct traceback *find(struct evidence_reader *reader, const struct clean
 }
 
 /* Files that came with Python or with a package are not the program's own. */
-static bool is_own_file(const char *path, size_t len)
+bool traceback_is_own_file(const char *path, size_t len)
 {
     static const char *const foreign[] = {"/site-packages/", "/dist-packages/", "/lib/python",
                                           "<frozen ",        "<string>",        "bin/torchrun",
@@ -58,7 +58,7 @@ static bool take_frame(struct traceback *traceback, const char *text)
     unsigned long number = strtoul(end + strlen("\", line "), NULL, 10);
     const char *slash = memrchr(path, '/', len);
     const char *name = slash ? slash + 1 : path;
-    bool own = is_own_file(path, len);
+    bool own = traceback_is_own_file(path, len);
     if (own || !traceback->own) {
         snprintf(traceback->place, sizeof traceback->place, "%.*s:%lu", (int)(end - name), name, number);
         traceback->own = own;

@@ -220,6 +220,17 @@ void node_request_signal(const struct node_target *target, const char *signal, c
     finish(out, parts);
 }
 
+void node_request_stacks(const struct node_target *target, const char *py_spy, const char *nonce,
+                         struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame", "15-stat",  "17-write",  "20-proc", "22-scan",
+                                        "25-place", "29-limit", "65-stacks", "90-main", NULL};
+
+    begin(out, target, "stacks", nonce);
+    set_text(&out->input, "py_spy", py_spy ? py_spy : "");
+    finish(out, parts);
+}
+
 void node_request_tail(const struct node_target *target, const struct node_tail_options *options,
                        const char *nonce, struct node_call *out)
 {

@@ -1,0 +1,188 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# What the workers of a run are doing: for each process with a rank of torch the state that the kernel shows and, where
+# py-spy is found, its Python stack. Nothing is signalled, and py-spy pauses nothing.
+
+# What may block on a process that sleeps in the kernel runs under this where the node has it.
+mt_set_brief() {
+    mt_brief=
+    ! command -v timeout >/dev/null || mt_brief='timeout -s KILL 2'
+}
+
+# PID NAME -> mt_value: a variable of its environment
+mt_read_variable() {
+    # shellcheck disable=SC2086 # a prefix of several words
+    mt_value=$($mt_brief tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n "s/^$2=//p" | head -n 1)
+}
+
+# The processes among mt_found whose environment has a rank -> mt_ranked
+mt_find_ranked() {
+    mt_awake='' mt_asleep=''
+    while read -r mt_p mt_t mt_letter mt_rest; do
+        case $mt_letter in
+        '') ;;
+        D*) mt_asleep="$mt_asleep $mt_p" ;;
+        *) mt_awake="$mt_awake $mt_p" ;;
+        esac
+    done <<MT_LIST
+$mt_found
+MT_LIST
+    mt_list_environs "$mt_awake"
+    mt_grep_environs "$mt_list" "$mt_list_batches" 'RANK=[0-9]+' || mt_fail_scan
+    mt_ranked=$mt_hits
+    [ -z "$mt_brief" ] || mt_ranked="$mt_ranked$mt_asleep"
+}
+
+# Of the processes with the same rank (its data loaders have it, too) the oldest is the worker, a Python before a
+# wrapper -> mt_workers: lines "RANK PID", at most 64
+mt_find_workers() {
+    mt_find_ranked
+    mt_workers=$(
+        for mt_p in $mt_ranked; do
+            mt_stat "$mt_p" || continue
+            mt_read_variable "$mt_p" RANK
+            mt_digits "$mt_value"
+            case $mt_number in
+            "" | ????????*) continue ;;
+            esac
+            mt_file=$(ls -l "/proc/$mt_p/exe" 2>/dev/null)
+            case ${mt_file##*/} in
+            python* | pypy*) mt_kind=0 ;;
+            *) mt_kind=1 ;;
+            esac
+            printf '%s %s %s %s\n' "$mt_number" "$mt_kind" "$mt_st_ticks" "$mt_p"
+        done | sort -k1,1n -k2,2n -k3,3n -k4,4n | awk '!seen[$1 + 0]++ && count++ < 64 { print $1 + 0, $4 }'
+    )
+}
+
+# -> mt_spy: py-spy as given, of the PATH here, of the job's own PATH or beside its Python; "": none
+mt_find_spy() {
+    mt_absolute "$mt_py_spy"
+    if [ -n "$mt_py_spy" ] && [ -f "$mt_path" ] && [ -x "$mt_path" ]; then
+        mt_spy=$mt_path
+        return 0
+    fi
+    [ -z "$mt_py_spy" ] || mt_frame problem "'$mt_py_spy' is not an executable file here"
+    mt_spy=$(command -v py-spy) && return 0
+    mt_p=${mt_workers%%
+*}
+    mt_p=${mt_p#* }
+    mt_read_variable "$mt_p" PATH
+    mt_spy=$(PATH=$mt_value && command -v py-spy) && return 0
+    # shellcheck disable=SC2086
+    mt_file=$($mt_brief tr '\0' '\n' <"/proc/$mt_p/cmdline" 2>/dev/null | head -n 1)
+    for mt_spy in "${mt_file%/*}/py-spy" "$mt_home/.local/bin/py-spy"; do
+        case $mt_spy in
+        /*) [ ! -x "$mt_spy" ] || return 0 ;;
+        esac
+    done
+    mt_spy=
+}
+
+# PID -> mt_cpu: clock ticks of CPU that it has used; fails when it is gone
+mt_read_cpu() {
+    { IFS= read -r mt_line <"/proc/$1/stat"; } 2>/dev/null || return 1
+    # shellcheck disable=SC2086
+    set -- ${mt_line##*) }
+    mt_cpu=$((${12} + ${13}))
+}
+
+# All of them at once, each for ten seconds at most, into mt_tmp/PID.json and .err. --nonblocking: nothing is paused,
+# so that nothing stays stopped when py-spy is killed.
+mt_spy_on_workers() {
+    [ -n "$mt_spy" ] || return 0
+    # shellcheck disable=SC2016,SC2046 # for the shell that runs it; pids
+    mt_run_limited 10 "$mt_tmp/run" "$(command -v setsid)" /bin/sh -c '
+        dir=$1 spy=$2
+        shift 2
+        look() { "$spy" dump --nonblocking --json --pid "$1" >"$dir/$1.json" 2>"$dir/$1.err"; }
+        for pid; do
+            { look "$pid" || look "$pid" || : >"$dir/$pid.failed"; : >"$dir/$pid.done"; } &
+        done
+        wait' sh "$mt_tmp" "$mt_spy" $(printf '%s\n' "$mt_workers" | awk '{ print $2 }')
+}
+
+# PID: the frames of its main thread, innermost first, as [{"name": …, "filename": …, "line": …}]
+mt_print_frames() {
+    head -c 4000000 "$mt_tmp/$1.json" | awk -v pid="$1" '
+        /^  \{/ { main = count = 0 }
+        /^    "thread_name": "MainThread"/ || $0 ~ "^    \"os_thread_id\": " pid ",$" { main = 1 }
+        /^        "name": / { name = $0 }
+        /^        "filename": / { file = $0 }
+        /^        "line": / && count < 100 {
+            line = $0
+            sub(/,$/, "", line)
+            frame[++count] = "{" name file line "}"
+        }
+        /^  \}/ && main {
+            for (i = 1; i <= count; i++) text = text (i > 1 ? "," : "") frame[i]
+            gsub(/  +/, " ", text)
+            print "[" text "]"
+            exit
+        }'
+}
+
+mt_frame_stack() { # RANK PID
+    [ -n "$mt_spy" ] || return 0
+    if [ ! -f "$mt_tmp/$2.done" ]; then
+        mt_frame problem "py-spy did not end within 10 seconds on rank $1"
+    elif [ -f "$mt_tmp/$2.failed" ]; then
+        mt_value=$(head -c 2000 "$mt_tmp/$2.err" | grep -v '^[[:space:]]*$' | head -n 1)
+        mt_frame problem "py-spy failed on rank $1: ${mt_value:-no message}"
+    else
+        mt_value=$(mt_print_frames "$2" | head -c 40000)
+        case $mt_value in
+        '[{'*'}]') mt_frame stack "$1 $mt_value" ;;
+        *) mt_frame problem "py-spy shows no stack of the main thread of rank $1" ;;
+        esac
+    fi
+}
+
+# "RANK PID STATE CPU SYSCALL WCHAN": CPU in percent of a core; "-": not known
+mt_frame_worker() { # RANK PID TICKS-OF-CPU-BEFORE CLOCK-BEFORE
+    mt_stat "$2" && mt_read_cpu "$2" || return 0
+    mt_read_clock
+    mt_cpu=$(((mt_cpu - $3) * 100 / (mt_clock - $4 + 1)))
+    mt_wchan='' mt_syscall=''
+    # shellcheck disable=SC2086
+    mt_wchan=$($mt_brief cat "/proc/$2/wchan" 2>/dev/null | tr -cd 'A-Za-z0-9_.')
+    # shellcheck disable=SC2086
+    mt_syscall=$($mt_brief cat "/proc/$2/syscall" 2>/dev/null | tr -cd 'a-z0-9 -')
+    case $mt_wchan in
+    0 | '') mt_wchan=- ;;
+    esac
+    mt_digits "${mt_syscall%% *}"
+    mt_frame worker "$1 $2 $mt_st_state $mt_cpu ${mt_number:--} $mt_wchan"
+    mt_frame_stack "$1" "$2"
+}
+
+mt_verb_stacks() {
+    mt_set_paths
+    mt_check_place || mt_fail place "$mt_problem"
+    mt_set_brief
+    mt_root='' mt_root_ticks='' mt_keeper='' mt_keeper_ticks='' mt_memory='' mt_ended_ticks=''
+    if mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ] && [ "$mt_s_attempt" = "$mt_attempt" ]; then
+        mt_load_roots "$mt_base"
+    fi
+    mt_attempts=$mt_attempt
+    mt_scan_or_fail "$mt_run_id" "$mt_rank" ''
+    [ -z "$mt_found" ] || mt_frame lives 1
+    mt_find_workers
+    [ -n "$mt_workers" ] || mt_end
+    mt_tmp=$(mktemp -d 2>/dev/null) || mt_fail place "cannot make a temporary folder"
+    trap 'exit 1' HUP INT TERM
+    mt_find_spy
+    mt_read_clock
+    mt_began=$mt_clock
+    mt_samples=$(printf '%s\n' "$mt_workers" | while read -r mt_r mt_p; do
+        mt_read_cpu "$mt_p" && printf '%s %s %s\n' "$mt_r" "$mt_p" "$mt_cpu"
+    done)
+    mt_spy_on_workers
+    mt_read_clock
+    [ "$((mt_clock - mt_began))" -ge 100 ] || mt_pause 1
+    while read -r mt_r mt_p mt_before; do
+        [ -z "$mt_r" ] || mt_frame_worker "$mt_r" "$mt_p" "$mt_before" "$mt_began"
+    done <<MT_LIST
+$mt_samples
+MT_LIST
+    mt_end
+}

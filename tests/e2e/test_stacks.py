@@ -1,0 +1,92 @@
+"""stacks: where the ranks of a hanging run stand, and which one is elsewhere. Real torchrun over gloo."""
+import shutil
+from pathlib import Path
+
+import pytest
+from cluster import wait_for
+from conftest import TORCH_ENV
+
+PROGRAM = Path(__file__).resolve().parent / "programs" / "hang.py"
+LINES = PROGRAM.read_text().splitlines()
+PY_SPY = shutil.which("py-spy")
+
+
+def line_of(text):
+    return max(n for n, line in enumerate(LINES, 1) if text in line)
+
+
+def hang(lab, rank, how, run="hang"):
+    lab.cluster.put(str(PROGRAM))
+    lab.job(run + ".yaml", hosts="node1,node2", launcher="torchrun", program="hang.py", nproc_per_node=2,
+            args=[str(rank), how], stop={"grace": "1s"})
+    lab.mt("start", run + ".yaml", run, *TORCH_ENV)
+    wait_for(lambda: lab.mt("logs", run, "-n", "all").out.count("ready") == 4, "four ranks in their loop", 120, 0.5)
+
+
+def odd_state(answer, rank):
+    """Is that rank the odd one, and in which state?"""
+    assert answer["errors"] == [] and answer["odd"] == [rank], answer
+    first = answer["groups"][0]
+    assert first["ranks"] == [rank]
+    assert sorted(r for group in answer["groups"] for r in group["ranks"]) == [0, 1, 2, 3]
+    return first
+
+
+@pytest.mark.skipif(not PY_SPY, reason="py-spy is not installed")
+@pytest.mark.parametrize("rank, how, line", [
+    (3, "sleep", "time.sleep"), (1, "stop", "SIGSTOP"), (2, "fifo", "with open"), (0, "spin", "while True")])
+def test_the_python_stack_names_the_rank(lab, rank, how, line):
+    lab.cluster.put(PY_SPY)
+    hang(lab, rank, how)
+
+    def seen():
+        return lab.mt("stacks", "hang", "--py-spy", "~/py-spy", "--json").json
+
+    wait_for(lambda: seen()["odd"] == [rank], f"rank {rank} to be the odd one", 30, 0.5)
+    group = odd_state(seen(), rank)
+    assert group["source"] == "py-spy" and group["hosts"] == [f"node{rank // 2 + 1}"]
+    own = [f for f in group["frames"] if f["file"].endswith("hang.py")]
+    assert own[0]["function"] == "load_batch"
+    assert own[0]["line"] in (line_of(line), line_of("        pass"))
+    assert (group["state"] == "stopped by a signal") == (how == "stop")
+    text = lab.mt("stacks", "hang", "--py-spy", "~/py-spy").out
+    assert text.startswith(f"3 ranks at hang.py:{line_of('dist.all_reduce')} in all_reduce; rank {rank} "), text
+    assert "at hang.py:" in text.splitlines()[0].split("; ")[1] and "in load_batch" in text.splitlines()[0]
+    assert text.splitlines()[2].startswith(f"rank {rank} on node{rank // 2 + 1}: ")
+    one = lab.mt("stacks", "hang", "--py-spy", "~/py-spy", "--rank", str(rank), "--full")
+    assert "/hang.py:" in one.out and "all_reduce" not in one.out
+    assert lab.status("hang")["state"] == "running"
+    lab.mt("stop", "hang")
+
+
+@pytest.mark.parametrize("rank, how, state", [(2, "stop", "stopped by a signal"), (1, "fifo", "sleeping"), (3, "spin", "running")])
+def test_without_py_spy_the_kernel_tells(lab, rank, how, state):
+    hang(lab, rank, how)
+
+    def seen():
+        return lab.mt("stacks", "hang", "--json").json
+
+    wait_for(lambda: seen()["odd"] == [rank], f"rank {rank} to be the odd one", 30, 0.5)
+    group = odd_state(seen(), rank)
+    assert group["source"] == "proc" and group["frames"] == [] and group["state"].startswith(state)
+    assert "no Python stack" in lab.mt("stacks", "hang").out
+    lab.mt("stop", "hang")
+    ended = lab.mt("stacks", "hang", code=6)
+    assert "run 'hang' is stopped" in ended.err
+
+
+def test_wrong_words_and_runs_without_ranks(lab):
+    lab.job("plain.yaml", hosts="node1,node2", program="exec sleep 600", stop={"grace": "1s"})
+    lab.mt("start", "plain.yaml", "plain")
+    bare = lab.mt("stacks", "plain", "--json", code=6).json
+    assert bare["groups"] == [] and [e["host"] for e in bare["errors"]] == ["node1", "node2"]
+    assert "has RANK in its environment" in bare["errors"][0]["text"]
+    for words, code, text in (
+            (("nosuch",), 6, "no run 'nosuch'"), (("plain", "--node", "node9"), 2, "no node 'node9'"),
+            (("plain", "--rank", "x"), 2, "'x' for --rank is not"), ((), 2, "RUN")):
+        assert text in lab.mt("stacks", *words, code=code).err
+    lab.cluster.cut("node2")
+    cut = lab.mt("stacks", "plain", "--json", "--connect-timeout", "3", code=3)
+    lab.cluster.restore("node2")
+    assert cut.json["error"]["code"] == 3
+    lab.mt("stop", "plain")
