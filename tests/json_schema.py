@@ -16,7 +16,8 @@ OUTPUTS = {
     "start": ["run", "plan", "log_line"], "stop": ["run", "run_entries"], "wait": ["run", "run_entries"],
     "supervise": ["run"], "status": ["run", "runs"], "list": ["runs"], "show": ["record"],
     "remove": ["removed", "removals"], "hosts": ["hosts", "host_keys"], "exec": ["exec"],
-    "logs": ["log_line", "saved"], "signal": ["signal"], "stacks": ["stacks"], "container": ["container"], "init": ["written"],
+    "logs": ["log_line", "saved"], "signal": ["signal"], "stacks": ["stacks"], "container": ["container"], "check": ["check", "checks"],
+    "init": ["written"],
     "version": ["version"], "push": ["copy"], "pull": ["copy"],
 }
 

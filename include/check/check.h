@@ -3,9 +3,9 @@
  * says what to ask and judges what was said; whoever asks is above this layer.
  *
  * To add one: src/check/ID.c with a `const struct check check_ID`, src/check/ID.sh with a shell function
- * mt_check_ID that says its facts with mt_frame KEY VALUE, a line in the table of src/check/table.c, and good
- * and bad facts in tests/data/check/ID.facts. tests/unit/check/test_table.c walks the table and fails for a
- * check that lacks a part.
+ * mt_check_ID that says its facts with mt_frame KEY VALUE, a line in CHECK_TABLE of
+ * src/check/check_internal.h, and good and bad facts in tests/data/check/ID.facts.
+ * tests/unit/check/test_table.c walks the table and fails for a check that lacks a part.
  *
  * The names of values that ask sets, and the keys of facts, are of letters and "_". The shell function finds
  * the value NAME in mt_NAME. Facts come back as "ID.KEY".
@@ -23,6 +23,7 @@
 #include "model/env.h"
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/job.h"
 
 enum check_program {
     CHECK_PROGRAM_NONE,   /* a shell line: nothing can be looked for */
@@ -51,6 +52,25 @@ struct check_subject {
     unsigned master_port;       /* 0: any that is free */
     const char *master_addr;
     const char *outer_run_id; /* of the run whose job this command was called from */
+    bool starting;            /* the job starts when all is well: only what is quick, or required, is asked */
+    unsigned nproc;           /* processes on this node; 0: known on start */
+    const struct job_require *require;
+    const struct env *env; /* of the job, as far as spec, host list and caller set it */
+    /*
+     * Of a check of all nodes together: a text of letters and digits that nobody else uses, a port that is
+     * not known to be used, and the addresses of this node's neighbours (the next, and the one before), NULL:
+     * none.
+     */
+    const char *token;
+    unsigned probe_port;
+    const char *next_addr, *previous_addr;
+};
+
+/* One node's part in a comparison. All borrowed. */
+struct check_node {
+    const char *label;
+    const struct check_subject *subject;
+    const struct facts *facts;
 };
 
 /* When a check is made besides `mtlaunch check`. */
@@ -97,6 +117,12 @@ struct check {
 
     /* What the facts of one node mean. No finding: nothing is to be said (what it needs has failed). */
     void (*judge)(const struct check_subject *subject, const struct facts *facts, struct findings *out);
+
+    /*
+     * What the facts of all nodes that answered mean together; its findings name their hosts. NULL: nodes are
+     * not compared. Not called for a start.
+     */
+    void (*compare)(const struct check_node *nodes, size_t count, struct findings *out);
 };
 
 /* All checks, in the order in which their findings count. */
@@ -115,6 +141,9 @@ struct check_choice {
 
 /* Those of a start: all that are made before one, or (no_check) always. */
 void check_choose_start(struct check_choice *choice, bool no_check);
+
+/* Add whatever the chosen checks need. */
+void check_add_needed(struct check_choice *choice);
 
 /* What one node is to be asked, for node_request_check. Owned. */
 struct check_request {
@@ -138,6 +167,14 @@ int check_verify(const struct facts *facts, struct error *err);
 /* Judge the chosen checks of one node, in the order of the table. out: appended to. */
 void check_judge(const struct check_subject *subject, const struct check_choice *choice,
                  const struct facts *facts, struct findings *out);
+
+/* Compare the nodes that ran a chosen check, check by check. out: appended to, with hosts. */
+void check_compare(const struct check_choice *choice, const struct check_node *nodes, size_t count,
+                   struct findings *out);
+
+/* Clear the checks that the spec leaves out (checks.skip). -1 with kind_job_file for an id that no check has.
+ */
+int check_choose_skip(const struct strlist *ids, struct check_choice *choice, struct error *err);
 
 /* The setup line with this number (from 1), as a message quotes it: its first line. The caller frees it. */
 char *check_quote_setup(const struct strlist *setup, uint64_t number);

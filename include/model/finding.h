@@ -70,8 +70,11 @@ enum finding_severity findings_worst(const struct findings *findings, const char
 
 /*
  * Add the findings of one host to all: what was found on another host already gets this host's label,
- * anything else is appended with it.
+ * anything else is appended with it. host NULL: each finding names its hosts itself.
  */
 void findings_fold(struct findings *all, const struct findings *found, const char *host);
+
+/* Move the findings with this id to the end of another list, in their order. */
+void findings_move(struct findings *to, struct findings *from, const char *id);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/strlist.h"
@@ -65,6 +66,17 @@ struct job_sync {
     bool git;               /* what .gitignore names is left out */
 };
 
+/* What the hosts must have; checks find out whether they do. */
+struct job_require {
+    struct strlist paths;     /* there and readable; relative: to the job's folder */
+    struct strlist same;      /* with the same content on all nodes */
+    struct strlist commands;  /* found in PATH after the setup lines */
+    unsigned gpus;            /* 0: not required */
+    uint64_t free_disk_bytes; /* where artifacts are; 0: not required */
+    uint64_t shm_bytes;       /* of /dev/shm; 0: not required */
+    bool ib;                  /* an active InfiniBand or RoCE port */
+};
+
 struct job {
     char *name;   /* job, or the file's name without .yaml */
     char *file;   /* the spec's path as found */
@@ -110,6 +122,8 @@ struct job {
         place; /* container.*: where everything happens on each node; engine is "docker" by default */
     struct job_container container;
     struct job_sync sync;
+    struct job_require require;
+    struct strlist checks_skip; /* ids of checks that are not made */
 
     unsigned long start_timeout_s; /* 120 */
     struct notify_targets notify;  /* who is told; URLs are secrets */

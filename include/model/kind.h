@@ -57,6 +57,12 @@
     X(container_foreign, "container-foreign", 4)                                                             \
     X(image_missing, "image-missing", 4)                                                                     \
     X(file_failed, "file-failed", 4)                                                                         \
+    X(path_missing, "path-missing", 4)                                                                       \
+    X(nodes_differ, "nodes-differ", 4)                                                                       \
+    X(too_little, "too-little", 4)                                                                           \
+    X(master_unreachable, "master-unreachable", 4)                                                           \
+    X(interface_missing, "interface-missing", 4)                                                             \
+    X(gpus_busy, "gpus-busy", 4)                                                                             \
     /* 1: the training, or its start, failed */                                                              \
     X(start_failed, "start-failed", 1)                                                                       \
     X(setup_failed, "setup-failed", 1)                                                                       \

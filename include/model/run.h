@@ -149,7 +149,8 @@ struct run {
     struct reach reach;              /* how nodes are reached, as the spec said */
     struct place place; /* where on every node all of it happens; id and started are those of each node */
     char *head_host, *head_boot_id;
-    char *spec; /* as resolved: JSON text */
+    char *spec;     /* as resolved: JSON text */
+    char *findings; /* what the checks of the last start found that is not well, as JSON; NULL: nothing */
     struct run_node *nodes;
     size_t nodes_len;
     struct run_cleanup *cleanups;

@@ -82,6 +82,7 @@ struct node_look {
     const char *command;     /* a program looked up in PATH after setup */
     const char *interpreter; /* a command looked up in PATH after setup */
     const char *module;      /* a Python module the interpreter shall find (not imported) */
+    bool versions;           /* the versions of the interpreter's packages */
 };
 
 /* Checks to make on a node, as the check layer asks for them. */

@@ -4,9 +4,44 @@
 
 #include "check/check.h"
 
-extern const struct check check_earlier, check_artifacts, check_volume, check_logout, check_others,
-    check_port, check_workdir, check_setup, check_fault, check_interpreter, check_module, check_program,
-    check_gpus, check_route;
+/* The table: the checks in the order in which their findings count, a line each. */
+/* clang-format off */
+#define CHECK_TABLE(X) \
+    X(reach)           \
+    X(earlier)         \
+    X(artifacts)       \
+    X(volume)          \
+    X(logout)          \
+    X(others)          \
+    X(port)            \
+    X(workdir)         \
+    X(setup)           \
+    X(fault)           \
+    X(interpreter)     \
+    X(module)          \
+    X(program)         \
+    X(gpus)            \
+    X(route)           \
+    X(paths)           \
+    X(commands)        \
+    X(same)            \
+    X(disk)            \
+    X(shm)             \
+    X(limits)          \
+    X(clock)           \
+    X(names)           \
+    X(connect)         \
+    X(memory)          \
+    X(nic)             \
+    X(ib)              \
+    X(debugging)       \
+    X(versions)        \
+    X(shared)
+/* clang-format on */
+
+#define CHECK_DECLARE(id) extern const struct check check_##id;
+CHECK_TABLE(CHECK_DECLARE)
+#undef CHECK_DECLARE
 
 /* Values for a check's shell function; NULL is an empty text, a flag is "1" or "". */
 void check_set_text(struct env *values, const char *name, const char *value);
@@ -21,6 +56,23 @@ const char *check_shown(const struct facts *facts, const char *key);
 
 /* Did the setup lines run to their end, so that what a job would find was looked for? */
 bool check_is_set_up(const struct facts *facts);
+
+/* A list as one value: an item a line. */
+void check_set_list(struct env *values, const char *name, const struct strlist *list);
+
+/* A size for people: "12.3 GiB". The caller frees it. */
+char *check_shown_size(uint64_t bytes);
+
+/*
+ * Group the nodes by a value that should be the same on all (NULL: not known, left out). Fewer than two
+ * values: false. Else the value of most (of several, the first node's) and, in minority, a line for each
+ * other value: "VALUE on HOSTS"; odd: the labels of those hosts.
+ */
+bool check_find_minority(const struct check_node *nodes, size_t count, const char *const *value_of,
+                         char **majority, struct str *minority, struct strlist *odd);
+
+/* The value of a job's variable; NULL: it does not set it. Borrowed. */
+const char *check_env(const struct check_subject *subject, const char *name);
 
 /* "RUN_ID USER": a run's name, "-" and 8 hexadecimal digits; printable ASCII without blanks and quotes. */
 bool check_is_run_user(const char *value);

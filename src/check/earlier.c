@@ -61,7 +61,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         fact_read_process(first, &process);
         total = total > 0 ? total : 1;
     }
-    if (total == 0) {
+    if (total == 0 || !subject->run) {
         findings_add(out, "earlier", FINDING_OK, "no process of an earlier attempt lives there");
         return;
     }

@@ -7,11 +7,8 @@
 #include "check/check_internal.h"
 #include "model/kind.h"
 
-const struct check *const checks_all[] = {
-    &check_earlier, &check_artifacts, &check_volume, &check_logout, &check_others,
-    &check_port,    &check_workdir,   &check_setup,  &check_fault,  &check_interpreter,
-    &check_module,  &check_program,   &check_gpus,   &check_route,
-};
+#define CHECK_ROW(id) &check_##id,
+const struct check *const checks_all[] = {CHECK_TABLE(CHECK_ROW)};
 const size_t checks_count = ARRAY_LEN(checks_all);
 
 static size_t find_index(const char *id)
@@ -36,6 +33,37 @@ void check_choose_start(struct check_choice *choice, bool no_check)
         enum check_when when = checks_all[i]->when;
         choice->wanted[i] = when == CHECK_ALWAYS || (when == CHECK_BEFORE_START && !no_check);
     }
+}
+
+void check_add_needed(struct check_choice *choice)
+{
+    for (size_t i = 0; i < checks_count; i++) {
+        const char *needs = choice->wanted[i] ? checks_all[i]->needs : NULL;
+        while (needs) {
+            size_t needed = find_index(needs);
+            choice->wanted[needed] = true;
+            needs = checks_all[needed]->needs;
+        }
+    }
+}
+
+int check_choose_skip(const struct strlist *ids, struct check_choice *choice, struct error *err)
+{
+    for (size_t i = 0; i < ids->len; i++) {
+        size_t index = find_index(ids->items[i]);
+        if (index == checks_count) {
+            const char *names[CHECKS_MAX];
+            for (size_t n = 0; n < checks_count; n++) {
+                names[n] = checks_all[n]->id;
+            }
+            const char *near = text_nearest(ids->items[i], names, checks_count);
+            error_set(err, &kind_job_file, "'checks.skip': unknown check '%s'", ids->items[i]);
+            return near ? error_hint(err, "did you mean '%s'?", near)
+                        : error_hint(err, "`mtlaunch check --list` prints the checks");
+        }
+        choice->wanted[index] = false;
+    }
+    return 0;
 }
 
 /* --- asking ------------------------------------------------------------------------------------- */
@@ -78,18 +106,31 @@ static void place(struct lanes *lanes, size_t index, const struct check_subject 
     lanes->placed[index] = true;
 }
 
+/* What a check has to wait for, among those that are asked for and run in lanes; checks_count: nothing. */
+static size_t find_needed(const struct check *check, const struct check_choice *choice)
+{
+    while (check->needs) {
+        size_t needed = find_index(check->needs);
+        check = checks_all[needed];
+        if (choice->wanted[needed] && check->timeout_s > 0) {
+            return needed;
+        }
+    }
+    return checks_count;
+}
+
 /* One pass over the table; true when a check was placed (others may have waited for it). */
 static bool place_more(struct lanes *lanes, const struct check_choice *choice,
                        const struct check_subject *subject)
 {
     bool any = false;
     for (size_t i = 0; i < checks_count; i++) {
-        const struct check *check = checks_all[i];
-        size_t needed = check->needs ? find_index(check->needs) : checks_count;
-        bool waits = needed < checks_count && choice->wanted[needed] && checks_all[needed]->timeout_s > 0;
-        if (choice->wanted[i] && check->timeout_s > 0 && !lanes->placed[i] &&
-            (!waits || lanes->placed[needed])) {
-            place(lanes, i, subject, waits ? check->needs : NULL);
+        if (!choice->wanted[i] || checks_all[i]->timeout_s == 0 || lanes->placed[i]) {
+            continue;
+        }
+        size_t needed = find_needed(checks_all[i], choice);
+        if (needed == checks_count || lanes->placed[needed]) {
+            place(lanes, i, subject, needed == checks_count ? NULL : checks_all[needed]->id);
             any = true;
         }
     }
@@ -157,6 +198,7 @@ bool check_ask_nothing(const struct check_subject *subject, struct env *values)
 static const struct check_fact node_facts[] = {
     {"uid", CHECK_NUMBER, UINT32_MAX},
     {"cores", CHECK_NUMBER, 65536},
+    {"took", CHECK_NUMBER, 100000000},
     {NULL, CHECK_TEXT, 0},
 };
 
@@ -256,6 +298,34 @@ void check_judge(const struct check_subject *subject, const struct check_choice 
             check->judge(subject, facts, out);
         } else {
             judge_late(check, out);
+        }
+    }
+}
+
+/* Those of nodes that ran this check. */
+static size_t choose_ran(const struct check *check, const struct check_node *nodes, size_t count,
+                         struct check_node *out)
+{
+    AUTO_FREE char *ran = xasprintf("%s.ran", check->id);
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (facts_is_set(nodes[i].facts, ran)) {
+            out[len++] = nodes[i];
+        }
+    }
+    return len;
+}
+
+void check_compare(const struct check_choice *choice, const struct check_node *nodes, size_t count,
+                   struct findings *out)
+{
+    AUTO_FREE struct check_node *ran = xcalloc(count + 1, sizeof(*ran));
+    for (size_t i = 0; i < checks_count; i++) {
+        if (choice->wanted[i] && checks_all[i]->compare) {
+            size_t len = choose_ran(checks_all[i], nodes, count, ran);
+            if (len > 0) {
+                checks_all[i]->compare(ran, len, out);
+            }
         }
     }
 }

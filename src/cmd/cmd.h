@@ -57,6 +57,11 @@ struct cmd_options {
     bool no_supervise;
     struct option_uint timeout; /* also wait */
 
+    /* check */
+    const char *check_only; /* ids of checks */
+    const char *check_skip;
+    bool check_list;
+
     /* stop */
     struct option_uint grace;
     const char *signal;

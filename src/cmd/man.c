@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "check/check.h"
 #include "cmd/cmd.h"
 #include "cmd/man_internal.h"
 #include "cmd/reference_internal.h"
@@ -98,6 +99,20 @@ static void add_option_sections(struct str *out)
     }
 }
 
+static void add_checks(struct str *out)
+{
+    str_add(out, ".SH CHECKS\n");
+    for (size_t i = 0; i < checks_count; i++) {
+        str_add(out, ".TP\n");
+        page_roff_bold(out, checks_all[i]->id);
+        str_add(out, "\n");
+        page_roff(out, checks_all[i]->title);
+        str_add(out, checks_all[i]->when == CHECK_ON_REQUEST ? ": " : " (start makes it, too): ");
+        page_roff(out, checks_all[i]->why);
+        str_add(out, ".\n");
+    }
+}
+
 static const struct {
     const char *path, *meaning;
 } files[] = {
@@ -164,6 +179,7 @@ static void add_program(struct page *page)
         }
     }
     add_option_sections(out);
+    add_checks(out);
     reference_exit_codes(page);
     reference_json(page);
     reference_environment(page);

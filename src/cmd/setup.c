@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/msg.h"
+#include "check/check.h"
 #include "cmd/setup_internal.h"
 #include "input/hostsource.h"
 #include "input/jobfile.h"
@@ -65,7 +66,8 @@ static int load_job(struct setup *setup, const struct cmd_call *call, const char
     setup->has_job = result == 0;
     say_warnings(&warnings);
     say_notes(&notes);
-    return result;
+    struct check_choice unused = {0};
+    return result == 0 ? check_choose_skip(&setup->job.checks_skip, &unused, err) : result;
 }
 
 static int load_hosts(struct setup *setup, const struct cmd_call *call, struct error *err)

@@ -1,16 +1,6 @@
 /* Commands that users may rely on to come: known by name and usage, refused until they are built. */
 #include "cmd/commands_internal.h"
 
-static const char *const check_usage[] = {
-    "check JOB [HOST OPTION]... [JOB OPTION]... [--only IDS] [--skip IDS] [--comm]",
-    NULL,
-};
-const struct command command_check = {
-    .name = "check",
-    .summary = "check before a start for anything that would make the job fail",
-    .usage = check_usage,
-};
-
 static const char *const diagnose_usage[] = {"diagnose RUN", "diagnose --logs FILE...", NULL};
 const struct command command_diagnose = {
     .name = "diagnose",

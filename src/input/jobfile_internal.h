@@ -94,6 +94,9 @@ int fields_read(struct job_reader *reader, const struct yaml_node *map, const st
 int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                       const char *prefix);
 
+/* require and checks. */
+extern const struct field_table require_table, checks_table;
+
 /* Errors at a node; an option's mistake is kind_usage, the file's kind_job_file. All return -1. */
 int reader_fail(struct job_reader *reader, const struct yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

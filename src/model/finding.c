@@ -148,6 +148,24 @@ void findings_fold(struct findings *all, const struct findings *found, const cha
             same->evidence = xstrdup(from->evidence);
             same->remedy = xstrdup(from->remedy);
         }
-        strlist_add(&same->hosts, host);
+        if (host) {
+            strlist_add(&same->hosts, host);
+        } else {
+            strlist_copy(&same->hosts, &from->hosts);
+        }
     }
+}
+
+void findings_move(struct findings *to, struct findings *from, const char *id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < from->len; i++) {
+        if (strcmp(from->items[i].id, id) != 0) {
+            from->items[kept++] = from->items[i];
+            continue;
+        }
+        to->items = xgrow(to->items, to->len, &to->cap, sizeof(*to->items));
+        to->items[to->len++] = from->items[i];
+    }
+    from->len = kept;
 }

@@ -93,6 +93,10 @@ void job_release(struct job *job)
     place_release(&job->place);
     policy_release(&job->policy);
     notify_targets_release(&job->notify);
+    strlist_release(&job->require.paths);
+    strlist_release(&job->require.same);
+    strlist_release(&job->require.commands);
+    strlist_release(&job->checks_skip);
     strlist_release(&job->setup);
     strlist_release(&job->program);
     strlist_release(&job->launcher_args);

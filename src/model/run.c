@@ -138,7 +138,7 @@ void run_release(struct run *run)
     }
     free(run->attempts);
     char *texts[] = {run->name,        run->job,       run->job_file,     run->reason, run->master_addr,
-                     run->stop_signal, run->head_host, run->head_boot_id, run->spec};
+                     run->stop_signal, run->head_host, run->head_boot_id, run->spec,   run->findings};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }

@@ -119,6 +119,46 @@ static void add_look_up(struct str *out, const char *command, const char *suffix
     str_addf(out, " >|\"$mt_found.%s\"\n", suffix);
 }
 
+/* Prints "NAME VERSION" a line, "end" last. importlib.metadata does not import: that would be slow, and may
+ * fail. */
+static const char versions_program[] =
+    "import sys\n"
+    "def say(name, value): print(name, ' '.join(str(value).split())[:200], flush=True)\n"
+    "say('python', sys.version.split()[0])\n"
+    "import importlib.metadata as m\n"
+    "for p in ('transformer_engine', 'megatron-core', 'deepspeed', 'accelerate', 'transformers', 'ms-swift', "
+    "'flash-attn'):\n"
+    "    try: say(p.replace('-', '_'), m.version(p))\n"
+    "    except Exception: pass\n"
+    "import importlib.util as u\n"
+    "try:\n"
+    "    if u.find_spec('torch'):\n"
+    "        import warnings\n"
+    "        warnings.simplefilter('error')\n"
+    "        import torch\n"
+    "        say('torch', torch.__version__)\n"
+    "        if torch.version.cuda:\n"
+    "            say('cuda', torch.version.cuda)\n"
+    "            try: say('nccl', '.'.join(map(str, torch.cuda.nccl.version())))\n"
+    "            except Exception: pass\n"
+    "            import glob\n"
+    "            try:\n"
+    "                if glob.glob('/dev/nvidia[0-9]*') and not torch.cuda.is_available(): say('nogpu', 'no "
+    "reason given')\n"
+    "            except Warning as e: say('nogpu', e)\n"
+    "except Exception as e: say('error', type(e).__name__ + ': ' + str(e))\n"
+    "say('end', 1)\n";
+
+/* In the background: torch takes seconds. The check waits for it, within its own time. */
+static void add_versions(struct str *out, const char *interpreter)
+{
+    add_named(out, interpreter);
+    str_add(out, " -c ");
+    quote_sh(out, versions_program);
+    str_add(out, " </dev/null >|\"$mt_found.versions\" 2>/dev/null &\n"
+                 "printf '%s\\n' \"$!\" >|\"$mt_found.versions_pid\"\n");
+}
+
 /* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
 static void add_findings(struct str *out, const struct node_look *look)
 {
@@ -143,6 +183,11 @@ static void add_findings(struct str *out, const struct node_look *look)
         str_add(out, "[ ! -f ");
         add_named(out, look->program);
         str_add(out, " ] || : >|\"$mt_found.program\"\n");
+    }
+    str_add(out, "while IFS= read -r mt_line; do printf '%s\\n' \"$mt_line\"; done </proc/self/limits "
+                 ">|\"$mt_found.limits\"\n");
+    if (look->interpreter && look->versions) {
+        add_versions(out, look->interpreter);
     }
     add_step(out, "probed");
     str_add(out, "exit 0\n");

@@ -23,6 +23,12 @@ static json_t *spec_value(const struct run *run)
     return spec ? spec : json_null();
 }
 
+static json_t *findings_value(const struct run *run)
+{
+    json_t *findings = run->findings ? json_loads(run->findings, 0, NULL) : NULL;
+    return findings ? findings : json_array();
+}
+
 static json_t *plan_nodes(const struct run *run)
 {
     json_t *array = json_array();
@@ -90,6 +96,7 @@ void report_show_json(const struct report_show *show, struct str *out)
     json_object_set_new(answer, "job", js_text(show->run->job));
     json_object_set_new(answer, "spec", spec_value(show->run));
     json_object_set_new(answer, "plan", plan_value(show->run));
+    json_object_set_new(answer, "findings", findings_value(show->run));
     json_object_set_new(answer, "events", report_events_json(show->events));
     js_add_line(out, answer);
 }
@@ -176,6 +183,28 @@ static void add_events(const struct run_events *events, const struct report_styl
     }
 }
 
+/* What the checks of the last start found; nothing where all was well. */
+static void add_findings(const struct run *run, const struct report_style *style, struct str *out)
+{
+    json_t *findings = findings_value(run);
+    if (json_array_size(findings)) {
+        tone_add(out, "findings of the start", TONE_STRONG, style->color);
+        str_add_char(out, '\n');
+    }
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        static const char *const keys[] = {"severity", "id", "folded", "title"};
+        str_add(out, "  ");
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+            const char *text = json_string_value(json_object_get(finding, keys[k]));
+            str_add(out, k == 0 ? "" : k == 1 ? " " : ": ");
+            add_text(out, text ? text : "?");
+        }
+        str_add_char(out, '\n');
+    }
+    json_decref(findings);
+}
+
 void report_show_text(const struct report_show *show, const struct report_style *style, struct str *out)
 {
     add_text(out, show->run->name);
@@ -192,6 +221,7 @@ void report_show_text(const struct report_show *show, const struct report_style 
         report_nodes_text(show->run, style, out);
     }
     if (show->with_events) {
+        add_findings(show->run, style, out);
         add_events(show->events, style, out);
     }
 }

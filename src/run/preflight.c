@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "node/answer.h"
 #include "observer_internal.h"
 #include "preflight_internal.h"
+
+#define NOISE_MAX 120 /* bytes of what a login prints, in a message */
 
 void preflight_node_release(struct preflight_node *node)
 {
@@ -72,6 +75,14 @@ static const char *outer_run_id(const struct run_context *context)
     return NULL;
 }
 
+/* The address of the neighbour so many ranks away; NULL: there is none, or it is another neighbour already.
+ */
+static const char *neighbour(const struct plan *plan, size_t node, size_t step)
+{
+    size_t other = (node + step) % plan->nnodes;
+    return plan->nnodes < 2 || (plan->nnodes == 2 && step > 1) ? NULL : plan->nodes[other].addr;
+}
+
 static struct check_subject make_subject(const struct preflight *preflight, size_t node,
                                          const struct strlist *setup)
 {
@@ -99,11 +110,20 @@ static struct check_subject make_subject(const struct preflight *preflight, size
         .master_port = job->master_port,
         .master_addr = preflight->plan->master_addr,
         .outer_run_id = outer_run_id(preflight->context),
+        .starting = preflight->starting,
+        .nproc = plan->nproc,
+        .require = &job->require,
+        .env = &plan->env,
+        .token = preflight->token,
+        .probe_port = preflight->probe_port,
+        .next_addr = neighbour(preflight->plan, node, 1),
+        .previous_addr =
+            neighbour(preflight->plan, node, preflight->plan->nnodes == 2 ? 2 : preflight->plan->nnodes - 1),
     };
 }
 
 void preflight_build(const struct preflight *preflight, size_t node, const struct node_target *target,
-                     struct check_choice *choice, const char *nonce, struct node_call *call)
+                     struct preflight_node *out, const char *nonce, struct node_call *call)
 {
     const struct launch_probe *probe = &preflight->plan->nodes[node].probe;
     const struct check_subject subject = make_subject(preflight, node, NULL);
@@ -113,9 +133,11 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
         .command = probe->program_type == LAUNCH_PROGRAM_COMMAND ? probe->program : NULL,
         .interpreter = probe->interpreter,
         .module = probe->module,
+        .versions = !preflight->starting,
     };
     struct check_request request;
-    check_ask(&subject, choice, &request);
+    check_ask(&subject, &out->choice, &request);
+    out->asked_ms = clock_mono_ms();
     const struct node_check_options options = {
         .look = &look,
         .lanes = str_text(&request.lanes),
@@ -136,6 +158,25 @@ static char *clean_output(void *ctx, char *value)
     return value;
 }
 
+void preflight_compare(const struct preflight *preflight, const struct preflight_node *nodes,
+                       const bool *answered, const struct check_choice *choice, struct findings *out)
+{
+    size_t count = preflight->plan->nnodes, len = 0;
+    AUTO_FREE struct check_subject *subjects = xcalloc(count, sizeof(*subjects));
+    AUTO_FREE struct check_node *all = xcalloc(count, sizeof(*all));
+    for (size_t i = 0; i < count; i++) {
+        if (answered[i]) {
+            subjects[i] = make_subject(preflight, i, NULL);
+            all[len++] = (struct check_node){
+                .label = preflight->plan->nodes[i].label,
+                .subject = &subjects[i],
+                .facts = &nodes[i].facts,
+            };
+        }
+    }
+    check_compare(choice, all, len, out);
+}
+
 char *preflight_setup_line(const struct preflight *preflight, unsigned number)
 {
     AUTO_STRLIST struct strlist lines = STRLIST_INIT;
@@ -149,12 +190,33 @@ char *preflight_setup_line(const struct preflight *preflight, unsigned number)
     return check_quote_setup(&lines, 1);
 }
 
+/* What only this side knows: how long the way there and back took, and what the login printed before it. */
+static void add_head_facts(struct preflight_node *node, const char *bytes, size_t len)
+{
+    AUTO_STR struct str noise = STR_INIT;
+    size_t end = 0;
+    while (end < len && !strchr("\r\n", bytes[end])) {
+        end++; /* an answer begins with an empty line */
+    }
+    if (end > 0) {
+        text_add_line(&noise, bytes, end > NOISE_MAX ? NOISE_MAX : end);
+        facts_add(&node->facts, "head.noise", str_text(&noise), NULL);
+    }
+    int64_t way_ms =
+        clock_mono_ms() - node->asked_ms - (int64_t)facts_uint(&node->facts, "node.took", 0) * 10;
+    AUTO_FREE char *seconds = xasprintf("%lld", (long long)(way_ms > 0 ? way_ms / 1000 : 0));
+    facts_add(&node->facts, "head.seconds", seconds, NULL);
+    AUTO_FREE char *now = xasprintf("%lld", (long long)clock_real_ms());
+    facts_add(&node->facts, "head.now_ms", now, NULL);
+}
+
 int preflight_take(const struct preflight *preflight, size_t node, const char *bytes, size_t len,
                    const char *nonce, struct preflight_node *out, struct error *err)
 {
     if (node_answer_facts(bytes, len, nonce, &out->facts, err) != 0 || check_verify(&out->facts, err) != 0) {
         return -1;
     }
+    add_head_facts(out, bytes, len);
     facts_map(&out->facts, "setup.output", clean_output, (void *)(uintptr_t)preflight->context);
     AUTO_STRLIST struct strlist setup = STRLIST_INIT; /* as they may be shown */
     for (size_t i = 0; i < preflight->plan->setup.len; i++) {

@@ -170,6 +170,8 @@ char *run_record_write(const struct run *run)
     js_put_flag(object, "stopping", run->stopping);
     js_put_flag(object, "unstarted", run->unstarted);
     json_object_set_new(object, "left_over", left_over_to_json(run));
+    json_t *findings = run->findings ? json_loads(run->findings, 0, NULL) : NULL;
+    json_object_set_new(object, "findings", findings ? findings : json_array());
     js_put_flag(object, "restarting", run->restarting);
     js_put_text(object, "reason", run->reason);
     js_put_number(object, "exit_status", run->exit_status);
@@ -380,6 +382,8 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->head_boot_id = js_get_text(object, "head_boot_id");
     const json_t *spec = json_object_get(object, "spec");
     run->spec = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
+    const json_t *findings = json_object_get(object, "findings");
+    run->findings = json_array_size(findings) > 0 ? json_dumps(findings, JSON_COMPACT) : NULL;
     return lists_from_json(object, run) && run->attempt > 0;
 }
 

@@ -50,6 +50,9 @@ int start_make_plan(struct start *start, bool probed, struct error *err);
 /* Fill a new attempt into the record from plan, job and hosts: state starting, nodes pending. */
 void start_fill_record(struct start *start);
 
+/* What the checks found that is not well, for the record. */
+void start_record_findings(const struct start *start, const struct findings *findings);
+
 /* After the probe: what only now is known (port, paths, processes). */
 void start_complete_record(struct start *start);
 

@@ -22,6 +22,7 @@ struct preflight start_preflight(const struct start *start)
         .job = start->request->job,
         .hosts = start->hosts,
         .plan = &start->plan,
+        .starting = true,
     };
 }
 
@@ -30,9 +31,10 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
     struct start *start = ctx;
     const struct node_target target = run_node_target(start->run, node);
     const struct preflight preflight = start_preflight(start);
-    struct check_choice *choice = &start->checks[node].choice;
-    check_choose_start(choice, start->request->no_check);
-    preflight_build(&preflight, node, &target, choice, nonce, call);
+    check_choose_start(&start->checks[node].choice, start->request->no_check);
+    check_choose_skip(&start->request->job->checks_skip, &start->checks[node].choice,
+                      NULL); /* cmd has looked */
+    preflight_build(&preflight, node, &target, &start->checks[node], nonce, call);
     start->touched[node] = true;
     return true;
 }
@@ -76,14 +78,19 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }
 
+/* What the checks found, the same of several nodes once. */
+static void gather(const struct start *start, struct findings *all)
+{
+    for (size_t i = 0; i < start->run->nodes_len; i++) {
+        findings_fold(all, &start->checks[i].findings, start->run->nodes[i].label);
+    }
+}
+
 void start_report_warnings(struct start *start)
 {
-    const struct run *run = start->run;
     AUTO_FINDINGS struct findings all = FINDINGS_INIT;
     bool skips_others = start->named_others || start->request->is_restart;
-    for (size_t i = 0; i < run->nodes_len; i++) {
-        findings_fold(&all, &start->checks[i].findings, run->nodes[i].label);
-    }
+    gather(start, &all);
     for (size_t i = 0; i < all.len; i++) {
         const struct finding *finding = &all.items[i];
         AUTO_STR struct str folded = STR_INIT;
@@ -106,5 +113,9 @@ int start_probe_nodes(struct start *start)
         .take = probe_take,
         .failed = probe_failed,
     };
-    return node_set_ask(&start->set, &question);
+    int result = node_set_ask(&start->set, &question);
+    AUTO_FINDINGS struct findings all = FINDINGS_INIT;
+    gather(start, &all);
+    start_record_findings(start, &all);
+    return result;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "model/hostlist.h"
 #include "start_internal.h"
 
 /* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
@@ -101,12 +102,38 @@ static void fill_nodes(struct start *start)
     }
 }
 
+void start_record_findings(const struct start *start, const struct findings *findings)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < findings->len; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (finding->severity < FINDING_WARN) {
+            continue;
+        }
+        AUTO_STR struct str folded = STR_INIT;
+        hostlist_fold_names(finding->hosts.items, finding->hosts.len, &folded);
+        json_t *object = json_object();
+        json_object_set_new(object, "id", js_text(finding->id));
+        json_object_set_new(object, "severity", js_text(finding_severity_name(finding->severity)));
+        json_object_set_new(object, "hosts", js_list(&finding->hosts));
+        json_object_set_new(object, "folded", js_text(str_text(&folded)));
+        json_object_set_new(object, "title", js_text(finding->text));
+        json_object_set_new(object, "evidence", js_text(finding->evidence));
+        json_object_set_new(object, "remedy", js_text(finding->remedy));
+        json_array_append_new(array, object);
+    }
+    free(start->run->findings);
+    start->run->findings = json_array_size(array) > 0 ? json_dumps(array, JSON_COMPACT) : NULL;
+    json_decref(array);
+}
+
 void start_fill_record(struct start *start)
 {
     struct run *run = start->run;
     const struct job *job = start->request->job;
     replace(&run->job, job->name);
     replace(&run->job_file, job->file);
+    replace(&run->findings, NULL);
     if (run->id[0] == '\0') {
         make_run_id(run);
     }

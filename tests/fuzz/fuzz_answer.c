@@ -38,7 +38,9 @@ static void check_checks(const char *bytes, size_t len)
     AUTO_FINDINGS struct findings found = FINDINGS_INIT;
     struct error err = ERROR_INIT;
     struct check_choice choice;
-    const struct check_subject subject = {.run = "r", .program = "p", .interpreter = "i", .module = "m"};
+    const struct job_require require = {0};
+    const struct check_subject subject = {
+        .require = &require, .run = "r", .program = "p", .interpreter = "i", .module = "m"};
     int result = node_answer_facts(bytes, len, NONCE, &facts, &err);
 
     check_result(result, &err);

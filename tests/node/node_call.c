@@ -201,7 +201,10 @@ static void build_check(struct options *w, struct node_call *call)
             choice.wanted[i] = w->port;
         }
     }
+    const struct job_require require = {0};
     subject->run = w->target.run;
+    subject->require = &require;
+    subject->starting = true;
     subject->rank = w->is_master || w->port ? 0 : 1;
     subject->program = w->look.program ? w->look.program : w->look.command;
     subject->program_type = w->look.program   ? CHECK_PROGRAM_FILE

@@ -166,6 +166,8 @@ mt_frame_node() {
 }
 
 mt_verb_check() {
+    mt_read_clock
+    mt_began=$mt_clock
     mt_set_paths
     mt_set_workdir
     mt_name_user
@@ -180,5 +182,7 @@ mt_verb_check() {
         mt_run_check "$mt_one"
     done
     mt_await ''
+    mt_read_clock
+    mt_frame node.took "$((mt_clock - mt_began))" # hundredths of a second
     mt_end
 }

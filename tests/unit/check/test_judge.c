@@ -3,6 +3,10 @@
  * their form). Every check must have a case in which it is well and one in which it is not.
  */
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
 #include "base/text.h"
 #include "check/check.h"
 #include "test.h"
@@ -13,7 +17,14 @@ struct case_file {
     struct check_subject subject;
     struct strlist setup, argv;
     struct strlist kept; /* texts that subject borrows */
-    struct facts facts;
+    struct job_require require;
+    struct env env;
+    struct node {
+        struct check_subject subject;
+        struct facts facts;
+        char label[8];
+    } nodes[8]; /* of the present case; the last is being filled */
+    size_t nodes_len;
     struct str wanted;
     bool has_good, has_bad;
     size_t failures, count;
@@ -26,7 +37,15 @@ static void forget_case(struct case_file *file)
     strlist_release(&file->setup);
     strlist_release(&file->argv);
     strlist_release(&file->kept);
-    facts_release(&file->facts);
+    for (size_t i = 0; i < file->nodes_len; i++) {
+        facts_release(&file->nodes[i].facts);
+    }
+    strlist_release(&file->require.paths);
+    strlist_release(&file->require.same);
+    strlist_release(&file->require.commands);
+    env_release(&file->env);
+    file->require = (struct job_require){0};
+    file->nodes_len = 0;
     str_reset(&file->wanted);
     file->subject = (struct check_subject){
         .run = "r1",
@@ -41,15 +60,35 @@ static void forget_case(struct case_file *file)
         .master_addr = "g1",
         .setup = &file->setup,
         .argv = &file->argv,
+        .require = &file->require,
+        .env = &file->env,
+        .token = "t",
+        .probe_port = 41000,
+        .next_addr = "10.0.0.9",
     };
+}
+
+static void add_node(struct case_file *file)
+{
+    assert_true(file->nodes_len < ARRAY_LEN(file->nodes));
+    struct node *node = &file->nodes[file->nodes_len];
+    *node = (struct node){.subject = file->subject};
+    snprintf(node->label, sizeof(node->label), "g%zu", ++file->nodes_len);
+    AUTO_FREE char *ran = xasprintf("%s.ran", file->check->id);
+    facts_add(&node->facts, "node.host", node->label, NULL);
+    facts_add(&node->facts, "node.artifacts", "/a", NULL);
+    facts_add(&node->facts, "node.home", "/home/me", NULL);
+    facts_add(&node->facts, ran, "1", NULL);
 }
 
 static void print_findings(const struct findings *found, struct str *out)
 {
     for (size_t i = 0; i < found->len; i++) {
         const struct finding *finding = &found->items[i];
-        str_addf(out, "> %s%s%s: %s\n", finding_severity_name(finding->severity), finding->kind ? " " : "",
-                 finding->kind ? finding->kind->name : "", finding->text);
+        AUTO_FREE char *hosts = strlist_join(&finding->hosts, " ");
+        str_addf(out, "> %s%s%s: %s%s%s%s\n", finding_severity_name(finding->severity),
+                 finding->kind ? " " : "", finding->kind ? finding->kind->name : "", finding->text,
+                 hosts[0] ? " (" : "", hosts, hosts[0] ? ")" : "");
         if (finding->evidence) {
             str_addf(out, "= %s\n", finding->evidence);
         }
@@ -74,10 +113,20 @@ static void end_case(struct case_file *file)
     for (size_t i = 0; i < checks_count; i++) {
         choice.wanted[i] = checks_all[i] == file->check;
     }
-    if (check_verify(&file->facts, &err) != 0) {
+    struct check_node all[ARRAY_LEN(file->nodes)];
+    bool refused = false;
+    for (size_t i = 0; i < file->nodes_len && !refused; i++) {
+        struct node *node = &file->nodes[i];
+        all[i] = (struct check_node){.label = node->label, .subject = &node->subject, .facts = &node->facts};
+        refused = check_verify(&node->facts, &err) != 0;
+        if (i == 0 && !refused) { /* the others are there to be compared with */
+            check_judge(&node->subject, &choice, &node->facts, &found);
+        }
+    }
+    if (refused) {
         str_addf(&got, "> refused: %s\n", err.text);
     } else {
-        check_judge(&file->subject, &choice, &file->facts, &found);
+        check_compare(&choice, all, file->nodes_len, &found);
         print_findings(&found, &got);
     }
     file->count++;
@@ -103,7 +152,7 @@ static unsigned to_number(const char *text)
 
 static void set_subject(struct case_file *file, const char *key, const char *value)
 {
-    struct check_subject *subject = &file->subject;
+    struct check_subject *subject = &file->nodes[file->nodes_len - 1].subject;
     const char *kept = value[0] == '\0' ? NULL : keep(file, value);
     if (strcmp(key, "container") == 0) {
         subject->container = kept;
@@ -118,6 +167,26 @@ static void set_subject(struct case_file *file, const char *key, const char *val
         strlist_add(&file->setup, value);
     } else if (strcmp(key, "master_port") == 0) {
         subject->master_port = to_number(value);
+    } else if (strcmp(key, "free_disk") == 0) {
+        file->require.free_disk_bytes = strtoull(value, NULL, 10);
+    } else if (strcmp(key, "shm") == 0) {
+        file->require.shm_bytes = strtoull(value, NULL, 10);
+    } else if (strcmp(key, "gpus") == 0) {
+        file->require.gpus = to_number(value);
+    } else if (strcmp(key, "ib") == 0) {
+        file->require.ib = to_number(value) != 0;
+    } else if (strcmp(key, "same") == 0) {
+        strlist_add(&file->require.same, value);
+    } else if (strcmp(key, "argv") == 0) {
+        strlist_add(&file->argv, value);
+    } else if (strcmp(key, "rank") == 0) {
+        subject->rank = to_number(value);
+    } else if (strcmp(key, "next") == 0) {
+        subject->next_addr = kept;
+    } else if (strcmp(key, "env") == 0) {
+        const char *equals = strchr(value, '=');
+        AUTO_FREE char *name = xstrndup(value, (size_t)(equals - value));
+        env_set(&file->env, name, equals + 1, "spec");
     } else if (strcmp(key, "needs_gpus") == 0) {
         subject->needs_gpus = to_number(value) != 0;
     } else if (strcmp(key, "outer") == 0) {
@@ -146,11 +215,9 @@ static void take_line(struct case_file *file, char *line)
         end_case(file);
         forget_case(file);
         file->name = xstrdup(line + strlen("case "));
-        facts_add(&file->facts, "node.host", "g1", NULL);
-        facts_add(&file->facts, "node.artifacts", "/a", NULL);
-        facts_add(&file->facts, "node.home", "/home/me", NULL);
-        AUTO_FREE char *ran = xasprintf("%s.ran", file->check->id);
-        facts_add(&file->facts, ran, "1", NULL);
+        add_node(file);
+    } else if (text_starts(line, "node ")) {
+        add_node(file);
     } else if (line[0] == '@') {
         char *value = split(line + 2);
         set_subject(file, line + 2, value);
@@ -158,7 +225,7 @@ static void take_line(struct case_file *file, char *line)
         str_addf(&file->wanted, "%s\n", line);
     } else if (line[0] != '\0' && line[0] != '#') {
         char *value = split(line);
-        assert_int_equal(facts_add(&file->facts, line, value, NULL), 0);
+        assert_int_equal(facts_add(&file->nodes[file->nodes_len - 1].facts, line, value, NULL), 0);
     }
 }
 
@@ -200,7 +267,8 @@ static void test_late(void **state)
     struct check_choice choice = {0};
     AUTO_FACTS struct facts facts = FACTS_INIT;
     AUTO_FINDINGS struct findings found = FINDINGS_INIT;
-    const struct check_subject subject = {.run = "r", .start_timeout_s = 5};
+    const struct job_require require = {0};
+    const struct check_subject subject = {.run = "r", .start_timeout_s = 5, .require = &require};
     for (size_t i = 0; i < checks_count; i++) {
         choice.wanted[i] = true;
     }

@@ -83,7 +83,10 @@ static void test_what_a_start_asks(void **state)
     struct check_request request;
     AUTO_STRLIST struct strlist argv = STRLIST_INIT;
     strlist_add(&argv, "torchrun");
+    const struct job_require require = {0};
     struct check_subject subject = {
+        .starting = true,
+        .require = &require,
         .run = "r",
         .nnodes = 2,
         .rank = 0,

@@ -92,6 +92,13 @@ static inline char *dump_job(const struct job *job)
     dump_list(&out, "no_restart_on", &job->policy.no_restart_on);
     dump_list(&out, "spares", &job->policy.spares);
     dump_container(&out, &job->place, &job->container);
+    dump_list(&out, "paths", &job->require.paths);
+    dump_list(&out, "same", &job->require.same);
+    dump_list(&out, "commands", &job->require.commands);
+    str_addf(&out, "require %u %llu %llu %d\n", job->require.gpus,
+             (unsigned long long)job->require.free_disk_bytes, (unsigned long long)job->require.shm_bytes,
+             job->require.ib);
+    dump_list(&out, "skip", &job->checks_skip);
     dump_list(&out, "setup", &job->setup);
     dump_list(&out, "program", &job->program);
     dump_list(&out, "launcher_args", &job->launcher_args);

@@ -95,8 +95,6 @@ static const struct {
     {"sync.exclude", "sync: {from: src/, exclude: ['*.pyc']}", CHANGES},
     {"sync.delete", "sync: {from: src/, to: /x, delete: true}", CHANGES},
     {"sync.git", "sync: {from: src/, git: true}", CHANGES},
-    {"require", "require: {gpus: 8}", UNBUILT},
-    {"checks", "checks: {skip: [a]}", UNBUILT},
     {"finish_on", "finish_on: rank0", CHANGES}, /* U5 */
     {"time_limit", "time_limit: 2h", CHANGES},  /* U6 */
     {"start_timeout", "start_timeout: 90s", CHANGES},
@@ -109,6 +107,14 @@ static const struct {
     {"restart.spares", "restart: {spares: g9}", CHANGES},
     {"stop.signal", "stop: {signal: INT}", CHANGES},
     {"stop.grace", "stop: {grace: 0}", CHANGES},
+    {"require.paths", "require: {paths: [a]}", CHANGES},
+    {"require.same", "require: {same: [a]}", CHANGES},
+    {"require.gpus", "require: {gpus: 8}", CHANGES},
+    {"require.free_disk", "require: {free_disk: 100G}", CHANGES},
+    {"require.ib", "require: {ib: true}", CHANGES},
+    {"require.shm", "require: {shm: 16G}", CHANGES},
+    {"require.commands", "require: {commands: git}", CHANGES},
+    {"checks.skip", "checks: {skip: [a]}", CHANGES},
     {"stall", "stall: 10m", CHANGES},
     {"on_stall", "on_stall: stop", CHANGES},
     {"progress", "progress: {pattern: x}", UNBUILT},

@@ -1,0 +1,33 @@
+/* Checks of the hosts of a job, before it is started: what is asked, and what was found. */
+#ifndef MTLAUNCH_RUN_CHECK_H
+#define MTLAUNCH_RUN_CHECK_H
+
+#include "check/check.h"
+#include "model/finding.h"
+#include "run/usecase.h"
+
+struct run_check_request {
+    const struct job *job;
+    const struct hostlist *hosts;
+    const struct plan_host *host_facts; /* per host, as for the plan */
+    const struct check_choice *choice;  /* which checks */
+};
+
+/* What came of them. Owned. */
+struct run_checked {
+    struct strlist labels;     /* of all hosts */
+    struct check_choice asked; /* checks that made sense for at least one host */
+    struct findings findings;  /* the same of several hosts once, by check in the order of the table */
+    size_t unreached;          /* hosts that could not be asked */
+};
+
+void run_checked_release(struct run_checked *checked);
+
+/*
+ * Ask every host and judge. 0 also when checks failed or hosts could not be reached: findings say so. Errors:
+ * 2 (the plan), 130/143 (interrupted), kind_local.
+ */
+int run_check(struct run_context *context, const struct run_check_request *request, struct run_checked *out,
+              struct error *err);
+
+#endif

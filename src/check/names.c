@@ -1,0 +1,103 @@
+/* Check: every node finds the master's address by its name, the same one, and not its own loopback. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "check/check_internal.h"
+#include "model/kind.h"
+
+static bool is_loopback(const char *address)
+{
+    return text_starts(address, "127.") || strcmp(address, "::1") == 0;
+}
+
+static bool ask(const struct check_subject *subject, struct env *values)
+{
+    check_set_text(values, "master_addr", subject->master_addr);
+    return subject->nnodes > 1 && subject->master_addr && !is_loopback(subject->master_addr);
+}
+
+static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
+{
+    const char *address = facts_text(facts, "names.address");
+    const char *own = facts_text(facts, "names.own");
+    struct finding *finding = NULL;
+    if (!address) {
+        finding = findings_fail(out, "names", &kind_master_unreachable,
+                                "the name '%s' of node 0 is not found there", subject->master_addr);
+        finding_set_remedy(
+            finding, "add it to /etc/hosts there, or give an address: --master-addr, or addr= of the first "
+                     "host in the host list");
+        return;
+    }
+    if (is_loopback(address)) {
+        finding = findings_fail(out, "names", &kind_master_unreachable,
+                                "'%s' is %s there, its own loopback address", subject->master_addr, address);
+        finding_set_remedy(
+            finding, "correct /etc/hosts there, or give an address: --master-addr, or addr= of the first "
+                     "host in the host list");
+        return;
+    }
+    if (own && is_loopback(own)) {
+        finding = findings_add(out, "names", FINDING_NOTE, "its own host name is a loopback address there");
+        finding_set_evidence(finding, "%s", own);
+        finding_set_remedy(finding,
+                           "gloo and rendezvous 'c10d' may announce it: set master.interface, or correct "
+                           "/etc/hosts");
+        return;
+    }
+    findings_add(out, "names", FINDING_OK, "finds the master");
+}
+
+/* Addresses may differ where a name has several; none in common means that two machines are meant. */
+static bool shares_address(const struct facts *facts, const struct facts *others)
+{
+    const char *address = NULL;
+    size_t at = 0;
+    while ((address = facts_next(facts, "names.address", &at))) {
+        const char *other = NULL;
+        size_t other_at = 0;
+        while ((other = facts_next(others, "names.address", &other_at))) {
+            if (strcmp(address, other) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void compare(const struct check_node *nodes, size_t count, struct findings *out)
+{
+    const struct check_node *reference = NULL;
+    for (size_t i = 0; i < count && !reference; i++) {
+        const char *address = facts_text(nodes[i].facts, "names.address");
+        reference = address && !is_loopback(address) ? &nodes[i] : NULL;
+    }
+    for (size_t i = 0; reference && i < count; i++) {
+        const char *address = facts_text(nodes[i].facts, "names.address");
+        if (!address || is_loopback(address) || shares_address(nodes[i].facts, reference->facts)) {
+            continue;
+        }
+        struct finding *finding = findings_fail(out, "names", &kind_nodes_differ,
+                                                "'%s' is another address there than on the other nodes",
+                                                nodes[i].subject->master_addr);
+        finding_set_evidence(finding, "%s there, %s on %s", address,
+                             facts_text(reference->facts, "names.address"), reference->label);
+        finding_set_remedy(finding,
+                           "make /etc/hosts the same everywhere, or give an address with --master-addr");
+        strlist_add(&finding->hosts, nodes[i].label);
+    }
+}
+
+const struct check check_names = {
+    .id = "names",
+    .title = "the master's name",
+    .why = "a name that is not found, or is a loopback address there, makes that node wait until it gives up",
+    .when = CHECK_ON_REQUEST,
+    .timeout_s = 20,
+    .apart = true,
+    .late = &kind_master_unreachable,
+    .ask = ask,
+    .judge = judge,
+    .compare = compare,
+};

@@ -1,0 +1,23 @@
+# shellcheck shell=sh disable=SC2154
+# Facts: address, a list: what the master's name is here; own: what this host's own name is, where it is known.
+
+mt_addresses_of() { # NAME
+    case $1 in
+    *:* | [0-9]*.[0-9]*.[0-9]*.*[0-9])
+        printf '%s\n' "${1%%\%*}"
+        return 0
+        ;;
+    esac
+    mt_text=$(getent ahosts "$1" 2>/dev/null | awk '{ print $1 }' | awk '!seen[$1]++')
+    [ -n "$mt_text" ] || mt_text=$(awk -v name="$1" '
+        { sub(/#.*/, ""); for (i = 2; i <= NF; i++) if ($i == name) { print $1; exit } }' /etc/hosts 2>/dev/null)
+    [ -z "$mt_text" ] || printf '%s\n' "$mt_text"
+}
+
+mt_check_names() {
+    for mt_value in $(mt_addresses_of "$mt_master_addr" | head -n 16); do
+        mt_frame address "$mt_value"
+    done
+    mt_value=$(mt_addresses_of "$mt_host" | head -n 1)
+    [ -z "$mt_value" ] || mt_frame own "$mt_value"
+}

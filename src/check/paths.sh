@@ -1,0 +1,36 @@
+# shellcheck shell=sh disable=SC2154,SC2088,SC2034
+# Facts: missing, unreadable (of what is required), named_missing, named_unreadable (of what arguments name): lists.
+
+mt_job_file() { # PATH, relative to the job's folder -> mt_file
+    mt_file=$1
+    case $mt_file in
+    /*) ;;
+    '~/'*) mt_file=${mt_home%/}/${mt_file#'~/'} ;;
+    *) mt_file=$mt_folder/$mt_file ;;
+    esac
+}
+
+# LIST PREFIX. A name may be the beginning of those of its files: --data-path DIR/my_text_document
+mt_look_at_paths() {
+    while IFS= read -r mt_path; do
+        [ -n "$mt_path" ] || continue
+        mt_job_file "$mt_path"
+        if [ ! -e "$mt_file" ] && [ -n "$2" ] && [ -e "$mt_file.idx" ]; then
+            mt_file=$mt_file.idx
+        fi
+        if [ ! -e "$mt_file" ]; then
+            mt_frame "$2missing" "$mt_path"
+        elif [ ! -r "$mt_file" ] || { [ -d "$mt_file" ] && [ ! -x "$mt_file" ]; }; then
+            mt_frame "$2unreadable" "$mt_path"
+        fi
+    done <<MT_LIST
+$1
+MT_LIST
+}
+
+mt_check_paths() {
+    [ -e "$mt_tmp/found.setup" ] || return 0
+    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_look_at_paths "$mt_paths_required" ''
+    mt_look_at_paths "$mt_paths_named" named_
+}

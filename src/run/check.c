@@ -1,0 +1,195 @@
+/* The checks of a job's hosts: one question to each, judged host by host and then side by side. */
+#include "run/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask_internal.h"
+#include "base/alloc.h"
+#include "model/kind.h"
+#include "node_set_internal.h"
+#include "observer_internal.h"
+#include "preflight_internal.h"
+#include "round_internal.h"
+
+#define CHECK_MARGIN_MS 120000
+#define PROBE_PORT_MIN  20000u /* below the ephemeral ports of Linux, from 32768 on */
+#define PROBE_PORTS     9000u
+
+/* No run has it: its name is no run's, so nothing on the nodes is taken for a part of it. */
+#define NO_RUN    "check"
+#define NO_RUN_ID "check-00000000"
+
+struct checking {
+    const struct run_check_request *request;
+    struct run_checked *out;
+    struct node_set set;
+    struct plan plan;
+    struct preflight_node *nodes; /* one a host */
+    bool *answered;               /* one a host */
+    char token[NODE_NONCE_LEN + 1];
+};
+
+void run_checked_release(struct run_checked *checked)
+{
+    strlist_release(&checked->labels);
+    findings_release(&checked->findings);
+}
+
+/* The plan's nodes stand in the order of the host list. */
+static int open_hosts(struct checking *all, struct run_context *context, struct error *err)
+{
+    AUTO_FREE const struct host **hosts = xcalloc(all->plan.nnodes + 1, sizeof(*hosts));
+    for (size_t i = 0; i < all->plan.nnodes; i++) {
+        hosts[i] = &all->request->hosts->items[all->plan.nodes[i].host];
+        strlist_add(&all->out->labels, all->plan.nodes[i].label);
+    }
+    const struct node_set_options options = {
+        .hosts = hosts,
+        .labels = (const char *const *)all->out->labels.items,
+        .count = all->plan.nnodes,
+        .reach = &all->request->job->reach,
+        .place = &all->request->job->place,
+    };
+    return node_set_open(&all->set, context, &options, err);
+}
+
+static struct node_target target_of(const struct checking *all, size_t node)
+{
+    return (struct node_target){
+        .run = NO_RUN,
+        .run_id = NO_RUN_ID,
+        .rank = all->plan.nodes[node].rank,
+        .attempt = 1,
+        .artifacts = all->plan.nodes[node].artifacts,
+        .place = all->request->job->place,
+    };
+}
+
+static void release(struct checking *all)
+{
+    node_set_close(&all->set);
+    for (size_t i = 0; all->nodes && i < all->plan.nnodes; i++) {
+        preflight_node_release(&all->nodes[i]);
+    }
+    free(all->nodes);
+    free(all->answered);
+    plan_release(&all->plan);
+}
+
+static struct preflight the_preflight(const struct checking *all)
+{
+    return (struct preflight){
+        .context = all->set.context,
+        .run = NULL,
+        .job = all->request->job,
+        .hosts = all->request->hosts,
+        .plan = &all->plan,
+        .token = all->token,
+        .probe_port = PROBE_PORT_MIN + (unsigned)strtoul(all->token, NULL, 36) % PROBE_PORTS,
+    };
+}
+
+static bool build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    struct checking *all = ctx;
+    const struct node_target target = target_of(all, node);
+    const struct preflight preflight = the_preflight(all);
+    struct check_choice *choice = &all->nodes[node].choice;
+    *choice = *all->request->choice;
+    check_add_needed(choice);
+    preflight_build(&preflight, node, &target, &all->nodes[node], nonce, call);
+    for (size_t i = 0; i < checks_count; i++) {
+        all->out->asked.wanted[i] =
+            all->out->asked.wanted[i] || (choice->wanted[i] && all->request->choice->wanted[i]);
+    }
+    return true;
+}
+
+static int take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    struct checking *all = ctx;
+    const struct preflight preflight = the_preflight(all);
+    int result = preflight_take(&preflight, node, bytes, len, nonce, &all->nodes[node], err);
+    all->answered[node] = result == 0;
+    return result;
+}
+
+static void failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    struct checking *all = ctx;
+    (void)started;
+    findings_fail_error(&all->nodes[node].findings, "reach", error);
+    all->out->unreached += error->kind->exit_code == kind_unreachable.exit_code;
+}
+
+/*
+ * Findings of all hosts, by check in the order of the table. A check that was only made because another needs
+ * it is told when it failed.
+ */
+static void gather(struct checking *all)
+{
+    AUTO_FINDINGS struct findings folded = FINDINGS_INIT;
+    for (size_t i = 0; i < all->plan.nnodes; i++) {
+        findings_fold(&folded, &all->nodes[i].findings, all->plan.nodes[i].label);
+    }
+    const struct preflight preflight = the_preflight(all);
+    AUTO_FINDINGS struct findings compared = FINDINGS_INIT;
+    preflight_compare(&preflight, all->nodes, all->answered, all->request->choice, &compared);
+    findings_fold(&folded, &compared, NULL);
+    for (size_t i = 0; i < checks_count; i++) {
+        const char *id = checks_all[i]->id;
+        if (all->request->choice->wanted[i] || findings_worst(&folded, id) == FINDING_FAIL) {
+            findings_move(&all->out->findings, &folded, id);
+        }
+    }
+}
+
+static int ask(struct checking *all, struct error *err)
+{
+    const struct node_question question = {
+        .what = "checking",
+        .ctx = all,
+        .timeout_ms = (unsigned)all->request->job->start_timeout_s * 1000 + CHECK_MARGIN_MS,
+        .build = build,
+        .take = take,
+        .failed = failed,
+    };
+    if (node_set_ask(&all->set, &question) != 0) {
+        return node_set_interrupted_error(&all->set, err);
+    }
+    gather(all);
+    return 0;
+}
+
+int run_check(struct run_context *context, const struct run_check_request *request, struct run_checked *out,
+              struct error *err)
+{
+    struct checking all = {.request = request, .out = out};
+    const struct plan_facts facts = {.run_id = NO_RUN_ID, .attempt = 1};
+    const struct plan_input input = {
+        .job = request->job,
+        .hosts = request->hosts,
+        .host_facts = request->host_facts,
+        .run = NO_RUN,
+        .environ_ = context->environ_,
+        .facts = &facts,
+    };
+    int result = plan_make(&all.plan, &input, err);
+    if (result != 0) {
+        all.plan = (struct plan){0};
+    } else {
+        all.nodes = xcalloc(all.plan.nnodes, sizeof(*all.nodes));
+        all.answered = xcalloc(all.plan.nnodes, sizeof(*all.answered));
+        ask_make_nonce(all.token);
+        for (size_t i = 0; i < all.plan.warnings.len; i++) {
+            report_warn(context, "%s", all.plan.warnings.items[i]);
+        }
+        result = open_hosts(&all, context, err);
+    }
+    if (result == 0) {
+        result = ask(&all, err);
+    }
+    release(&all);
+    return result;
+}
