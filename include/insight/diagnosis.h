@@ -56,7 +56,8 @@ struct consequence {
     size_t nodes_len;
     const char *file;
     unsigned long line;
-    char *text; /* NULL: none */
+    char *text;    /* NULL: none */
+    char *summary; /* one line */
 };
 
 struct diagnosis {

@@ -38,6 +38,7 @@ struct child_end {
     int exit_code;         /* negative: a signal */
     double time;           /* negative: unknown */
     bool first;            /* the block's "root cause": the first that ended on this node */
+    char *text;            /* the line; owned */
 };
 
 /* What a rank's watchdog says of a process group. */
@@ -62,6 +63,8 @@ struct evidence {
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
     int signalled;                            /* the signal that torchrun says it got; 0: none */
     char *nccl_version, *network, *interface; /* NULL: not said */
+    long *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one an init */
+    size_t init_open_len, init_open_cap;
 };
 
 void evidence_init(struct evidence *evidence);

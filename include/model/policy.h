@@ -36,6 +36,7 @@ struct policy {
     unsigned long backoff_s;
     struct strlist no_restart_on; /* texts looked for in the log's end */
     struct strlist spares;        /* entries of a host list, in the order they are taken */
+    char *progress_pattern;       /* of the program\'s own progress lines (model/progress.h); NULL: none */
 };
 
 void policy_init(struct policy *policy); /* the contract's defaults */

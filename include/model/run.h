@@ -13,6 +13,7 @@
 #include "model/host.h"
 #include "model/place.h"
 #include "model/policy.h"
+#include "model/progress.h"
 #include "model/reach.h"
 
 #define RUN_ID_SIZE 80 /* RUN-<8 hex> */
@@ -142,11 +143,12 @@ struct run {
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
-    int64_t limit_ms;                /* the time limit passes then (epoch); 0: there is none */
-    bool timed_out;                  /* a time limit passed and the run was stopped for it ... */
-    unsigned long timed_out_after_s; /* ... the spec's, or that of `start --wait --timeout` */
-    unsigned restarts;               /* attempts that mtlaunch itself began since the last `start` */
-    struct reach reach;              /* how nodes are reached, as the spec said */
+    struct training_progress progress; /* of the current attempt, as last read */
+    int64_t limit_ms;                  /* the time limit passes then (epoch); 0: there is none */
+    bool timed_out;                    /* a time limit passed and the run was stopped for it ... */
+    unsigned long timed_out_after_s;   /* ... the spec's, or that of `start --wait --timeout` */
+    unsigned restarts;                 /* attempts that mtlaunch itself began since the last `start` */
+    struct reach reach;                /* how nodes are reached, as the spec said */
     struct place place; /* where on every node all of it happens; id and started are those of each node */
     char *head_host, *head_boot_id;
     char *spec;     /* as resolved: JSON text */

@@ -119,12 +119,12 @@ struct node_watch_options {
     unsigned patience_s; /* a message that is not taken for so long ends the watch; 0: 300 */
 };
 
-enum node_tail_from { NODE_TAIL_LINES, NODE_TAIL_ALL, NODE_TAIL_OFFSET };
+enum node_tail_from { NODE_TAIL_LINES, NODE_TAIL_BYTES, NODE_TAIL_ALL, NODE_TAIL_OFFSET };
 
 struct node_tail_options {
     unsigned attempt; /* 0: the target's */
     enum node_tail_from from;
-    uint64_t count; /* lines, or the offset of the first byte */
+    uint64_t count; /* the last lines or bytes, or the offset of the first byte */
     bool follow;    /* until the attempt has ended there and all is sent */
 };
 

@@ -76,6 +76,7 @@ struct cmd_options {
     bool show_spec;
     bool show_plan;
     bool show_events;
+    bool logs; /* operands are log files */
 
     /* logs */
     struct strlist log_nodes;

@@ -1,13 +1,6 @@
 /* Commands that users may rely on to come: known by name and usage, refused until they are built. */
 #include "cmd/commands_internal.h"
 
-static const char *const diagnose_usage[] = {"diagnose RUN", "diagnose --logs FILE...", NULL};
-const struct command command_diagnose = {
-    .name = "diagnose",
-    .summary = "find the cause of a failed run and the node it came from",
-    .usage = diagnose_usage,
-};
-
 static const char *const ladder_usage[] = {"ladder JOB [PREFIX] [--steps LIST] [--limit DURATION]", NULL};
 const struct command command_ladder = {
     .name = "ladder",

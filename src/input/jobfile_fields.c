@@ -247,6 +247,21 @@ static const struct field restart_fields[] = {
 };
 static const struct field_table restart_table = TABLE(restart_fields);
 
+static const struct field progress_fields[] = {
+    {.key = "pattern",
+     .type = FIELD_CUSTOM,
+     .handle = read_progress_pattern,
+     .form = "regular expression with named groups",
+     .doc =
+         {"0.1",
+          "The program's own lines of progress: a regular expression with the groups iteration, total, loss, "
+          "step_time, samples_per_second, tokens_per_second and tflops_per_gpu, of which iteration is "
+          "needed. "
+          "\\d, \\s, \\S and \\w are known.",
+          NULL, "'step (?P<iteration>\\d+)/(?P<total>\\d+) loss (?P<loss>\\S+)'"}},
+};
+static const struct field_table progress_table = TABLE(progress_fields);
+
 static const struct field top_fields[] = {
     {.key = "job",
      .type = FIELD_CUSTOM,
@@ -486,7 +501,14 @@ static const struct field top_fields[] = {
      JOB(policy.on_stall),
      CHOICES(on_stall),
      .doc = {"0.1", "What happens then.", "keep", "stop"}},
-    {.key = "progress", .type = FIELD_UNBUILT},
+    {.key = "progress",
+     .type = FIELD_MAP,
+     .table = &progress_table,
+     .doc = {"0.1",
+             "How the progress of the training is read from the log. Megatron-LM, Hugging Face's Trainer, "
+             "ms-swift, "
+             "tqdm, DeepSpeed, torchtitan and torchtune need nothing here.",
+             NULL, "{pattern: \"step (?P<iteration>\\\\d+)/(?P<total>\\\\d+)\"}"}},
     {.key = "notify",
      .type = FIELD_CUSTOM,
      .items = &notify_table,

@@ -175,6 +175,7 @@ int read_exclude(struct job_reader *reader, const struct yaml_node *node, const 
 /* jobfile_sync.c: does sync say where the files are? */
 int check_sync(struct job_reader *reader);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_progress_pattern(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_address(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_interface(struct job_reader *reader, const struct yaml_node *node, const char *path);

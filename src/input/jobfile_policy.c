@@ -1,4 +1,5 @@
 /* What the job file says about failures, silence and stalls; what of it fits together. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,6 +7,7 @@
 #include "input/hostgroup.h"
 #include "input/jobfile_internal.h"
 #include "model/hostlist.h"
+#include "model/progress.h"
 
 /* One entry, for its place; one that only removes hosts names none by itself. */
 static int check_spare(struct job_reader *reader, const struct yaml_node *at, const char *entry,
@@ -89,6 +91,23 @@ static int read_off_or_duration(struct job_reader *reader, const struct yaml_nod
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     return read_off_or_duration(reader, node, path, &reader->job->policy.stall_s);
+}
+
+int read_progress_pattern(struct job_reader *reader, const struct yaml_node *node, const char *path)
+{
+    struct error why = ERROR_INIT;
+    struct progress_pattern pattern;
+    if (node->type != YAML_TEXT) {
+        return reader_fail_type(reader, node, path, "a regular expression");
+    }
+    if (progress_pattern_parse(node->text, &pattern, &why) != 0) {
+        reader_fail(reader, node, "%s", why.text);
+        return error_hint(reader->err, "%s", why.hint);
+    }
+    progress_pattern_release(&pattern);
+    free(reader->job->policy.progress_pattern);
+    reader->job->policy.progress_pattern = xstrdup(node->text);
+    return 0;
 }
 
 int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path)

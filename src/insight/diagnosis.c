@@ -27,10 +27,11 @@ static bool is_same(const struct event *a, const struct event *b)
     if (a->signature->class == CLASS_CONF && a->groups[1] && b->groups[1]) {
         return strcmp(a->groups[1], b->groups[1]) == 0;
     }
-    if (candidate_is(a, "PY_EXCEPTION") || candidate_is(a, "EXIT_STATUS")) {
-        const char *left = a->text ? a->text : a->groups[1];
-        const char *right = b->text ? b->text : b->groups[1];
-        return left && right && strcmp(left, right) == 0;
+    if (candidate_is(a, "EXIT_STATUS")) {
+        return strcmp(a->groups[1], b->groups[1]) == 0;
+    }
+    if (candidate_is(a, "PY_EXCEPTION")) {
+        return strcmp(a->text, b->text) == 0;
     }
     return true;
 }
@@ -169,6 +170,7 @@ static void add_consequence(struct diagnosis *diagnosis, const struct ranking *r
         .file = ranking->nodes[one->node].file,
         .line = one->event->line,
         .text = xstrdup(one->event->text),
+        .summary = make_summary(one->event, &one->event, 1),
     };
     add_node(&fresh->nodes, &fresh->nodes_len, one->node);
 }
@@ -181,7 +183,8 @@ static void add_consequences(struct diagnosis *diagnosis, const struct ranking *
         const struct candidate *one = &ranking->candidates[i];
         bool same_row = cause->signature && strcmp(one->event->signature->id, cause->signature->id) == 0;
         bool culprit = is_in(cause->nodes, cause->nodes_len, one->node);
-        if (one->event->signature->class == CLASS_NOISE || same_row || culprit) {
+        bool plain_end = candidate_is(one->event, "EXIT_STATUS") && one->level == LEVEL_NEVER;
+        if (one->event->signature->class == CLASS_NOISE || same_row || culprit || plain_end) {
             continue;
         }
         add_consequence(diagnosis, ranking, one);
@@ -209,6 +212,36 @@ static void blame_silent(struct ranking *ranking)
     }
 }
 
+/* The id of the rendezvous that a node names; NULL: none does. */
+static const char *rendezvous_id(const struct ranking *ranking)
+{
+    for (size_t i = 0; i < ranking->len; i++) {
+        if (candidate_is(ranking->candidates[i].event, "RDZV_ID")) {
+            return ranking->candidates[i].event->groups[1];
+        }
+    }
+    return NULL;
+}
+
+/* Every node waited for the others until its time was up: nobody is absent, they did not find each other. */
+static void note_unmet(struct ranking *ranking)
+{
+    AUTO_FREE bool *silent = xcalloc(ranking->nodes_len, sizeof(bool));
+    const struct candidate *best = ranking_find_best(ranking);
+    if (!best || !candidate_is(best->event, "RDZV_TIMEOUT") || ranking->nodes_len < 2 ||
+        ranking_find_silent(ranking, silent) > 0) {
+        return;
+    }
+    const char *id = rendezvous_id(ranking);
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        struct event *event = evidence_add_event(&ranking->made[i], signature_find("RDZV_UNMET"));
+        event->line = ranking->nodes[i].evidence->events[0].line;
+        event->text = xstrdup(ranking->nodes[i].evidence->events[0].text);
+        event->groups[1] = xstrdup(id ? id : "?");
+        ranking_add_candidates(ranking, i, &ranking->made[i]);
+    }
+}
+
 void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, size_t nodes_len,
                     unsigned nproc)
 {
@@ -224,6 +257,7 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     if (!ranking_find_best(&ranking)) {
         blame_silent(&ranking);
     }
+    note_unmet(&ranking);
     const struct candidate *best = ranking_find_best(&ranking);
     diagnosis->failed = best || ranking_has_failure(&ranking);
     if (best) {
@@ -242,6 +276,7 @@ void diagnosis_release(struct diagnosis *diagnosis)
     for (size_t i = 0; i < diagnosis->consequences_len; i++) {
         free(diagnosis->consequences[i].nodes);
         free(diagnosis->consequences[i].text);
+        free(diagnosis->consequences[i].summary);
     }
     free(diagnosis->consequences);
     free(diagnosis->cause.summary);

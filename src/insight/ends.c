@@ -69,6 +69,7 @@ static void add_child(struct ranking *ranking, size_t node, const struct child_e
     event->rank = child->rank;
     event->local_rank = child->local_rank;
     event->line = child->line;
+    event->text = xstrdup(child->text);
     event->time = child->time;
 }
 

@@ -27,7 +27,11 @@ void evidence_release(struct evidence *evidence)
         event_release(&evidence->events[i]);
     }
     free(evidence->events);
+    for (size_t i = 0; i < evidence->children_len; i++) {
+        free(evidence->children[i].text);
+    }
     free(evidence->children);
+    free(evidence->init_open);
     free(evidence->enqueued);
     free(evidence->ranks);
     free(evidence->nccl_version);

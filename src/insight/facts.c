@@ -14,7 +14,7 @@ static const char *after(const struct clean_line *line, const char *literal)
 }
 
 /* A worker's end is told once on its "failed" line and once in the block: the block's has the rank. */
-static void add_child(struct evidence *evidence, const struct child_end *child)
+static void add_child(struct evidence *evidence, const struct child_end *child, const char *text)
 {
     for (size_t i = 0; i < evidence->children_len; i++) {
         struct child_end *known = &evidence->children[i];
@@ -32,7 +32,8 @@ static void add_child(struct evidence *evidence, const struct child_end *child)
     }
     evidence->children =
         xgrow(evidence->children, evidence->children_len, &evidence->children_cap, sizeof(struct child_end));
-    evidence->children[evidence->children_len++] = *child;
+    evidence->children[evidence->children_len] = *child;
+    evidence->children[evidence->children_len++].text = xstrdup(text);
 }
 
 /* torch/distributed/elastic/multiprocessing/api.py: "failed (exitcode: 1) local_rank: 0 (pid: 632) of binary:
@@ -48,7 +49,7 @@ static void take_failed(struct evidence_reader *reader, unsigned long number, co
     if (reader->evidence->failed_line == 0) {
         reader->evidence->failed_line = number;
     }
-    add_child(reader->evidence, &child);
+    add_child(reader->evidence, &child, line->text);
 }
 
 /* torch/distributed/elastic/multiprocessing/errors/__init__.py: the block's lines, "  time      : …" first.
@@ -81,7 +82,7 @@ static void take_block_exit(struct evidence_reader *reader, unsigned long number
         return;
     }
     reader->in_child = false;
-    add_child(reader->evidence, &reader->child);
+    add_child(reader->evidence, &reader->child, line->text);
     evidence_note_rank(reader->evidence, reader->child.rank);
 }
 
@@ -189,19 +190,47 @@ static void take_interface(struct evidence_reader *reader, unsigned long number,
     }
 }
 
+/* init.cc: "ncclCommInitRank comm 0x… rank 3 nranks 32 … commId 0x… - Init START", later "- Init COMPLETE" */
+static void take_init(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
+{
+    (void)number;
+    struct evidence *evidence = reader->evidence;
+    const char *at = after(line, " rank ");
+    long rank = at ? strtol(at, NULL, 10) : -1;
+    if (rank < 0) {
+        return;
+    }
+    if (strstr(line->text, "Init START")) {
+        if (evidence->init_open_len < EVIDENCE_RANKS) {
+            evidence->init_open =
+                xgrow(evidence->init_open, evidence->init_open_len, &evidence->init_open_cap, sizeof(long));
+            evidence->init_open[evidence->init_open_len++] = rank;
+        }
+        return;
+    }
+    for (size_t i = 0; i < evidence->init_open_len; i++) {
+        if (evidence->init_open[i] == rank) {
+            evidence->init_open[i] = evidence->init_open[--evidence->init_open_len];
+            return;
+        }
+    }
+}
+
 const struct line_format line_formats[] = {
-    {"traceback", "Traceback (most recent call last):", take_nothing},
-    {"ignored", "Exception ignored in", take_nothing},
-    {"failed", "failed (exitcode: ", take_failed},
-    {"block-time", "  time      : ", take_block_time},
-    {"block-rank", "  rank      : ", take_block_rank},
-    {"block-exit", "  exitcode  : ", take_block_exit},
-    {"enqueued", "last enqueued work: ", take_enqueued},
-    {"enqueued-dump", "ast enqueued NCCL work: ", take_enqueued},
-    {"signalled", "got signal: ", take_signalled},
-    {"closing", " closing signal SIG", take_closing},
-    {"nccl-version", "NCCL version ", take_nccl_version},
-    {"network", "Using network ", take_network},
-    {"interface", "Bootstrap", take_interface},
+    {"traceback", "Traceback (most recent call last):", take_nothing, true},
+    {"ignored", "Exception ignored in", take_nothing, true},
+    {"failed", "failed (exitcode: ", take_failed, false},
+    {"block-time", "  time      : ", take_block_time, false},
+    {"block-rank", "  rank      : ", take_block_rank, false},
+    {"block-exit", "  exitcode  : ", take_block_exit, false},
+    {"enqueued", "last enqueued work: ", take_enqueued, false},
+    {"enqueued-dump", "ast enqueued NCCL work: ", take_enqueued, false},
+    {"signalled", "got signal: ", take_signalled, false},
+    {"closing", " closing signal SIG", take_closing, false},
+    {"init-start", " - Init START", take_init, false},
+    {"init-complete", " - Init COMPLETE", take_init, false},
+    {"nccl-version", "NCCL version ", take_nccl_version, false},
+    {"network", "Using network ", take_network, false},
+    {"interface", "Bootstrap", take_interface, false},
 };
 const size_t line_formats_len = ARRAY_LEN(line_formats);

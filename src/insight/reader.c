@@ -13,7 +13,7 @@ struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evid
     struct evidence_reader *reader = xcalloc(1, sizeof(*reader));
     reader->scanner = scanner;
     reader->evidence = evidence;
-    reader->uses = xcalloc(scanner->rows_len, sizeof(*reader->uses));
+    reader->uses = xcalloc(scanner->rows_len + line_formats_len, sizeof(*reader->uses));
     lines_init(&reader->lines);
     return reader;
 }
@@ -81,14 +81,9 @@ static bool try_row(struct evidence_reader *reader, size_t row, unsigned long nu
 {
     const struct signature *signature = reader->scanner->rows[row];
     regmatch_t groups[SIGNATURE_GROUPS];
-    if (signature->pattern) {
-        if (reader->uses[row] == PATTERN_USES) {
-            return false;
-        }
-        reader->uses[row]++;
-        if (regexec(&reader->scanner->patterns[row], reader->line.text, SIGNATURE_GROUPS, groups, 0) != 0) {
-            return false;
-        }
+    if (signature->pattern &&
+        regexec(&reader->scanner->patterns[row], reader->line.text, SIGNATURE_GROUPS, groups, 0) != 0) {
+        return false;
     }
     if (signature->class != CLASS_NOISE) {
         add_event(reader, signature, number, signature->pattern ? groups : NULL, kind, traceback);
@@ -163,10 +158,29 @@ static void read_stretch(struct evidence_reader *reader, unsigned long number, c
     }
 }
 
+/*
+ * Leave out what was seen often enough: a flood of one message costs no more than its search. Tracebacks
+ * count to the last one. Returns how many hits are left.
+ */
+static size_t drop_floods(struct evidence_reader *reader, uint16_t *hits, size_t len)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < len; i++) {
+        size_t format = (size_t)hits[i] - reader->scanner->rows_len;
+        bool always = hits[i] >= reader->scanner->rows_len && line_formats[format].always;
+        if (always || reader->uses[hits[i]] < LINE_USES) {
+            reader->uses[hits[i]]++;
+            hits[kept++] = hits[i];
+        }
+    }
+    return kept;
+}
+
 static void read_line(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len)
 {
     uint16_t hits[HITS_MAX];
     size_t hits_len = literals_find(reader->scanner->literals, bytes, len, hits, HITS_MAX);
+    hits_len = drop_floods(reader, hits, hits_len);
     if (hits_len == 0 && reader->tracebacks_open == 0) {
         return;
     }

@@ -11,7 +11,7 @@
 
 #define TRACEBACK_KEYS                                                                                       \
     72 /* ranks of one node whose tracebacks are told apart, and one for lines without a rank */
-#define PATTERN_USES 2000 /* times a pattern is applied to a log: the first messages are what counts */
+#define LINE_USES 2000 /* lines of a row or format that are looked at: the first ones are what counts */
 
 /* A line format: what a line says is taken into the evidence. */
 struct evidence_reader;
@@ -19,6 +19,7 @@ struct line_format {
     const char *id;
     const char *literal;
     void (*take)(struct evidence_reader *reader, unsigned long number, const struct clean_line *line);
+    bool always; /* however many there are */
 };
 extern const struct line_format line_formats[];
 extern const size_t line_formats_len;
@@ -53,7 +54,7 @@ struct evidence_reader {
     size_t tracebacks_open;
     struct child_end child; /* of the failure block that is being read */
     bool in_child;
-    unsigned *uses; /* of each row's pattern */
+    unsigned *uses; /* of each row, then of each format */
     struct clean_line line;
 };
 

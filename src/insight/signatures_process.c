@@ -35,6 +35,11 @@ static const struct signature rows[] = {
      .hardware = true,
      .summary = "the node does not answer",
      .remedies = {"ping it, and look at its console: it may have been restarted or lost its network"}},
+    {.id = "RDZV_UNMET",
+     .class = CLASS_CONF,
+     .summary =
+         "the nodes did not find each other: their rendezvous ids ('%1' on one), addresses or ports differ",
+     .remedies = {"give every node the same --rdzv_id, MASTER_ADDR and MASTER_PORT"}},
     {.id = "NODE_SILENT",
      .class = CLASS_ABSENT,
      .culprit = CULPRIT_ABSENT,

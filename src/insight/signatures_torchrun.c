@@ -89,6 +89,7 @@ static const struct signature rows[] = {
     {.id = "RDZV_ID",
      .class = CLASS_VICTIM,
      .literals = {"has failed to shutdown the rendezvous"},
+     .pattern = "has failed to shutdown the rendezvous '([^']*)'",
      .summary = "the rendezvous could not be closed"},
     /* torch/csrc/distributed/c10d/TCPStore.cpp, torch/distributed/distributed_c10d.py */
     {.id = "STORE_GET_TIMEOUT",

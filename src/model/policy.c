@@ -1,6 +1,7 @@
 /* Decides what is done when a node fails, falls silent or stalls. */
 #include "model/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -44,6 +45,7 @@ void policy_release(struct policy *policy)
 {
     strlist_release(&policy->no_restart_on);
     strlist_release(&policy->spares);
+    free(policy->progress_pattern);
     policy_init(policy);
 }
 
@@ -54,6 +56,7 @@ void policy_copy(struct policy *to, const struct policy *from)
     copy.spares = (struct strlist)STRLIST_INIT;
     strlist_copy(&copy.no_restart_on, &from->no_restart_on);
     strlist_copy(&copy.spares, &from->spares);
+    copy.progress_pattern = xstrdup(from->progress_pattern);
     policy_release(to);
     *to = copy;
 }

@@ -72,7 +72,7 @@ bool run_state_is_live(enum run_state state)
 
 void run_init(struct run *run)
 {
-    *run = (struct run){.exit_status = -1};
+    *run = (struct run){.exit_status = -1, .progress = PROGRESS_NONE};
     policy_init(&run->policy);
 }
 

@@ -238,6 +238,7 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
                                         "25-place", "50-observe", "70-tail",  "90-main", NULL};
     static const char *const from[] = {
         [NODE_TAIL_LINES] = "lines",
+        [NODE_TAIL_BYTES] = "bytes",
         [NODE_TAIL_ALL] = "all",
         [NODE_TAIL_OFFSET] = "offset",
     };

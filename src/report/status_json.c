@@ -39,6 +39,32 @@ static json_t *left_over_array(const struct run *run)
     return array;
 }
 
+static json_t *figure(double value)
+{
+    return value >= 0 ? json_real(value) : json_null();
+}
+
+static json_t *progress_object(const struct training_progress *progress)
+{
+    if (progress->iteration < 0 && !progress->has_loss) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "iteration", js_integer(progress->iteration, -1));
+    json_object_set_new(object, "total", js_integer(progress->total, -1));
+    json_object_set_new(object, "loss", progress->has_loss ? json_real(progress->loss) : json_null());
+    json_object_set_new(object, "step_time", figure(progress->step_time_s));
+    json_object_set_new(object, "tokens_per_second", figure(progress->tokens_per_second));
+    json_object_set_new(object, "samples_per_second", figure(progress->samples_per_second));
+    json_object_set_new(object, "tflops_per_gpu", figure(progress->tflops_per_gpu));
+    json_object_set_new(object, "eta", figure(progress->eta_s));
+    json_object_set_new(object, "nan", js_integer(progress->nan, -1));
+    json_object_set_new(object, "skipped", js_integer(progress->skipped, -1));
+    json_object_set_new(object, "checkpoint", js_integer(progress->checkpoint, -1));
+    json_object_set_new(object, "updated", js_time(progress->updated_ms));
+    return object;
+}
+
 /* The keys that the list of runs and the picture of one share. */
 static void add_common(json_t *object, const struct report_run *view)
 {
@@ -157,7 +183,7 @@ static void fill_run(json_t *answer, const struct report_run *view, const struct
 {
     add_common(answer, view);
     json_object_set_new(answer, "nodes", nodes_array(view->run));
-    json_object_set_new(answer, "progress", json_null());
+    json_object_set_new(answer, "progress", progress_object(&view->run->progress));
     json_object_set_new(answer, "attempts", attempts_array(view->run));
     json_object_set_new(answer, "events", report_events_json(view->events));
     if (view->with_survivors) {
@@ -268,7 +294,7 @@ void report_runs_json(const struct report_run *views, size_t count, struct str *
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
         add_common(object, &views[i]);
-        json_object_set_new(object, "progress", json_null());
+        json_object_set_new(object, "progress", progress_object(&views[i].run->progress));
         json_array_append_new(array, object);
     }
     json_t *answer = js_answer();

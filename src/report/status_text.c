@@ -129,6 +129,65 @@ static void add_heading(const struct run *run, const struct report_style *style,
     }
 }
 
+/* "500/1000 (50 %), loss 2.345, 0.512 s/step, 62.5 samples/s, 32000 tokens/s, 3.2 TFLOP/s per GPU, 4m16s
+ * left" */
+void report_progress_text(const struct training_progress *progress, bool live, struct str *out)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    if (progress->iteration >= 0) {
+        str_addf(out, "%lld", (long long)progress->iteration);
+    }
+    if (progress->iteration >= 0 && progress->total > 0) {
+        str_addf(out, "/%lld (%lld %%)", (long long)progress->total,
+                 (long long)(progress->iteration * 100 / progress->total));
+    }
+    if (progress->has_loss) {
+        str_addf(out, ", loss %.4g", progress->loss);
+    }
+    if (progress->step_time_s >= 0) {
+        str_addf(out, ", %.3g s/step", progress->step_time_s);
+    }
+    if (progress->samples_per_second >= 0) {
+        str_addf(out, ", %.4g samples/s", progress->samples_per_second);
+    }
+    if (progress->tokens_per_second >= 0) {
+        str_addf(out, ", %.0f tokens/s", progress->tokens_per_second);
+    }
+    if (progress->tflops_per_gpu >= 0) {
+        str_addf(out, ", %.4g TFLOP/s per GPU", progress->tflops_per_gpu);
+    }
+    if (progress->checkpoint >= 0) {
+        str_addf(out, ", checkpoint at %lld", (long long)progress->checkpoint);
+    }
+    if (progress->nan > 0) {
+        str_addf(out, ", %lld without a finite loss", (long long)progress->nan);
+    }
+    if (progress->skipped > 0) {
+        str_addf(out, ", %lld skipped", (long long)progress->skipped);
+    }
+    if (live && progress->eta_s >= 0) {
+        str_addf(out, ", %s left", clock_format_span((int64_t)progress->eta_s, buffer));
+    }
+}
+
+static void add_progress(const struct run *run, struct str *out)
+{
+    AUTO_STR struct str text = STR_INIT;
+    if (!run->progress.known) {
+        return;
+    }
+    report_progress_text(&run->progress, run_state_is_live(run->state), &text);
+    const char *shown = str_text(&text);
+    if (text.len > 0) {
+        str_addf(out, "progress: %s\n", strncmp(shown, ", ", 2) == 0 ? shown + 2 : shown);
+    }
+    unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
+    if (run->progress.world_size > 0 && world > 0 && (unsigned long)run->progress.world_size != world) {
+        str_addf(out, "progress: the program reports %lld processes, the run has %lu\n",
+                 (long long)run->progress.world_size, world);
+    }
+}
+
 /* The node that failed first, with what its end says: the others mostly follow from it. */
 static void add_first_failure(const struct run *run, struct str *out)
 {
@@ -189,6 +248,7 @@ void report_run_text(const struct report_run *view, const struct report_style *s
 {
     const struct run *run = view->run;
     add_heading(run, style, out);
+    add_progress(run, out);
     if (run_state_is_live(run->state) && !view->supervisor_alive) {
         str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
     }
@@ -199,14 +259,27 @@ void report_run_text(const struct report_run *view, const struct report_style *s
     add_left_over(run, out);
 }
 
+static void add_step(struct table *table, const struct training_progress *progress)
+{
+    if (progress->iteration < 0) {
+        table_add(table, NULL, TONE_PLAIN);
+    } else if (progress->total < 0) {
+        table_addf(table, TONE_PLAIN, "%lld", (long long)progress->iteration);
+    } else {
+        table_addf(table, TONE_PLAIN, "%lld/%lld", (long long)progress->iteration,
+                   (long long)progress->total);
+    }
+}
+
 void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,
                       struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "RUN", .names = true},     {.title = "STATE"},
-        {.title = "JOB", .names = true},     {.title = "NODES", .right = true},
-        {.title = "ATTEMPT", .right = true}, {.title = "STARTED"},
-        {.title = "TIME", .right = true},    {.title = "REASON", .own_line = true},
+        {.title = "RUN", .names = true},       {.title = "STATE"},
+        {.title = "JOB", .names = true},       {.title = "NODES", .right = true},
+        {.title = "ATTEMPT", .right = true},   {.title = "STARTED"},
+        {.title = "TIME", .right = true},      {.title = "STEP", .right = true, .hide_empty = true},
+        {.title = "REASON", .own_line = true},
     };
     struct table table;
     table_init(&table, columns, ARRAY_LEN(columns));
@@ -219,6 +292,7 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
         table_addf(&table, TONE_PLAIN, "%u", run->attempt);
         add_local_time(&table, run->started_ms);
         add_span(&table, run->started_ms, run->ended_ms, style->now_ms);
+        add_step(&table, &run->progress);
         table_add(&table, run->reason, TONE_PLAIN);
     }
     table_render(&table, style->columns, style->color, out);

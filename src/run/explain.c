@@ -21,6 +21,7 @@ struct search {
     const bool *wanted;
     struct scanner *scanner;
     struct strlist literals;
+    struct node_failures *failures; /* NULL: nobody asks */
     struct explanation *out;
 };
 
@@ -91,16 +92,17 @@ static int search_take(void *ctx, size_t node, const char *bytes, size_t len, co
 
 static void search_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    (void)ctx; /* a log that cannot be read is no evidence */
-    (void)node;
-    (void)error;
+    const struct search *search = ctx;
     (void)started;
+    if (search->failures) {
+        node_failures_set(search->failures, node, error);
+    }
 }
 
 /* How a node ended. Of an attempt before the current one only the logs are left. */
 static struct node_end node_end_of(const struct run_node *node, bool current)
 {
-    struct node_end end = {.rank = node->rank, .host = node->label, .exit_status = -1, .ended = -1};
+    struct node_end end = {.rank = node->rank, .exit_status = -1, .ended = -1};
     if (current) {
         end.unreachable = node->state == NODE_LOST;
         end.stopped = node->signalled;
@@ -121,20 +123,36 @@ static unsigned ranks_on_node(const struct run *run)
     return ranked ? run->nproc_per_node : 0;
 }
 
-int run_explain(struct node_set *set, const struct run *run, unsigned attempt, const bool *wanted,
-                struct explanation *out)
+void explanation_init(struct explanation *explanation, size_t nodes_len)
 {
-    *out = (struct explanation){.nodes_len = run->nodes_len};
-    out->evidence = xcalloc(run->nodes_len, sizeof(*out->evidence));
-    out->ends = xcalloc(run->nodes_len, sizeof(*out->ends));
-    out->files = xcalloc(run->nodes_len, sizeof(*out->files));
+    *explanation = (struct explanation){.nodes_len = nodes_len};
+    explanation->evidence = xcalloc(nodes_len, sizeof(*explanation->evidence));
+    explanation->ends = xcalloc(nodes_len, sizeof(*explanation->ends));
+    explanation->files = xcalloc(nodes_len, sizeof(*explanation->files));
+    explanation->hosts = xcalloc(nodes_len, sizeof(*explanation->hosts));
+    for (size_t i = 0; i < nodes_len; i++) {
+        evidence_init(&explanation->evidence[i]);
+    }
+}
+
+int run_explain(struct node_set *set, const struct run *run, unsigned attempt, const bool *wanted,
+                struct node_failures *failures, struct explanation *out)
+{
+    explanation_init(out, run->nodes_len);
     bool current = attempt == 0 || attempt == run->attempt;
     for (size_t i = 0; i < run->nodes_len; i++) {
-        evidence_init(&out->evidence[i]);
         out->ends[i] = node_end_of(&run->nodes[i], current);
+        out->hosts[i] = xstrdup(run->nodes[i].label);
+        out->ends[i].host = out->hosts[i];
     }
     struct search search = {
-        .run = run, .attempt = attempt, .wanted = wanted, .scanner = scanner_new(), .out = out};
+        .run = run,
+        .attempt = attempt,
+        .wanted = wanted,
+        .scanner = scanner_new(),
+        .failures = failures,
+        .out = out,
+    };
     scanner_list_literals(search.scanner, &search.literals);
     strlist_copy(&search.literals, &run->policy.no_restart_on);
     const struct node_question question = {
@@ -157,10 +175,12 @@ void explanation_release(struct explanation *explanation)
     for (size_t i = 0; i < explanation->nodes_len; i++) {
         evidence_release(&explanation->evidence[i]);
         free(explanation->files[i]);
+        free(explanation->hosts[i]);
     }
     free(explanation->evidence);
     free(explanation->ends);
     free(explanation->files);
+    free(explanation->hosts);
     *explanation = (struct explanation){0};
 }
 

@@ -2,32 +2,21 @@
 #ifndef MTLAUNCH_RUN_EXPLAIN_INTERNAL_H
 #define MTLAUNCH_RUN_EXPLAIN_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "insight/diagnosis.h"
 #include "model/run.h"
+#include "node_failures_internal.h"
 #include "node_set_internal.h"
+#include "run/diagnose.h"
 
-/* What was heard, and what it comes to. Owned but for the labels, which are the run's. */
-struct explanation {
-    struct evidence *evidence; /* one a node */
-    struct node_end *ends;     /* one a node */
-    char **files;              /* names of their logs; NULL: not read */
-    size_t nodes_len;
-    struct diagnosis diagnosis;
-    const char
-        *forbidden; /* what of restart.no_restart_on stands in a log; borrowed from the run; NULL: nothing */
-};
+/* Room for so many nodes, all without evidence. */
+void explanation_init(struct explanation *explanation, size_t nodes_len);
 
 /*
  * Search the logs of an attempt (0: the current one) on the wanted nodes (flags; NULL: all) of run, which set
- * was opened for, and rank what was found. A node that cannot be asked leaves no evidence. 0, or -1 when
- * interrupted: then it holds what had come.
+ * was opened for, and rank what was found. A node that cannot be asked leaves no evidence; failures (may be
+ * NULL) says why. 0, or -1 when interrupted: then it holds what had come.
  */
 int run_explain(struct node_set *set, const struct run *run, unsigned attempt, const bool *wanted,
-                struct explanation *out);
-void explanation_release(struct explanation *explanation);
+                struct node_failures *failures, struct explanation *out);
 
 /*
  * The reason of a failed run: host, node, global rank, cause and place in one line, with a hint below where

@@ -114,6 +114,7 @@ static json_t *policy_to_json(const struct policy *policy)
     js_put_number(object, "backoff_s", (int64_t)policy->backoff_s);
     json_object_set_new(object, "no_restart_on", js_exact_list(&policy->no_restart_on));
     json_object_set_new(object, "spares", js_exact_list(&policy->spares));
+    js_put_text(object, "progress_pattern", policy->progress_pattern);
     return object;
 }
 
@@ -155,6 +156,21 @@ static json_t *attempt_to_json(const struct run_attempt *attempt)
     return object;
 }
 
+static json_t *progress_to_json(const struct training_progress *progress)
+{
+    if (!progress->known) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:I, s:I, s:o, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "iteration",
+        (json_int_t)progress->iteration, "total", (json_int_t)progress->total, "loss",
+        progress->has_loss ? json_real(progress->loss) : json_null(), "step_time", progress->step_time_s,
+        "tokens_per_second", progress->tokens_per_second, "samples_per_second", progress->samples_per_second,
+        "tflops_per_gpu", progress->tflops_per_gpu, "nan", (json_int_t)progress->nan, "skipped",
+        (json_int_t)progress->skipped, "checkpoint", (json_int_t)progress->checkpoint, "world_size",
+        (json_int_t)progress->world_size, "updated_ms", (json_int_t)progress->updated_ms);
+}
+
 char *run_record_write(const struct run *run)
 {
     json_t *object = json_object();
@@ -181,6 +197,7 @@ char *run_record_write(const struct run *run)
     js_put_number(object, "master_port", run->master_port);
     js_put_number(object, "restarts", run->restarts);
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
+    json_object_set_new(object, "progress", progress_to_json(&run->progress));
     js_put_number(object, "limit_ms", run->limit_ms);
     js_put_flag(object, "timed_out", run->timed_out);
     json_object_set_new(object, "synced", synced_to_json(&run->synced));
@@ -288,6 +305,35 @@ static void get_act(const json_t *object, const char *key, enum policy_act *act)
 }
 
 /* A record of an earlier version has no policy but on_failure and lost_after_s, in the run itself. */
+static double get_figure(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+static void progress_from_json(const json_t *object, struct training_progress *progress)
+{
+    *progress = PROGRESS_NONE;
+    if (!json_is_object(object)) {
+        return;
+    }
+    progress->known = true;
+    progress->iteration = js_get_number(object, "iteration", -1);
+    progress->total = js_get_number(object, "total", -1);
+    progress->has_loss = json_is_number(json_object_get(object, "loss"));
+    progress->loss = json_number_value(json_object_get(object, "loss"));
+    progress->step_time_s = get_figure(object, "step_time");
+    progress->tokens_per_second = get_figure(object, "tokens_per_second");
+    progress->samples_per_second = get_figure(object, "samples_per_second");
+    progress->tflops_per_gpu = get_figure(object, "tflops_per_gpu");
+    progress->nan = js_get_number(object, "nan", -1);
+    progress->skipped = js_get_number(object, "skipped", -1);
+    progress->checkpoint = js_get_number(object, "checkpoint", -1);
+    progress->world_size = js_get_number(object, "world_size", -1);
+    progress->updated_ms = js_get_number(object, "updated_ms", 0);
+    progress_estimate(progress);
+}
+
 static void policy_from_json(const json_t *run, struct policy *policy)
 {
     const json_t *object = json_object_get(run, "policy");
@@ -309,6 +355,8 @@ static void policy_from_json(const json_t *run, struct policy *policy)
     policy->backoff_s = (unsigned long)js_get_number(object, "backoff_s", (int64_t)policy->backoff_s);
     js_get_list(object, "no_restart_on", &policy->no_restart_on);
     js_get_list(object, "spares", &policy->spares);
+    free(policy->progress_pattern);
+    policy->progress_pattern = js_get_text(object, "progress_pattern");
 }
 
 static bool attempt_from_json(const json_t *object, struct run_attempt *attempt)
@@ -368,6 +416,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->master_port = (unsigned)js_get_number(object, "master_port", 0);
     run->restarts = (unsigned)js_get_number(object, "restarts", 0);
     policy_from_json(object, &run->policy);
+    progress_from_json(json_object_get(object, "progress"), &run->progress);
     run->limit_ms = js_get_number(object, "limit_ms", 0);
     run->timed_out = js_get_flag(object, "timed_out");
     synced_from_json(json_object_get(object, "synced"), &run->synced);

@@ -147,6 +147,7 @@ void start_fill_record(struct start *start)
     run->starting = true;
     run->stopping = false;
     replace(&run->reason, NULL);
+    run->progress = PROGRESS_NONE;
     run->exit_status = -1;
     run->started_ms = clock_real_ms();
     run->ended_ms = 0;

@@ -11,6 +11,7 @@
 #include "observe_internal.h"
 #include "observer_internal.h"
 #include "pending_cleanup_internal.h"
+#include "read_progress_internal.h"
 #include "run/supervisor.h"
 #include "save_run_internal.h"
 
@@ -124,6 +125,9 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     if (result == 0 && lock >= 0 && !run_state_is_live(run_derive_state(run)) &&
         !is_supervised(context, run)) {
         run_report_leftovers(&set, run, false);
+    }
+    if (result == 0) {
+        run_read_progress(&set, run);
     }
     node_set_close(&set);
     if (result == 0 && lock >= 0) {

@@ -16,11 +16,13 @@
 #include "observe_internal.h"
 #include "observer_internal.h"
 #include "pending_cleanup_internal.h"
+#include "read_progress_internal.h"
 #include "record_internal.h"
 #include "save_run_internal.h"
 #include "stop_internal.h"
 #include "supervise_internal.h"
 
+#define PROGRESS_MS    10000 /* between two looks at how far the training is */
 #define HEAR_MS        6000 /* torchrun notices the end of a worker within its monitor interval, 5 s before 2.3 */
 #define STALL_MARGIN_S 1 /* beyond two beats: a node is behind the others */
 
@@ -84,7 +86,7 @@ void supervise_explain(struct supervise_loop *loop)
         return;
     }
     loop->explained = true;
-    run_explain(&loop->set, run, 0, NULL, &explanation);
+    run_explain(&loop->set, run, 0, NULL, NULL, &explanation);
     char *text = run_explanation_text(&loop->set, run, &explanation);
     if (text) {
         set_reason(run, text);
@@ -110,7 +112,7 @@ static bool waits_for_others(struct supervise_loop *loop, const struct policy_de
             failed[i] = run->nodes[i].state == NODE_FAILED;
         }
         loop->hear_until_ms = clock_mono_ms() + HEAR_MS;
-        run_explain(&loop->set, run, 0, failed, &explanation);
+        run_explain(&loop->set, run, 0, failed, NULL, &explanation);
         loop->heard = !explanation_is_open(&explanation);
         explanation_release(&explanation);
     }
@@ -118,8 +120,19 @@ static bool waits_for_others(struct supervise_loop *loop, const struct policy_de
     return !loop->heard;
 }
 
+/* How far the training is, now and then while logs grow. */
+static void refresh_progress(struct supervise_loop *loop, bool now)
+{
+    if (now || clock_mono_ms() >= loop->progress_ms) {
+        run_read_progress(&loop->set, loop->run);
+        loop->progress_ms = clock_mono_ms() + PROGRESS_MS;
+    }
+}
+
+/* The nodes have ended: what their logs say of the end. */
 static void explain(void *ctx)
 {
+    refresh_progress(ctx, true);
     supervise_explain(ctx);
 }
 
@@ -441,6 +454,7 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
     if (decision.step != POLICY_STEP_NONE && !waits_for_others(loop, &decision)) {
         return act(loop, &decision, err);
     }
+    refresh_progress(loop, !run_has_open_node(run));
     if (!run_has_open_node(run)) {
         supervise_explain(loop);
         bool failed = run_first_failure(run) >= 0 && run->policy.on_failure != POLICY_KEEP;
@@ -464,7 +478,8 @@ static bool is_due(struct supervise_loop *loop)
     bool alone = policy_all_silent(loop->run, watchers_silent_since(loop->watchers));
     bool stalled =
         policy_is_stalled(loop->run, watchers_grown(loop->watchers), fleet_now_ms(loop->set.fleet));
-    return alone != loop->reported_alone || stalled != loop->stalled || decide(loop).step != POLICY_STEP_NONE;
+    return clock_mono_ms() >= loop->progress_ms || alone != loop->reported_alone ||
+           stalled != loop->stalled || decide(loop).step != POLICY_STEP_NONE;
 }
 
 int supervise_once(struct supervise_loop *loop, struct error *err)

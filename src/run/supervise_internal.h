@@ -34,6 +34,7 @@ struct supervise_loop {
     bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
     bool explained;        /* the reason is the root cause */
     bool heard;            /* of the failure of a node: the others need not be waited for, or were */
+    int64_t progress_ms;   /* not before: the next look at how far the training is */
     int64_t hear_until_ms; /* so long they are waited for; 0: nothing has failed */
     bool no_restart;       /* as in policy_view, for the failure that was explained */
     char *kept;            /* the record as it was written last */

@@ -158,8 +158,8 @@ static void take_other(struct options *w, const char *key, const char *value)
         strlist_add(&w->literals, value);
     } else if (strcmp(key, "tail_attempt") == 0) {
         w->tail.attempt = (unsigned)number(value);
-    } else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0) {
-        w->tail.from = key[0] == 'l' ? NODE_TAIL_LINES : NODE_TAIL_OFFSET;
+    } else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0 || strcmp(key, "bytes") == 0) {
+        w->tail.from = key[0] == 'l' ? NODE_TAIL_LINES : key[0] == 'b' ? NODE_TAIL_BYTES : NODE_TAIL_OFFSET;
         w->tail.count = number(value);
     } else if (strcmp(key, "follow") == 0) {
         w->tail.follow = true;

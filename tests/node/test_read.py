@@ -37,6 +37,8 @@ BODY = b"".join(b"line %d \xff\x00\r@@%s end=ok\n" % (i, NONCE.encode()) for i i
     ({"lines": 2500}, BODY.index(b"line 501 ")),
     ({"lines": 100000}, 0),
     ({"offset": 0}, 0),
+    ({"bytes": 100}, len(BODY) - 100),
+    ({"bytes": 10000000}, 0),
     ({"offset": 70001}, 70001),
     ({"offset": len(BODY)}, len(BODY)),
     ({"offset": len(BODY) + 5}, 0),  # U7: it became shorter: from its start

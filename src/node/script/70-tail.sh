@@ -103,6 +103,7 @@ mt_verb_tail() {
     case $mt_tail_from in
     all) mt_offset=0 ;;
     offset) mt_offset=$mt_tail_count ;;
+    bytes) mt_offset=$((mt_size > mt_tail_count ? mt_size - mt_tail_count : 0)) ;;
     lines) mt_last_lines "$mt_file" "$mt_size" "$mt_tail_count" ;;
     esac
     [ "$mt_offset" -le "$mt_size" ] || mt_offset=0 # it was emptied since

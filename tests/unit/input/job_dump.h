@@ -86,6 +86,7 @@ static inline char *dump_job(const struct job *job)
     for (size_t i = 0; i < job->notify.len; i++)
         str_addf(&out, "notify %s %u %d %d\n", job->notify.items[i].url, job->notify.items[i].on,
                  (int)job->notify.items[i].format, job->notify.items[i].allow_http);
+    str_addf(&out, "progress %s\n", job->policy.progress_pattern ? job->policy.progress_pattern : "-");
     str_addf(&out, "policy %d %d %lu %u %lu %d %lu\n", (int)job->policy.on_lost, (int)job->policy.on_stall,
              job->policy.stall_s, job->policy.restart_max, job->policy.backoff_s, (int)job->policy.finish_on,
              job->policy.time_limit_s);

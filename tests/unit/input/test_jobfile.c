@@ -117,7 +117,7 @@ static const struct {
     {"checks.skip", "checks: {skip: [a]}", CHANGES},
     {"stall", "stall: 10m", CHANGES},
     {"on_stall", "on_stall: stop", CHANGES},
-    {"progress", "progress: {pattern: x}", UNBUILT},
+    {"progress.pattern", "progress: {pattern: 'step (?P<iteration>\\d+)'}", CHANGES},
     {"notify", "notify: [{url: \"https://h/x\"}]", CHANGES},
     {"profiles", "profiles: {}", ONLY_DEFAULT},
 };

@@ -1,5 +1,6 @@
 /* A synthetic run as JSON (every key, null where unknown) and as text. */
 #include "report/status.h"
+#include "report/status_internal.h"
 #include "report_test.h"
 
 #define STARTED_MS 1795965900000 /* 2026-11-29T15:25:00Z */
@@ -347,9 +348,40 @@ static void test_exit_statuses_in_words(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* A run that trains, and one that has ended: what is left is told of the first alone. */
+static void test_progress_is_shown(void **state)
+{
+    (void)state;
+    AUTO_STR struct str out = STR_INIT;
+    struct training_progress progress = PROGRESS_NONE;
+    progress.known = progress.has_loss = true;
+    progress.iteration = 500;
+    progress.total = 1000;
+    progress.loss = 2.3456789;
+    progress.step_time_s = 0.5;
+    progress.samples_per_second = 64;
+    progress.tokens_per_second = 32768;
+    progress.tflops_per_gpu = 3.25;
+    progress.checkpoint = 400;
+    progress.nan = 2;
+    progress_estimate(&progress);
+    report_progress_text(&progress, true, &out);
+    assert_string_equal(
+        str_text(&out),
+        "500/1000 (50 %), loss 2.346, 0.5 s/step, 64 samples/s, 32768 tokens/s, 3.25 TFLOP/s per "
+        "GPU, checkpoint at 400, 2 without a finite loss, 4m10s left");
+    str_reset(&out);
+    progress = PROGRESS_NONE;
+    progress.known = progress.has_loss = true;
+    progress.loss = 1;
+    report_progress_text(&progress, false, &out);
+    assert_string_equal(str_text(&out), ", loss 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progress_is_shown),
         TEST(test_every_key_is_there),
         TEST(test_what_is_known_and_what_is_not),
         TEST(test_equal_nodes_of_a_large_run_are_one_line),

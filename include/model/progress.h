@@ -1,0 +1,76 @@
+/* How far a training is, as its logs say. A plain value. */
+#ifndef MTLAUNCH_MODEL_PROGRESS_H
+#define MTLAUNCH_MODEL_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Unknown numbers are -1; loss alone may be any number, so it has a flag. */
+struct training_progress {
+    bool known;        /* something was read */
+    int64_t iteration; /* done */
+    int64_t total;     /* to be done */
+    bool has_loss;
+    double loss;               /* the last one that is a number */
+    double step_time_s;        /* median of the last steps; the first one is left out */
+    double tokens_per_second;  /* of all processes */
+    double samples_per_second; /* of all processes */
+    double tflops_per_gpu;
+    double eta_s;       /* of what is left at step_time_s */
+    int64_t nan;        /* iterations whose loss was no number */
+    int64_t skipped;    /* iterations that the framework skipped */
+    int64_t checkpoint; /* iteration of the last checkpoint that was written */
+    int64_t world_size; /* as the program reports it */
+    int64_t updated_ms; /* epoch: when the log that says it was last written to; 0: unknown */
+};
+
+#define PROGRESS_NONE                                                                                        \
+    ((struct training_progress){.iteration = -1,                                                             \
+                                .total = -1,                                                                 \
+                                .step_time_s = -1,                                                           \
+                                .tokens_per_second = -1,                                                     \
+                                .samples_per_second = -1,                                                    \
+                                .tflops_per_gpu = -1,                                                        \
+                                .eta_s = -1,                                                                 \
+                                .nan = -1,                                                                   \
+                                .skipped = -1,                                                               \
+                                .checkpoint = -1,                                                            \
+                                .world_size = -1})
+
+/* What from knows and to does not, or knows newer: later iterations win. */
+void progress_merge(struct training_progress *to, const struct training_progress *from);
+
+/* Work out eta_s from the rest. */
+void progress_estimate(struct training_progress *progress);
+
+/* Fields of a program's own lines, by the spec's progress.pattern. */
+enum progress_field {
+    PROGRESS_ITERATION,
+    PROGRESS_TOTAL,
+    PROGRESS_LOSS,
+    PROGRESS_STEP_TIME,
+    PROGRESS_SAMPLES,
+    PROGRESS_TOKENS,
+    PROGRESS_TFLOPS,
+    PROGRESS_FIELDS
+};
+
+/* "iteration", "total" … as groups of a pattern are named. */
+extern const char *const progress_field_names[PROGRESS_FIELDS];
+
+/* A pattern as POSIX regcomp takes it, and which group is which field (0: none). */
+struct progress_pattern {
+    char *posix; /* owned */
+    unsigned groups[PROGRESS_FIELDS];
+};
+
+/*
+ * Translate a pattern: a regular expression with named groups, "step (?P<iteration>\d+)/(?P<total>\d+)"; \d,
+ * \s, \S and \w are known. It needs the group iteration. Errors: kind_usage.
+ */
+int progress_pattern_parse(const char *text, struct progress_pattern *out, struct error *err);
+void progress_pattern_release(struct progress_pattern *pattern);
+
+#endif

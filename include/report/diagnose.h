@@ -1,0 +1,15 @@
+/* A diagnosis for people and scripts. */
+#ifndef MTLAUNCH_REPORT_DIAGNOSE_H
+#define MTLAUNCH_REPORT_DIAGNOSE_H
+
+#include "base/str.h"
+#include "report/style.h"
+#include "run/diagnose.h"
+
+/* README "JSON", `diagnose`: one line. */
+void report_diagnose_json(const struct explanation *explanation, struct str *out);
+
+void report_diagnose_text(const struct explanation *explanation, const struct report_style *style,
+                          struct str *out);
+
+#endif

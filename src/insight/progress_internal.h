@@ -1,0 +1,45 @@
+/* What the formats of progress lines share. */
+#ifndef MTLAUNCH_INSIGHT_PROGRESS_INTERNAL_H
+#define MTLAUNCH_INSIGHT_PROGRESS_INTERNAL_H
+
+#include "clean_internal.h"
+#include "insight/progress.h"
+
+/* What one line says; unknown numbers are -1. */
+struct step {
+    int64_t iteration, total;
+    bool has_loss, loss_is_nan;
+    double loss;
+    double time_s;     /* of one iteration */
+    bool time_is_mean; /* over all iterations so far: no sample for the median */
+    double samples;    /* of one iteration, all processes */
+    double samples_per_second, tokens_per_second, tokens_per_second_per_gpu, tflops_per_gpu;
+    int64_t nan, skipped, checkpoint, world_size, sequence;
+};
+
+#define STEP_NONE                                                                                            \
+    ((struct step){.iteration = -1,                                                                          \
+                   .total = -1,                                                                              \
+                   .time_s = -1,                                                                             \
+                   .samples = -1,                                                                            \
+                   .samples_per_second = -1,                                                                 \
+                   .tokens_per_second = -1,                                                                  \
+                   .tokens_per_second_per_gpu = -1,                                                          \
+                   .tflops_per_gpu = -1,                                                                     \
+                   .nan = -1,                                                                                \
+                   .skipped = -1,                                                                            \
+                   .checkpoint = -1,                                                                         \
+                   .world_size = -1,                                                                         \
+                   .sequence = -1})
+
+/* A format: a line that holds the literal may be one of it. */
+struct progress_format {
+    const char *id;
+    const char *literal;
+    bool (*parse)(const char *text, struct step *step); /* false: it is none */
+};
+
+extern const struct progress_format progress_formats[];
+extern const size_t progress_formats_len;
+
+#endif

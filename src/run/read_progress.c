@@ -1,0 +1,71 @@
+/* Reads how far the training of a run is from the ends of its logs. */
+#include "insight/progress.h"
+#include "node/answer.h"
+#include "node_target_internal.h"
+#include "read_progress_internal.h"
+#include "round_internal.h"
+
+#define READ_TIMEOUT_MS 5000
+#define BYTES_READ      ((uint64_t)96 * 1024)
+
+struct reading {
+    struct run *run;
+};
+
+static bool reading_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct reading *reading = ctx;
+    const struct run *run = reading->run;
+    const struct run_node *asked = &run->nodes[node];
+    if ((node != 0 && node != run->nodes_len - 1) || asked->state == NODE_LOST || asked->started_ms == 0) {
+        return false;
+    }
+    const struct node_target target = run_node_target(run, node);
+    const struct node_tail_options options = {.from = NODE_TAIL_BYTES, .count = BYTES_READ};
+    node_request_tail(&target, &options, nonce, call);
+    return true;
+}
+
+static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                        struct error *err)
+{
+    const struct reading *reading = ctx;
+    struct run *run = reading->run;
+    struct node_tail tail;
+    const char *body = NULL;
+    size_t body_len = 0;
+    node_tail_init(&tail, nonce);
+    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
+    if (result == 0 && tail.header && !tail.missing) {
+        struct training_progress progress;
+        unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
+        struct progress_reader *reader = progress_reader_new(run->policy.progress_pattern, world);
+        progress_reader_feed(reader, body ? body : "", body_len);
+        progress_reader_end(reader, &progress);
+        progress.updated_ms = run->nodes[node].last_output_ms;
+        progress_merge(&run->progress, &progress);
+    }
+    node_tail_release(&tail);
+    return result;
+}
+
+static void reading_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    (void)ctx; /* what is known stays */
+    (void)node;
+    (void)error;
+    (void)started;
+}
+
+int run_read_progress(struct node_set *set, struct run *run)
+{
+    struct reading reading = {.run = run};
+    const struct node_question question = {
+        .ctx = &reading,
+        .timeout_ms = READ_TIMEOUT_MS,
+        .build = reading_build,
+        .take = reading_take,
+        .failed = reading_failed,
+    };
+    return node_set_ask(set, &question);
+}

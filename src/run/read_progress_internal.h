@@ -1,0 +1,15 @@
+/* How far the training of a run is, by the ends of its logs. */
+#ifndef MTLAUNCH_RUN_READ_PROGRESS_INTERNAL_H
+#define MTLAUNCH_RUN_READ_PROGRESS_INTERNAL_H
+
+#include "model/run.h"
+#include "node_set_internal.h"
+
+/*
+ * Read the ends of the logs of the first and the last node of run, which set was opened for, into its
+ * progress: Megatron-LM's last rank tells it, other frameworks' rank 0. A node that cannot be asked changes
+ * nothing. 0, or -1 when interrupted.
+ */
+int run_read_progress(struct node_set *set, struct run *run);
+
+#endif
