@@ -28,6 +28,13 @@ static const struct term job_variables[] = {
     {"MTLAUNCH_MARK", "The mark by which a process of the run is found. Keep it."},
     {"PYTHONUNBUFFERED, LANG, OMP_NUM_THREADS",
      "1, C.UTF-8, and cores divided by processes (1 to 16), unless something sets them."},
+    {"PYTHONFAULTHANDLER, TORCH_NCCL_DUMP_ON_TIMEOUT",
+     "1 for launchers that run Python, unless something sets them."},
+    {"TORCH_FR_BUFFER_SIZE, TORCH_FR_DUMP_TEMP_FILE, TORCH_NCCL_DEBUG_INFO_PIPE_FILE",
+     "For launchers that run Python: NCCL's flight recorder of the last 2000 collectives, with its files in "
+     "ARTIFACTS/run_state/RUN_node<rank>.fr/, unless something sets them."},
+    {"TORCH_NCCL_TRACE_BUFFER_SIZE, TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
+     "The names of the first two before torch 2.9."},
     {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME",
      "With several nodes: the interface that routes to MASTER_ADDR, unless something sets them."},
 };

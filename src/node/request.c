@@ -164,6 +164,8 @@ void node_request_start(const struct node_target *target, const struct node_job 
     set_text(&out->input, "version", options->version);
     set_text(&out->input, "head", options->head ? options->head : "");
     set_number(&out->input, "start_timeout", options->start_timeout_s != 0 ? options->start_timeout_s : 120);
+    set_flag(&out->input, "want_recorder",
+             job->defaults && env_get(job->defaults, "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"));
     set_keeper(out);
     finish(out, parts);
 }

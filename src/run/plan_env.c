@@ -287,7 +287,42 @@ static void add_interface(struct plan_work *work, struct plan_node *node)
     add_default(node, "GLOO_SOCKET_IFNAME", facts ? facts->interface : NULL, "interface auto");
 }
 
-static void add_defaults(struct plan_work *work, struct plan_node *node)
+/*
+ * What makes a hang or a crash of a Python program visible: stacks on a fatal signal, and NCCL's flight
+ * recorder with its dumps beside the run's state. torch took the names without NCCL in 2.9; before, it knows
+ * only those with it. A program that has set one of the two has set both.
+ */
+static void add_recorder(const struct launcher *launcher, struct plan_node *node,
+                         const struct placeholders *values)
+{
+    static const struct {
+        const char *name, *other; /* of the same setting; NULL: none */
+        const char *value;        /* NULL: a file below the run's state, named by its global rank */
+        const char *file;
+    } settings[] = {
+        {"PYTHONFAULTHANDLER", NULL, "1", NULL},
+        {"TORCH_NCCL_DUMP_ON_TIMEOUT", NULL, "1", NULL},
+        {"TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", NULL},
+        {"TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_BUFFER_SIZE", "2000", NULL},
+        {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE", NULL, "dump_"},
+        {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "TORCH_FR_DUMP_TEMP_FILE", NULL, "dump_"},
+        {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", NULL, NULL, "pipe_"},
+    };
+    if (launcher->program == LAUNCHER_PROGRAM_SHELL) {
+        return;
+    }
+    bool known = values->value[PLACEHOLDER_ARTIFACTS] != NULL;
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+        if (settings[i].other && env_get(&node->env, settings[i].other)) {
+            continue;
+        }
+        AUTO_FREE char *path =
+            known && settings[i].file ? xasprintf("%s.fr/%s", node->state_base, settings[i].file) : NULL;
+        add_default(node, settings[i].name, settings[i].file ? path : settings[i].value, "default");
+    }
+}
+
+static void add_defaults(struct plan_work *work, struct plan_node *node, const struct placeholders *values)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, node->host);
     const struct env *wanted = &work->whole.defaults;
@@ -304,6 +339,7 @@ static void add_defaults(struct plan_work *work, struct plan_node *node)
     } else {
         add_default(node, "OMP_NUM_THREADS", NULL, NULL);
     }
+    add_recorder(work->launcher, node, values);
     add_interface(work, node);
 }
 
@@ -353,7 +389,7 @@ int plan_env_make(struct plan_work *work, struct plan_node *node, const struct p
     if (check_gloo(node, err)) {
         return -1;
     }
-    add_defaults(work, node);
+    add_defaults(work, node, values);
     add_computed(node, values);
     const struct strlist *secrets = &work->in->job->secret_env;
     flag_secrets(secrets, &node->env);

@@ -419,3 +419,19 @@ def test_a_normal_user():
 def test_the_program_of_the_tests_is_there():
     assert os.access(NODE_CALL, os.X_OK), "make node-test builds it"
     assert os.path.isdir(PROGRAMS)
+
+
+def test_the_recorders_folder_is_made_anew_and_removed(node):
+    """Only where the job's environment names it, and a start or a removal takes away an earlier one."""
+    folder = node.file("fr")
+    pipe = f"TORCH_NCCL_DEBUG_INFO_PIPE_FILE={folder}/pipe_"
+    node.start("sh", "-c", "echo dump >${TORCH_NCCL_DEBUG_INFO_PIPE_FILE}0", default=[pipe])
+    node.wait_ended()
+    assert os.listdir(folder) == ["pipe_0"] and os.stat(folder).st_mode & 0o777 == 0o700
+    node.start("true", attempt=2, default=[pipe])
+    node.wait_ended(attempt=2)
+    assert os.listdir(folder) == []
+    assert node.call("remove", attempt=2)["removed"]
+    assert not os.path.exists(folder)
+    node.start("true", attempt=3)
+    assert not os.path.exists(folder)

@@ -107,6 +107,10 @@ mt_make_files() {
         mt_problem=$(mv "$mt_log" "$mt_log.$mt_old_number" 2>&1) || mt_unclaim claim
     fi
     rm -f "$mt_base.exit" "$mt_base.pid" "$mt_base.seen" "$mt_base.stage"
+    rm -rf "$mt_base.fr"
+    if [ -n "$mt_want_recorder" ]; then
+        mt_problem=$(mkdir -m 700 "$mt_base.fr" 2>&1) || mt_unclaim claim
+    fi
     mt_drop_rooms "$mt_base"
     mt_problem=$( (set -C && : >"$mt_log") 2>&1) || {
         mt_said=${mt_problem##*: }

@@ -19,6 +19,7 @@ mt_verb_remove() {
     for mt_file in state pid exit seen stage deepspeed.json hostfile; do
         rm -f "$mt_base.$mt_file"
     done
+    rm -rf "$mt_base.fr"
     mt_drop_rooms "$mt_base"
     if [ -n "$mt_want_logs" ]; then
         rm -f "$mt_log"

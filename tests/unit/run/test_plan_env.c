@@ -29,6 +29,27 @@ static void test_precedence(void **state)
     assert_env(&f->plan, 0, "PYTHONUNBUFFERED", "PYTHONUNBUFFERED=1 (default)");
 }
 
+/* The recorder's names before and after torch 2.9 are one setting: who has set one of them has set it. */
+static void test_the_flight_recorder(void **state)
+{
+    struct fixture *f = *state;
+    env_set(&f->job.env, "TORCH_NCCL_TRACE_BUFFER_SIZE", "5", "spec");
+    free(f->job.artifacts);
+    f->job.artifacts = xstrdup("/a");
+    planned(f);
+    const struct env *defaults = &f->plan.nodes[1].defaults;
+    assert_null(env_get(defaults, "TORCH_FR_BUFFER_SIZE"));
+    assert_null(env_get(defaults, "TORCH_NCCL_TRACE_BUFFER_SIZE"));
+    assert_env(&f->plan, 1, "PYTHONFAULTHANDLER", "PYTHONFAULTHANDLER=1 (default)");
+    assert_env(&f->plan, 1, "TORCH_NCCL_DUMP_ON_TIMEOUT", "TORCH_NCCL_DUMP_ON_TIMEOUT=1 (default)");
+    assert_string_equal(env_get(defaults, "TORCH_FR_DUMP_TEMP_FILE")->value,
+                        "/a/run_state/run1_node1.fr/dump_");
+    assert_string_equal(env_get(defaults, "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")->value,
+                        "/a/run_state/run1_node1.fr/dump_");
+    assert_string_equal(env_get(defaults, "TORCH_NCCL_DEBUG_INFO_PIPE_FILE")->value,
+                        "/a/run_state/run1_node1.fr/pipe_");
+}
+
 /* What belongs to the launching shell is taken only when a pattern spells it out. */
 static void test_personal_names(void **state)
 {
@@ -190,7 +211,12 @@ static void test_secrets_are_flagged(void **state)
 static void test_nodes_have_equal_environments(void **state)
 {
     struct fixture *f = *state;
-    static const char *const per_node[] = {"NODE_RANK", "MTLAUNCH_HOST", "MTLAUNCH_MARK"};
+    static const char *const per_node[] = {"NODE_RANK",
+                                           "MTLAUNCH_HOST",
+                                           "MTLAUNCH_MARK",
+                                           "TORCH_FR_DUMP_TEMP_FILE",
+                                           "TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
+                                           "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"};
     set_hosts(f, "a slots=8\nb slots=8\n");
     f->host_facts[1].local = true;
     set_facts(f, 64, 8, "eth0");
@@ -263,6 +289,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_precedence),
+        TEST(test_the_flight_recorder),
         TEST(test_personal_names),
         TEST(test_names_that_may_not_be_set),
         TEST(test_gloo_interface),
