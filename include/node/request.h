@@ -148,10 +148,11 @@ void node_request_signal(const struct node_target *target, const char *signal, c
 /*
  * What the run's workers are doing: the processes of the attempt with RANK in their environment. Nothing is
  * signalled or paused. py_spy: a file on the node to be preferred to the py-spy that is found there; NULL:
- * none. Facts: worker="RANK PID STATE CPU SYSCALL WCHAN" (insight/stacks.h), each followed by stack="RANK
- * JSON" where there is a Python stack; problem: why there is none; lives: processes of the run live there.
+ * none. dumps: first ask NCCL's flight recorder of each rank, by its pipe, to write its dump. Facts:
+ * worker="RANK PID STATE CPU SYSCALL WCHAN" (insight/stacks.h), each followed by stack="RANK JSON" where
+ * there is a Python stack; problem: why there is none; lives: processes of the run live there.
  */
-void node_request_stacks(const struct node_target *target, const char *py_spy, const char *nonce,
+void node_request_stacks(const struct node_target *target, const char *py_spy, bool dumps, const char *nonce,
                          struct node_call *out);
 void node_request_tail(const struct node_target *target, const struct node_tail_options *options,
                        const char *nonce, struct node_call *out);

@@ -14,6 +14,7 @@ struct run_stacks_request {
     const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
     struct strlist *ranks;       /* of torch, global; empty: all. Leading zeros are dropped */
     const char *py_spy;          /* a file on the nodes; NULL: the one that is found there */
+    bool dumps;                  /* the flight recorders write their dumps first */
     bool quiet;                  /* no progress, and failures of nodes are not reported */
 };
 

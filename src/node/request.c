@@ -222,7 +222,7 @@ void node_request_signal(const struct node_target *target, const char *signal, c
     finish(out, parts);
 }
 
-void node_request_stacks(const struct node_target *target, const char *py_spy, const char *nonce,
+void node_request_stacks(const struct node_target *target, const char *py_spy, bool dumps, const char *nonce,
                          struct node_call *out)
 {
     static const char *const parts[] = {"10-frame", "15-stat",  "17-write",  "20-proc", "22-scan",
@@ -230,6 +230,7 @@ void node_request_stacks(const struct node_target *target, const char *py_spy, c
 
     begin(out, target, "stacks", nonce);
     set_text(&out->input, "py_spy", py_spy ? py_spy : "");
+    set_flag(&out->input, "want_dumps", dumps);
     finish(out, parts);
 }
 

@@ -311,7 +311,7 @@ static void add_recorder(const struct launcher *launcher, struct plan_node *node
     if (launcher->program == LAUNCHER_PROGRAM_SHELL) {
         return;
     }
-    bool known = values->value[PLACEHOLDER_ARTIFACTS] != NULL;
+    const char *known = values->value[PLACEHOLDER_ARTIFACTS];
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
         if (settings[i].other && env_get(&node->env, settings[i].other)) {
             continue;

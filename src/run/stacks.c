@@ -16,6 +16,7 @@
 #include "stacks_internal.h"
 
 #define STACKS_TIMEOUT_MS 45000 /* a scan of all processes, and py-spy with a limit of ten seconds */
+#define QUIET_TIMEOUT_MS  20000 /* the supervisor waits for it */
 
 void run_stacks_result_release(struct run_stacks_result *result)
 {
@@ -52,7 +53,7 @@ static bool stacks_build(void *ctx, size_t node, const char *nonce, struct node_
         return false;
     }
     const struct node_target target = run_node_target(round->run, node);
-    node_request_stacks(&target, round->request->py_spy, nonce, call);
+    node_request_stacks(&target, round->request->py_spy, round->request->dumps, nonce, call);
     return true;
 }
 
@@ -146,7 +147,7 @@ int run_stacks_ask(struct node_set *set, const struct run *run, const struct run
     const struct node_question question = {
         .what = request->quiet ? NULL : "reading stacks",
         .ctx = &round,
-        .timeout_ms = STACKS_TIMEOUT_MS,
+        .timeout_ms = request->quiet ? QUIET_TIMEOUT_MS : STACKS_TIMEOUT_MS,
         .build = stacks_build,
         .take = stacks_take,
         .failed = stacks_failed,

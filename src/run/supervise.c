@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "explain_internal.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
@@ -19,6 +20,7 @@
 #include "read_progress_internal.h"
 #include "record_internal.h"
 #include "save_run_internal.h"
+#include "stacks_internal.h"
 #include "stop_internal.h"
 #include "supervise_internal.h"
 
@@ -66,6 +68,8 @@ void supervise_close(struct supervise_loop *loop)
     loop->pings = NULL;
     tails_free(loop->tails);
     loop->tails = NULL;
+    free(loop->stall_place);
+    loop->stall_place = NULL;
     loop->explained = loop->no_restart = loop->stalled = loop->heard = false;
     loop->hear_until_ms = 0;
 }
@@ -186,7 +190,32 @@ static void check_alone(struct supervise_loop *loop)
     loop->reported_alone = alone;
 }
 
-/* The event of a stall: the last line of each node, and which nodes are behind the others. */
+/* Where the ranks stand, in one line; NULL: unknown. A run that is to be stopped writes what NCCL recorded
+ * first. */
+static char *find_stall_place(struct supervise_loop *loop, const bool *running)
+{
+    const struct run *run = loop->run;
+    struct strlist all = STRLIST_INIT;
+    const struct run_stacks_request request = {
+        .nodes = &all, .ranks = &all, .dumps = run->policy.on_stall != POLICY_KEEP, .quiet = true};
+    struct run_stacks_result result = {0};
+    struct str text = STR_INIT, safe = STR_INIT;
+    run_stacks_ask(&loop->set, run, &request, running, &result, NULL);
+    stack_groups_add_summary(&result.groups, &text);
+    run_stacks_result_release(&result);
+    text_add_line(&safe, str_text(&text), text.len);
+    str_release(&text);
+    if (safe.len == 0) {
+        str_release(&safe);
+        return NULL;
+    }
+    char *place = str_detach(&safe);
+    run_mask(loop->context, &place);
+    return place;
+}
+
+/* The event of a stall: where its ranks stand, the last line of each node, and which nodes are behind the
+ * others. */
 static void report_stall(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -206,7 +235,12 @@ static void report_stall(struct supervise_loop *loop)
             strlist_add(&names, run->nodes[i].label);
         }
     }
+    free(loop->stall_place);
+    loop->stall_place = find_stall_place(loop, running);
     str_addf(&text, "no log has grown for %lu s", run->policy.stall_s);
+    if (loop->stall_place) {
+        str_addf(&text, ": %s", loop->stall_place);
+    }
     if (names.len > 0) {
         AUTO_FREE char *joined = strlist_join(&names, ", ");
         str_addf(&text, "; behind the others: %s", joined);
@@ -328,7 +362,8 @@ static char *decision_reason(const struct supervise_loop *loop, const struct pol
 {
     const struct run *run = loop->run;
     if (decision->cause == POLICY_CAUSE_STALLED) {
-        return xasprintf("no log has grown for %lu s", run->policy.stall_s);
+        return xasprintf("no log has grown for %lu s%s%s", run->policy.stall_s, loop->stall_place ? ": " : "",
+                         loop->stall_place ? loop->stall_place : "");
     }
     const struct run_node *node = &run->nodes[decision->node];
     if (decision->cause == POLICY_CAUSE_FINISHED) {

@@ -30,6 +30,7 @@ struct supervise_loop {
     bool hung_up;          /* SIGHUP came to the node set of an attempt before */
     bool reported_alone;   /* no node answers, and that was said */
     bool stalled;          /* and that was said */
+    char *stall_place;     /* where the ranks stood then, in one line; NULL: unknown */
     bool due;              /* something is to be looked at */
     bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
     bool explained;        /* the reason is the root cause */

@@ -90,3 +90,18 @@ def test_wrong_words_and_runs_without_ranks(lab):
     lab.cluster.restore("node2")
     assert cut.json["error"]["code"] == 3
     lab.mt("stop", "plain")
+
+
+def test_a_stall_says_where_the_ranks_stand(lab):
+    """The event and, where the run is stopped for it, the reason name the odd rank."""
+    lab.cluster.put(str(PROGRAM))
+    lab.job("stall.yaml", hosts="node1,node2", launcher="torchrun", program="hang.py", nproc_per_node=2,
+            args=["2", "stop"], stop={"grace": "1s"}, stall="25s", on_stall="stop")
+    lab.mt("start", "stall.yaml", "stall", *TORCH_ENV)
+    lab.wait_state("stall", "stopped", limit=180)
+    status = lab.status("stall")
+    assert "no log has grown for 25 s: " in status["reason"], status["reason"]
+    assert "rank 2 stopped by a signal" in status["reason"]
+    (stalled,) = [e["text"] for e in status["events"] if e["event"] == "stalled"]
+    assert "rank 2 stopped by a signal" in stalled.splitlines()[0]
+    lab.assert_nothing_left()

@@ -155,6 +155,31 @@ mt_frame_worker() { # RANK PID TICKS-OF-CPU-BEFORE CLOCK-BEFORE
     mt_frame_stack "$1" "$2"
 }
 
+# A line in the pipe of a rank makes NCCL's flight recorder write its dump, also when the rank hangs. Opened for reading
+# and writing a pipe never blocks. -> mt_pipes
+mt_write_pipes() {
+    mt_pipes=0
+    [ -n "$mt_want_dumps" ] || return 0
+    for mt_file in "$mt_base.fr"/pipe_*.pipe; do
+        [ -p "$mt_file" ] && [ ! -h "$mt_file" ] && (printf '1\n' 1<>"$mt_file") 2>/dev/null && mt_pipes=$((mt_pipes + 1))
+    done
+}
+
+# The dumps are there within three seconds or not at all; five are waited for.
+mt_await_dumps() {
+    [ "$mt_pipes" -gt 0 ] || return 0
+    mt_tries=0
+    while [ "$mt_tries" -lt 50 ]; do
+        mt_number=0
+        for mt_file in "$mt_base.fr"/dump_[0-9]*; do
+            [ ! -s "$mt_file" ] || mt_number=$((mt_number + 1))
+        done
+        [ "$mt_number" -lt "$mt_pipes" ] || return 0
+        mt_tries=$((mt_tries + 1))
+        mt_pause 0.1
+    done
+}
+
 mt_verb_stacks() {
     mt_set_paths
     mt_check_place || mt_fail place "$mt_problem"
@@ -168,6 +193,7 @@ mt_verb_stacks() {
     [ -z "$mt_found" ] || mt_frame lives 1
     mt_find_workers
     [ -n "$mt_workers" ] || mt_end
+    mt_write_pipes
     mt_tmp=$(mktemp -d 2>/dev/null) || mt_fail place "cannot make a temporary folder"
     trap 'exit 1' HUP INT TERM
     mt_find_spy
@@ -184,5 +210,6 @@ mt_verb_stacks() {
     done <<MT_LIST
 $mt_samples
 MT_LIST
+    mt_await_dumps
     mt_end
 }
