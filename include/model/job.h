@@ -37,6 +37,16 @@ struct job_args {
     size_t cap;
 };
 
+/* A command before the start. */
+struct job_step {
+    char *name;
+    bool on_all;            /* on each node, or on the first alone */
+    bool is_line;           /* command is one line for /bin/sh, or an exact argv */
+    struct strlist command; /* at least one word */
+    char *creates;          /* a path on the node, relative to workdir; NULL: none */
+    unsigned long timeout_s;
+};
+
 /* What `container up` makes; NULL, 0 and empty lists: not said, the engine's default. */
 struct job_container_run {
     char *image; /* NULL: there is no container.run */
@@ -125,6 +135,9 @@ struct job {
     struct job_require require;
     struct strlist checks_skip; /* ids of checks that are not made */
 
+    struct job_step *prepare; /* in order */
+    size_t prepare_len, prepare_cap;
+
     unsigned long start_timeout_s; /* 120 */
     struct notify_targets notify;  /* who is told; URLs are secrets */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
@@ -134,6 +147,9 @@ struct job {
 
 void job_init(struct job *job); /* the contract's defaults; pass_env and secret_env filled */
 void job_release(struct job *job);
+struct job_step *job_add_step(
+    struct job *job); /* an hour's time, the rest zeroed; valid until the next one */
+void job_release_steps(struct job *job);
 void job_args_release(struct job_args *args);
 struct job_arg *job_args_add(struct job_args *args); /* a zeroed item at the end; valid until the next add */
 void job_args_add_word(struct job_args *args, const char *word);

@@ -55,6 +55,7 @@
     X(container_failed, "container-failed", 4)                                                               \
     X(container_differs, "container-differs", 4)                                                             \
     X(container_foreign, "container-foreign", 4)                                                             \
+    X(prepare_failed, "prepare-failed", 4)                                                                   \
     X(image_missing, "image-missing", 4)                                                                     \
     X(file_failed, "file-failed", 4)                                                                         \
     X(path_missing, "path-missing", 4)                                                                       \

@@ -107,6 +107,12 @@ struct node_start_options {
     unsigned long start_timeout_s; /* from the first setup line to the proof that it runs; 0: 120 */
 };
 
+struct node_prepare_options {
+    const char *step;    /* its name: the log's */
+    const char *creates; /* passed over where this is; relative to workdir; NULL: never */
+    unsigned long limit_s;
+};
+
 struct node_stop_options {
     const char *signal; /* without SIG, from job_signal_name */
     unsigned long grace_s;
@@ -136,6 +142,11 @@ void node_request_check(const struct node_target *target, const struct node_job 
                         const struct node_check_options *options, const char *nonce, struct node_call *out);
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_options *options, const char *nonce, struct node_call *out);
+/* A step before the start: job's argv, with a log of its own. The answer is facts: skipped, late, status, …
+ */
+void node_request_prepare(const struct node_target *target, const struct node_job *job,
+                          const struct node_prepare_options *options, const char *nonce,
+                          struct node_call *out);
 void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out);
 void node_request_watch(const struct node_target *target, const struct node_watch_options *options,

@@ -65,6 +65,14 @@ enum plan_env_mode {
     PLAN_ENV_LOGIN  /* remote: what sshd gives */
 };
 
+/* A step of `prepare` on one node. */
+struct plan_step {
+    const char *name;    /* borrowed from the job */
+    struct strlist argv; /* empty: it does not run on this node */
+    char *creates;       /* NULL: none */
+    unsigned long timeout_s;
+};
+
 struct plan_node {
     unsigned rank;
     size_t host;    /* index in the host list */
@@ -76,6 +84,8 @@ struct plan_node {
     unsigned port;  /* 0: not known, the default */
     unsigned nproc; /* processes on this node; 0: known on start */
 
+    struct plan_step *steps; /* as many as the job has; a plan without them is no less whole */
+    size_t steps_len;
     struct strlist ready; /* run before argv, after setup; must end with 0; empty: nothing */
     char *ready_about;    /* what it does, for people; NULL: nothing */
     struct strlist argv;  /* the job's exact command, without ssh */

@@ -425,9 +425,14 @@ static const struct field top_fields[] = {
      .doc = {"0.1", "How the nodes are reached, beside ssh_config and the host list.", NULL,
              "{user: train, port: 22}"}},
     {.key = "prepare",
-     .type = FIELD_UNBUILT,
-     .empty_ok = true,
-     .hint = "leave it out and run the command before the start: mtlaunch exec --job JOB COMMAND"},
+     .type = FIELD_CUSTOM,
+     .items = &prepare_table,
+     .handle = read_prepare,
+     .doc = {"0.1",
+             "Commands that run before a start, one after the other. One that fails ends the start (exit 4) "
+             "with the "
+             "last lines of its log.",
+             "[]", "[{name: convert, command: [./convert.sh], creates: data/cached, timeout: 6h}]"}},
     {.key = "sync",
      .type = FIELD_MAP,
      .table = &sync_table,

@@ -85,7 +85,8 @@ struct field {
 /* All keys of a job file. */
 extern const struct field_table job_fields;
 extern const struct field_table container_table;
-extern const struct field_table notify_table; /* of each item of `notify` */
+extern const struct field_table prepare_table; /* of each item of `prepare` */
+extern const struct field_table notify_table;  /* of each item of `notify` */
 
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
@@ -169,6 +170,7 @@ int read_identity(struct job_reader *reader, const struct yaml_node *node, const
 int read_signal(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_spares(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_container(struct job_reader *reader, const struct yaml_node *node, const char *path);
+int read_prepare(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_notify(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_exclude(struct job_reader *reader, const struct yaml_node *node, const char *path);

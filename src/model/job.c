@@ -63,8 +63,29 @@ static void container_release(struct job_container *container)
     }
 }
 
+struct job_step *job_add_step(struct job *job)
+{
+    job->prepare = xgrow(job->prepare, job->prepare_len, &job->prepare_cap, sizeof(*job->prepare));
+    struct job_step *step = &job->prepare[job->prepare_len++];
+    *step = (struct job_step){.timeout_s = 3600};
+    return step;
+}
+
+void job_release_steps(struct job *job)
+{
+    for (size_t i = 0; i < job->prepare_len; i++) {
+        free(job->prepare[i].name);
+        free(job->prepare[i].creates);
+        strlist_release(&job->prepare[i].command);
+    }
+    free(job->prepare);
+    job->prepare = NULL;
+    job->prepare_len = job->prepare_cap = 0;
+}
+
 void job_release(struct job *job)
 {
+    job_release_steps(job);
     container_release(&job->container);
     char *texts[] = {
         job->name,

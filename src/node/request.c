@@ -170,6 +170,22 @@ void node_request_start(const struct node_target *target, const struct node_job 
     finish(out, parts);
 }
 
+void node_request_prepare(const struct node_target *target, const struct node_job *job,
+                          const struct node_prepare_options *options, const char *nonce,
+                          struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame",   "15-stat",  "17-write", "20-proc",
+                                        "22-scan",    "25-place", "27-env",   "29-limit",
+                                        "38-prepare", "90-main",  NULL};
+
+    begin(out, target, "prepare", nonce);
+    set_job(out, job, NULL);
+    set_text(&out->input, "step", options->step);
+    set_text(&out->input, "creates", options->creates);
+    set_number(&out->input, "step_limit", options->limit_s);
+    finish(out, parts);
+}
+
 void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out)
 {

@@ -76,6 +76,19 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
         add_variable(out, &env.items[i], color);
     }
     env_release(&env);
+    for (size_t i = 0; i < node->steps_len; i++) {
+        const struct plan_step *step = &node->steps[i];
+        if (step->argv.len) {
+            str_addf(out, "  prepare: %s: ", step->name);
+            add_argv(out, &step->argv);
+            if (step->creates) {
+                str_add(out, " (passed over where this is: ");
+                add_safe(out, step->creates);
+                str_add_char(out, ')');
+            }
+            str_add_char(out, '\n');
+        }
+    }
     if (node->ready_about) {
         str_add(out, "  before:  ");
         add_safe(out, node->ready_about);

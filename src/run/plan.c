@@ -24,6 +24,11 @@ static void node_release(struct plan_node *node)
     free(node->log);
     free(node->state_base);
     free(node->ready_about);
+    for (size_t i = 0; i < node->steps_len; i++) {
+        strlist_release(&node->steps[i].argv);
+        free(node->steps[i].creates);
+    }
+    free(node->steps);
     strlist_release(&node->ready);
     strlist_release(&node->argv);
     env_release(&node->defaults);
@@ -345,6 +350,33 @@ static int build_command(struct plan_work *work, const struct plan *plan, struct
     return work->launcher->build(&launch, &node->argv, &node->probe, err);
 }
 
+static int plan_steps(const struct plan_work *work, struct plan_node *node, const struct placeholders *values,
+                      struct error *err)
+{
+    const struct job *job = work->in->job;
+    node->steps_len = job->prepare_len;
+    node->steps = xcalloc(job->prepare_len ? job->prepare_len : 1, sizeof node->steps[0]);
+    for (size_t i = 0; i < job->prepare_len; i++) {
+        const struct job_step *from = &job->prepare[i];
+        struct plan_step *step = &node->steps[i];
+        step->name = from->name;
+        step->timeout_s = from->timeout_s;
+        if (node->rank && !from->on_all) {
+            continue;
+        }
+        AUTO_FREE char *what = xasprintf("prepare '%s'", from->name);
+        if (from->is_line) {
+            strlist_add(&step->argv, "/bin/sh");
+            strlist_add(&step->argv, "-c");
+        }
+        if (fill_words(values, &from->command, what, &step->argv, err) ||
+            (from->creates && !(step->creates = plan_fill(values, from->creates, NULL, what, err)))) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static size_t env_bytes(const struct env *env)
 {
     size_t bytes = 0;
@@ -417,6 +449,9 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
     }
     if (rc == 0) {
         rc = build_command(work, plan, node, &values, err);
+    }
+    if (rc == 0) {
+        rc = plan_steps(work, node, &values, err);
     }
     if (rc == 0) {
         rc = check_sizes(node, err);

@@ -221,6 +221,12 @@ static int attempt(struct start *start, struct error *err)
     if (wants_restarts(start) && run_respawn_save(start->context, &kept_request, err) != 0) {
         return -1;
     }
+    if (start_prepare(start) != 0) {
+        return node_set_interrupted_error(&start->set, err);
+    }
+    if (start->failures.count > 0) {
+        return start_nodes_failed(start, "to prepare", err);
+    }
     start->asked_to_start = true;
     if (start_nodes(start) != 0) {
         return node_set_interrupted_error(&start->set, err);

@@ -56,6 +56,12 @@ void start_record_findings(const struct start *start, const struct findings *fin
 /* After the probe: what only now is known (port, paths, processes). */
 void start_complete_record(struct start *start);
 
+/*
+ * Run the steps of `prepare` on the nodes they concern, one step after the other. Failures are gathered. 0,
+ * or -1 when interrupted.
+ */
+int start_prepare(struct start *start);
+
 /* What the checks of this start are about. Borrows from start. */
 struct preflight start_preflight(const struct start *start);
 

@@ -35,7 +35,12 @@ def test_page_of_the_job_file_has_the_keys_that_the_parser_knows(cli):
     assert [item.replace("\\", "") for item in re.findall(r"^\.TP\n\\fB(.*)\\fR$", page, re.M)] == items
     for key in items:
         spec = "program: x\n" + ": {".join(key.replace("[]", "").split(".")) + ": null" + "}" * key.count(".") + "\n"
-        (cli.folder / "j.yaml").write_text(spec if "[]" not in key else f"program: x\nnotify: [{{url: 'https://h', {key[9:]}: null}}]")
+        if "[]" in key:
+            name, item = key.split("[].")
+            needed = {"notify": {"url": "'https://h'"}, "prepare": {"name": "a", "command": "b"}}[name]
+            values = {item: "null", **needed}
+            spec = f"program: x\n{name}: [{{{', '.join(f'{k}: {v}' for k, v in values.items())}}}]"
+        (cli.folder / "j.yaml").write_text(spec)
         said = cli.mt("start", "j.yaml", "r", "--dry-run", code=None).stderr
         assert "unknown key" not in said and "not supported" not in said, (key, said)
     assert len(items) == len(set(items)) > 70

@@ -90,6 +90,12 @@ static inline char *dump_job(const struct job *job)
     str_addf(&out, "policy %d %d %lu %u %lu %d %lu\n", (int)job->policy.on_lost, (int)job->policy.on_stall,
              job->policy.stall_s, job->policy.restart_max, job->policy.backoff_s, (int)job->policy.finish_on,
              job->policy.time_limit_s);
+    for (size_t i = 0; i < job->prepare_len; i++) {
+        const struct job_step *step = &job->prepare[i];
+        str_addf(&out, "prepare %s %d %d %s %lu\n", step->name, step->on_all, step->is_line,
+                 step->creates ? step->creates : "-", step->timeout_s);
+        dump_list(&out, "command", &step->command);
+    }
     dump_list(&out, "no_restart_on", &job->policy.no_restart_on);
     dump_list(&out, "spares", &job->policy.spares);
     dump_container(&out, &job->place, &job->container);

@@ -89,7 +89,7 @@ static const struct {
     {"ssh.host_key", "ssh: {host_key: strict}", ONLY_DEFAULT},
     {"ssh.jump", "ssh: {jump: gate}", CHANGES},
     {"launcher_args", "launcher_args: [--tee, 3]", CHANGES},
-    {"prepare", "prepare: [{name: a}]", UNBUILT},
+    {"prepare", "prepare: [{name: a, command: [b]}]", CHANGES},
     {"sync.from", "sync: {from: src/}", CHANGES},
     {"sync.to", "sync: {from: src/, to: /x}", CHANGES},
     {"sync.exclude", "sync: {from: src/, exclude: ['*.pyc']}", CHANGES},
@@ -162,13 +162,16 @@ static void test_every_example_is_read(void **state)
             bool list = text_starts(at + len - 2, "[]");
             bool named = strncmp(at, "container", len) == 0 && strcmp(key->path, "container.name") != 0;
             bool image = strncmp(at, "run", len) == 0 && strcmp(key->path, "container.run.image") != 0;
-            bool url = list && strcmp(key->path, "notify[].url") != 0;
+            bool step = strncmp(at, "prepare[]", len) == 0;
+            bool url = list && !step && strcmp(key->path, "notify[].url") != 0;
             str_addf(&spec, "%.*s: %s{%s", (int)(list ? len - 2 : len), at, list ? "[" : "",
                      named   ? "name: c, "
                      : image ? "image: i, "
                      : url   ? "url: 'https://h/x', "
                      : sync  ? "from: src/, "
                              : "");
+            str_add(&spec, step && strcmp(key->path, "prepare[].name") != 0 ? "name: a, " : "");
+            str_add(&spec, step && strcmp(key->path, "prepare[].command") != 0 ? "command: b, " : "");
             str_add(&end, list ? "}]" : "}");
         }
         str_addf(&spec, "%s: %s%s\n", at, key->example, str_text(&end));
@@ -209,6 +212,40 @@ static void test_every_key_has_its_effect(void **state)
         if ((strcmp(before, after) != 0) != (keys[i].effect == CHANGES)) {
             fail_msg("'%s' changes nothing, or more than it may", keys[i].key);
         }
+    }
+}
+
+static const struct refusal wrong_steps[] = {
+    {"prepare: x\n", 1, 10, "'prepare' is a text, expected a list of mappings",
+     "write 'prepare: [{name: convert, command: [...]}]'"},
+    {"prepare: [x]\n", 1, 11,
+     "'prepare[0]' is a text, expected a mapping with name, on, command, creates, timeout",
+     "write '{name: convert, command: [...]}'"},
+    {"prepare: [{name: a}]\n", 1, 11, "'prepare[0]' has no command",
+     "write '{name: convert, command: [...]}'"},
+    {"prepare: [{command: a}]\n", 1, 11, "'prepare[0]' has no name",
+     "write '{name: convert, command: [...]}'"},
+    {"prepare: [{name: a/b, command: c}]\n", 1, 18,
+     "'prepare[0].name' is 'a/b', allowed: 1 to 40 letters, digits, '.', '_' and '-', the first a letter or "
+     "digit",
+     "write 'name: convert'"},
+    {"prepare: [{name: a, command: c}, {name: a, command: c}]\n", 1, 41,
+     "'prepare[1].name' is 'a', as that of an earlier step is",
+     "give each step a name of its own: its log is called so"},
+    {"prepare: [{name: a, command: ' '}]\n", 1, 30, "'prepare[0].command' is empty",
+     "say what to run: 'command: [swift, export, ...]'"},
+    {"prepare: [{name: a, command: c, on: one}]\n", 1, 37, "'prepare[0].on' is 'one', allowed: first, all",
+     "write 'on: first'"},
+    {"prepare: [{name: a, command: c, create: x}]\n", 1, 33, "unknown key 'prepare[0].create'",
+     "did you mean 'creates'?"},
+};
+
+static void test_wrong_steps(void **state)
+{
+    (void)state;
+    FOR_ROWS(i, wrong_steps, wrong_steps[i].spec) {
+        AUTO_OUTCOME struct outcome got = read_spec(wrong_steps[i].spec, NULL);
+        assert_refused(&got, &kind_job_file, SPEC_FILE, &wrong_steps[i]);
     }
 }
 
@@ -619,6 +656,7 @@ int main(void)
         cmocka_unit_test(test_every_key_has_its_effect),
         cmocka_unit_test(test_every_example_is_read),
         cmocka_unit_test(test_nothing_asked_for_is_fine),
+        cmocka_unit_test(test_wrong_steps),
         cmocka_unit_test(test_wrong_values),
         cmocka_unit_test(test_error_shows_the_line),
         cmocka_unit_test(test_good_values),
