@@ -227,7 +227,9 @@ static int judge_megatron(const struct launch_job *in, struct launch_whole *out,
     if (in->job->zero_stage_given) {
         add_value(in, "use_distributed_optimizer", stage ? "true" : "false", &out->args);
     }
-    if (stage >= 2) {
+    if (stage >= 2) { /* ms-swift sets the variable to 1 unless it is set, and then refuses to shard */
+        AUTO_FREE char *source = xasprintf("launcher %s (FSDP)", in->job->launcher);
+        env_set(&out->defaults, "CUDA_DEVICE_MAX_CONNECTIONS", "8", source);
         add_value(in, "use_megatron_fsdp", "true", &out->args);
         add_value(in, strategy, stage == 2 ? "optim_grads" : "optim_grads_params", &out->args);
     }

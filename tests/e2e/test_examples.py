@@ -8,8 +8,9 @@ from conftest import ROOT, TORCH_ENV
 # A spec, the options it needs on the test cluster, and its hosts in a dry run as it stands.
 MEGATRON_TREE = ["--set", "workdir=null", "--artifacts", "~/.mtlaunch"]
 RUN = {"hello.yaml": [], "torchrun_allreduce.yaml": TORCH_ENV, "gpt_smoke.yaml": TORCH_ENV + MEGATRON_TREE,
-       "qwen3_1p7b.yaml": TORCH_ENV + MEGATRON_TREE + ["--set", "container=null"], "existing_script.yaml": TORCH_ENV + MEGATRON_TREE}
-USED = {"allreduce.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md", "ci"}
+       "qwen3_1p7b.yaml": TORCH_ENV + MEGATRON_TREE + ["--set", "container=null"], "existing_script.yaml": TORCH_ENV + MEGATRON_TREE,
+       "deepspeed.yaml": [], "accelerate.yaml": [], "qwen3_vl_swift.yaml": [], "qwen3_vl_megatron_swift.yaml": [], "ray.yaml": []}
+USED = {"allreduce.py", "ray_count.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md", "ci"}
 
 
 @pytest.fixture

@@ -94,8 +94,10 @@ static void test_zero(void **state)
              "--use_distributed_optimizer true --use_megatron_fsdp true --data_parallel_sharding_strategy "
              "optim_grads_params",
              NULL);
+    assert_string_equal(env_get(&f->whole.defaults, "CUDA_DEVICE_MAX_CONNECTIONS")->value, "8");
     f->job.zero_stage = 1;
     accepted(f, "", "--use_distributed_optimizer true", NULL);
+    assert_null(env_get(&f->whole.defaults, "CUDA_DEVICE_MAX_CONNECTIONS"));
     accepted(f, "--use-distributed-optimizer true", "", NULL);
     f->job.zero_stage = 0;
     accepted(f, "", "--use_distributed_optimizer false", NULL);

@@ -58,6 +58,17 @@ static void test_existing_script(void **state)
     golden(*state, "existing-script-z1", "existing_script.yaml", "z1", 2);
 }
 
+static void test_other_launchers(void **state)
+{
+    golden(*state, "deepspeed", "deepspeed.yaml", "", 2);
+    golden(*state, "deepspeed-no-ssh", "deepspeed.yaml", "own-launcher", 2);
+    golden(*state, "accelerate", "accelerate.yaml", "", 2);
+    golden(*state, "accelerate-plain", "accelerate.yaml", "plain", 2);
+    golden(*state, "qwen3-vl-swift", "qwen3_vl_swift.yaml", "", 2);
+    golden(*state, "qwen3-vl-megatron-swift", "qwen3_vl_megatron_swift.yaml", "", 4);
+    golden(*state, "ray", "ray.yaml", "", 2);
+}
+
 static void test_smallest(void **state)
 {
     golden(*state, "hello", "hello.yaml", "", 1);
@@ -68,10 +79,8 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_qwen3),
-        TEST(test_gpt_smoke),
-        TEST(test_existing_script),
-        TEST(test_smallest),
+        TEST(test_qwen3),           TEST(test_gpt_smoke), TEST(test_existing_script),
+        TEST(test_other_launchers), TEST(test_smallest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

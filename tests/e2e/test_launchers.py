@@ -1,0 +1,162 @@
+"""The launchers with the real thing from PyPI: torch 2.13, accelerate and DeepSpeed on CPUs over SSH nodes."""
+import json
+
+import pytest
+
+from cluster import wait_for
+from conftest import ROOT
+from python_env import RAY, TORCH, Unavailable, python_env
+
+# Copied to every node as it is: nothing in it but the type may count.
+COPIED = """compute_environment: LOCAL_MACHINE
+distributed_type: MULTI_GPU
+machine_rank: 0
+num_machines: 7
+num_processes: 9
+main_process_ip: 192.0.2.1
+main_process_port: 1234
+mixed_precision: 'no'
+rdzv_backend: c10d
+same_network: false
+"""
+# hjson, as DeepSpeed reads it.
+DEEPSPEED = """{
+  # the stage comes from the spec
+  "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 1, "zero_allow_untested_optimizer": true,
+  "zero_optimization": {"stage": 0, "overlap_comm": false}
+}
+"""
+KINDS = {
+    "torchrun": {"launcher": "torchrun"},
+    "c10d": {"launcher": "torchrun", "rendezvous": "c10d"},
+    "accelerate": {"launcher": "accelerate"},
+    "accelerate-config": {"launcher": "accelerate", "accelerate": {"config_file": "copied.yaml"}},
+    "deepspeed": {"launcher": "deepspeed", "deepspeed": {"config": "ds.json"}, "zero_stage": 1},
+    "deepspeed-no-ssh": {"launcher": "deepspeed", "deepspeed": {"config": "ds.json", "form": "no_ssh"}, "zero_stage": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def python():
+    try:
+        return str(python_env("torch", TORCH))
+    except Unavailable as error:
+        pytest.skip(f"torch, accelerate and deepspeed cannot be installed from PyPI: {error}")
+
+
+@pytest.fixture
+def start(lab, python):
+    """Start the program in one of the ways above; the stray variables are the caller's."""
+    lab.program("launched.py")
+    for node in lab.names:
+        lab.node_file(node, "copied.yaml").write_text(COPIED, encoding="utf-8")
+        lab.node_file(node, "ds.json").write_text(DEEPSPEED, encoding="utf-8")
+
+    def make(kind, mode, *words, **options):
+        keys = KINDS[kind]
+        program = keys["launcher"] if keys["launcher"] in ("accelerate", "deepspeed") else "torch"
+        args = [program, mode] + (["--deepspeed_config", "${{deepspeed_config}}"] if program == "deepspeed" else [])
+        lab.job("l.yaml", program="launched.py", args=args, python=python, nproc_per_node=1, **keys)
+        stray = {"PET_STRAY": "1", "PET_NNODES": "9", "RANK": "5", "WORLD_SIZE": "77", "LOCAL_RANK": "3",
+                 "LOCAL_WORLD_SIZE": "9", "TORCHELASTIC_STRAY": "1"}
+        return lab.mt("start", "l.yaml", "r", "--set", "pass_env=['*']", *words, env=stray, **options)
+
+    return make
+
+
+def seen(lab):
+    lines = lab.mt("logs", "r", "-n", "all").lines
+    return sorted((json.loads(line.split("seen ", 1)[1]) for line in lines if "seen {" in line), key=lambda one: one["rank"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_trains_on_four_nodes(lab, start, kind):
+    start(kind, "end")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    said = seen(lab)
+    assert [one["rank"] for one in said] == [0, 1, 2, 3]
+    assert {one["sum"] for one in said} == {10.0}
+    assert {(one["WORLD_SIZE"], one["LOCAL_WORLD_SIZE"]) for one in said} <= {("4", "1"), ("4", None)}
+    assert {(one["PET_STRAY"], one["TORCHELASTIC_STRAY"]) for one in said} == {(None, None)}
+    if kind != "c10d":  # there torch gives out the ranks
+        assert [one["MTLAUNCH_HOST"] for one in said] == lab.names
+    if kind.startswith("deepspeed"):
+        for i, (node, one) in enumerate(zip(lab.names, said)):
+            assert one["stage"] == 1 and one["config"].endswith(f"/run_state/r_node{i}.deepspeed.json")
+            copy = json.loads(lab.node_file(node, ".mtlaunch", "run_state", f"r_node{i}.deepspeed.json").read_text())
+            assert copy["zero_optimization"] == {"stage": 1, "overlap_comm": False}
+            assert lab.node_file(node, "ds.json").read_text() == DEEPSPEED
+        lab.mt("remove", "r", "--artifacts")
+        assert not list(lab.node_file("node1", ".mtlaunch", "run_state").iterdir())
+    lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("kind", ["accelerate", "deepspeed", "deepspeed-no-ssh"])
+def test_a_rank_that_fails_ends_the_run(lab, start, kind):
+    start(kind, "fail", "--nodes", "2", "--set", "stop.grace=5s")
+    waited = lab.mt("wait", "r", "--timeout", "5m", "--json", code=1, timeout=400).json
+    assert waited["state"] == "failed" and waited["exit_status"] not in (0, None)
+    assert "rank 1 fails as it was told" in lab.mt("logs", "r", "-n", "all", "--node", "1").out
+    lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("kind", ["accelerate", "deepspeed", "deepspeed-no-ssh"])
+def test_a_run_is_stopped(lab, start, kind):
+    start(kind, "sleep", "--nodes", "2")
+    wait_for(lambda: len(seen(lab)) == 2, "both ranks to train", 240, 1)
+    stop = lab.mt("stop", "r", "--grace", "5s", "--json").json
+    assert stop["state"] == "stopped" and stop["survivors"] == []
+    lab.assert_nothing_left()
+
+
+def test_a_configuration_of_accelerate_that_trains_apart_is_refused(lab, start):
+    lab.node_file("node2", "copied.yaml").write_text(COPIED.replace("MULTI_GPU", "'NO'"), encoding="utf-8")
+    failed = start("accelerate-config", "end", code=1)
+    assert "accelerate.config_file 'copied.yaml': distributed_type is NO" in failed.err
+    lab.node_file("node2", "copied.yaml").unlink()
+    failed = start("accelerate-config", "end", code=1)
+    assert "accelerate.config_file 'copied.yaml': No such file or directory" in failed.err
+    lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("text,why", [
+    ('{"train_batch_size": 9, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 1}',
+     "train_batch_size 9 does not fit train_micro_batch_size_per_gpu 2 with gradient_accumulation_steps 1 on 4 processes; "
+     "8 would"),
+    ('{"train_batch_size": 9, "train_micro_batch_size_per_gpu": 2}',
+     "train_batch_size 9 does not fit train_micro_batch_size_per_gpu 2 on 4 processes; 8 would"),
+    ("[]", "it is no JSON object"),
+    (None, "No such file or directory"),
+])
+def test_a_configuration_of_deepspeed_that_cannot_work_is_refused(lab, start, text, why):
+    file = lab.node_file("node3", "ds.json")
+    file.unlink() if text is None else file.write_text(text, encoding="utf-8")
+    failed = start("deepspeed", "end", code=1)
+    assert f"deepspeed.config 'ds.json': {why}" in " ".join(failed.err.split())
+    lab.assert_nothing_left()
+
+
+def test_launcher_args_reach_torchrun_and_the_logs_stay_right(lab, start):
+    start("torchrun", "end", "--set", "launcher_args=[--redirects, 1, --tee, 3, --log-dir, tlogs]", "--nodes", "2")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    assert [one["rank"] for one in seen(lab)] == [0, 1]
+    for i, node in enumerate(("node1", "node2")):
+        files = sorted(lab.node_file(node, "tlogs").rglob("stdout.log"))
+        assert len(files) == 1 and f'"rank": {i}' in files[0].read_text()
+        assert any("[default0]:seen" in line for line in lab.mt("logs", "r", "-n", "all", "--node", str(i)).lines)
+
+
+def test_a_ray_cluster_for_the_time_of_a_job(lab):
+    try:
+        ray = python_env("ray", RAY)
+    except Unavailable as error:
+        pytest.skip(f"ray cannot be installed from PyPI: {error}")
+    lab.write("ray.yaml", (ROOT / "examples" / "ray.yaml").read_bytes())
+    lab.cluster.put(str(ROOT / "examples" / "ray_count.py"))
+    lab.mt("start", "ray.yaml", "r", "--set", f"setup=[{json.dumps(f'PATH={ray.parent}:$PATH')}]",
+           "-e", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE=1", "-e", "RAY_DISABLE_MEMORY_MONITOR=1", "--set", "stop.grace=10s")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    assert f"4 of 4 nodes ran a task: {' '.join(lab.names)}" in lab.mt("logs", "r", "-n", "all", "--node", "0").out
+    status = lab.status("r", code=0)
+    assert status["state"] == "finished"
+    lab.assert_nothing_left()
