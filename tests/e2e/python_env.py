@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 ENVS = Path(os.environ.get("MTLAUNCH_TEST_ENVS", "/var/tmp/mtlaunch-test-envs"))
@@ -39,3 +40,17 @@ def python_env(name, packages, timeout=900):
                 raise Unavailable((done.stderr.strip() or "pip failed").splitlines()[-1])
         mark.write_text(wanted, encoding="utf-8")
     return folder / "bin" / "python"
+
+
+def wheel_files(package, folder, names):
+    """Those files of a wheel from PyPI, by name, as bytes; nothing of it is installed. Raises Unavailable."""
+    ENVS.mkdir(mode=0o755, exist_ok=True)
+    found = sorted((ENVS / folder).glob("*.whl"))
+    if not found:
+        command = ["/usr/bin/python3", "-m", "pip", "download", "-q", "--no-deps", "-d", ENVS / folder, package]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        found = sorted((ENVS / folder).glob("*.whl"))
+        if done.returncode != 0 or not found:
+            raise Unavailable((done.stderr.strip() or "pip failed").splitlines()[-1])
+    with zipfile.ZipFile(found[0]) as wheel:
+        return {name: wheel.read(name) for name in names}

@@ -4,8 +4,8 @@ import json
 import pytest
 
 from cluster import wait_for
-from conftest import ROOT
-from python_env import RAY, TORCH, Unavailable, python_env
+from conftest import ROOT, TORCH_ENV
+from python_env import RAY, TORCH, Unavailable, python_env, wheel_files
 
 # Copied to every node as it is: nothing in it but the type may count.
 COPIED = """compute_environment: LOCAL_MACHINE
@@ -159,4 +159,50 @@ def test_a_ray_cluster_for_the_time_of_a_job(lab):
     assert f"4 of 4 nodes ran a task: {' '.join(lab.names)}" in lab.mt("logs", "r", "-n", "all", "--node", "0").out
     status = lab.status("r", code=0)
     assert status["state"] == "finished"
+    lab.assert_nothing_left()
+
+
+SWIFT = "ms-swift==4.6.0"
+SWIFT_TRAINS = """import json, os, sys, torch
+torch.distributed.init_process_group("gloo")
+total = torch.tensor([torch.distributed.get_rank() + 1.0])
+torch.distributed.all_reduce(total)
+print("seen " + json.dumps({"rank": torch.distributed.get_rank(), "sum": total.item(), "args": sys.argv[1:]}), flush=True)
+"""
+
+
+@pytest.fixture
+def swift(lab):
+    """ms-swift's own command lines, with a small program in the place of its training."""
+    mains = ["swift/cli/main.py", "swift/cli/_megatron/main.py"]
+    try:
+        files = wheel_files(SWIFT, SWIFT, mains)
+    except Unavailable as error:
+        pytest.skip(f"{SWIFT} cannot be downloaded from PyPI: {error}")
+    files |= {name: b"" for name in ("swift/__init__.py", "swift/cli/__init__.py", "swift/cli/_megatron/__init__.py")}
+    files |= {name: SWIFT_TRAINS.encode() for name in ("swift/cli/sft.py", "swift/cli/_megatron/sft.py")}
+    files["swift/utils.py"] = b"import logging\nget_logger = logging.getLogger\n"
+    for command, module in (("swift", "swift.cli.main"), ("megatron", "swift.cli._megatron.main")):
+        files[f"bin/{command}"] = f"#!/usr/bin/python3\nfrom {module} import cli_main\ncli_main()\n".encode()
+    for node in lab.names:
+        for name, content in files.items():
+            path = lab.node_file(node, "ms", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o755)
+
+
+@pytest.mark.parametrize("launcher", ["swift", "megatron-swift"])
+@pytest.mark.parametrize("rendezvous", ["static", "c10d"])
+def test_ms_swift_starts_torchrun_by_what_it_finds(lab, swift, launcher, rendezvous):
+    lab.job("s.yaml", launcher=launcher, program="sft", args={"packing": True, "bf16": False}, nproc_per_node=1, rendezvous=rendezvous,
+            setup=["PATH=~/ms/bin:$PATH", "export PYTHONPATH=~/ms"], launcher_args=["--max_restarts", "0", "--log_dir=logs.d"])
+    lab.mt("start", "s.yaml", "r", *[word for word in TORCH_ENV if not word.startswith("PYTHONPATH")])
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    said = seen(lab)
+    assert [one["rank"] for one in said] == [0, 1, 2, 3] and {one["sum"] for one in said} == {10.0}
+    assert said[0]["args"] == ["--packing", "true", "--bf16", "false"]
+    lines = lab.mt("logs", "r", "-n", "all", "--node", "3").lines
+    assert any("--nnodes 4 --node_rank 3 --master_addr" in line for line in lines if "run sh:" in line)
+    assert any(lab.node_file("node4", "logs.d").iterdir())
     lab.assert_nothing_left()
