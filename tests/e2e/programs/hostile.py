@@ -7,6 +7,8 @@ import sys
 import time
 
 HOME = "/home/lab"
+CHECKS = ("earlier", "artifacts", "setup", "workdir", "program", "fault", "interpreter", "module", "port", "route", "gpus",
+          "others", "logout", "volume")
 COMMAND = os.environ.get("SSH_ORIGINAL_COMMAND", "")
 # Escape sequences, line ends, a forged line, direction marks, C1, DEL, bytes that are no UTF-8
 NASTY = b"x\x1b[2J\x1b]0;t\x07\r\nFORGED: all is well\n\x7f\xc2\x9b2J\xe2\x80\xae\xe2\x80\xa8\xff\xfe\x08y"
@@ -53,7 +55,9 @@ class Answer:
         """Something every verb takes for its answer."""
         values = {"host": "node2", "artifacts": "/home/lab/.mtlaunch", "writable": 1, "life": "running", "pid": 77,
                   "stage": "started", "survivor_total": 0, "log": "/l", "log_size": 3, "now": int(time.time()),
-                  "removed": 1, "status": 0, "cores": 4}
+                  "removed": 1, "status": 0, "node.host": "node2", "node.artifacts": "/home/lab/.mtlaunch", "node.cores": 4,
+                  "earlier.scan": "ok", "artifacts.writable": 1, "setup.probed": 1, "workdir.exists": 1, "port.number": 29500}
+        values.update({f"{check}.ran": 1 for check in CHECKS})
         values.update(more)
         return self.frames(**values)
 
@@ -117,8 +121,8 @@ NUMBERS = {"negative": b"-1", "huge": b"99999999999999999999999", "max": b"18446
 
 
 def numbers(which):
-    keys = ("pid", "status", "log_size", "now", "uptime", "started", "ended", "port", "gpus", "cores", "uid", "setup_line",
-            "found_attempt", "offset", "size", "survivor_total", "killed", "signalled", "leftover_total", "port_pid")
+    keys = ("pid", "status", "log_size", "now", "uptime", "started", "ended", "port.number", "port.pid", "gpus.present", "node.cores", "node.uid", "setup.line",
+            "found_attempt", "offset", "size", "survivor_total", "killed", "signalled", "leftover_total", "earlier.live_total")
     return lambda a: write(a.whole(**{key: NUMBERS[which] for key in keys}))
 
 
@@ -172,7 +176,7 @@ MODES = {
     "beats": lambda a: write(a.frames(beat=1) * 5000 + a.frames(beat=b"-5")),
     "wrong_verb": lambda a: write(a.frames(missing=1, body=1, beat=5, was_alive=1) + a.frames(end="ok")),
     "late_noise": lambda a: write(b"n" * 300000 + a.whole()),
-    "port_40000": lambda a: write(a.whole(port=40000)),
+    "port_40000": lambda a: write(a.whole(**{"port.number": 40000})),
     "pieces": lambda a: pieces(a, a.whole(), 7),
 }
 MODES.update({f"number_{which}": numbers(which) for which in NUMBERS})
