@@ -1,8 +1,22 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The setup lines in a throw-away shell like the job's. Facts: path, the PATH that they leave; or failed=LINE (0: the
 # shell, or the working folder), status, output. found.* is left for what looks for the things of the job.
+
+# What the setup lines start carries the mark of this run: the scan for earlier processes must be over by then. The
+# folder goes when this answer has failed.
+mt_await_scan() {
+    case " $mt_own_checks " in
+    *" earlier "*) ;;
+    *) return 0 ;;
+    esac
+    while [ ! -e "$mt_tmp/done.earlier" ] && [ -d "$mt_tmp" ]; do
+        mt_pause 0.02
+    done
+}
+
 mt_check_setup() {
     [ -e "$mt_tmp/found.workdir" ] || return 0
+    mt_await_scan
     mt_pick_shell
     if [ -z "$mt_shell_path" ]; then
         mt_frame failed 0

@@ -180,6 +180,7 @@ mt_verb_check() {
     mt_start_lanes
     for mt_one in $mt_own_checks; do
         mt_run_check "$mt_one"
+        : >"$mt_tmp/done.$mt_one"
     done
     mt_await ''
     mt_read_clock
