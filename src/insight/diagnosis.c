@@ -24,10 +24,8 @@ static bool is_same(const struct event *a, const struct event *b)
     if (strcmp(a->signature->id, b->signature->id) != 0) {
         return false;
     }
-    if (a->signature->class == CLASS_CONF && a->groups[1] && b->groups[1]) {
-        return strcmp(a->groups[1], b->groups[1]) == 0;
-    }
-    if (candidate_is(a, "EXIT_STATUS")) {
+    if ((a->signature->class == CLASS_CONF || candidate_is(a, "EXIT_STATUS")) && a->groups[1] &&
+        b->groups[1]) {
         return strcmp(a->groups[1], b->groups[1]) == 0;
     }
     if (candidate_is(a, "PY_EXCEPTION")) {

@@ -78,9 +78,9 @@ static const char *first_fact(const struct explanation *explanation, size_t offs
 {
     for (size_t i = 0; i < explanation->nodes_len; i++) {
         const struct evidence *evidence = explanation->ends[i].evidence;
-        char *const *fact = evidence ? (char *const *)((const char *)evidence + offset) : NULL;
-        if (fact && *fact) {
-            return *fact;
+        const char *fact = evidence ? *(char *const *)((const char *)evidence + offset) : NULL;
+        if (fact) {
+            return fact;
         }
     }
     return NULL;

@@ -6,7 +6,7 @@ from conftest import ROOT, TORCH_ENV
 KILLED = "killed by SIGKILL: by hand, or the machine ran out of memory"
 # kind, global rank, processes a node, what the reason begins with
 CRASHES = [
-    ("raise", 2, 1, "node3 (node 2, rank 2): ValueError: shape mismatch: 3 and 4 (crash.py:20)"),
+    ("raise", 2, 1, "node3 (node 2, rank 2): ValueError: shape mismatch: 3 and 4 (crash.py:18)"),
     ("kill", 3, 2, f"node2 (node 1, rank 3): {KILLED}"),
     ("agent", 0, 1, f"node1 (node 0): {KILLED}"),
     ("status", 5, 2, "node3 (node 2, rank 5): exit status 7"),

@@ -60,7 +60,7 @@ def test_show_asks_nobody(lab):
     lab.cluster.cut("node1")
     answer = lab.mt("show", "r", "--json")
     show = answer.json
-    assert set(show) == {"schema", "run", "job", "spec", "plan", "events"} and answer.seconds < 2
+    assert set(show) == {"schema", "run", "job", "spec", "plan", "events", "findings"} and answer.seconds < 2
     assert show["plan"]["command"] == ["sleep", "600"] and [n["host"] for n in show["plan"]["nodes"]] == ["node1", "node2"]
     assert show["plan"]["env"]["NOTE"] == "a b" and "s3cr3t" not in answer.out
     assert "started" in [e["event"] for e in show["events"]]

@@ -11,10 +11,10 @@ ok() { echo "ok: $*"; }
 bad() { echo "FAILED: $*"; failed=1; }
 say() { echo "--- $*"; }
 
-start() { # RUN [OPTION…]: Qwen3-1.7B's shape with the optimizer's state over both GPUs
-    run=$1
-    shift
-    ./mtlaunch start examples/qwen3_1p7b.yaml "$run" --profile smoke --profile plain --profile z1 \
+start() { # RUN LEVEL [OPTION…]: Qwen3-1.7B's shape
+    run=$1 level=$2
+    shift 2
+    ./mtlaunch start examples/qwen3_1p7b.yaml "$run" --profile smoke --profile plain --profile "$level" \
         --hosts 'gpu0 slots=1,gpu1 slots=1' --artifacts /tmp/gpu/artifacts --set "workdir=$megatron" \
         --set "python=$python" --set "setup=[\"export PATH=${python%/*}:\$PATH\"]" --set args.global-batch-size=8 \
         -e NCCL_NVLS_ENABLE=0 -e NCCL_IB_DISABLE=1 -e TORCHDYNAMO_DISABLE=1 -e NO_VCS_VERSION=1 "$@"
@@ -31,39 +31,6 @@ worker() { # RUN NODE: the pid of the training process below torchrun
     agent=$(./mtlaunch status "$1" --json | "$python" -c "import json,sys; print(json.load(sys.stdin)['nodes'][$2]['pid'])")
     pgrep -P "$agent" | head -1
 }
-
-say "a worker is killed; the run starts again from its checkpoint"
-# shellcheck disable=SC2016 # mtlaunch expands them
-start gpu_resume --set args.train-iters=20 --set args.save-interval=5 --set args.ckpt-format=torch \
-    --set 'args.save=${{artifacts}}/checkpoints/${{run}}' --set 'args.load=${{artifacts}}/checkpoints/${{run}}' \
-    --set on_failure=restart --set 'restart={max: 2, backoff: 2s}' 2>&1 | tail -3
-reached gpu_resume 7 || bad "no iteration 7"
-./mtlaunch status gpu_resume
-kill -9 "$(worker gpu_resume 1)"
-timeout 240 ./mtlaunch wait gpu_resume >"$out/resume.wait" 2>&1
-code=$?
-./mtlaunch status gpu_resume
-./mtlaunch logs gpu_resume --node 1 -n all >"$out/resume.log" 2>/dev/null
-first=$(sed -n 's/.* iteration  *\([0-9]*\)\/.*/\1/p' "$out/resume.log" | head -1)
-echo "exit $code, first iteration of the last attempt: ${first:-none}"
-./mtlaunch show gpu_resume --events 2>/dev/null | tail -12
-if [ "$code" = 0 ] && [ "${first:-0}" = 6 ]; then ok "restarted at the saved iteration"; else bad "resume"; tail -5 "$out/resume.log"; fi
-
-say "a worker is killed; the run says why it ended"
-start gpu_killed --set args.train-iters=200 2>&1 | tail -1
-reached gpu_killed 3 || bad "no iteration 3"
-kill -9 "$(worker gpu_killed 1)"
-timeout 120 ./mtlaunch wait gpu_killed 2>&1 | tail -2
-./mtlaunch status gpu_killed | head -8
-if ./mtlaunch status gpu_killed --json | grep -q 'gpu1.*SIGKILL'; then ok "SIGKILL on gpu1 is the reason"; else bad "killed"; fi
-
-say "memory runs out"
-start gpu_oom --set args.train-iters=5 --set args.micro-batch-size=64 --set args.global-batch-size=128 --set args.seq-length=8192 \
-    --set args.max-position-embeddings=8192 --set args.recompute-granularity=null --set args.recompute-method=null \
-    --set args.recompute-num-layers=null --wait --timeout 3m >"$out/oom.log" 2>"$out/oom.err"
-tail -3 "$out/oom.err"
-./mtlaunch diagnose gpu_oom
-if ./mtlaunch status gpu_oom --json | grep -qi 'CUDA out of memory'; then ok "CUDA out of memory is the reason"; else bad "out of memory"; fi
 
 say "one rank never joins a collective"
 mkdir -p /tmp/gpu/job
@@ -112,6 +79,39 @@ timeout 150 ./mtlaunch wait gpu_hang 2>&1 | tail -3
 ./mtlaunch diagnose gpu_hang | tee "$out/hang.diagnose"
 if grep -qE 'rank 1' "$out/hang.diagnose"; then ok "the missing rank is named"; else bad "hang"; fi
 ls -l /tmp/gpu/artifacts/run_state/gpu_hang_node*.fr 2>/dev/null
+say "memory runs out"
+start gpu_oom z1 --set args.train-iters=5 --set args.micro-batch-size=64 --set args.global-batch-size=128 --set args.seq-length=8192 \
+    --set args.max-position-embeddings=8192 --set args.recompute-granularity=null --set args.recompute-method=null \
+    --set args.recompute-num-layers=null --wait --timeout 3m >"$out/oom.log" 2>"$out/oom.err"
+tail -3 "$out/oom.err"
+./mtlaunch diagnose gpu_oom
+if ./mtlaunch status gpu_oom --json | grep -qi 'CUDA out of memory'; then ok "CUDA out of memory is the reason"; else bad "out of memory"; fi
+
+say "a worker is killed; the run says why it ended"
+start gpu_killed z1 --set args.train-iters=200 2>&1 | tail -1
+reached gpu_killed 3 || bad "no iteration 3"
+kill -9 "$(worker gpu_killed 1)"
+timeout 120 ./mtlaunch wait gpu_killed 2>&1 | tail -2
+./mtlaunch status gpu_killed | head -8
+if ./mtlaunch status gpu_killed --json | grep -q 'gpu1.*SIGKILL'; then ok "SIGKILL on gpu1 is the reason"; else bad "killed"; fi
+
+say "a worker is killed; the run starts again from its checkpoint"
+# shellcheck disable=SC2016 # mtlaunch expands them
+start gpu_resume z0 --set args.train-iters=20 --set args.save-interval=5 \
+    --set 'args.save=${{artifacts}}/checkpoints/${{run}}' --set 'args.load=${{artifacts}}/checkpoints/${{run}}' \
+    --set on_failure=restart --set 'restart={max: 2, backoff: 2s}' 2>&1 | tail -3
+reached gpu_resume 7 || bad "no iteration 7"
+./mtlaunch status gpu_resume
+kill -9 "$(worker gpu_resume 1)"
+timeout 200 ./mtlaunch wait gpu_resume >"$out/resume.wait" 2>&1
+code=$?
+./mtlaunch status gpu_resume
+./mtlaunch logs gpu_resume --node 1 -n all >"$out/resume.log" 2>/dev/null
+first=$(sed -n 's/.* iteration  *\([0-9]*\)\/.*/\1/p' "$out/resume.log" | head -1)
+echo "exit $code, first iteration of the last attempt: ${first:-none}"
+./mtlaunch show gpu_resume --events 2>/dev/null | tail -12
+if [ "$code" = 0 ] && [ "${first:-0}" = 6 ]; then ok "restarted at the saved iteration"; else bad "resume"; tail -5 "$out/resume.log"; fi
+
 ./mtlaunch list
 for gpu in 0 1; do kill "$(cat /tmp/gpu/sshd$gpu.pid)"; done
 exit "$failed"

@@ -24,7 +24,8 @@ def fail(loss):
     if kind == "assert":
         assert loss < 0, "loss is positive"
     if kind == "oom":
-        raise RuntimeError("CUDA out of memory. Tried to allocate 8.00 GiB (GPU 0; 139.80 GiB total capacity; "
+        # in pieces: real messages come from C++, and do not stand in the source that a traceback quotes
+        raise RuntimeError("CUDA out of " + "memory. Tried to allocate 8.00 GiB (GPU 0; 139.80 GiB total capacity; "
                            "130.00 GiB already allocated; 7.96 GiB free; 131.00 GiB reserved in total by PyTorch)")
     if kind == "file":
         open("/data/shard_7.bin", "rb")  # pylint: disable=consider-using-with
