@@ -20,6 +20,7 @@ struct run_stacks_request {
 
 /* Why a node, or a rank of it, has no stack. */
 struct run_stacks_problem {
+    size_t node; /* its place in the run; they are in this order */
     char *host, *text;
 };
 

@@ -38,12 +38,18 @@ struct stacks_round {
     struct node_failures failures;
 };
 
-static void add_problem(struct run_stacks_result *result, const char *host, const char *text)
+/* In the order of the nodes, whichever answered first. */
+static void add_problem(struct stacks_round *round, size_t node, const char *text)
 {
+    struct run_stacks_result *result = round->result;
     result->problems =
         xgrow(result->problems, result->problems_len, &result->problems_cap, sizeof(*result->problems));
-    result->problems[result->problems_len++] =
-        (struct run_stacks_problem){.host = xstrdup(host), .text = xstrdup(text)};
+    size_t at = result->problems_len++;
+    for (; at > 0 && result->problems[at - 1].node > node; at--) {
+        result->problems[at] = result->problems[at - 1];
+    }
+    result->problems[at] = (struct run_stacks_problem){
+        .node = node, .host = xstrdup(round->run->nodes[node].label), .text = xstrdup(text)};
 }
 
 static bool stacks_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
@@ -65,15 +71,14 @@ static bool is_wanted(const struct strlist *ranks, unsigned rank)
 }
 
 /* "RANK JSON" of the worker that was said before. */
-static void take_frames(struct stack *stack, const char *value, const char *host,
-                        struct run_stacks_result *result)
+static void take_frames(struct stacks_round *round, size_t node, struct stack *stack, const char *value)
 {
     const char *blank = strchr(value, ' ');
     AUTO_FREE char *rank = xasprintf("%u", stack->rank);
     if (!blank || (size_t)(blank - value) != strlen(rank) || strncmp(value, rank, strlen(rank)) != 0 ||
         !stack_read_frames(stack, blank + 1)) {
         AUTO_FREE char *text = xasprintf("the Python stack of rank %u cannot be read", stack->rank);
-        add_problem(result, host, text);
+        add_problem(round, node, text);
     }
 }
 
@@ -108,9 +113,9 @@ static int stacks_take(void *ctx, size_t node, const char *bytes, size_t len, co
             }
             workers++;
         } else if (strcmp(fact->key, "stack") == 0 && stack) {
-            take_frames(stack, fact->value, host, round->result);
+            take_frames(round, node, stack, fact->value);
         } else if (strcmp(fact->key, "problem") == 0) {
-            add_problem(round->result, host, fact->value);
+            add_problem(round, node, fact->value);
         }
     }
     return workers > 0 ? 0 : no_worker(facts_is_set(&facts, "lives"), err);
@@ -120,7 +125,7 @@ static void stacks_failed(void *ctx, size_t node, const struct error *error, boo
 {
     struct stacks_round *round = ctx;
     (void)started;
-    add_problem(round->result, round->run->nodes[node].label, error->text);
+    add_problem(round, node, error->text);
     node_failures_set(&round->failures, node, error);
 }
 
