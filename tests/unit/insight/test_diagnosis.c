@@ -76,7 +76,7 @@ static void check_sample(struct scanner *scanner, const char *name, const struct
 {
     struct evidence evidence[NODES_MAX];
     struct node_end nodes[NODES_MAX];
-    char hosts[NODES_MAX][16];
+    char hosts[NODES_MAX][32];
     for (size_t i = 0; i < sample->logs_len; i++) {
         read_log(scanner, sample->logs[i], piece, &evidence[i]);
         snprintf(hosts[i], sizeof hosts[i], "node%zu", i);
