@@ -3,14 +3,17 @@
 # shell, or the working folder), status, output. found.* is left for what looks for the things of the job.
 
 # What the setup lines start carries the mark of this run: the scan for earlier processes must be over by then. The
-# folder goes when this answer has failed.
+# folder goes when this answer has failed. A second is enough for a scan; what hangs before it costs only its own row.
 mt_await_scan() {
     case " $mt_own_checks " in
     *" earlier "*) ;;
     *) return 0 ;;
     esac
-    while [ ! -e "$mt_tmp/done.earlier" ] && [ -d "$mt_tmp" ]; do
+    mt_read_clock
+    mt_scan_until=$((mt_clock + 100))
+    while [ ! -e "$mt_tmp/done.earlier" ] && [ -d "$mt_tmp" ] && [ "$mt_clock" -lt "$mt_scan_until" ]; do
         mt_pause 0.02
+        mt_read_clock
     done
 }
 
