@@ -1,25 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The setup lines in a throw-away shell like the job's. Facts: path, the PATH that they leave; or failed=LINE (0: the
 # shell, or the working folder), status, output. found.* is left for what looks for the things of the job.
-
-# What the setup lines start carries the mark of this run: the scan for earlier processes must be over by then. The
-# folder goes when this answer has failed. A second is enough for a scan; what hangs before it costs only its own row.
-mt_await_scan() {
-    case " $mt_own_checks " in
-    *" earlier "*) ;;
-    *) return 0 ;;
-    esac
-    mt_read_clock
-    mt_scan_until=$((mt_clock + 100))
-    while [ ! -e "$mt_tmp/done.earlier" ] && [ -d "$mt_tmp" ] && [ "$mt_clock" -lt "$mt_scan_until" ]; do
-        mt_pause 0.02
-        mt_read_clock
-    done
-}
-
 mt_check_setup() {
     [ -e "$mt_tmp/found.workdir" ] || return 0
-    mt_await_scan
     mt_pick_shell
     if [ -z "$mt_shell_path" ]; then
         mt_frame failed 0

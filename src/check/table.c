@@ -106,13 +106,17 @@ static void place(struct lanes *lanes, size_t index, const struct check_subject 
     lanes->placed[index] = true;
 }
 
-/* What a check has to wait for, among those that are asked for and run in lanes; checks_count: nothing. */
+/*
+ * What a check has to wait for, among those that are asked for; checks_count: nothing. Only a lane of its own
+ * can wait for a check that runs in no lane.
+ */
 static size_t find_needed(const struct check *check, const struct check_choice *choice)
 {
+    bool apart = check->apart;
     while (check->needs) {
         size_t needed = find_index(check->needs);
         check = checks_all[needed];
-        if (choice->wanted[needed] && check->timeout_s > 0) {
+        if (choice->wanted[needed] && (check->timeout_s > 0 || apart)) {
             return needed;
         }
     }
@@ -129,7 +133,7 @@ static bool place_more(struct lanes *lanes, const struct check_choice *choice,
             continue;
         }
         size_t needed = find_needed(checks_all[i], choice);
-        if (needed == checks_count || lanes->placed[needed]) {
+        if (needed == checks_count || lanes->placed[needed] || checks_all[needed]->timeout_s == 0) {
             place(lanes, i, subject, needed == checks_count ? NULL : checks_all[needed]->id);
             any = true;
         }

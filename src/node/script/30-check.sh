@@ -3,8 +3,9 @@
 # that is started here stays, and no file is left but the folders a start needs.
 #
 # mt_lanes: words AFTER/ID:SECONDS,ID:SECONDS… Each is a lane: its checks run one after the other in a shell of their
-# own, beside this one, once check AFTER is over. A check that does not end within its time is ended, says late=1, and
-# the rest of its lane goes on in a new shell: what hangs costs only its own row. One that has ended says ran=1.
+# own, beside this one, once check AFTER (of a lane, or of this shell) is over. A check that does not end within its
+# time is ended, says late=1, and the rest of its lane goes on in a new shell: what hangs costs only its own row. One
+# that has ended says ran=1.
 # mt_own_checks: checks that this shell runs itself, in order, without a limit: what they prove must be whole.
 
 # [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.
@@ -181,6 +182,7 @@ mt_verb_check() {
     for mt_one in $mt_own_checks; do
         mt_run_check "$mt_one"
         : >"$mt_tmp/done.$mt_one"
+        mt_start_lanes
     done
     mt_await ''
     mt_read_clock
