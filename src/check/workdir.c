@@ -17,7 +17,8 @@ const struct check check_workdir = {
     .id = "workdir",
     .title = "working folder",
     .why = "the job starts in it",
-    .needs = "earlier", /* the setup lines come next: what they start carries the mark that this one looks for */
+    .needs =
+        "earlier", /* the setup lines come next: what they start carries the mark that this one looks for */
     .when = CHECK_BEFORE_START,
     .timeout_s = 30,
     .apart = true,
