@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/strlist.h"
 
 enum finding_severity {
@@ -61,6 +62,10 @@ void finding_set_remedy(struct finding *finding, const char *format, ...)
 
 /* A failure as an error: kind, text, and the remedy as the hint. Returns -1. */
 int finding_to_error(const struct finding *finding, struct error *err);
+
+/* As commands print it and records keep it: {id, severity, hosts, folded, title, evidence, remedy}. A new
+ * reference. */
+json_t *finding_to_json(const struct finding *finding);
 
 /* The first failure; NULL: there is none. */
 const struct finding *findings_first_failure(const struct findings *findings);

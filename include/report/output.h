@@ -35,4 +35,10 @@ bool output_reader_is_gone(int fd);
 /* Write text to standard output and empty it. */
 int output_print(struct str *text, struct error *err);
 
+/*
+ * The same for what is left to show of work that ended with result (and err, when that is not 0). A failure
+ * of the work counts more than one of the output: result, or -1 with err of the output.
+ */
+int output_print_last(struct str *text, int result, struct error *err);
+
 #endif

@@ -71,6 +71,14 @@ char *check_shown_size(uint64_t bytes);
 bool check_find_minority(const struct check_node *nodes, size_t count, const char *const *value_of,
                          char **majority, struct str *minority, struct strlist *odd);
 
+/*
+ * Warn of the nodes that differ from most in what describe makes of their facts (NULL: not known; the result
+ * is freed here). text, remedy: of the finding.
+ */
+void check_compare_described(const struct check_node *nodes, size_t count, const char *id,
+                             char *(*describe)(const struct facts *facts), const char *text,
+                             const char *remedy, struct findings *out);
+
 /* The value of a job's variable; NULL: it does not set it. Borrowed. */
 const char *check_env(const struct check_subject *subject, const char *name);
 

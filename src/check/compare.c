@@ -86,3 +86,25 @@ bool check_find_minority(const struct check_node *nodes, size_t count, const cha
     }
     return odd->len > 0;
 }
+
+void check_compare_described(const struct check_node *nodes, size_t count, const char *id,
+                             char *(*describe)(const struct facts *facts), const char *text,
+                             const char *remedy, struct findings *out)
+{
+    AUTO_FREE char **values = xcalloc(count, sizeof(*values));
+    AUTO_FREE char *majority = NULL;
+    AUTO_STR struct str minority = STR_INIT;
+    AUTO_STRLIST struct strlist odd = STRLIST_INIT;
+    for (size_t i = 0; i < count; i++) {
+        values[i] = describe(nodes[i].facts);
+    }
+    if (check_find_minority(nodes, count, (const char *const *)values, &majority, &minority, &odd)) {
+        struct finding *finding = findings_add(out, id, FINDING_WARN, "%s", text);
+        finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
+        finding_set_remedy(finding, "%s", remedy);
+        strlist_copy(&finding->hosts, &odd);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(values[i]);
+    }
+}

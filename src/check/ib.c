@@ -95,23 +95,8 @@ static char *describe(const struct facts *facts)
 
 static void compare(const struct check_node *nodes, size_t count, struct findings *out)
 {
-    AUTO_FREE char **values = xcalloc(count, sizeof(*values));
-    AUTO_FREE char *majority = NULL;
-    AUTO_STR struct str minority = STR_INIT;
-    AUTO_STRLIST struct strlist odd = STRLIST_INIT;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = describe(nodes[i].facts);
-    }
-    if (check_find_minority(nodes, count, (const char *const *)values, &majority, &minority, &odd)) {
-        struct finding *finding =
-            findings_add(out, "ib", FINDING_WARN, "its fast ports differ from the other nodes'");
-        finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
-        finding_set_remedy(finding, "the slowest link sets the pace: look at its cable and switch");
-        strlist_copy(&finding->hosts, &odd);
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(values[i]);
-    }
+    check_compare_described(nodes, count, "ib", describe, "its fast ports differ from the other nodes'",
+                            "the slowest link sets the pace: look at its cable and switch", out);
 }
 
 const struct check check_ib = {

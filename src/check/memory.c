@@ -126,24 +126,9 @@ static char *describe(const struct facts *facts)
 
 static void compare(const struct check_node *nodes, size_t count, struct findings *out)
 {
-    AUTO_FREE char **values = xcalloc(count, sizeof(*values));
-    AUTO_FREE char *majority = NULL;
-    AUTO_STR struct str minority = STR_INIT;
-    AUTO_STRLIST struct strlist odd = STRLIST_INIT;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = describe(nodes[i].facts);
-    }
-    if (check_find_minority(nodes, count, (const char *const *)values, &majority, &minority, &odd)) {
-        struct finding *finding = findings_add(
-            out, "memory", FINDING_WARN, "its GPUs or their driver differ from those of the other nodes");
-        finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
-        finding_set_remedy(finding,
-                           "install the same driver, or leave the host out: the slowest node sets the pace");
-        strlist_copy(&finding->hosts, &odd);
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(values[i]);
-    }
+    check_compare_described(
+        nodes, count, "memory", describe, "its GPUs or their driver differ from those of the other nodes",
+        "install the same driver, or leave the host out: the slowest node sets the pace", out);
 }
 
 const struct check check_memory = {

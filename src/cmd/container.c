@@ -53,7 +53,6 @@ static int answer(struct session *session, const struct run_containers *containe
 {
     struct cmd_call *call = session->call;
     AUTO_STR struct str text = STR_INIT;
-    struct error output = ERROR_INIT;
     if (call->style.json) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         failures_hosts(&call->failures, &hosts);
@@ -62,11 +61,7 @@ static int answer(struct session *session, const struct run_containers *containe
     } else {
         report_containers_text(containers, &call->style, &text);
     }
-    if (output_print(&text, &output) == 0 || result != 0) {
-        return result;
-    }
-    *err = output;
-    return -1;
+    return output_print_last(&text, result, err);
 }
 
 static int run_container_command(struct cmd_call *call, struct error *err)

@@ -131,7 +131,6 @@ static int save_logs(struct session *session, const char *name, const struct run
 {
     struct cmd_call *call = session->call;
     AUTO_STR struct str text = STR_INIT;
-    struct error output = ERROR_INIT;
     struct run_saved saved;
     const int result = run_logs_save(&session->context, name, request, call->options.save, &saved, err);
     if (saved.len > 0 && call->style.json) {
@@ -141,11 +140,7 @@ static int save_logs(struct session *session, const char *name, const struct run
         report_saved_text(&saved, &text);
     }
     run_saved_release(&saved);
-    if (output_print(&text, &output) == 0 || result != 0) {
-        return result;
-    }
-    *err = output;
-    return -1;
+    return output_print_last(&text, result, err);
 }
 
 static int run_logs_command(struct cmd_call *call, struct error *err)

@@ -122,7 +122,6 @@ int session_answer(struct session *session, const struct run *run, const struct 
                    int result, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    struct error output = ERROR_INIT;
     struct report_run view = {.run = run};
     struct run_events events = {0};
     struct error ignored = ERROR_INIT; /* a history that cannot be read does not hide the run */
@@ -144,9 +143,5 @@ int session_answer(struct session *session, const struct run *run, const struct 
     run_events_release(&events);
     run_supervisor_release(&supervisor);
     msg_make_room();
-    if (output_print(&text, &output) == 0 || result != 0) {
-        return result;
-    }
-    *err = output;
-    return -1;
+    return output_print_last(&text, result, err);
 }

@@ -47,7 +47,6 @@ static int run_signal_command(struct cmd_call *call, struct error *err)
     AUTO_STR struct str text = STR_INIT;
     struct run run;
     struct run_signal_result result;
-    struct error output = ERROR_INIT;
     run_init(&run);
     int code = run_signal(&session.context, name, &request, &run, &result, err);
     if (result.len > 0 && call->style.json) {
@@ -58,11 +57,7 @@ static int run_signal_command(struct cmd_call *call, struct error *err)
     }
     run_signal_result_release(&result);
     run_release(&run);
-    if (output_print(&text, &output) == 0 || code != 0) {
-        return code;
-    }
-    *err = output;
-    return -1;
+    return output_print_last(&text, code, err);
 }
 
 static const char *const usage[] = {"signal RUN NAME [--node N|HOST]...", NULL};

@@ -32,7 +32,6 @@ static int run_stacks_command(struct cmd_call *call, struct error *err)
     AUTO_STR struct str text = STR_INIT;
     struct run run;
     struct run_stacks_result result;
-    struct error output = ERROR_INIT;
     run_init(&run);
     int code = run_stacks(&session.context, name, &request, &run, &result, err);
     if ((result.groups.len > 0 || result.problems_len > 0) && call->style.json) {
@@ -44,11 +43,7 @@ static int run_stacks_command(struct cmd_call *call, struct error *err)
     }
     run_stacks_result_release(&result);
     run_release(&run);
-    if (output_print(&text, &output) == 0 || code != 0) {
-        return code;
-    }
-    *err = output;
-    return -1;
+    return output_print_last(&text, code, err);
 }
 
 static const char *const usage[] = {

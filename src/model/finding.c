@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/hostlist.h"
 
 const char *finding_severity_name(enum finding_severity severity)
 {
@@ -168,4 +169,19 @@ void findings_move(struct findings *to, struct findings *from, const char *id)
         to->items[to->len++] = from->items[i];
     }
     from->len = kept;
+}
+
+json_t *finding_to_json(const struct finding *finding)
+{
+    AUTO_STR struct str folded = STR_INIT;
+    hostlist_fold_names(finding->hosts.items, finding->hosts.len, &folded);
+    json_t *object = json_object();
+    json_object_set_new(object, "id", js_text(finding->id));
+    json_object_set_new(object, "severity", js_text(finding_severity_name(finding->severity)));
+    json_object_set_new(object, "hosts", js_list(&finding->hosts));
+    json_object_set_new(object, "folded", js_text(str_text(&folded)));
+    json_object_set_new(object, "title", js_text(finding->text));
+    json_object_set_new(object, "evidence", js_text(finding->evidence));
+    json_object_set_new(object, "remedy", js_text(finding->remedy));
+    return object;
 }

@@ -112,27 +112,12 @@ void report_check_text(const struct run_checked *checked, const struct report_st
     }
 }
 
-static json_t *finding_object(const struct finding *finding)
-{
-    AUTO_STR struct str folded = STR_INIT;
-    hostlist_fold_names(finding->hosts.items, finding->hosts.len, &folded);
-    json_t *object = json_object();
-    json_object_set_new(object, "id", js_text(finding->id));
-    json_object_set_new(object, "severity", js_text(finding_severity_name(finding->severity)));
-    json_object_set_new(object, "hosts", js_list(&finding->hosts));
-    json_object_set_new(object, "folded", js_text(str_text(&folded)));
-    json_object_set_new(object, "title", js_text(finding->text));
-    json_object_set_new(object, "evidence", js_text(finding->evidence));
-    json_object_set_new(object, "remedy", js_text(finding->remedy));
-    return object;
-}
-
 void report_check_json(const struct run_checked *checked, const struct error *failure, struct str *out)
 {
     json_t *answer = js_answer();
     json_t *array = json_array();
     for (size_t i = 0; i < checked->findings.len; i++) {
-        json_array_append_new(array, finding_object(&checked->findings.items[i]));
+        json_array_append_new(array, finding_to_json(&checked->findings.items[i]));
     }
     json_object_set_new(answer, "ok",
                         json_boolean(!failure && findings_worst(&checked->findings, NULL) < FINDING_FAIL));

@@ -110,3 +110,13 @@ int output_print(struct str *text, struct error *err)
     str_reset(text);
     return result;
 }
+
+int output_print_last(struct str *text, int result, struct error *err)
+{
+    struct error output = ERROR_INIT;
+    if (output_print(text, &output) == 0 || result != 0) {
+        return result;
+    }
+    *err = output;
+    return -1;
+}

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "model/hostlist.h"
 #include "start_internal.h"
 
 /* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
@@ -107,20 +106,9 @@ void start_record_findings(const struct start *start, const struct findings *fin
     json_t *array = json_array();
     for (size_t i = 0; i < findings->len; i++) {
         const struct finding *finding = &findings->items[i];
-        if (finding->severity < FINDING_WARN) {
-            continue;
+        if (finding->severity >= FINDING_WARN) {
+            json_array_append_new(array, finding_to_json(finding));
         }
-        AUTO_STR struct str folded = STR_INIT;
-        hostlist_fold_names(finding->hosts.items, finding->hosts.len, &folded);
-        json_t *object = json_object();
-        json_object_set_new(object, "id", js_text(finding->id));
-        json_object_set_new(object, "severity", js_text(finding_severity_name(finding->severity)));
-        json_object_set_new(object, "hosts", js_list(&finding->hosts));
-        json_object_set_new(object, "folded", js_text(str_text(&folded)));
-        json_object_set_new(object, "title", js_text(finding->text));
-        json_object_set_new(object, "evidence", js_text(finding->evidence));
-        json_object_set_new(object, "remedy", js_text(finding->remedy));
-        json_array_append_new(array, object);
     }
     free(start->run->findings);
     start->run->findings = json_array_size(array) > 0 ? json_dumps(array, JSON_COMPACT) : NULL;
