@@ -36,7 +36,6 @@ enum field_type {
     FIELD_FLAG,     /* bool: true or false */
     FIELD_MAP,      /* fields below it */
     FIELD_CUSTOM,   /* handle */
-    FIELD_UNBUILT,  /* of the contract, refused in this version */
     FIELD_DONE      /* read elsewhere */
 };
 
@@ -68,14 +67,13 @@ struct field {
     size_t offset; /* in struct job, or FIELD_NOWHERE */
     uint64_t min, max;
     bool auto_ok;  /* TEXT, COUNT: `auto` is allowed and leaves NULL or 0 */
-    bool empty_ok; /* TEXT: an empty one leaves NULL. UNBUILT: an empty list or mapping asks for nothing */
+    bool empty_ok; /* TEXT: an empty one leaves NULL. */
     const struct choice *choices;
     size_t choices_count;
     const struct field_table *table;
     const struct field_table *items; /* CUSTOM: the keys of each mapping in a list */
     const char *form;                /* CUSTOM, DONE: what the value is, for the reference */
     struct field_doc doc;
-    const char *hint; /* UNBUILT: what to do instead */
     const char
         *example; /* COUNT, DURATION: a value that a hint shows; NULL: the nearest one that is allowed */
     /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
@@ -106,8 +104,6 @@ int reader_fail_type(struct job_reader *reader, const struct yaml_node *node, co
                      const char *expected); /* "'setup' is a mapping, expected …" */
 int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *allowed); /* "'zero_stage' is '7', allowed: …" */
-int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what,
-                        const char *hint);
 /*
  * jobfile_hint.c: hints that show what to write, as the value was given (in the file, by an option, by a
  * variable). All return -1.

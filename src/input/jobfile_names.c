@@ -10,9 +10,6 @@ static void add_keys(const struct field_table *table, const char *prefix, struct
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct field *field = &table->fields[i];
-        if (field->type == FIELD_UNBUILT) {
-            continue;
-        }
         if (field->table) {
             AUTO_FREE char *below = xasprintf("%s%s.", prefix, field->key);
             add_keys(field->table, below, keys);

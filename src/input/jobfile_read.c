@@ -47,13 +47,6 @@ int reader_fail_value(struct job_reader *reader, const struct yaml_node *node, c
     return reader_fail(reader, node, "'%.100s' is '%.80s', allowed: %s", path, node->text, allowed);
 }
 
-int reader_fail_unbuilt(struct job_reader *reader, const struct yaml_node *node, const char *what,
-                        const char *hint)
-{
-    yaml_fail(node, reader->err, &kind_not_supported, "'%.150s' is not supported by this version", what);
-    return error_hint(reader->err, "%s", hint ? hint : "leave it out");
-}
-
 int reader_place(struct job_reader *reader, const struct yaml_node *node)
 {
     return yaml_place(node, reader->err);
@@ -346,20 +339,6 @@ static int fail_no_mapping(struct job_reader *reader, const struct field *field,
                       known);
 }
 
-/* null, [], {} and mappings of these */
-static bool asks_nothing(const struct yaml_node *node)
-{
-    if (node->type != YAML_MAP) {
-        return node->type == YAML_LIST ? node->len == 0 : yaml_is_null(node);
-    }
-    for (size_t i = 0; i < node->len; i++) {
-        if (!asks_nothing(node->entries[i].value)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int read_field(struct job_reader *reader, const struct field *field, const struct yaml_entry *entry,
                       const char *path)
 {
@@ -387,11 +366,6 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
         return fields_read(reader, node, field->table, prefix);
     case FIELD_CUSTOM:
         return field->handle(reader, node, path);
-    case FIELD_UNBUILT:
-        if (field->empty_ok && asks_nothing(node)) {
-            return 0;
-        }
-        return reader_fail_unbuilt(reader, entry->key, path, field->hint);
     case FIELD_DONE:
         return 0;
     }

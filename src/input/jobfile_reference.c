@@ -49,7 +49,6 @@ static char *describe_type(const struct field *field)
         break;
     case FIELD_MAP:
     case FIELD_CUSTOM:
-    case FIELD_UNBUILT:
     case FIELD_DONE:
         str_add(&out, "mapping");
         break;
@@ -61,9 +60,6 @@ static void add_table(const struct field_table *table, const char *prefix, struc
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct field *field = &table->fields[i];
-        if (field->type == FIELD_UNBUILT) {
-            continue;
-        }
         keys->items = xgrow(keys->items, keys->len, &keys->cap, sizeof(keys->items[0]));
         keys->items[keys->len++] = (struct jobfile_key){
             .path = xasprintf("%s%s", prefix, field->key),
