@@ -20,34 +20,8 @@ static const char notes[] =
     "kind is fetched, and each file is replaced whole or not at all. A large file\n"
     "goes on where an earlier pull stopped.\n";
 static const struct option own_options[] = {
-    {.name = "job",
-     .type = OPTION_TEXT,
-     .offset = offsetof(struct cmd_options, job),
-     .value = "JOB",
-     .help = "use the hosts, users, workdir and container of this job"},
-    {.name = "run",
-     .type = OPTION_TEXT,
-     .offset = offsetof(struct cmd_options, run),
-     .value = "RUN",
-     .help = "use the nodes, users, workdir and container of this run"},
-    {.name = "delete",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, delete_),
-     .help = "remove what is here and not there, in folders that are pulled"},
-    {.name = "skip",
-     .type = OPTION_LIST,
-     .offset = offsetof(struct cmd_options, skip),
-     .value = "PATTERN",
-     .help = "leave out what matches, on both sides"},
-    {.name = "checksum",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, checksum),
-     .help = "compare contents (SHA-256), not sizes and times"},
-    {.name = "relay", .type = OPTION_UNBUILT, .help = "let hosts that have a file pass it on"},
-    {.name = "dry-run",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, dry_run),
-     .help = "print what would be fetched and removed, and change nothing"},
+    COPY_OPTIONS("remove what is here and not there, in folders that are pulled",
+                 "print what would be fetched and removed, and change nothing"),
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_pull = {

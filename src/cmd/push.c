@@ -21,34 +21,8 @@ static const char notes[] =
     "whole or not at all. PATTERN is a name ('*.pyc'), a path from the top ('/data')\n"
     "or a folder ('cache/'). Hosts need sh and tar.\n";
 static const struct option own_options[] = {
-    {.name = "job",
-     .type = OPTION_TEXT,
-     .offset = offsetof(struct cmd_options, job),
-     .value = "JOB",
-     .help = "use the hosts, users, workdir and container of this job"},
-    {.name = "run",
-     .type = OPTION_TEXT,
-     .offset = offsetof(struct cmd_options, run),
-     .value = "RUN",
-     .help = "use the nodes, users, workdir and container of this run"},
-    {.name = "delete",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, delete_),
-     .help = "remove what is there and not here, in folders that are pushed"},
-    {.name = "skip",
-     .type = OPTION_LIST,
-     .offset = offsetof(struct cmd_options, skip),
-     .value = "PATTERN",
-     .help = "leave out what matches, on both sides"},
-    {.name = "checksum",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, checksum),
-     .help = "compare contents (SHA-256), not sizes and times"},
-    {.name = "relay", .type = OPTION_UNBUILT, .help = "let hosts that have a file pass it on"},
-    {.name = "dry-run",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, dry_run),
-     .help = "print what would be sent and removed, and change nothing"},
+    COPY_OPTIONS("remove what is there and not here, in folders that are pushed",
+                 "print what would be sent and removed, and change nothing"),
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 const struct command command_push = {

@@ -9,6 +9,19 @@
 
 #define LOG_FOLDER "tests/data/logs"
 
+/* A scanner as the state of a group of tests. */
+static inline int set_up(void **state)
+{
+    *state = scanner_new();
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    scanner_free(*state);
+    return 0;
+}
+
 /* Read a log in pieces of the size (0: whole). */
 static inline void read_log(struct scanner *scanner, const char *text, size_t piece,
                             struct evidence *evidence)

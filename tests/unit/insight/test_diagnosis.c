@@ -214,18 +214,6 @@ static void test_many_ranks_and_long_lines_stay_bounded(void **state)
     evidence_release(&evidence);
 }
 
-static int set_up(void **state)
-{
-    *state = scanner_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scanner_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -226,18 +226,6 @@ static void test_no_pattern_runs_away(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    *state = scanner_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scanner_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
