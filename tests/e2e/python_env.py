@@ -14,6 +14,7 @@ ENVS = Path(os.environ.get("MTLAUNCH_TEST_ENVS", "/var/tmp/mtlaunch-test-envs"))
 CPU_INDEX = ["--extra-index-url", "https://download.pytorch.org/whl/cpu"]
 TORCH = ["torch==2.13.0+cpu", "numpy", "accelerate==1.15.0", "deepspeed==0.19.8"]
 RAY = ["ray==2.60.0"]
+PY_SPY = ["py-spy==0.4.3"]
 
 
 class Unavailable(Exception):

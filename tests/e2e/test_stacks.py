@@ -5,10 +5,19 @@ from pathlib import Path
 import pytest
 from cluster import wait_for
 from conftest import TORCH_ENV
+from python_env import PY_SPY, Unavailable, python_env
 
 PROGRAM = Path(__file__).resolve().parent / "programs" / "hang.py"
 LINES = PROGRAM.read_text().splitlines()
-PY_SPY = shutil.which("py-spy")
+
+
+@pytest.fixture(scope="module")
+def py_spy():
+    """The one of this machine, else PyPI's."""
+    try:
+        return shutil.which("py-spy") or str(python_env("py-spy", PY_SPY).parent / "py-spy")
+    except Unavailable as error:
+        pytest.skip(f"py-spy is not to be had: {error}")
 
 
 def line_of(text):
@@ -32,11 +41,10 @@ def odd_state(answer, rank):
     return first
 
 
-@pytest.mark.skipif(not PY_SPY, reason="py-spy is not installed")
 @pytest.mark.parametrize("rank, how, line", [
     (3, "sleep", "time.sleep"), (1, "stop", "SIGSTOP"), (2, "fifo", "with open"), (0, "spin", "while True")])
-def test_the_python_stack_names_the_rank(lab, rank, how, line):
-    lab.cluster.put(PY_SPY)
+def test_the_python_stack_names_the_rank(lab, py_spy, rank, how, line):
+    lab.cluster.put(py_spy)
     hang(lab, rank, how)
 
     def seen():
