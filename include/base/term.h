@@ -15,8 +15,8 @@ bool term_is_tty(int fd);
 size_t term_columns(int fd);
 /*
  * May colour be used on fd: never without a terminal, or with no_color (the environment's NO_COLOR, may
- * be NULL) set and not empty, unless the wish is always.
+ * be NULL) set and not empty, unless the choice is always.
  */
-bool term_use_color(int fd, enum term_color wish, const char *no_color);
+bool term_use_color(int fd, enum term_color choice, const char *no_color);
 
 #endif

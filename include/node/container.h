@@ -23,8 +23,8 @@
 void node_call_enter(struct node_call *call, const struct place *container);
 
 /* Ask how a container stands. image: also the id of that image there; NULL: do not ask. */
-void node_request_container_look(const struct place *container, const char *image, const char *nonce,
-                                 struct node_call *out);
+void node_request_container_inspect(const struct place *container, const char *image, const char *nonce,
+                                    struct node_call *out);
 
 struct node_container_options {
     const char *old_id;          /* a container of this id is removed first; NULL: none */

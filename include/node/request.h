@@ -77,7 +77,7 @@ struct node_job {
  * What the job's shell looks for after the setup lines. NULL: do not look. A leading "~/" is the user's home
  * there.
  */
-struct node_look {
+struct node_probe {
     const char *program;     /* a file, relative to the job's folder after setup */
     const char *command;     /* a program looked up in PATH after setup */
     const char *interpreter; /* a command looked up in PATH after setup */
@@ -87,7 +87,7 @@ struct node_look {
 
 /* Checks to make on a node, as the check layer asks for them. */
 struct node_check_options {
-    const struct node_look *look;
+    const struct node_probe *probe;
     const char *lanes;           /* as src/node/script/30-check.sh has them */
     const char *own;             /* the same */
     const struct strlist *parts; /* the checks' parts of the script: "check/ID" */

@@ -51,7 +51,7 @@ void report_copy_init(struct report_copy *report, const char *verb, const struct
 void report_copy_release(struct report_copy *report);
 
 /* End the bar and show failures that were not shown. */
-void report_copy_tell(struct report_copy *report);
+void report_copy_print_failures(struct report_copy *report);
 /* End the bar, show failures that were not shown, and append the result for people or as JSON. */
 void report_copy_finish(struct report_copy *report, struct str *out);
 

@@ -26,7 +26,7 @@ struct fleet;
 
 struct fleet_options {
     unsigned fanout; /* hosts that connect or run short commands at once; 0: 64 */
-    /* Time limit for look-up, connect and login together, without the wait for a login turn; 0: that of
+    /* Time limit for look-up, connect and login together, without the wait for a login slot; 0: that of
      * ssh_config, else FLEET_CONNECT_MS. */
     unsigned connect_timeout_ms;
     size_t hosts; /* expected number: the limit of open files is raised for them; 0: it is not changed */

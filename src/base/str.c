@@ -60,20 +60,20 @@ void str_add_char(struct str *s, char c)
 
 void str_addf(struct str *s, const char *format, ...)
 {
-    va_list args, again;
+    va_list args, copy;
 
     reserve(s, 0);
     va_start(args, format);
-    va_copy(again, args);
+    va_copy(copy, args);
     int len = vsnprintf(s->data + s->len, s->cap - s->len, format, args);
     if (len >= 0 && (size_t)len < s->cap - s->len) {
         s->len += (size_t)len;
     } else { /* no room; or it cannot be printed at all, and then xvasprintf ends the process */
-        AUTO_FREE char *text = xvasprintf(format, again);
+        AUTO_FREE char *text = xvasprintf(format, copy);
         s->data[s->len] = '\0';
         str_add_mem(s, text, len >= 0 ? (size_t)len : strlen(text));
     }
-    va_end(again);
+    va_end(copy);
     va_end(args);
 }
 

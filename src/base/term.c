@@ -18,11 +18,11 @@ bool term_is_tty(int fd)
 
 size_t term_columns(int fd)
 {
-    const char *wish = getenv("COLUMNS");
+    const char *variable = getenv("COLUMNS");
     uint64_t columns = 0;
     struct winsize size;
 
-    if (!wish || !text_to_uint(wish, 1, COLUMNS_MAX, &columns)) {
+    if (!variable || !text_to_uint(variable, 1, COLUMNS_MAX, &columns)) {
         if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
             return COLUMNS_UNKNOWN;
         }
@@ -31,9 +31,9 @@ size_t term_columns(int fd)
     return columns < COLUMNS_MIN ? COLUMNS_MIN : (size_t)columns;
 }
 
-bool term_use_color(int fd, enum term_color wish, const char *no_color)
+bool term_use_color(int fd, enum term_color choice, const char *no_color)
 {
-    switch (wish) {
+    switch (choice) {
     case TERM_COLOR_ALWAYS:
         return true;
     case TERM_COLOR_NEVER:

@@ -9,7 +9,7 @@ const struct exit_meaning exit_meanings[] = {
     {4, "a check before the start failed: folder, program, interpreter, port, container"},
     {5, "a time limit passed"},
     {6, "no such run here, or its state does not allow it"},
-    {7, "could not verify that everything is gone; it is safe to repeat the command"},
+    {7, "could not verify that everything has stopped; it is safe to repeat the command"},
     {8, "local trouble: state folder, disk, memory, or a record written by a newer version"},
     {129, "ended by SIGHUP; the run continues"},
     {130, "interrupted by Ctrl-C"},

@@ -239,16 +239,16 @@ void cmd_choose_style(struct cmd_call *call)
     const struct cmd_options *options = &call->options;
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    enum term_color wish = TERM_COLOR_AUTO;
+    enum term_color choice = TERM_COLOR_AUTO;
     if (options->color && strcmp(options->color, "always") == 0) {
-        wish = TERM_COLOR_ALWAYS;
+        choice = TERM_COLOR_ALWAYS;
     } else if (options->color && strcmp(options->color, "never") == 0) {
-        wish = TERM_COLOR_NEVER;
+        choice = TERM_COLOR_NEVER;
     }
     call->style = (struct report_style){
         .json = options->json,
-        .color = !options->json && term_use_color(STDOUT_FILENO, wish, no_color),
-        .color_err = term_use_color(STDERR_FILENO, wish, no_color),
+        .color = !options->json && term_use_color(STDOUT_FILENO, choice, no_color),
+        .color_err = term_use_color(STDERR_FILENO, choice, no_color),
         .bar = !options->quiet && term_is_tty(STDERR_FILENO) && !(no_color && *no_color) &&
                !(terminal && strcmp(terminal, "dumb") == 0),
         .full = options->full,

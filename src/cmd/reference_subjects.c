@@ -13,10 +13,11 @@ static void add_failures(struct page *page)
               "A node fails: with on_failure: stop the other nodes are stopped at once. The reason of the run"
               " names the node that failed first, and the root cause where the logs show it. keep leaves the "
               "other nodes alone.");
-    page_text(page,
-              "Restart: once the attempt is proven gone on every node, the next one starts on the same ranks "
-              "after backoff, at most max times, unless a log holds one of no_restart_on. A spare takes the "
-              "rank of a node that does not answer. Without a spare the restart waits for the node.");
+    page_text(
+        page,
+        "Restart: once the attempt is verified to have ended on every node, the next one starts on the "
+        "same ranks after backoff, at most max times, unless a log holds one of no_restart_on. A spare "
+        "takes the rank of a node that does not answer. Without a spare the restart waits for the node.");
     page_text(page, "Spares at a start: 'start' replaces a host that it cannot reach by the next spare that "
                     "answers, and says so. A wrong or unknown host key stays an error.");
     page_text(page,

@@ -124,8 +124,8 @@ static const struct term troubles[] = {
      "'mtlaunch exec --run RUN \"ps -o pid,stat,wchan:20,args\"' shows what its processes wait for. Start "
      "again with -e NCCL_DEBUG=INFO, and set 'stall' to be told."},
     {"A node is lost.",
-     "Nothing is known about its processes until it answers. 'stop' ends with 7 as long as a node "
-     "cannot prove that everything is gone: repeat it later, or write the node off with --give-up."},
+     "Nothing is known about its processes until it answers. 'stop' ends with 7 as long as it cannot verify "
+     "that everything on a node has stopped: repeat it later, or give the node up with --give-up."},
     {"A run says that it has no supervisor.",
      "'mtlaunch supervise RUN' takes over. The run itself does not need one."},
     {"The master port is taken.", "Leave 'master.port' out: the next free one up to 29999 is used."},

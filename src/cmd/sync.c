@@ -26,7 +26,7 @@ int cmd_sync(struct cmd_call *call, const struct setup *setup, const struct run_
         .observer = &report.observer,
     };
     const int result = run_sync(&request, synced, err);
-    report_copy_tell(&report);
+    report_copy_print_failures(&report);
     report_copy_release(&report);
     if (result == 0) {
         report_copy_size(synced->bytes, &text);

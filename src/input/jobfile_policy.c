@@ -115,7 +115,7 @@ int read_time_limit(struct job_reader *reader, const struct yaml_node *node, con
     return read_off_or_duration(reader, node, path, &reader->job->policy.time_limit_s);
 }
 
-/* A restart that can never happen is a mistake, not a wish. */
+/* A restart that can never happen is a mistake. */
 static int check_restart_max(struct job_reader *reader, const char *key, enum policy_act act)
 {
     if (act != POLICY_RESTART || reader->job->policy.restart_max > 0) {

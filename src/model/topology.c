@@ -244,7 +244,8 @@ static int refuse_unequal(const struct job *job, const struct topology_node *nod
     return error_hint(err, "'%s' needs the same number on every node: use --nproc-per-node", job->launcher);
 }
 
-/* Index of the first node after `first` with another known number that satisfies the wish, or count. */
+/* Index of the first node after `first` with another known number; only_list: one that the host list gives.
+ * Returns count when there is none. */
 static size_t find_unequal(const struct topology_node *nodes, size_t count, const unsigned *nproc,
                            size_t first, bool only_list)
 {

@@ -27,12 +27,12 @@ static void finish(struct node_call *out, const char *verb)
     node_entry_end(&out->input, out->nonce);
 }
 
-void node_request_container_look(const struct place *container, const char *image, const char *nonce,
-                                 struct node_call *out)
+void node_request_container_inspect(const struct place *container, const char *image, const char *nonce,
+                                    struct node_call *out)
 {
-    begin(out, container, "look", nonce);
+    begin(out, container, "inspect", nonce);
     node_entry_add_value(&out->input, "image", image);
-    finish(out, "mt_look");
+    finish(out, "mt_show_container");
 }
 
 void node_request_container_up(const struct place *container, const struct node_container_options *options,

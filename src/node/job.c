@@ -160,7 +160,7 @@ static void add_versions(struct str *out, const char *interpreter)
 }
 
 /* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
-static void add_findings(struct str *out, const struct node_look *look)
+static void add_findings(struct str *out, const struct node_probe *probe)
 {
     str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
                  "[ -z \"${CUDA_VISIBLE_DEVICES+x}\" ] || "
@@ -169,31 +169,31 @@ static void add_findings(struct str *out, const struct node_look *look)
                  "printf '%s' \"$LD_LIBRARY_PATH\" >|\"$mt_found.libraries\"\n"
                  "printf '%s' \"$PWD\" >|\"$mt_found.folder\"\n"
                  "command -v nvidia-smi >|\"$mt_found.smi\"\n");
-    add_look_up(out, look->command, "command");
-    add_look_up(out, look->interpreter, "interpreter");
-    if (look->interpreter && look->module) {
+    add_look_up(out, probe->command, "command");
+    add_look_up(out, probe->interpreter, "interpreter");
+    if (probe->interpreter && probe->module) {
         /* find_spec does not import: torch would take seconds */
-        add_named(out, look->interpreter);
+        add_named(out, probe->interpreter);
         str_add(out,
                 " -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' ");
-        quote_sh(out, look->module);
+        quote_sh(out, probe->module);
         str_add(out, " </dev/null >/dev/null 2>&1 && : >|\"$mt_found.module\"\n");
     }
-    if (look->program) {
+    if (probe->program) {
         str_add(out, "[ ! -f ");
-        add_named(out, look->program);
+        add_named(out, probe->program);
         str_add(out, " ] || : >|\"$mt_found.program\"\n");
     }
     str_add(out, "while IFS= read -r mt_line; do printf '%s\\n' \"$mt_line\"; done </proc/self/limits "
                  ">|\"$mt_found.limits\"\n");
-    if (look->interpreter && look->versions) {
-        add_versions(out, look->interpreter);
+    if (probe->interpreter && probe->versions) {
+        add_versions(out, probe->interpreter);
     }
     add_step(out, "probed");
     str_add(out, "exit 0\n");
 }
 
-void node_job_text(const struct node_job *job, const struct node_look *look, struct str *out)
+void node_job_text(const struct node_job *job, const struct node_probe *probe, struct str *out)
 {
     str_add(out, "mt_run_job() {\nexec 8<&-\nmt_stage=$1\nmt_workdir=$2\nmt_found=$3\nmt_home=$4\n");
     for (size_t i = 0; job->unset && i < job->unset->len; i++) {
@@ -206,8 +206,8 @@ void node_job_text(const struct node_job *job, const struct node_look *look, str
     str_add(out, "cd \"$mt_workdir\" || exit 1\n");
     add_setup(out, job->setup);
     add_env(out, job->computed);
-    if (look) {
-        add_findings(out, look);
+    if (probe) {
+        add_findings(out, probe);
     } else {
         add_ready(out, job->ready);
         add_step(out, "exec");

@@ -31,7 +31,7 @@ void node_script_add(struct str *out, const char *const *names);
  * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with options (a probe: nothing
  * is exec'd) a path that results are put beside (else it is not used), and the user's home folder.
  */
-void node_job_text(const struct node_job *job, const struct node_look *look, struct str *out);
+void node_job_text(const struct node_job *job, const struct node_probe *probe, struct str *out);
 
 /* Add a frame's text to facts. 1: it ends the answer (its key is last, or "end"), 0: more is to come, -1
  * with err: it is no "key=value", or too much came. */

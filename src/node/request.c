@@ -105,7 +105,7 @@ static void finish(struct node_call *out, const char *const *parts)
     str_add(&out->input, "}\nmt_all\n");
 }
 
-static void set_job(struct node_call *out, const struct node_job *job, const struct node_look *look)
+static void set_job(struct node_call *out, const struct node_job *job, const struct node_probe *probe)
 {
     static const char *const modes[] = {
         [NODE_ENV_LOGIN] = "login",
@@ -114,7 +114,7 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
     };
     AUTO_STR struct str text = STR_INIT;
 
-    node_job_text(job, look, &text);
+    node_job_text(job, probe, &text);
     set_text(&out->input, "env_mode", modes[job->env_mode]);
     set_text(&out->input, "workdir", job->workdir);
     set_text(&out->input, "shell", job->shell);
@@ -129,7 +129,7 @@ void node_request_check(const struct node_target *target, const struct node_job 
     static const char *const after[] = {"90-main", NULL};
 
     begin(out, target, "check", nonce);
-    set_job(out, job, options->look);
+    set_job(out, job, options->probe);
     set_text(&out->input, "lanes", options->lanes);
     set_text(&out->input, "own_checks", options->own);
     for (size_t i = 0; i < options->values->len; i++) {
@@ -209,7 +209,7 @@ void node_request_watch(const struct node_target *target, const struct node_watc
     set_flag(&out->input, "want_gpus", false);
     set_number(&out->input, "beat", options->beat_s != 0 ? options->beat_s : 10);
     set_number(&out->input, "patience", options->patience_s != 0 ? options->patience_s : 300);
-    set_number(&out->input, "look_every", 1);
+    set_number(&out->input, "poll_every", 1);
     finish(out, parts);
 }
 

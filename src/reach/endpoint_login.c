@@ -180,21 +180,21 @@ static int fill_identities(const struct login *login, const struct reach *option
 /* IdentityAgent: none, SSH_AUTH_SOCK, $VARIABLE or a path; by default SSH_AUTH_SOCK. */
 static int fill_agent(const struct login *login, struct error *err)
 {
-    const char *wish = login->values->identity_agent;
+    const char *setting = login->values->identity_agent;
     const char *socket = login->machine->agent;
 
-    if (wish && strcasecmp(wish, "none") == 0) {
+    if (setting && strcasecmp(setting, "none") == 0) {
         return 0;
     }
-    if (!wish || strcmp(wish, "SSH_AUTH_SOCK") == 0) {
+    if (!setting || strcmp(setting, "SSH_AUTH_SOCK") == 0) {
         login->endpoint->agent = xstrdup(socket);
         return 0;
     }
-    if (wish[0] == '$' && wish[1] != '{') {
-        login->endpoint->agent = xstrdup(getenv(wish + 1));
+    if (setting[0] == '$' && setting[1] != '{') {
+        login->endpoint->agent = xstrdup(getenv(setting + 1));
         return 0;
     }
-    login->endpoint->agent = expand(wish, login, err);
+    login->endpoint->agent = expand(setting, login, err);
     return login->endpoint->agent ? 0 : -1;
 }
 
@@ -249,11 +249,12 @@ static void fill_policy(const struct login *login, const struct reach *options)
 {
     const struct ssh_config_values *values = login->values;
     struct endpoint *endpoint = login->endpoint;
-    const char *wish = options ? options->host_key : NULL;
+    const char *setting = options ? options->host_key : NULL;
 
-    endpoint->accept_by_spec = wish;
-    endpoint->accept_new = wish ? strcmp(wish, "accept-new") == 0
-                                : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
+    endpoint->accept_by_spec = setting;
+    endpoint->accept_new = setting
+                               ? strcmp(setting, "accept-new") == 0
+                               : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
     endpoint->address_family = values->address_family;
     endpoint->connect_timeout_ms =
         values->connect_timeout_s > 0 ? (unsigned)values->connect_timeout_s * 1000 : 0;

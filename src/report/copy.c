@@ -73,7 +73,7 @@ void report_copy_bar(const struct run_copy_progress *progress, int64_t elapsed_m
 
 /* --- while it runs --- */
 
-static void tell_failures(struct report_copy *report)
+static void print_failures(struct report_copy *report)
 {
     AUTO_FAILURES struct failures failures = FAILURES_INIT;
 
@@ -97,7 +97,7 @@ static void on_progress(void *ctx, const struct run_copy_progress *progress)
     const int64_t now = clock_mono_ms();
 
     if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS && !report->style->json) {
-        tell_failures(report);
+        print_failures(report);
     }
     report_copy_bar(progress, now - report->began_ms, &line);
     progress_show(&report->bar, str_text(&line));
@@ -279,10 +279,10 @@ static void add_json(const struct report_copy *report, struct str *out)
     js_add_line(out, answer);
 }
 
-void report_copy_tell(struct report_copy *report)
+void report_copy_print_failures(struct report_copy *report)
 {
     progress_end(&report->bar);
-    tell_failures(report);
+    print_failures(report);
 }
 
 void report_copy_finish(struct report_copy *report, struct str *out)
@@ -296,5 +296,5 @@ void report_copy_finish(struct report_copy *report, struct str *out)
         add_paths(report, out);
         add_lines(report, out);
     }
-    tell_failures(report);
+    print_failures(report);
 }

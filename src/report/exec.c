@@ -139,7 +139,7 @@ static bool reader_is_gone(const struct report_exec *report)
 }
 
 /* In the order of the list, whatever the order they came in. */
-static void tell_failures(struct report_exec *report)
+static void print_failures(struct report_exec *report)
 {
     AUTO_FAILURES struct failures failures = FAILURES_INIT;
 
@@ -156,7 +156,7 @@ static void tell_failures(struct report_exec *report)
     report->untold_since_ms = 0;
 }
 
-static void tell_statuses(struct report_exec *report)
+static void print_statuses(struct report_exec *report)
 {
     AUTO_FAILURES struct failures statuses = FAILURES_INIT;
 
@@ -192,7 +192,7 @@ static bool on_tick(void *ctx)
         }
     }
     if (report->untold_since_ms != 0 && now - report->untold_since_ms >= UNTOLD_MS) {
-        tell_failures(report);
+        print_failures(report);
     }
     if (!report->output_error.kind && output_reader_is_gone(STDOUT_FILENO)) {
         error_set(&report->output_error, &kind_output_closed, "the reader of the output is gone");
@@ -395,10 +395,10 @@ int report_exec_finish(struct report_exec *report, bool hurry, struct error *err
     if (report->mode == REPORT_EXEC_JSON) {
         print_json(report);
     }
-    tell_failures(report);
+    print_failures(report);
     if ((report->mode == REPORT_EXEC_LABEL || report->mode == REPORT_EXEC_GATHER) && !report->quiet &&
         !reader_is_gone(report)) {
-        tell_statuses(report);
+        print_statuses(report);
     }
     write_all(report);
     if (report->output_error.kind) {

@@ -55,9 +55,9 @@ static void free_letter(struct letter *letter)
     free(letter);
 }
 
-/* --- telling --------------------------------------------------------------------------------------- */
+/* --- problems --------------------------------------------------------------------------------------- */
 
-static void tell(const struct receiver *receiver, const char *event, const char *what)
+static void report_problem(const struct receiver *receiver, const char *event, const char *what)
 {
     const struct notifier *notifier = receiver->notifier;
     AUTO_STR struct str text = STR_INIT;
@@ -93,16 +93,16 @@ static void on_answer(void *ctx, const struct http_answer *answer)
         notify_judge(answer, notify_formats[receiver->target.format], &receiver->notifier->limits,
                      letter->tries, now - letter->made_ms, &why);
     receiver->busy = false;
-    if (verdict.what == NOTIFY_AGAIN) {
+    if (verdict.what == NOTIFY_RETRY) {
         if (letter->tries == 1) {
-            tell(receiver, notify_event_names[letter->kind], str_text(&why));
+            report_problem(receiver, notify_event_names[letter->kind], str_text(&why));
         }
         receiver->next_try_ms = now + verdict.wait_ms;
         return;
     }
     if (verdict.what == NOTIFY_GIVE_UP) {
         str_addf(&why, "; given up after %u %s", letter->tries, letter->tries == 1 ? "try" : "tries");
-        tell(receiver, notify_event_names[letter->kind], str_text(&why));
+        report_problem(receiver, notify_event_names[letter->kind], str_text(&why));
     } else {
         receiver->dropped = 0;
     }
@@ -176,8 +176,8 @@ static void make_room(struct receiver *receiver)
     struct letter **oldest = receiver->busy ? &receiver->first->next : &receiver->first;
     struct letter *letter = *oldest;
     if (receiver->dropped++ == 0) {
-        tell(receiver, notify_event_names[letter->kind],
-             "dropped, and others after it: too many wait for this receiver");
+        report_problem(receiver, notify_event_names[letter->kind],
+                       "dropped, and others after it: too many wait for this receiver");
     }
     *oldest = letter->next;
     receiver->waiting--;
@@ -241,8 +241,8 @@ size_t notifier_drain(struct notifier *notifier, unsigned ms)
     size_t waiting = notifier_waiting(notifier);
     for (size_t i = 0; i < notifier->len && waiting > 0; i++) {
         for (struct letter *letter = notifier->receivers[i].first; letter; letter = letter->next) {
-            tell(&notifier->receivers[i], notify_event_names[letter->kind],
-                 "not delivered before the command ended");
+            report_problem(&notifier->receivers[i], notify_event_names[letter->kind],
+                           "not delivered before the command ended");
         }
     }
     if (waiting > 0) {

@@ -38,7 +38,7 @@ static void build(const struct notice *notice, struct str *out)
     js_add_line(out, body);
 }
 
-static bool accepted(const char *body, size_t len, bool *again, struct str *why)
+static bool accepted(const char *body, size_t len, bool *retryable, struct str *why)
 {
     json_t *answer = json_loadb(body, len, JSON_DISABLE_EOF_CHECK, NULL);
     json_t *code = json_object_get(answer, "code");
@@ -46,7 +46,7 @@ static bool accepted(const char *body, size_t len, bool *again, struct str *why)
         code = json_object_get(answer, "StatusCode");
     }
     bool taken = json_is_integer(code) && json_integer_value(code) == 0;
-    *again = json_is_integer(code) && json_integer_value(code) == CODE_FREQUENCY;
+    *retryable = json_is_integer(code) && json_integer_value(code) == CODE_FREQUENCY;
     if (!taken && json_is_integer(code)) {
         const char *words = json_string_value(json_object_get(answer, "msg"));
         str_addf(why, "refused with code %" JSON_INTEGER_FORMAT, json_integer_value(code));

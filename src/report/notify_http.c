@@ -36,7 +36,7 @@ struct http_client {
     int epoll_fd, timer_fd;
 };
 
-/* --- libcurl's wishes ----------------------------------------------------------------------------- */
+/* --- what libcurl asks for ----------------------------------------------------------------------------- */
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *known)
 {
@@ -294,7 +294,7 @@ static bool next_hop(struct exchange *exchange, long status)
 static const struct {
     CURLcode code;
     const char *words;
-    bool again;
+    bool retryable;
 } problems[] = {
     {CURLE_COULDNT_RESOLVE_HOST, "its name cannot be resolved", true},
     {CURLE_COULDNT_CONNECT, "it cannot be connected to", true},
@@ -309,11 +309,11 @@ static const struct {
 static void explain(CURLcode code, struct http_answer *answer)
 {
     answer->problem = libcurl.easy_strerror(code);
-    answer->again = true;
+    answer->retryable = true;
     for (size_t i = 0; i < ARRAY_LEN(problems); i++) {
         if (problems[i].code == code) {
             answer->problem = problems[i].words;
-            answer->again = problems[i].again;
+            answer->retryable = problems[i].retryable;
         }
     }
 }

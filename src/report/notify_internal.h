@@ -44,10 +44,10 @@ struct notify_format {
     /* Append the body: one JSON value. */
     void (*build)(const struct notice *notice, struct str *out);
     /*
-     * A 2xx answer that says in its body that nothing was delivered: append why, *again: may be tried again.
-     * True: it was delivered. NULL: the status says it all.
+     * A 2xx answer that says in its body that nothing was delivered: append why, *retryable: another try may
+     * succeed. True: it was delivered. NULL: the status says it all.
      */
-    bool (*accepted)(const char *body, size_t len, bool *again, struct str *why);
+    bool (*accepted)(const char *body, size_t len, bool *retryable, struct str *why);
 };
 
 extern const struct notify_format notify_json, notify_slack, notify_feishu;
@@ -63,7 +63,7 @@ struct http_answer {
     const char *body;      /* its first HTTP_BODY_MAX bytes */
     size_t body_len;
     const char *problem; /* status 0: why, static text: never a part of the URL */
-    bool again;          /* status 0: worth another try */
+    bool retryable;      /* status 0: worth another try */
     bool redirected;     /* led to where it may not go */
 };
 
@@ -96,8 +96,8 @@ struct notify_limits {
 };
 
 struct notify_verdict {
-    enum { NOTIFY_DELIVERED, NOTIFY_AGAIN, NOTIFY_GIVE_UP } what;
-    unsigned wait_ms; /* NOTIFY_AGAIN */
+    enum { NOTIFY_DELIVERED, NOTIFY_RETRY, NOTIFY_GIVE_UP } what;
+    unsigned wait_ms; /* NOTIFY_RETRY */
 };
 
 #define NOTIFY_BACKOFF_MAX_MS 60000

@@ -26,18 +26,18 @@ static unsigned next_wait_ms(const struct http_answer *answer, const struct noti
     return (unsigned)wait;
 }
 
-static bool was_delivered(const struct http_answer *answer, const struct notify_format *format, bool *again,
-                          struct str *why)
+static bool was_delivered(const struct http_answer *answer, const struct notify_format *format,
+                          bool *retryable, struct str *why)
 {
-    *again = answer->again;
+    *retryable = answer->retryable;
     if (answer->status == 0) {
         str_add(why, answer->problem);
         return false;
     }
     if (answer->status >= 200 && answer->status <= 299) {
-        return !format->accepted || format->accepted(answer->body, answer->body_len, again, why);
+        return !format->accepted || format->accepted(answer->body, answer->body_len, retryable, why);
     }
-    *again = is_passing(answer->status);
+    *retryable = is_passing(answer->status);
     str_addf(why, "answered with status %d", answer->status);
     if (answer->redirected) {
         str_add(why, ", a redirect to another place, which is not followed");
@@ -49,13 +49,13 @@ struct notify_verdict notify_judge(const struct http_answer *answer, const struc
                                    const struct notify_limits *limits, unsigned tries, int64_t age_ms,
                                    struct str *why)
 {
-    bool again = false;
-    if (was_delivered(answer, format, &again, why)) {
+    bool retryable = false;
+    if (was_delivered(answer, format, &retryable, why)) {
         return (struct notify_verdict){.what = NOTIFY_DELIVERED};
     }
     unsigned wait_ms = next_wait_ms(answer, limits, tries);
-    if (!again || age_ms + wait_ms > (int64_t)limits->total_ms) {
+    if (!retryable || age_ms + wait_ms > (int64_t)limits->total_ms) {
         return (struct notify_verdict){.what = NOTIFY_GIVE_UP};
     }
-    return (struct notify_verdict){.what = NOTIFY_AGAIN, .wait_ms = wait_ms};
+    return (struct notify_verdict){.what = NOTIFY_RETRY, .wait_ms = wait_ms};
 }

@@ -117,7 +117,7 @@ static bool inspect_build(void *ctx, size_t node, const char *nonce, struct node
     const struct containers *all = ctx;
     const struct place container = the_container(all);
     (void)node;
-    node_request_container_look(&container, all->request->job->container.run.image, nonce, call);
+    node_request_container_inspect(&container, all->request->job->container.run.image, nonce, call);
     return true;
 }
 

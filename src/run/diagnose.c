@@ -98,7 +98,7 @@ static int compare_ends(const void *a, const void *b)
 }
 
 /* Names decide only when all of them hold a number: a mixture would mean nothing. */
-static bool names_tell(char *const *files, size_t count)
+static bool all_hold_a_number(char *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (number_in(files[i]) < 0) {
@@ -123,11 +123,11 @@ static int check_numbers(const struct explanation *out, struct error *err)
 int run_diagnose_logs(char *const *files, size_t count, struct explanation *out, struct error *err)
 {
     struct scanner *scanner = scanner_new();
-    bool told = names_tell(files, count);
+    bool numbered = all_hold_a_number(files, count);
     int result = 0;
     explanation_init(out, count);
     for (size_t i = 0; i < count && result == 0; i++) {
-        unsigned number = told ? (unsigned)number_in(files[i]) : (unsigned)i;
+        unsigned number = numbered ? (unsigned)number_in(files[i]) : (unsigned)i;
         out->files[i] = xstrdup(files[i]);
         out->hosts[i] = xasprintf("node%u", number);
         out->ends[i] = (struct node_end){

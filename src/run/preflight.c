@@ -128,7 +128,7 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
     const struct launch_probe *probe = &preflight->plan->nodes[node].probe;
     const struct check_subject subject = make_subject(preflight, node, NULL);
     const struct node_job job = preflight_node_job(preflight->plan, node);
-    const struct node_look look = {
+    const struct node_probe wanted = {
         .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
         .command = probe->program_type == LAUNCH_PROGRAM_COMMAND ? probe->program : NULL,
         .interpreter = probe->interpreter,
@@ -139,7 +139,7 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
     check_ask(&subject, &out->choice, &request);
     out->asked_ms = clock_mono_ms();
     const struct node_check_options options = {
-        .look = &look,
+        .probe = &wanted,
         .lanes = str_text(&request.lanes),
         .own = str_text(&request.own),
         .parts = &request.parts,

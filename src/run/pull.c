@@ -276,7 +276,7 @@ static int on_list_event(void *ctx, struct copy_call *call, enum node_copy_event
     return 0;
 }
 
-static void tell_dry_run(struct pull_host *host)
+static void report_dry_run(struct pull_host *host)
 {
     const struct run_copy_observer *observer = observer_of(host);
 
@@ -447,7 +447,7 @@ static void begin_fetching(struct pull_host *host, struct error *err)
         observer_of(host)->warn(observer_of(host)->ctx, text);
     }
     if (host->pull->request->dry_run) {
-        tell_dry_run(host);
+        report_dry_run(host);
     } else {
         begin_contents(host, err);
     }
@@ -520,7 +520,7 @@ static void on_tick(void *ctx)
     pull->request->observer->progress(pull->request->observer->ctx, &pull->progress);
 }
 
-static void tell_rest(struct pull *pull)
+static void report_rest(struct pull *pull)
 {
     struct error error = ERROR_INIT;
 
@@ -570,7 +570,7 @@ int run_pull(const struct run_copy_request *request, struct error *err)
         pull.items[i].store.fd = -1;
     }
     const int result = copy_hosts_run(&pull.hosts, err);
-    tell_rest(&pull);
+    report_rest(&pull);
     copy_hosts_release(&pull.hosts);
     for (size_t i = 0; i < request->count; i++) {
         pull_host_release(&pull.items[i]);

@@ -10,7 +10,7 @@
 #include "model/kind.h"
 #include "push_internal.h"
 
-static void tell_progress(struct push *push)
+static void report_progress(struct push *push)
 {
     const struct run_copy_observer *observer = push->request->observer;
 
@@ -84,7 +84,7 @@ static void on_ended(void *ctx, struct copy_call *call, const struct error *erro
     host->end.error = NULL;
     push->progress.hosts_done++;
     push->progress.compared = push->progress.hosts_done == push->progress.hosts_total;
-    tell_progress(push);
+    report_progress(push);
     const size_t index = call->host;
     release_host(host);
     copy_hosts_done(&push->hosts, index);
@@ -149,11 +149,11 @@ static void stop(void *ctx, const struct error *error)
 
 static void on_tick(void *ctx)
 {
-    tell_progress(ctx);
+    report_progress(ctx);
 }
 
 /* A second signal left them, or the first came before their turn. */
-static void tell_rest(struct push *push, size_t told)
+static void report_rest(struct push *push, size_t told)
 {
     const struct run_copy_observer *observer = push->request->observer;
     struct error error = ERROR_INIT;
@@ -207,7 +207,7 @@ static int push_all(struct push *push, struct error *err)
         push->items[i].push = push;
     }
     const int result = copy_hosts_run(&push->hosts, err);
-    tell_rest(push, push->progress.hosts_done);
+    report_rest(push, push->progress.hosts_done);
     copy_hosts_release(&push->hosts);
     for (size_t i = 0; i < push->request->count; i++) {
         release_host(&push->items[i]);

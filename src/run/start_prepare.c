@@ -113,8 +113,8 @@ static int judge_step(const struct prepare *prepare, const struct plan_step *ste
     return error_hint(err, "its whole output is there in %s", log ? log : "the folder of logs");
 }
 
-static void tell_end(const struct prepare *prepare, size_t node, const struct plan_step *step,
-                     const struct facts *facts)
+static void report_end(const struct prepare *prepare, size_t node, const struct plan_step *step,
+                       const struct facts *facts)
 {
     const struct run *run = prepare->start->run;
     const char *label = run->nodes[node].label;
@@ -140,7 +140,7 @@ static int prepare_take(void *ctx, size_t node, const char *bytes, size_t len, c
         return -1;
     }
     prepare->start->touched[node] = false;
-    tell_end(prepare, node, step, &facts);
+    report_end(prepare, node, step, &facts);
     return 0;
 }
 
@@ -153,7 +153,7 @@ static void prepare_failed(void *ctx, size_t node, const struct error *error, bo
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }
 
-static void tell_begin(const struct prepare *prepare)
+static void report_begin(const struct prepare *prepare)
 {
     const struct job_step *step = &prepare->start->request->job->prepare[prepare->step];
     const struct run *run = prepare->start->run;
@@ -176,7 +176,7 @@ int start_prepare(struct start *start)
             .take = prepare_take,
             .failed = prepare_failed,
         };
-        tell_begin(&prepare);
+        report_begin(&prepare);
         result = node_set_ask(&start->set, &question);
     }
     return result;

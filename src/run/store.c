@@ -17,6 +17,7 @@
 
 #define RECORD_MAX_BYTES ((size_t)256 << 20) /* 65,536 nodes with long paths stay below */
 #define EVENTS_MAX_BYTES ((size_t)16 << 20)
+#define RESPAWN_FILE     "again"  /* its name in records that older versions wrote */
 #define LOCKS_FOLDER     ".locks" /* no run can have that name: they start with a letter or digit */
 
 int run_store_open(struct run_store *store, const char *xdg_state_home, const char *home, struct error *err)
@@ -165,26 +166,26 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
 int run_store_save_respawn(const struct run_store *store, const char *name, const char *text,
                            struct error *err)
 {
-    AUTO_FREE char *path = run_file(store, name, "again");
+    AUTO_FREE char *path = run_file(store, name, RESPAWN_FILE);
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
 
 bool run_store_has_respawn(const struct run_store *store, const char *name)
 {
-    AUTO_FREE char *path = run_file(store, name, "again");
+    AUTO_FREE char *path = run_file(store, name, RESPAWN_FILE);
     return file_exists(path);
 }
 
 int run_store_load_respawn(const struct run_store *store, const char *name, size_t max_bytes,
                            struct str *text, struct error *err)
 {
-    AUTO_FREE char *path = run_file(store, name, "again");
+    AUTO_FREE char *path = run_file(store, name, RESPAWN_FILE);
     return file_read(path, max_bytes, text, err);
 }
 
 void run_store_drop_secrets(const struct run_store *store, const char *name)
 {
-    AUTO_FREE char *respawn = run_file(store, name, "again"); /* whose variables may be secret */
+    AUTO_FREE char *respawn = run_file(store, name, RESPAWN_FILE); /* whose variables may be secret */
     unlink(respawn);
     AUTO_FREE char *path = run_file(store, name, "secrets");
     AUTO_FREE char *notify = run_file(store, name, "notify"); /* whose URLs carry tokens */

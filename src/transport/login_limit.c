@@ -20,7 +20,7 @@ struct login_limit {
     struct list_link link;
     char *key;
     unsigned inside;
-    struct list waiting; /* of login_turn, in order */
+    struct list waiting; /* of login_slot, in order */
 };
 
 static char *make_key(const char *via, const char *host, unsigned port)
@@ -51,21 +51,21 @@ static struct login_limit *find_limit(struct login_limits *limits, char *key)
 }
 
 bool login_limit_enter_by_name(struct login_limits *limits, const char *via, const char *host, unsigned port,
-                               struct login_turn *turn)
+                               struct login_slot *slot)
 {
     struct login_limit *limit = find_limit(limits, make_key(via, host, port));
 
-    turn->limit = limit;
-    turn->inside = limit->inside < LOGIN_LIMIT;
-    if (turn->inside) {
+    slot->limit = limit;
+    slot->inside = limit->inside < LOGIN_LIMIT;
+    if (slot->inside) {
         limit->inside++;
     } else {
-        list_append(&limit->waiting, &turn->link);
+        list_append(&limit->waiting, &slot->link);
     }
-    return turn->inside;
+    return slot->inside;
 }
 
-bool login_limit_enter(struct login_limits *limits, const struct sockaddr *address, struct login_turn *turn)
+bool login_limit_enter(struct login_limits *limits, const struct sockaddr *address, struct login_slot *slot)
 {
     char host[INET6_ADDRSTRLEN] = "";
     unsigned port;
@@ -81,24 +81,24 @@ bool login_limit_enter(struct login_limits *limits, const struct sockaddr *addre
         inet_ntop(AF_INET6, &in6.sin6_addr, host, sizeof(host));
         port = ntohs(in6.sin6_port);
     }
-    return login_limit_enter_by_name(limits, NULL, host, port, turn);
+    return login_limit_enter_by_name(limits, NULL, host, port, slot);
 }
 
-void login_limit_leave(struct login_turn *turn)
+void login_limit_leave(struct login_slot *slot)
 {
-    struct login_limit *limit = turn->limit;
-    struct login_turn *next;
+    struct login_limit *limit = slot->limit;
+    struct login_slot *next;
 
     if (!limit) {
         return;
     }
-    turn->limit = NULL;
-    if (!turn->inside) { /* those inside keep the limit in existence */
-        list_remove(&turn->link);
+    slot->limit = NULL;
+    if (!slot->inside) { /* those inside keep the limit in existence */
+        list_remove(&slot->link);
         return;
     }
-    turn->inside = false;
-    next = LIST_FIRST(&limit->waiting, struct login_turn, link);
+    slot->inside = false;
+    next = LIST_FIRST(&limit->waiting, struct login_slot, link);
     if (next) {
         list_remove(&next->link);
         next->inside = true;

@@ -1,7 +1,7 @@
 /*
  * Login limit: a server refuses connections when more than its MaxStartups are not logged in yet (OpenSSH
  * begins to drop them at 10), so at most 8 logins run at once to one address and port by one route; the
- * others wait for their turn. All of 127/8 counts as one address: it is one machine, and usually one sshd.
+ * others wait for a slot. All of 127/8 counts as one address: it is one machine, and usually one sshd.
  * Also the pauses before a refused login is tried again.
  */
 #ifndef MTLAUNCH_TRANSPORT_LOGIN_LIMIT_INTERNAL_H
@@ -21,14 +21,14 @@
 
 struct login_limit;
 
-/* All limits of a fleet. Zero is empty; it is empty again when every turn was given back. */
+/* All limits of a fleet. Zero is empty; it is empty again when every slot was given back. */
 struct login_limits {
     struct list limits;
 };
 
 /* Embedded in whoever logs in; zero is "neither waiting nor inside". granted and ctx are filled by the owner.
  */
-struct login_turn {
+struct login_slot {
     void (*granted)(void *ctx);
     void *ctx;
     struct login_limit *limit;
@@ -36,15 +36,15 @@ struct login_turn {
     struct list_link link; /* while it waits */
 };
 
-/* True: the turn is granted at once. False: granted is called later, from the login_limit_leave of another
+/* True: the slot is granted at once. False: granted is called later, from the login_limit_leave of another
  * one. */
-bool login_limit_enter(struct login_limits *limits, const struct sockaddr *address, struct login_turn *turn);
+bool login_limit_enter(struct login_limits *limits, const struct sockaddr *address, struct login_slot *slot);
 /* The same for a host whose name is not looked up here. via: the key of its jump hosts; NULL: none. */
 bool login_limit_enter_by_name(struct login_limits *limits, const char *via, const char *host, unsigned port,
-                               struct login_turn *turn);
-/* Give the turn back, or the place in the queue; nothing happens when it has neither. May call granted of the
+                               struct login_slot *slot);
+/* Give the slot back, or the place in the queue; nothing happens when it has neither. May call granted of the
  * next one. */
-void login_limit_leave(struct login_turn *turn);
+void login_limit_leave(struct login_slot *slot);
 
 /* How long to wait before the next try. Half of it is random, so that many that were dropped together do not
  * come back together. */

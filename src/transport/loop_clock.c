@@ -10,17 +10,17 @@ static int64_t at_most(int64_t value, int64_t limit)
 /* While the loop waits, uv_now is the time at which it woke up; later time is work. */
 int64_t loop_clock_now(const struct loop_clock *clock)
 {
-    int64_t now = clock_mono_ms(), worked_from = clock->look_ms, waited = 0;
+    int64_t now = clock_mono_ms(), worked_from = clock->read_ms, waited = 0;
 
     if (clock->waiting) {
         worked_from = (int64_t)uv_now(clock->before_wait.loop);
-        if (worked_from < clock->look_ms) {
-            worked_from = clock->look_ms;
+        if (worked_from < clock->read_ms) {
+            worked_from = clock->read_ms;
         }
         if (worked_from > now) {
             worked_from = now;
         }
-        waited = at_most(worked_from - clock->look_ms, LOOP_CLOCK_BEAT_MS + LOOP_CLOCK_WORK_MS);
+        waited = at_most(worked_from - clock->read_ms, LOOP_CLOCK_BEAT_MS + LOOP_CLOCK_WORK_MS);
     }
     return clock->counted_ms + waited + at_most(now - worked_from, LOOP_CLOCK_WORK_MS);
 }
@@ -28,7 +28,7 @@ int64_t loop_clock_now(const struct loop_clock *clock)
 static void look(struct loop_clock *clock, bool waiting)
 {
     clock->counted_ms = loop_clock_now(clock);
-    clock->look_ms = clock_mono_ms();
+    clock->read_ms = clock_mono_ms();
     clock->waiting = waiting;
 }
 
@@ -51,7 +51,7 @@ void loop_clock_init(struct loop_clock *clock, uv_loop_t *loop)
 {
     int64_t now = clock_mono_ms();
 
-    *clock = (struct loop_clock){.counted_ms = now, .look_ms = now};
+    *clock = (struct loop_clock){.counted_ms = now, .read_ms = now};
     uv_prepare_init(loop, &clock->before_wait);
     uv_check_init(loop, &clock->after_wait);
     clock->before_wait.data = clock;

@@ -21,7 +21,7 @@ struct loop_clock {
     uv_prepare_t before_wait;
     uv_check_t after_wait;
     int64_t counted_ms; /* until the last reading */
-    int64_t look_ms;    /* monotonic time of the last reading */
+    int64_t read_ms;    /* monotonic time of the last reading */
     bool waiting;       /* the loop has waited since then */
 };
 

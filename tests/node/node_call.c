@@ -25,7 +25,7 @@ struct options {
     bool job_checks, port, is_master;
     const char *limit; /* of every check that runs in a lane; NULL: as the table has it */
     const char *look_exec, *look_shell, *look_read;
-    struct node_look look;
+    struct node_probe probe;
     struct node_start_options start;
     struct node_stop_options stop;
     struct node_tail_options tail;
@@ -84,13 +84,13 @@ static bool take_job(struct options *w, const char *key, const char *value)
 static bool take_look(struct options *w, const char *key, const char *value)
 {
     if (strcmp(key, "program") == 0) {
-        w->look.program = value;
+        w->probe.program = value;
     } else if (strcmp(key, "command") == 0) {
-        w->look.command = value;
+        w->probe.command = value;
     } else if (strcmp(key, "interpreter") == 0) {
-        w->look.interpreter = value;
+        w->probe.interpreter = value;
     } else if (strcmp(key, "module") == 0) {
-        w->look.module = value;
+        w->probe.module = value;
     } else if (strcmp(key, "look_exec") == 0) {
         w->look_exec = value;
     } else if (strcmp(key, "look_shell") == 0) {
@@ -206,12 +206,12 @@ static void build_check(struct options *w, struct node_call *call)
     subject->require = &require;
     subject->starting = true;
     subject->rank = w->is_master || w->port ? 0 : 1;
-    subject->program = w->look.program ? w->look.program : w->look.command;
-    subject->program_type = w->look.program   ? CHECK_PROGRAM_FILE
-                            : w->look.command ? CHECK_PROGRAM_COMMAND
-                                              : CHECK_PROGRAM_NONE;
-    subject->interpreter = w->look.interpreter;
-    subject->module = w->look.module;
+    subject->program = w->probe.program ? w->probe.program : w->probe.command;
+    subject->program_type = w->probe.program   ? CHECK_PROGRAM_FILE
+                            : w->probe.command ? CHECK_PROGRAM_COMMAND
+                                               : CHECK_PROGRAM_NONE;
+    subject->interpreter = w->probe.interpreter;
+    subject->module = w->probe.module;
     subject->argv = &w->argv;
     subject->visible = visible ? visible->value : NULL;
     check_ask(subject, &choice, &request);
@@ -220,7 +220,7 @@ static void build_check(struct options *w, struct node_call *call)
     env_set(&request.values, "look_read", w->look_read ? w->look_read : "", NULL);
     AUTO_FREE char *lanes = with_limit(str_text(&request.lanes), w->limit);
     const struct node_check_options options = {
-        .look = &w->look,
+        .probe = &w->probe,
         .lanes = lanes,
         .own = str_text(&request.own),
         .parts = &request.parts,

@@ -30,7 +30,7 @@ mt_find_runs() { # ID
     mt_runs=${mt_runs% }
 }
 
-mt_look() {
+mt_show_container() {
     mt_check_engine
     if mt_inspect "$mt_container"; then
         mt_frame id "$mt_id"

@@ -2,7 +2,7 @@
 # Where a node's files are, and whether they may be trusted.
 
 # Facts of this machine -> mt_host mt_boot_id mt_uid mt_home, without a fork; tools that must be there.
-mt_look_around() {
+mt_find_place() {
     for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname; do
         [ -r "$mt_file" ] || mt_fail unsupported /proc
     done

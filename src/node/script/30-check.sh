@@ -100,8 +100,8 @@ mt_end_cut_lane() { # PID FILE
     mt_fail_scan
 }
 
-# Look at one lane -> mt_live, when it goes on.
-mt_look_at_lane() { # PID NUMBER ROWS
+# Poll one lane -> mt_live, when it goes on.
+mt_poll_lane() { # PID NUMBER ROWS
     mt_lane=$mt_tmp/lane.$2
     mt_gone='' mt_now='' mt_until=''
     kill -0 "$1" 2>/dev/null || mt_gone=1 # before its word is read: what it said last must not be missed
@@ -127,11 +127,11 @@ mt_look_at_lane() { # PID NUMBER ROWS
     fi
 }
 
-mt_look_at_lanes() {
+mt_poll_lanes() {
     mt_left=$mt_live mt_live=
     for mt_word in $mt_left; do
         mt_rest=${mt_word#*/}
-        mt_look_at_lane "${mt_word%%/*}" "${mt_rest%%/*}" "${mt_rest#*/}"
+        mt_poll_lane "${mt_word%%/*}" "${mt_rest%%/*}" "${mt_rest#*/}"
     done
     mt_start_lanes
 }
@@ -140,7 +140,7 @@ mt_look_at_lanes() {
 mt_await() { # ID, or nothing
     mt_wait=0.02
     while [ -n "$mt_live$mt_pending" ]; do
-        mt_look_at_lanes
+        mt_poll_lanes
         if [ -n "$1" ] && [ -e "$mt_tmp/done.$1" ]; then
             break
         fi

@@ -95,7 +95,7 @@ mt_verb_watch() {
         fi
         mt_watch_write
         [ -z "$mt_over" ] || [ -n "$mt_writer$mt_unsaid" ] || break
-        mt_pause "$mt_look_every"
+        mt_pause "$mt_poll_every"
         mt_stat "$$"
         [ "$mt_st_ppid" = "$mt_parent" ] || exit 0
     done

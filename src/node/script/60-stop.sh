@@ -23,7 +23,7 @@ mt_find_other_ranks() {
 }
 
 # Scan, and remember what was found. Without a proof what was known before is all there is to go on.
-mt_look() {
+mt_find_processes() {
     if mt_scan "$mt_run_id" '[0-9]+' "$mt_others"; then
         # shellcheck disable=SC2086 # five words a process
         set -- $mt_found
@@ -182,7 +182,7 @@ mt_stop_gently() {
             mt_next_wait
             mt_read_clock
         done
-        mt_look
+        mt_find_processes
     done
 }
 
@@ -201,7 +201,7 @@ mt_stop_hard() { # SECONDS
         mt_refused_before=$mt_refused
         mt_pause "$mt_wait"
         mt_next_wait
-        mt_look
+        mt_find_processes
     done
 }
 
@@ -244,7 +244,7 @@ MT_LIST
         [ -n "$mt_lives" ] || break
         mt_pause 0.1
     done
-    mt_look
+    mt_find_processes
     # again: one of them may have forked its next pause meanwhile
     mt_tries=0
     while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 20 ]; do
@@ -256,7 +256,7 @@ MT_LIST
             shift 5
         done
         mt_pause 0.1
-        mt_look
+        mt_find_processes
     done
 }
 
@@ -266,7 +266,7 @@ mt_prove() {
     while [ -n "$mt_unproven" ] && [ "$mt_tries" -lt 3 ]; do
         mt_tries=$((mt_tries + 1))
         mt_pause 1
-        mt_look
+        mt_find_processes
         mt_stop_hard 3
     done
 }
@@ -342,7 +342,7 @@ mt_verb_stop() {
     [ -z "$mt_only_attempt" ] || mt_attempts=$mt_attempt
     mt_set_paths
     mt_stop_load
-    mt_look
+    mt_find_processes
     # shellcheck disable=SC2086 # five words a process
     set -- $mt_found
     mt_frame was_alive "$mt_was_alive"

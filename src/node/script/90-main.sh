@@ -29,6 +29,6 @@ mt_answered='' mt_tmp='' mt_watcher='' mt_unproven=''
 # shellcheck disable=SC2034 # 22-scan.sh reads it
 mt_attempts='[0-9]+'
 trap mt_on_exit EXIT
-mt_look_around
+mt_find_place
 "mt_verb_$mt_verb"
 exit 0

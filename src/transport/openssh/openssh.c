@@ -74,7 +74,7 @@ static void note_started(struct openssh_command *command)
     }
     command->started = true;
     deadline_clear(deadlines_of(command), &command->login);
-    login_limit_leave(&command->turn);
+    login_limit_leave(&command->slot);
     link->events->started(link->owner, command->child.job);
     child_release_input(&command->child);
 }
@@ -236,12 +236,12 @@ static void enter(struct openssh_command *command)
     const struct child_link *link = command->child.link;
 
     if (login_limit_enter_by_name(link->shared->setup.login_limits, NULL, link->endpoint->hostname,
-                                  link->endpoint->port, &command->turn)) {
+                                  link->endpoint->port, &command->slot)) {
         start(command);
     }
 }
 
-static void on_again(void *ctx)
+static void on_retry(void *ctx)
 {
     enter(ctx);
 }
@@ -260,7 +260,7 @@ static void try_again(struct openssh_command *command)
     child_discard(&command->child);
     next = make_command(link, job);
     next->tries = tries;
-    deadline_set(deadlines_of(next), &next->again, pause);
+    deadline_set(deadlines_of(next), &next->retry, pause);
 }
 
 static bool openssh_finishing(struct child *child)
@@ -296,8 +296,8 @@ static void openssh_leaving(struct child *child)
     struct openssh_command *command = command_of(child);
 
     deadline_clear(deadlines_of(command), &command->login);
-    deadline_clear(deadlines_of(command), &command->again);
-    login_limit_leave(&command->turn);
+    deadline_clear(deadlines_of(command), &command->retry);
+    login_limit_leave(&command->slot);
     if (!command->log_open) {
         return;
     }
@@ -405,10 +405,10 @@ static struct openssh_command *make_command(struct child_link *link, struct tran
     command->child.kind = &openssh_kind;
     command->login.fire = on_login;
     command->login.ctx = command;
-    command->again.fire = on_again;
-    command->again.ctx = command;
-    command->turn.granted = on_granted;
-    command->turn.ctx = command;
+    command->retry.fire = on_retry;
+    command->retry.ctx = command;
+    command->slot.granted = on_granted;
+    command->slot.ctx = command;
     openssh_make_mark(command->mark);
     command->child.input_held = true; /* until the session is open: another try needs all of it */
     child_attach(&command->child, link, job);

@@ -12,9 +12,9 @@
 struct openssh_command {
     struct child child;              /* first */
     char mark[OPENSSH_MARK_LEN + 1]; /* printed before the status on stderr */
-    struct login_turn turn;
+    struct login_slot slot;
     struct deadline login; /* until the server has opened the session */
-    struct deadline again; /* until the next try */
+    struct deadline retry; /* until the next try */
     unsigned tries;        /* failed tries before this one */
     bool started;
     bool status_came, signal_came; /* from the server */

@@ -63,7 +63,7 @@ void agent_drop(struct agent_question *question)
     }
 }
 
-static void tell(struct agent_question *question, const struct str *answer, const struct error *err)
+static void finish(struct agent_question *question, const struct str *answer, const struct error *err)
 {
     agent_answer callback = question->answer;
 
@@ -71,13 +71,13 @@ static void tell(struct agent_question *question, const struct str *answer, cons
     end_question(question);
 }
 
-static void tell_trouble(struct agent_question *question, const char *what)
+static void fail(struct agent_question *question, const char *what)
 {
     struct error err = ERROR_INIT;
 
     error_set(&err, &kind_auth_failed, "ssh agent '%s' %s", question->path, what);
     error_hint(&err, "is it running (ssh-add -l); name a key file to do without it");
-    tell(question, NULL, &err);
+    finish(question, NULL, &err);
 }
 
 void agent_out_of_files(int code, struct error *err)
@@ -91,7 +91,7 @@ static void on_deadline(void *ctx)
     struct agent_question *question = ctx;
     AUTO_FREE char *what = xasprintf("has not answered within %g s", question->timeout_ms / 1000.0);
 
-    tell_trouble(question, what);
+    fail(question, what);
 }
 
 /* Both return true while the question goes on; otherwise it was answered and must not be touched. */
@@ -103,7 +103,7 @@ static bool on_writable(struct agent_question *question)
         return true;
     }
     if (n < 0) {
-        tell_trouble(question, "is not running");
+        fail(question, "is not running");
         return false;
     }
     str_consume(&question->out, (size_t)n);
@@ -119,7 +119,7 @@ static bool on_readable(struct agent_question *question)
         return true;
     }
     if (n <= 0) {
-        tell_trouble(question, "has closed the connection");
+        fail(question, "has closed the connection");
         return false;
     }
     str_add_mem(&question->in, buffer, (size_t)n);
@@ -128,7 +128,7 @@ static bool on_readable(struct agent_question *question)
     }
     size_t wanted = ssh_wire_uint32(str_text(&question->in));
     if (wanted == 0 || wanted > MAX_ANSWER) {
-        tell_trouble(question, "does not speak the agent's protocol");
+        fail(question, "does not speak the agent's protocol");
         return false;
     }
     if (question->in.len < wanted + 4) {
@@ -136,7 +136,7 @@ static bool on_readable(struct agent_question *question)
     }
     str_consume(&question->in, 4);
     str_truncate(&question->in, wanted);
-    tell(question, &question->in, NULL);
+    finish(question, &question->in, NULL);
     return false;
 }
 
@@ -165,11 +165,11 @@ static void on_away(void *ctx)
     struct error err = ERROR_INIT;
 
     if (question->no_socket == 0) {
-        tell_trouble(question, "is not running");
+        fail(question, "is not running");
         return;
     }
     agent_out_of_files(question->no_socket, &err);
-    tell(question, NULL, &err);
+    finish(question, NULL, &err);
 }
 
 static bool connect_agent(uv_loop_t *loop, struct agent_question *question)

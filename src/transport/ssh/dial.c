@@ -1,4 +1,4 @@
-/* From a host's name to a connection that is logged in: addresses, turns, the way through a jump host,
+/* From a host's name to a connection that is logged in: addresses, login slots, the way through a jump host,
  * retries. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define PATIENCE_MS 2000 /* with a server that says nothing: others may have the turn then */
+#define PATIENCE_MS 2000 /* with a server that says nothing: others may have the slot then */
 /* Of absence of this process: a login that breaks after it was not the fault of the server. */
 #define ABSENCE_MS 1000
 
@@ -83,7 +83,7 @@ void ssh_link_enter(struct ssh_link *link, enum ssh_phase phase)
 void ssh_link_leave_login_limit(struct ssh_link *link)
 {
     deadline_clear(deadlines_of(link), &link->patience);
-    login_limit_leave(&link->turn);
+    login_limit_leave(&link->slot);
 }
 
 static void close_connection(struct ssh_link *link)
@@ -247,10 +247,10 @@ static void try_address(struct ssh_link *link)
     const struct endpoint *endpoint = link->endpoint;
     bool granted;
 
-    ssh_link_enter(link, SSH_PHASE_TURN);
+    ssh_link_enter(link, SSH_PHASE_SLOT);
     granted = link->via ? login_limit_enter_by_name(limits, link->via, endpoint->hostname, endpoint->port,
-                                                    &link->turn)
-                        : login_limit_enter(limits, link->address->ai_addr, &link->turn);
+                                                    &link->slot)
+                        : login_limit_enter(limits, link->address->ai_addr, &link->slot);
     if (granted) {
         on_granted(link);
     }
@@ -275,7 +275,7 @@ static void on_passage_asked(void *ctx, bool asked)
 {
     struct ssh_link *link = ctx;
 
-    ssh_link_enter(link, asked ? SSH_PHASE_PASSAGE : SSH_PHASE_TURN);
+    ssh_link_enter(link, asked ? SSH_PHASE_PASSAGE : SSH_PHASE_SLOT);
     if (asked) {
         link->lost_ms = lost_ms(link);
         deadline_set(deadlines_of(link), &link->patience, PATIENCE_MS);
@@ -367,12 +367,12 @@ void ssh_link_dial(struct ssh_link *link)
                                      .ctx = link,
                                      .host = endpoint->hostname,
                                      .port = endpoint->port};
-    link->turn.granted = on_granted;
-    link->turn.ctx = link;
+    link->slot.granted = on_granted;
+    link->slot.ctx = link;
     arm(&link->limit, on_limit, link);
     arm(&link->patience, on_patience, link);
     link->left_ms = connect_ms(link);
-    link->phase = SSH_PHASE_TURN; /* no time passes in this phase */
+    link->phase = SSH_PHASE_SLOT; /* no time passes in this phase */
     if (endpoint->jump) {         /* the jump host looks up the name */
         link->via = endpoint_login_key(endpoint->jump);
         try_address(link);

@@ -5,7 +5,7 @@
 
 static const struct ssh_phase_row rows[SSH_PHASES] = {
     [SSH_PHASE_LOOKUP] = {"lookup", SSH_LIMIT_CONNECT, &kind_name_not_resolved, "the name was not resolved"},
-    [SSH_PHASE_TURN] = {"turn", SSH_LIMIT_NONE, NULL, NULL},
+    [SSH_PHASE_SLOT] = {"login slot", SSH_LIMIT_NONE, NULL, NULL},
     [SSH_PHASE_PASSAGE] = {"passage", SSH_LIMIT_CONNECT, &kind_timed_out,
                            "the jump host has not connected to it"},
     [SSH_PHASE_CONNECT] = {"connect", SSH_LIMIT_ADDRESS, &kind_timed_out, "no answer"},

@@ -10,7 +10,7 @@
 
 enum ssh_phase {
     SSH_PHASE_LOOKUP,       /* the name is being resolved */
-    SSH_PHASE_TURN,         /* waits for a login turn, or for room on its jump host */
+    SSH_PHASE_SLOT,         /* waits for a login slot, or for room on its jump host */
     SSH_PHASE_PASSAGE,      /* the jump host connects to the host */
     SSH_PHASE_CONNECT,      /* to one address */
     SSH_PHASE_GREETING,     /* until the first byte of the server */

@@ -53,13 +53,13 @@ struct ssh_link {
     void *owner;
     struct lookup *lookup;
     struct addrinfo *addresses, *address; /* all of them, and the current one */
-    struct login_turn turn;
+    struct login_slot slot;
     enum ssh_phase phase;     /* changed by ssh_link_enter alone */
     int64_t phase_began_ms;   /* of the loop's clock */
     uint64_t left_ms;         /* of the connect time, when the phase began */
     uint64_t pause_ms;        /* of SSH_PHASE_RETRY */
     struct deadline limit;    /* of the phase */
-    struct deadline patience; /* until a silent server no longer occupies a login turn */
+    struct deadline patience; /* until a silent server no longer occupies a login slot */
     unsigned tries;           /* connections that ended before the key exchange */
     struct error trouble;     /* of the address that got furthest */
     struct ssh_connection *connection;

@@ -71,10 +71,10 @@ static void test_a_command_goes_inside(void **state)
 static void test_questions_about_containers(void **state)
 {
     (void)state;
-    AUTO_NODE_CALL struct node_call look = NODE_CALL_INIT, up = NODE_CALL_INIT, down = NODE_CALL_INIT;
+    AUTO_NODE_CALL struct node_call inspect = NODE_CALL_INIT, up = NODE_CALL_INIT, down = NODE_CALL_INIT;
     AUTO_STRLIST struct strlist words = STRLIST_INIT, env = STRLIST_INIT;
-    node_request_container_look(&container, "img:1", NONCE, &look);
-    assert_true(holds(&look, "\nmt_image='img:1'\n"));
+    node_request_container_inspect(&container, "img:1", NONCE, &inspect);
+    assert_true(holds(&inspect, "\nmt_image='img:1'\n"));
     strlist_add(&words, "-dit");
     strlist_add(&words, "--volume=/a b:/c");
     strlist_add(&env, "A=it's");

@@ -150,9 +150,9 @@ static void test_checks_exec_nothing(void **state)
     env_set(&values, "master_port", "7", NULL);
     env_set(&values, "text", "it's", NULL);
     const struct node_job job = {.argv = &argv, .env = &env, .env_mode = NODE_ENV_CLEAN};
-    const struct node_look look = {.program = "train.py", .interpreter = "python3"};
+    const struct node_probe probe = {.program = "train.py", .interpreter = "python3"};
     const struct node_check_options options = {
-        .look = &look, .lanes = "/port:30", .own = "earlier", .parts = &parts, .values = &values};
+        .probe = &probe, .lanes = "/port:30", .own = "earlier", .parts = &parts, .values = &values};
     node_request_check(&target, &job, &options, N, &call);
     check_frame_of_script(&call);
     check_runs_here(&call);

@@ -20,8 +20,8 @@ static void test_statuses(void **state)
     } cases[] = {
         {200, NOTIFY_DELIVERED}, {204, NOTIFY_DELIVERED}, {299, NOTIFY_DELIVERED}, {301, NOTIFY_GIVE_UP},
         {304, NOTIFY_GIVE_UP},   {400, NOTIFY_GIVE_UP},   {401, NOTIFY_GIVE_UP},   {404, NOTIFY_GIVE_UP},
-        {408, NOTIFY_AGAIN},     {410, NOTIFY_GIVE_UP},   {429, NOTIFY_AGAIN},     {500, NOTIFY_AGAIN},
-        {503, NOTIFY_AGAIN},     {599, NOTIFY_AGAIN},     {600, NOTIFY_GIVE_UP},   {100, NOTIFY_GIVE_UP},
+        {408, NOTIFY_RETRY},     {410, NOTIFY_GIVE_UP},   {429, NOTIFY_RETRY},     {500, NOTIFY_RETRY},
+        {503, NOTIFY_RETRY},     {599, NOTIFY_RETRY},     {600, NOTIFY_GIVE_UP},   {100, NOTIFY_GIVE_UP},
     };
     FOR_ROWS(i, cases, NULL) {
         AUTO_STR struct str why = STR_INIT;
@@ -59,7 +59,7 @@ static void test_an_old_event_is_given_up(void **state)
 {
     (void)state;
     AUTO_STR struct str why = STR_INIT;
-    assert_int_equal(judge(500, 0, 1, 599000, &why).what, NOTIFY_AGAIN);
+    assert_int_equal(judge(500, 0, 1, 599000, &why).what, NOTIFY_RETRY);
     assert_int_equal(judge(500, 0, 1, 599001, &why).what, NOTIFY_GIVE_UP);
     assert_int_equal(judge(200, 0, 1, 700000, &why).what, NOTIFY_DELIVERED);
 }
@@ -68,8 +68,8 @@ static void test_network_errors_and_redirects(void **state)
 {
     (void)state;
     AUTO_STR struct str why = STR_INIT;
-    struct http_answer answer = {.problem = "it did not answer in time", .again = true, .body = ""};
-    assert_int_equal(notify_judge(&answer, &notify_json, &limits, 1, 0, &why).what, NOTIFY_AGAIN);
+    struct http_answer answer = {.problem = "it did not answer in time", .retryable = true, .body = ""};
+    assert_int_equal(notify_judge(&answer, &notify_json, &limits, 1, 0, &why).what, NOTIFY_RETRY);
     assert_string_equal(str_text(&why), "it did not answer in time");
     answer = (struct http_answer){.problem = "its certificate is not trusted", .body = ""};
     assert_int_equal(notify_judge(&answer, &notify_json, &limits, 1, 0, &why).what, NOTIFY_GIVE_UP);
@@ -86,7 +86,7 @@ static void test_a_format_may_refuse_a_good_status(void **state)
     AUTO_STR struct str why = STR_INIT;
     const char *limited = "{\"code\":11232,\"msg\":\"frequency limited\"}";
     struct http_answer answer = {.status = 200, .body = limited, .body_len = strlen(limited)};
-    assert_int_equal(notify_judge(&answer, &notify_feishu, &limits, 1, 0, &why).what, NOTIFY_AGAIN);
+    assert_int_equal(notify_judge(&answer, &notify_feishu, &limits, 1, 0, &why).what, NOTIFY_RETRY);
     answer.body = "{\"code\":19001}";
     answer.body_len = strlen(answer.body);
     assert_int_equal(notify_judge(&answer, &notify_feishu, &limits, 1, 0, &why).what, NOTIFY_GIVE_UP);

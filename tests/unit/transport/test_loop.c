@@ -1,4 +1,4 @@
-/* The small parts the transports share: deadlines on one timer, turns for handshakes, name look-ups, signal
+/* The small parts the transports share: deadlines on one timer, slots for logins, name look-ups, signal
  * names. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -242,7 +242,7 @@ static void test_chatter(void **state)
     end_loop(&loop, &all);
 }
 
-/* --- turns --- */
+/* --- login slots --- */
 
 static void on_granted(void *ctx)
 {
@@ -257,38 +257,38 @@ static struct sockaddr_in make_address(const char *text, unsigned port)
     return address;
 }
 
-static bool enter(struct login_limits *limits, const char *text, unsigned port, struct login_turn *turn,
+static bool enter(struct login_limits *limits, const char *text, unsigned port, struct login_slot *slot,
                   bool *granted)
 {
     struct sockaddr_in address = make_address(text, port);
 
-    turn->granted = on_granted;
-    turn->ctx = granted;
-    return login_limit_enter(limits, (struct sockaddr *)&address, turn);
+    slot->granted = on_granted;
+    slot->ctx = granted;
+    return login_limit_enter(limits, (struct sockaddr *)&address, slot);
 }
 
-static void test_turns(void **state)
+static void test_slots(void **state)
 {
     struct login_limits limits = {0};
-    struct login_turn turns[LOGIN_LIMIT + 3] = {{0}}, other = {0}, loopback = {0};
+    struct login_slot slots[LOGIN_LIMIT + 3] = {{0}}, other = {0}, loopback = {0};
     bool granted[LOGIN_LIMIT + 3] = {false}, ignored = false;
 
     (void)state;
     for (int i = 0; i < LOGIN_LIMIT + 3; i++) {
-        assert_int_equal(enter(&limits, "10.0.0.1", 22, &turns[i], &granted[i]), i < LOGIN_LIMIT);
+        assert_int_equal(enter(&limits, "10.0.0.1", 22, &slots[i], &granted[i]), i < LOGIN_LIMIT);
     }
     assert_true(enter(&limits, "10.0.0.1", 2222, &other, &ignored));
-    login_limit_leave(&turns[LOGIN_LIMIT]); /* from the queue */
-    login_limit_leave(&turns[0]);
+    login_limit_leave(&slots[LOGIN_LIMIT]); /* from the queue */
+    login_limit_leave(&slots[0]);
     assert_false(granted[LOGIN_LIMIT]);
     assert_true(granted[LOGIN_LIMIT + 1]);
     assert_false(granted[LOGIN_LIMIT + 2]);
-    login_limit_leave(&turns[0]); /* nothing to give back */
+    login_limit_leave(&slots[0]); /* nothing to give back */
     assert_false(granted[LOGIN_LIMIT + 2]);
-    login_limit_leave(&turns[1]);
+    login_limit_leave(&slots[1]);
     assert_true(granted[LOGIN_LIMIT + 2]);
     for (int i = 2; i < LOGIN_LIMIT + 3; i++) {
-        login_limit_leave(&turns[i]);
+        login_limit_leave(&slots[i]);
     }
     login_limit_leave(&other);
     assert_true(list_is_empty(&limits.limits));
@@ -296,19 +296,19 @@ static void test_turns(void **state)
 }
 
 /* All of 127/8 is this machine. */
-static void test_turns_of_loopback(void **state)
+static void test_slots_of_loopback(void **state)
 {
     struct login_limits limits = {0};
-    struct login_turn turns[LOGIN_LIMIT + 1] = {{0}};
+    struct login_slot slots[LOGIN_LIMIT + 1] = {{0}};
     bool granted = false;
 
     (void)state;
     for (int i = 0; i <= LOGIN_LIMIT; i++) {
         AUTO_FREE char *text = xasprintf("127.0.%d.1", i);
-        assert_int_equal(enter(&limits, text, 22, &turns[i], &granted), i < LOGIN_LIMIT);
+        assert_int_equal(enter(&limits, text, 22, &slots[i], &granted), i < LOGIN_LIMIT);
     }
     for (int i = LOGIN_LIMIT; i >= 0; i--) {
-        login_limit_leave(&turns[i]);
+        login_limit_leave(&slots[i]);
     }
     assert_true(list_is_empty(&limits.limits));
 }
@@ -452,7 +452,7 @@ int main(void)
         cmocka_unit_test(test_order),   cmocka_unit_test(test_many),
         cmocka_unit_test(test_busy),    cmocka_unit_test(test_between_runs),
         cmocka_unit_test(test_stopped), cmocka_unit_test(test_chatter),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_turns_of_loopback),
+        cmocka_unit_test(test_slots),   cmocka_unit_test(test_slots_of_loopback),
         cmocka_unit_test(test_pauses),  cmocka_unit_test(test_lookups),
         cmocka_unit_test(test_numeric), cmocka_unit_test(test_signal_names),
         cmocka_unit_test(test_table),
