@@ -191,9 +191,9 @@ void node_removal_release(struct node_removal *removal);
 
 /*
  * A watch's messages as they come in. node_watch_take gives one message after the other: 1 with an
- * observation (release it) or a beat (is_beat; only log_size is set), 0 when all bytes are taken and no whole
- * message has come yet, -1 with err as above (after more than 256 KiB without a message, too). bytes and len
- * move on to what is left.
+ * observation or a beat (is_beat; only log_size and GPUs are set), which is to be released, 0 when all bytes
+ * are taken and no whole message has come yet, -1 with err as above (after more than 256 KiB without a
+ * message, too). bytes and len move on to what is left.
  */
 struct node_watch {
     char nonce[40];

@@ -121,7 +121,8 @@ struct node_stop_options {
 
 /* A watch: an observation at once and whenever it would differ, and in between a beat. */
 struct node_watch_options {
-    unsigned beat_s;     /* pause between two beats; 0: 10 */
+    unsigned beat_s; /* pause between two beats; 0: 10 */
+    unsigned gpus_s; /* pause between two questions to nvidia-smi, where there is one; 0: it is not asked */
     unsigned patience_s; /* a message that is not taken for so long ends the watch; 0: 300 */
 };
 

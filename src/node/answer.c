@@ -306,6 +306,13 @@ static int read_life(const struct facts *facts, enum node_life *out, struct erro
                      value ? value : "nothing");
 }
 
+void node_observation_take_gpus(const struct facts *facts, struct node_observation *out)
+{
+    node_gpus_parse(facts_text(facts, "gpus"), &out->gpus);
+    out->own_gpus = facts_copy(facts, "gpus_own");
+    node_gpus_set_own(&out->gpus, out->own_gpus);
+}
+
 static int fill_observation(const struct facts *facts, struct node_observation *out, struct error *err)
 {
     out->rebooted = facts_is_set(facts, "rebooted");
@@ -334,9 +341,7 @@ static int fill_observation(const struct facts *facts, struct node_observation *
     out->unproven = facts_copy(facts, "unproven");
     out->scanned = !out->unproven && scan_is_whole(facts);
     out->never_ran = out->life == NODE_LIFE_EXITED && facts_text(facts, "setup_line");
-    node_gpus_parse(facts_text(facts, "gpus"), &out->gpus);
-    out->own_gpus = facts_copy(facts, "gpus_own");
-    node_gpus_set_own(&out->gpus, out->own_gpus);
+    node_observation_take_gpus(facts, out);
     return read_processes(facts, "leftover", &out->leftovers, err);
 }
 

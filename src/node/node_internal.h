@@ -49,6 +49,9 @@ void node_inner_from_facts(const struct facts *facts, struct strlist *out);
 /* A watch's observation; release it whatever came back. */
 int node_observation_from_facts(const struct facts *facts, struct node_observation *out, struct error *err);
 
+/* What nvidia-smi shows, of an observation or a beat. */
+void node_observation_take_gpus(const struct facts *facts, struct node_observation *out);
+
 /* Fields "error" and "detail" as an error of the kinds answer.h names; 0 when there are none. */
 int node_facts_check(const struct facts *facts, struct error *err);
 

@@ -201,13 +201,15 @@ void node_request_observe(const struct node_target *target, const struct node_ob
 void node_request_watch(const struct node_target *target, const struct node_watch_options *options,
                         const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",    "17-write", "20-proc", "22-scan",
-                                        "25-place", "50-observe", "55-watch", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "17-write", "20-proc",
+                                        "22-scan",  "25-place", "29-limit", "50-observe",
+                                        "55-watch", "90-main",  NULL};
 
     begin(out, target, "watch", nonce);
     set_flag(&out->input, "want_leftovers", false);
     set_flag(&out->input, "want_gpus", false);
     set_number(&out->input, "beat", options->beat_s != 0 ? options->beat_s : 10);
+    set_number(&out->input, "gpus_every", options->gpus_s);
     set_number(&out->input, "patience", options->patience_s != 0 ? options->patience_s : 300);
     set_number(&out->input, "poll_every", 1);
     finish(out, parts);

@@ -23,7 +23,9 @@ void node_watch_release(struct node_watch *watch)
     *watch = (struct node_watch){0};
 }
 
-static int take_beat(const char *value, size_t len, struct node_observation *out, struct error *err)
+/* Facts that came since the last message go with the beat: what nvidia-smi shows. */
+static int take_beat(const char *value, size_t len, const struct facts *facts, struct node_observation *out,
+                     struct error *err)
 {
     AUTO_FREE char *text = xstrndup(value, len);
     uint64_t size = 0;
@@ -32,6 +34,7 @@ static int take_beat(const char *value, size_t len, struct node_observation *out
         return error_set(err, &kind_node_answer, "the node's heartbeat says '%s'", text);
     }
     *out = (struct node_observation){.status = -1, .log_size = size};
+    node_observation_take_gpus(facts, out);
     return 1;
 }
 
@@ -44,8 +47,9 @@ static int take_frame(struct node_watch *watch, struct node_observation *out, bo
 
     if (len > 5 && memcmp(frame, "beat=", 5) == 0) {
         *is_beat = true;
+        int taken = take_beat(frame + 5, len - 5, &watch->facts, out, err);
         facts_release(&watch->facts);
-        return take_beat(frame + 5, len - 5, out, err);
+        return taken;
     }
     int result = node_facts_add(&watch->facts, frame, len, "end", err);
     if (result == 1 && node_observation_from_facts(&watch->facts, out, err) != 0) {

@@ -177,6 +177,13 @@ static void add_gpu(struct run_node *node, const struct node_gpu *gpu)
     *(gpu->own ? &node->gpus_len : &node->gpus_others) += 1;
 }
 
+void judge_own_gpus(const struct run_node *node, struct node_observation *seen)
+{
+    if (!seen->own_gpus) {
+        node_gpus_set_own(&seen->gpus, node->host.gpus);
+    }
+}
+
 void judge_gpus(struct run_node *node, const struct node_gpus *gpus)
 {
     free(node->gpus);

@@ -18,6 +18,9 @@ void judge_set_reason(struct run_node *node, const char *format, ...) __attribut
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt);
 
+/* Which of the GPUs are the job's: gpus= of the host list decides where the node could not say. */
+void judge_own_gpus(const struct run_node *node, struct node_observation *seen);
+
 /* What nvidia-smi showed there just now. */
 void judge_gpus(struct run_node *node, const struct node_gpus *gpus);
 

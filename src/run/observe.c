@@ -42,9 +42,7 @@ static int observe_take(void *ctx, size_t node, const char *bytes, size_t len, c
         policy_note_clock(&round->run->nodes[node], seen.uptime_ms, clock_real_ms(), seen.rebooted);
         judge_note_stop(round->run, &round->run->nodes[node]);
         judge_observation(&round->run->nodes[node], &seen, round->run->id, round->run->attempt);
-        if (!seen.own_gpus) { /* gpus= of the host list decides */
-            node_gpus_set_own(&seen.gpus, round->run->nodes[node].host.gpus);
-        }
+        judge_own_gpus(&round->run->nodes[node], &seen);
         judge_gpus(&round->run->nodes[node], &seen.gpus);
     }
     node_observation_release(&seen);

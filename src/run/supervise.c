@@ -130,6 +130,7 @@ static void refresh_progress(struct supervise_loop *loop, bool now)
     if (now || clock_mono_ms() >= loop->progress_ms) {
         run_read_progress(&loop->set, loop->run);
         loop->progress_ms = clock_mono_ms() + PROGRESS_MS;
+        run_samples_note_training(&loop->samples, loop->context->store, loop->run);
     }
 }
 
@@ -490,6 +491,7 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
         return act(loop, &decision, err);
     }
     refresh_progress(loop, !run_has_open_node(run));
+    run_samples_note_gpus(&loop->samples, loop->context->store, run, loop->watchers);
     if (!run_has_open_node(run)) {
         supervise_explain(loop);
         bool failed = run_first_failure(run) >= 0 && run->policy.on_failure != POLICY_KEEP;

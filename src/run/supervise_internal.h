@@ -8,6 +8,7 @@
 
 #include "cleanup_pings_internal.h"
 #include "node_set_internal.h"
+#include "samples_internal.h"
 #include "tails_internal.h"
 #include "watchers_internal.h"
 
@@ -35,6 +36,7 @@ struct supervise_loop {
     bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
     bool explained;        /* the reason is the root cause */
     bool heard;            /* of the failure of a node: the others need not be waited for, or were */
+    struct samples_writer samples;
     int64_t progress_ms;   /* not before: the next look at how far the training is */
     int64_t hear_until_ms; /* so long they are waited for; 0: nothing has failed */
     bool no_restart;       /* as in policy_view, for the failure that was explained */

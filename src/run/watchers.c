@@ -9,11 +9,14 @@
 #include "node/answer.h"
 #include "node_set_internal.h"
 #include "node_target_internal.h"
+#include "samples_internal.h"
 #include "test_crash_internal.h"
 #include "watchers_internal.h"
 
 #define MISSED_BEATS 3
 #define MISSED_MS    5000 /* beyond the beats, for a busy node or a slow line */
+#define GPUS_S       30   /* between two questions to nvidia-smi */
+#define GPUS_OLD_MS  (3 * GPUS_S * 1000)
 
 struct watcher {
     struct watchers *watchers;
@@ -29,6 +32,8 @@ struct watcher {
     struct node_observation seen; /* the last one, when has_seen */
     int64_t seen_real_ms;         /* when it came, epoch */
     struct error why;             /* of the silence */
+    struct gpu_sample gpus;       /* as last said */
+    int64_t gpus_ms;              /* monotonic, when that came; 0: never */
 };
 
 struct watchers {
@@ -64,6 +69,17 @@ static void note_log(struct watcher *watcher, uint64_t size)
     }
 }
 
+static void take_beat(struct watcher *watcher, struct node_observation *seen)
+{
+    note_log(watcher, seen->log_size);
+    if (seen->gpus.known) {
+        judge_own_gpus(&watcher->watchers->run->nodes[watcher->node], seen);
+        watcher->gpus = run_sample_gpus(&seen->gpus);
+        watcher->gpus_ms = now_ms(watcher->watchers);
+    }
+    node_observation_release(seen);
+}
+
 static void take_observation(struct watcher *watcher, struct node_observation *seen)
 {
     if (watcher->has_seen) {
@@ -94,7 +110,7 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
         watcher->heard_ms = now_ms(watcher->watchers);
         ask_begun(&watcher->ask);
         if (is_beat) {
-            note_log(watcher, seen.log_size);
+            take_beat(watcher, &seen);
         } else {
             take_observation(watcher, &seen);
         }
@@ -134,7 +150,7 @@ static bool on_build(void *ctx, const char *nonce, struct node_call *call)
     struct watcher *watcher = ctx;
     struct watchers *watchers = watcher->watchers;
     const struct node_target target = run_node_target(watchers->run, watcher->node);
-    const struct node_watch_options options = {.beat_s = watchers->beat_s};
+    const struct node_watch_options options = {.beat_s = watchers->beat_s, .gpus_s = GPUS_S};
     node_watch_release(&watcher->answer);
     node_watch_init(&watcher->answer, nonce);
     node_request_watch(&target, &options, nonce, call);
@@ -261,6 +277,19 @@ void watchers_apply(struct watchers *watchers, struct run *run)
     for (size_t i = 0; i < watchers->len; i++) {
         apply(&watchers->items[i], run);
     }
+}
+
+bool watchers_gpus(const struct watchers *watchers, struct gpu_sample *out)
+{
+    int64_t now = now_ms(watchers);
+    bool any = false;
+    for (size_t i = 0; i < watchers->len; i++) {
+        const struct watcher *watcher = &watchers->items[i];
+        bool fresh = watcher->gpus_ms != 0 && now - watcher->gpus_ms < GPUS_OLD_MS;
+        out[i] = fresh ? watcher->gpus : GPU_SAMPLE_NONE;
+        any = any || fresh;
+    }
+    return any;
 }
 
 const int64_t *watchers_silent_since(const struct watchers *watchers)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/samples.h"
 #include "node_set_internal.h"
 
 struct watchers;
@@ -34,6 +35,10 @@ bool watchers_have_news(const struct watchers *watchers);
 
 /* Put what has come into run, of which the node set's nodes are. */
 void watchers_apply(struct watchers *watchers, struct run *run);
+
+/* The GPUs of each node as it last said, unless that is long ago: one a node. False: nothing is known of any.
+ */
+bool watchers_gpus(const struct watchers *watchers, struct gpu_sample *out);
 
 /* One a node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know. */
 const int64_t *watchers_silent_since(const struct watchers *watchers);

@@ -167,6 +167,8 @@ static void take_other(struct options *w, const char *key, const char *value)
         w->watch.beat_s = (unsigned)number(value);
     } else if (strcmp(key, "patience") == 0) {
         w->watch.patience_s = (unsigned)number(value);
+    } else if (strcmp(key, "gpus_every") == 0) {
+        w->watch.gpus_s = (unsigned)number(value);
     } else {
         fprintf(stderr, "unknown '%s'\n", key);
         exit(2);

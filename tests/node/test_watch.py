@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from urllib.parse import unquote
 
 from conftest import NONCE, alive, stat_fields, wait_for
 
@@ -11,8 +12,8 @@ from conftest import NONCE, alive, stat_fields, wait_for
 class Watch:
     """A watch and the frames it has sent."""
 
-    def __init__(self, node, **values):
-        self.process = node.popen("watch", **values)
+    def __init__(self, node, env=None, **values):
+        self.process = node.popen("watch", env, **values)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.bytes = b""
 
@@ -175,4 +176,93 @@ def test_costs_little_at_rest(dash):
     wait_for(lambda: sum(f.startswith("beat=") for f in watch.frames()) >= 1, 15, "a beat")
     used = (children_ticks(watch.process.pid) - before) / os.sysconf("SC_CLK_TCK")
     assert used / (time.monotonic() - begun) < 0.01  # ticks are coarse; the aim is half of it
+    watch.close()
+
+
+SMI = """#!/bin/sh
+echo . >>{calls}
+{first}
+case $* in
+*uuid*) printf '%s\\n' '0, GPU-a' '1, GPU-b' ;;
+*) printf '%s\\n' '0, 96, 61440, 143771' '1, 7, 2048, 143771' ;;
+esac
+"""
+
+
+def fake_gpus(node, first=""):
+    """nvidia-smi of two GPUs. Returns the file in which its calls are counted."""
+    folder = os.path.join(node.home, "bin")
+    os.mkdir(folder)
+    calls = os.path.join(node.home, "calls")
+    with open(os.path.join(folder, "nvidia-smi"), "w", encoding="ascii") as f:
+        f.write(SMI.format(calls=calls, first=first))
+    os.chmod(f.name, 0o755)
+    node.path = folder + ":" + node.path
+    return calls
+
+
+def count(path):
+    return os.path.getsize(path) // 2 if os.path.exists(path) else 0
+
+
+def test_gpus_go_with_a_beat(node):
+    calls = fake_gpus(node)
+    node.start("sleep", "600", values=["CUDA_VISIBLE_DEVICES=1"])
+    watch = Watch(node, beat=1, gpus_every=2)
+    frames = wait_for(lambda: [f for f in watch.frames() if f.startswith("gpus")][:2], 10, "what the GPUs do")
+    assert [unquote(frame).strip() for frame in frames] == ["gpus=0, 96, 61440, 143771\n1, 7, 2048, 143771", "gpus_own= 1"]
+    at = [f.partition("=")[0] for f in watch.frames()]
+    assert at[at.index("gpus"):][:3] == ["gpus", "gpus_own", "beat"]
+    wait_for(lambda: sum(f.startswith("gpus=") for f in watch.frames()) >= 3, 15, "three of them")
+    assert sum(f.startswith("beat=") for f in watch.frames()) > 3
+    assert count(calls) <= sum(f.startswith("beat=") for f in watch.frames()) // 2 + 2
+    watch.close()
+
+
+def test_gpus_are_not_asked_for_unless_wanted(node):
+    calls = fake_gpus(node)
+    node.start("sleep", "600")
+    watch = Watch(node, beat=1)
+    wait_for(lambda: sum(f.startswith("beat=") for f in watch.frames()) >= 3, 15, "beats")
+    assert count(calls) == 0
+    watch.close()
+
+
+def test_an_nvidia_smi_that_hangs_holds_up_nothing(node):
+    calls = fake_gpus(node, "exec sleep 60")
+    go = os.path.join(node.artifacts, "go")
+    node.start("sh", "-c", 'until [ -e "$0" ]; do sleep 0.2; done', go)
+    watch = Watch(node, beat=1, gpus_every=1)
+    wait_for(lambda: count(calls) == 1, 10, "the first call")
+    begun, beats = time.monotonic(), sum(f.startswith("beat=") for f in watch.frames())
+    wait_for(lambda: sum(f.startswith("beat=") for f in watch.frames()) > beats, 10, "a beat")
+    with open(go, "w", encoding="ascii"):
+        pass
+    watch.wait("life=exited")
+    assert watch.wait_end() == 0 and time.monotonic() - begun < 30
+    watch.close()
+
+
+def test_an_nvidia_smi_that_fails_is_left_alone(node):
+    calls = fake_gpus(node, "echo no devices were found; exit 6")
+    node.start("sleep", "600")
+    watch = Watch(node, beat=1, gpus_every=1)
+    wait_for(lambda: count(calls) == 3, 15, "three calls")
+    beats = sum(f.startswith("beat=") for f in watch.frames())
+    wait_for(lambda: sum(f.startswith("beat=") for f in watch.frames()) >= beats + 4, 15, "more beats")
+    assert count(calls) == 3
+    assert not [f for f in watch.frames() if f.startswith("gpus")]
+    watch.close()
+
+
+def test_gpus_leave_no_files(dash):
+    fake_gpus(dash)
+    temp = os.path.join(dash.home, "temp")
+    os.mkdir(temp)
+    dash.start("sleep", "3")
+    watch = Watch(dash, {"TMPDIR": temp}, beat=1, gpus_every=1)
+    wait_for(lambda: [f for f in watch.frames() if f.startswith("gpus=")], 10, "what the GPUs do")
+    assert os.listdir(temp)
+    assert watch.wait_end() == 0
+    assert not os.listdir(temp)
     watch.close()

@@ -49,7 +49,7 @@ mt_kill_sessions_below() { # PID of a child of this shell: the sessions its chil
 # The facts of a status: own files go with the script, no answer in time is no answer.
 mt_observe_gpus() {
     command -v nvidia-smi >/dev/null || return 0
-    mt_tmp=$(mktemp -d 2>/dev/null) || return 0
+    [ -n "$mt_tmp" ] || mt_tmp=$(mktemp -d 2>/dev/null) || return 0
     trap 'exit 1' HUP INT TERM
     mt_run_limited 5 "$mt_tmp/gpus" "$(command -v setsid)" nvidia-smi \
         --query-gpu=index,utilization.gpu,memory.used,memory.total --format=csv,noheader,nounits

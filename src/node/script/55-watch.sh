@@ -2,6 +2,7 @@
 # The watch: how the run is here, said at once, again whenever that changes, and in between, every mt_beat seconds,
 # that it lives and how long its log is. A look costs no process but the pause before it. The watch ends when the
 # run's end here has been said, when its reader is gone, and when it could not write for mt_patience seconds.
+# While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it.
 
 # What would be told apart without an observation -> mt_phase
 mt_watch_phase() {
@@ -47,7 +48,46 @@ mt_watch_beat() {
     # shellcheck disable=SC2012,SC2046 # the length is the fifth word, whatever the name holds
     [ ! -f "$mt_log" ] || set -- $(ls -ln "$mt_log" 2>/dev/null)
     [ $# -lt 5 ] || mt_size=$5
-    mt_watch_say "@@$mt_nonce beat=$mt_size"
+    mt_watch_take_gpus
+    mt_watch_say "$mt_gpus_text
+@@$mt_nonce beat=$mt_size"
+    mt_gpus_text=
+}
+
+# nvidia-smi may hang: a process of its own asks it, and what it says goes with the next beat. When it fails three
+# times in a row it is not asked again.
+mt_watch_ask_gpus() {
+    [ "$mt_clock" -ge "$mt_gpus_at" ] && [ "$mt_phase" = running ] && [ -z "$mt_gpus_job" ] || return 0
+    mt_gpus_at=$((mt_clock + mt_gpus_every * 100))
+    if [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_failed" -ge 3 ] || ! command -v nvidia-smi >/dev/null; then
+        mt_gpus_at=$((mt_clock + 100000000))
+        return 0
+    fi
+    if [ -z "$mt_tmp" ]; then
+        trap 'exit 1' HUP INT TERM
+        mt_tmp=$(mktemp -d 2>/dev/null) || return 0
+    fi
+    rm -f "$mt_tmp/facts"
+    (
+        mt_load_roots "$mt_base"
+        mt_observe_gpus >"$mt_tmp/facts.part"
+        case $(cat "$mt_tmp/gpus.code" 2>/dev/null) in
+        0) mv "$mt_tmp/facts.part" "$mt_tmp/facts" ;;
+        esac
+    ) </dev/null >/dev/null 2>&1 &
+    mt_gpus_job=$!
+}
+
+# What it said, when it is done -> mt_gpus_text
+mt_watch_take_gpus() {
+    [ -n "$mt_gpus_job" ] || return 0
+    ! mt_stat "$mt_gpus_job" || [ "$mt_st_state" = Z ] || return 0
+    wait "$mt_gpus_job"
+    mt_gpus_job=
+    mt_gpus_failed=$((mt_gpus_failed + 1))
+    [ -f "$mt_tmp/facts" ] || return 0
+    mt_gpus_failed=0
+    mt_gpus_text=$(cat "$mt_tmp/facts")
 }
 
 # Say how the run is -> mt_over: nothing will change any more
@@ -78,6 +118,7 @@ mt_verb_watch() {
     mt_stat "$$"
     mt_parent=$mt_st_ppid
     mt_size='' mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0 mt_observe_at=0
+    mt_gpus_text='' mt_gpus_job='' mt_gpus_at=0 mt_gpus_failed=0
     while :; do
         mt_read_clock
         if [ "$mt_clock" -ge "$mt_next_beat" ]; then
@@ -93,6 +134,7 @@ mt_verb_watch() {
             mt_said=$mt_phase
             mt_watch_observe
         fi
+        [ -n "$mt_over" ] || mt_watch_ask_gpus
         mt_watch_write
         [ -z "$mt_over" ] || [ -n "$mt_writer$mt_unsaid" ] || break
         mt_pause "$mt_poll_every"

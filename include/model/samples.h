@@ -1,0 +1,104 @@
+/*
+ * Samples of a run over time, as its supervisor keeps them: how far the training is, and how busy the GPUs of
+ * each node are. A series has a bound in bytes: when it is reached, neighbours are merged and later samples
+ * are taken half as often, so that a series covers the whole run at one resolution. Pure values and pure
+ * functions.
+ *
+ * A file is a header line "mtlaunch samples FORMAT KIND STEP_MS" and frames: length and checksum of the
+ * payload (4 bytes each, little endian), payload. What stands behind the last whole frame was cut off by a
+ * crash.
+ */
+#ifndef MTLAUNCH_MODEL_SAMPLES_H
+#define MTLAUNCH_MODEL_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "model/progress.h"
+
+#define SAMPLES_FORMAT 1
+
+enum samples_kind { SAMPLES_TRAINING, SAMPLES_GPUS, SAMPLES_KINDS };
+
+enum sample_number {
+    SAMPLE_LOSS,
+    SAMPLE_STEP_TIME, /* seconds */
+    SAMPLE_SAMPLES,   /* a second, of all processes */
+    SAMPLE_TOKENS,    /* a second, of all processes */
+    SAMPLE_TFLOPS,    /* of a GPU */
+    SAMPLE_NUMBERS
+};
+
+#define SAMPLE_PERCENT_UNKNOWN 255
+#define SAMPLE_MEMORY_UNKNOWN  UINT16_MAX
+#define SAMPLE_MEMORY_UNIT     ((int64_t)16 << 20)
+
+/* The GPUs of a node that its job uses, taken together. */
+struct gpu_sample {
+    uint8_t utilization_mean, utilization_max; /* percent, or SAMPLE_PERCENT_UNKNOWN */
+    uint16_t memory_mean, memory_max;          /* of a GPU, in SAMPLE_MEMORY_UNIT, or …_UNKNOWN */
+    uint16_t memory_total;                     /* of the largest GPU */
+};
+
+#define GPU_SAMPLE_NONE                                                                                      \
+    ((struct gpu_sample){SAMPLE_PERCENT_UNKNOWN, SAMPLE_PERCENT_UNKNOWN, SAMPLE_MEMORY_UNKNOWN,              \
+                         SAMPLE_MEMORY_UNKNOWN, SAMPLE_MEMORY_UNKNOWN})
+
+/* SAMPLES_TRAINING has iteration and numbers, SAMPLES_GPUS has nodes. */
+struct sample {
+    int64_t time_ms; /* epoch, the head's clock */
+    unsigned attempt;
+    int64_t iteration;              /* -1: unknown */
+    double numbers[SAMPLE_NUMBERS]; /* NAN: unknown */
+    struct gpu_sample *nodes;       /* one a node in the order of ranks; owned */
+    size_t nodes_len;
+};
+
+struct samples {
+    enum samples_kind kind;
+    int64_t step_ms; /* the least time between two samples */
+    struct sample *items;
+    size_t len, cap;
+};
+
+const char *samples_kind_name(enum samples_kind kind); /* "training", "gpus" */
+int64_t samples_first_step_ms(enum samples_kind kind); /* of a series that has not been thinned */
+
+void samples_release(struct samples *samples);
+/* Append a sample; its nodes are taken over. */
+void samples_add(struct samples *samples, const struct sample *sample);
+
+/* What of progress is kept. */
+struct sample sample_of_progress(const struct training_progress *progress, unsigned attempt, int64_t time_ms);
+
+/* Memory of a sample: bytes, -1 when unknown; and the other way round, rounded up. */
+int64_t gpu_sample_bytes(uint16_t units);
+uint16_t gpu_sample_units(int64_t bytes);
+
+/* The most memory that a GPU of any node used in an attempt (0: in any): bytes, -1: unknown. */
+int64_t samples_peak_memory(const struct samples *samples, unsigned attempt);
+
+/* The header of a file and the bytes of one sample, appended to out. */
+void samples_encode_header(enum samples_kind kind, int64_t step_ms, struct str *out);
+void samples_encode(enum samples_kind kind, const struct sample *sample, struct str *out);
+/* The whole file. */
+void samples_encode_all(const struct samples *samples, struct str *out);
+
+/*
+ * Read a file of a kind into out, which samples_release releases whatever came back. whole: as many bytes
+ * were used; what is behind them is no whole frame. Errors: kind_record_newer, kind_record_damaged (the
+ * header); no bytes at all are no samples.
+ */
+int samples_decode(const char *bytes, size_t len, enum samples_kind kind, struct samples *out, size_t *whole,
+                   struct error *err);
+
+/*
+ * Halve the number of samples and double the step: two neighbours of one attempt and one number of nodes
+ * become one, which has the later time and iteration, the mean of numbers and the larger of maxima. Where
+ * nothing can be merged the older half goes.
+ */
+void samples_thin(struct samples *samples);
+
+#endif
