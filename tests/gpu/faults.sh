@@ -2,6 +2,7 @@
 # What a run on real GPUs says when it breaks: a killed worker, a restart from a checkpoint, memory that runs out, a hang.
 #   bash tests/gpu/faults.sh DEBS MEGATRON PYTHON [OUT] [PYSPY]     as root, in the repository; see README.md
 # OUT keeps logs and answers. PYSPY: a py-spy to take stacks with; without it stacks come from /proc alone.
+# PARTS chooses and orders: hang oom killed resume_z0 resume_z2 (default: all).
 set -u
 . tests/gpu/setup.sh "$1"
 megatron=$2 python=$3 out=${4:-/tmp/gpu/out} pyspy=${5:-}
@@ -32,9 +33,10 @@ worker() { # RUN NODE: the pid of the training process below torchrun
     pgrep -P "$agent" | head -1
 }
 
-say "one rank never joins a collective"
-mkdir -p /tmp/gpu/job
-cat >/tmp/gpu/job/hang.py <<'PY'
+hang() {
+    say "one rank never joins a collective"
+    mkdir -p /tmp/gpu/job
+    cat >/tmp/gpu/job/hang.py <<'PY'
 import os
 import time
 
@@ -60,7 +62,7 @@ def main():
 
 main()
 PY
-cat >/tmp/gpu/job/hang.yaml <<YAML
+    cat >/tmp/gpu/job/hang.yaml <<YAML
 job: hang
 launcher: torchrun
 python: $python
@@ -70,48 +72,66 @@ stall: 20s
 on_stall: stop
 stop: {grace: 10s}
 YAML
-./mtlaunch start /tmp/gpu/job/hang.yaml gpu_hang --hosts 'gpu0 slots=1,gpu1 slots=1' --artifacts /tmp/gpu/artifacts \
-    -e NCCL_NVLS_ENABLE=0 -e NCCL_IB_DISABLE=1 2>&1 | tail -1
-sleep 10
-./mtlaunch stacks gpu_hang ${pyspy:+--py-spy "$pyspy"}
-timeout 150 ./mtlaunch wait gpu_hang 2>&1 | tail -3
-./mtlaunch status gpu_hang | head -8
-./mtlaunch diagnose gpu_hang | tee "$out/hang.diagnose"
-if grep -qE 'rank 1' "$out/hang.diagnose"; then ok "the missing rank is named"; else bad "hang"; fi
-ls -l /tmp/gpu/artifacts/run_state/gpu_hang_node*.fr 2>/dev/null
-say "memory runs out"
-start gpu_oom z1 --set args.train-iters=5 --set args.micro-batch-size=64 --set args.global-batch-size=128 --set args.seq-length=8192 \
-    --set args.max-position-embeddings=8192 --set args.recompute-granularity=null --set args.recompute-method=null \
-    --set args.recompute-num-layers=null --wait --timeout 3m >"$out/oom.log" 2>"$out/oom.err"
-tail -3 "$out/oom.err"
-./mtlaunch diagnose gpu_oom
-if ./mtlaunch status gpu_oom --json | grep -qi 'CUDA out of memory'; then ok "CUDA out of memory is the reason"; else bad "out of memory"; fi
+    ./mtlaunch start /tmp/gpu/job/hang.yaml gpu_hang --hosts 'gpu0 slots=1,gpu1 slots=1' --artifacts /tmp/gpu/artifacts \
+        -e NCCL_NVLS_ENABLE=0 -e NCCL_IB_DISABLE=1 2>&1 | tail -1
+    sleep 10
+    ./mtlaunch stacks gpu_hang ${pyspy:+--py-spy "$pyspy"}
+    timeout 150 ./mtlaunch wait gpu_hang 2>&1 | tail -3
+    ./mtlaunch status gpu_hang | head -8
+    ./mtlaunch diagnose gpu_hang | tee "$out/hang.diagnose"
+    if grep -qE 'rank 1' "$out/hang.diagnose"; then ok "the missing rank is named"; else bad "hang"; fi
+    ls -l /tmp/gpu/artifacts/run_state/gpu_hang_node*.fr 2>/dev/null
+}
 
-say "a worker is killed; the run says why it ended"
-start gpu_killed z1 --set args.train-iters=200 2>&1 | tail -1
-reached gpu_killed 3 || bad "no iteration 3"
-kill -9 "$(worker gpu_killed 1)"
-timeout 120 ./mtlaunch wait gpu_killed 2>&1 | tail -2
-./mtlaunch status gpu_killed | head -8
-if ./mtlaunch status gpu_killed --json | grep -q 'gpu1.*SIGKILL'; then ok "SIGKILL on gpu1 is the reason"; else bad "killed"; fi
+oom() {
+    say "memory runs out"
+    start gpu_oom z1 --set args.train-iters=5 --set args.micro-batch-size=64 --set args.global-batch-size=128 --set args.seq-length=8192 \
+        --set args.max-position-embeddings=8192 --set args.recompute-granularity=null --set args.recompute-method=null \
+        --set args.recompute-num-layers=null --wait --timeout 3m >"$out/oom.log" 2>"$out/oom.err"
+    tail -3 "$out/oom.err"
+    ./mtlaunch diagnose gpu_oom
+    if ./mtlaunch status gpu_oom --json | grep -qi 'CUDA out of memory'; then ok "CUDA out of memory is the reason"; else bad "out of memory"; fi
+}
 
-say "a worker is killed; the run starts again from its checkpoint"
-# shellcheck disable=SC2016 # mtlaunch expands them
-start gpu_resume z0 --set args.train-iters=20 --set args.save-interval=5 \
-    --set 'args.save=${{artifacts}}/checkpoints/${{run}}' --set 'args.load=${{artifacts}}/checkpoints/${{run}}' \
-    --set on_failure=restart --set 'restart={max: 2, backoff: 2s}' 2>&1 | tail -3
-reached gpu_resume 7 || bad "no iteration 7"
-./mtlaunch status gpu_resume
-kill -9 "$(worker gpu_resume 1)"
-timeout 200 ./mtlaunch wait gpu_resume >"$out/resume.wait" 2>&1
-code=$?
-./mtlaunch status gpu_resume
-./mtlaunch logs gpu_resume --node 1 -n all >"$out/resume.log" 2>/dev/null
-first=$(sed -n 's/.* iteration  *\([0-9]*\)\/.*/\1/p' "$out/resume.log" | head -1)
-echo "exit $code, first iteration of the last attempt: ${first:-none}"
-./mtlaunch show gpu_resume --events 2>/dev/null | tail -12
-if [ "$code" = 0 ] && [ "${first:-0}" = 6 ]; then ok "restarted at the saved iteration"; else bad "resume"; tail -5 "$out/resume.log"; fi
+killed() {
+    say "a worker is killed; the run says why it ended"
+    start gpu_killed z1 --set args.train-iters=200 2>&1 | tail -1
+    reached gpu_killed 3 || bad "no iteration 3"
+    kill -9 "$(worker gpu_killed 1)"
+    timeout 120 ./mtlaunch wait gpu_killed 2>&1 | tail -2
+    ./mtlaunch status gpu_killed | head -8
+    if ./mtlaunch status gpu_killed --json | grep -q 'gpu1.*SIGKILL'; then ok "SIGKILL on gpu1 is the reason"; else bad "killed"; fi
+}
 
+resume() { # LEVEL
+    run=gpu_resume_$1
+    say "a worker is killed at level $1; the run starts again from its checkpoint"
+    # shellcheck disable=SC2016 # mtlaunch expands them
+    start "$run" "$1" --set args.train-iters=20 --set args.save-interval=5 \
+        --set 'args.save=${{artifacts}}/checkpoints/${{run}}' --set 'args.load=${{artifacts}}/checkpoints/${{run}}' \
+        --set on_failure=restart --set 'restart={max: 2, backoff: 2s}' 2>&1 | tail -3
+    reached "$run" 7 || bad "no iteration 7"
+    ./mtlaunch status "$run"
+    kill -9 "$(worker "$run" 1)"
+    timeout 200 ./mtlaunch wait "$run" >"$out/$run.wait" 2>&1
+    code=$?
+    ./mtlaunch status "$run"
+    ./mtlaunch logs "$run" --node 1 -n all >"$out/$run.log" 2>/dev/null
+    first=$(sed -n 's/.* iteration  *\([0-9]*\)\/.*/\1/p' "$out/$run.log" | head -1)
+    echo "exit $code, first iteration of the last attempt: ${first:-none}"
+    ./mtlaunch show "$run" --events 2>/dev/null | tail -12
+    if [ "$code" = 0 ] && [ "${first:-0}" = 6 ]; then ok "restarted at the saved iteration"; else bad "resume $1"; tail -5 "$out/$run.log"; fi
+}
+
+for part in ${PARTS:-hang oom killed resume_z0 resume_z2}; do
+    case $part in
+    resume_*) resume "${part#resume_}" ;;
+    hang) hang ;;
+    oom) oom ;;
+    killed) killed ;;
+    *) bad "no part '$part'" ;;
+    esac
+done
 ./mtlaunch list
 for gpu in 0 1; do kill "$(cat /tmp/gpu/sshd$gpu.pid)"; done
 exit "$failed"
