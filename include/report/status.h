@@ -20,6 +20,7 @@
 /* A run and what belongs to its picture. */
 struct report_run {
     const struct run *run;
+    size_t node_count;           /* for the list of runs, whose runs may lack their nodes */
     const char *supervisor_host; /* NULL: there is none */
     int64_t supervisor_pid;      /* 0: unknown */
     bool supervisor_alive;

@@ -45,6 +45,12 @@ int run_store_names(const struct run_store *store, struct strlist *names, struct
 
 /* Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
 int run_store_load(const struct run_store *store, const char *name, struct run *run, struct error *err);
+/*
+ * The same for a list of runs: reads the record's first line. run then has neither nodes, attempts nor spec
+ * (those of a record that an older version wrote are there); *node_count says how many nodes it has.
+ */
+int run_store_load_heading(const struct run_store *store, const char *name, struct run *run,
+                           size_t *node_count, struct error *err);
 int run_store_save(const struct run_store *store, const struct run *run, struct error *err);
 
 /* Changes whenever the record is written, by whomever; 0: there is none. */

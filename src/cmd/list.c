@@ -11,13 +11,28 @@
 #include "report/status.h"
 #include "run/supervisor.h"
 
-static int load_run(struct session *session, const char *name, bool ask, struct run *run, struct error *err)
+/* A run of a list; that of a record has no nodes, only their number. */
+struct listed {
+    struct run run;
+    size_t node_count;
+};
+
+/* ask: the nodes of a run that lives are asked. */
+static int load_run(struct session *session, const char *name, bool ask, struct listed *listed,
+                    struct error *err)
 {
-    run_init(run);
-    int result =
-        ask ? run_status(&session->context, name, run, err) : run_store_load(&session->store, name, run, err);
+    if (run_store_load_heading(&session->store, name, &listed->run, &listed->node_count, err) != 0) {
+        return -1;
+    }
+    if (!ask || !run_state_is_live(listed->run.state)) {
+        return 0;
+    }
+    run_release(&listed->run);
+    run_init(&listed->run);
+    int result = run_status(&session->context, name, &listed->run, err);
+    listed->node_count = listed->run.nodes_len;
     if (result != 0) {
-        run_release(run);
+        run_release(&listed->run);
     }
     return result;
 }
@@ -40,16 +55,16 @@ static bool is_wanted(const struct cmd_options *options, const struct run *run)
  * Load the runs of names into runs (room for all of them); *loaded tells how many could be. Only an
  * interruption is an error.
  */
-static int load_runs(struct session *session, const struct strlist *names, bool ask, struct run *runs,
+static int load_runs(struct session *session, const struct strlist *names, bool ask, struct listed *runs,
                      size_t *loaded, struct error *err)
 {
     for (size_t i = 0; i < names->len; i++) {
         struct error one = ERROR_INIT;
         if (load_run(session, names->items[i], ask, &runs[*loaded], &one) == 0) {
-            if (is_wanted(&session->call->options, &runs[*loaded])) {
+            if (is_wanted(&session->call->options, &runs[*loaded].run)) {
                 ++*loaded;
             } else {
-                run_release(&runs[*loaded]);
+                run_release(&runs[*loaded].run);
             }
         } else if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
             *err = one;
@@ -62,14 +77,15 @@ static int load_runs(struct session *session, const struct strlist *names, bool 
     return 0;
 }
 
-static int print_runs(struct session *session, const struct run *runs, size_t count, struct error *err)
+static int print_runs(struct session *session, const struct listed *runs, size_t count, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
     AUTO_FREE struct report_run *views = xcalloc(count + 1, sizeof(views[0]));
     AUTO_FREE struct run_supervisor *supervisors = xcalloc(count + 1, sizeof(supervisors[0]));
     for (size_t i = 0; i < count; i++) {
-        run_supervisor_find(&session->store, runs[i].name, &supervisors[i]);
-        views[i].run = &runs[i];
+        run_supervisor_find(&session->store, runs[i].run.name, &supervisors[i]);
+        views[i].run = &runs[i].run;
+        views[i].node_count = runs[i].node_count;
         views[i].supervisor_host = supervisors[i].host;
         views[i].supervisor_pid = supervisors[i].pid;
         views[i].supervisor_alive = supervisors[i].alive;
@@ -95,13 +111,13 @@ int runs_print(struct session *session, bool ask, struct error *err)
     if (run_store_names(&session->store, &names, err) != 0) {
         return -1;
     }
-    AUTO_FREE struct run *runs = xcalloc(names.len + 1, sizeof(runs[0]));
+    AUTO_FREE struct listed *runs = xcalloc(names.len + 1, sizeof(runs[0]));
     int result = load_runs(session, &names, ask, runs, &count, err);
     if (result == 0) {
         result = print_runs(session, runs, count, err);
     }
     for (size_t i = 0; i < count; i++) {
-        run_release(&runs[i]);
+        run_release(&runs[i].run);
     }
     return result == 0 ? failures_code(&session->call->failures) : result;
 }

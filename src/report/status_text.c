@@ -288,7 +288,7 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
         table_add(&table, run->name, TONE_STRONG);
         table_add(&table, run_state_name(run->state), run_tone(run->state));
         table_add(&table, run->job, TONE_PLAIN);
-        table_addf(&table, TONE_PLAIN, "%zu", run->nodes_len);
+        table_addf(&table, TONE_PLAIN, "%zu", views[i].node_count);
         table_addf(&table, TONE_PLAIN, "%u", run->attempt);
         add_local_time(&table, run->started_ms);
         add_span(&table, run->started_ms, run->ended_ms, style->now_ms);

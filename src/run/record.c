@@ -171,33 +171,41 @@ static json_t *progress_to_json(const struct training_progress *progress)
         (json_int_t)progress->world_size, "updated_ms", (json_int_t)progress->updated_ms);
 }
 
-char *run_record_write(const struct run *run)
+/* What the list of runs shows. It is the first line of the file, so that a list reads no more of a record. */
+static json_t *heading_to_json(const struct run *run)
 {
     json_t *object = json_object();
     js_put_number(object, "format", RUN_FORMAT);
     js_put_text(object, "run", run->name);
     js_put_text(object, "job", run->job);
-    js_put_text(object, "job_file", run->job_file);
     js_put_text(object, "run_id", run->id);
     js_put_number(object, "attempt", run->attempt);
-    js_put_number(object, "revision", run->revision);
     js_put_text(object, "state", run_state_name(run->state));
-    js_put_flag(object, "starting", run->starting);
-    js_put_flag(object, "stopping", run->stopping);
-    js_put_flag(object, "unstarted", run->unstarted);
-    json_object_set_new(object, "left_over", left_over_to_json(run));
-    json_t *findings = run->findings ? json_loads(run->findings, 0, NULL) : NULL;
-    json_object_set_new(object, "findings", findings ? findings : json_array());
-    js_put_flag(object, "restarting", run->restarting);
     js_put_text(object, "reason", run->reason);
     js_put_number(object, "exit_status", run->exit_status);
     js_put_number(object, "started_ms", run->started_ms);
     js_put_number(object, "ended_ms", run->ended_ms);
+    js_put_number(object, "node_count", (int64_t)run->nodes_len);
+    json_object_set_new(object, "left_over", left_over_to_json(run));
+    json_object_set_new(object, "progress", progress_to_json(&run->progress));
+    return object;
+}
+
+static json_t *rest_to_json(const struct run *run)
+{
+    json_t *object = json_object();
+    js_put_text(object, "job_file", run->job_file);
+    js_put_number(object, "revision", run->revision);
+    js_put_flag(object, "starting", run->starting);
+    js_put_flag(object, "stopping", run->stopping);
+    js_put_flag(object, "unstarted", run->unstarted);
+    json_t *findings = run->findings ? json_loads(run->findings, 0, NULL) : NULL;
+    json_object_set_new(object, "findings", findings ? findings : json_array());
+    js_put_flag(object, "restarting", run->restarting);
     js_put_text(object, "master_addr", run->master_addr);
     js_put_number(object, "master_port", run->master_port);
     js_put_number(object, "restarts", run->restarts);
     json_object_set_new(object, "policy", policy_to_json(&run->policy));
-    json_object_set_new(object, "progress", progress_to_json(&run->progress));
     js_put_number(object, "limit_ms", run->limit_ms);
     js_put_flag(object, "timed_out", run->timed_out);
     json_object_set_new(object, "synced", synced_to_json(&run->synced));
@@ -227,10 +235,22 @@ char *run_record_write(const struct run *run)
     json_object_set_new(object, "attempts", attempts);
     json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
     json_object_set_new(object, "spec", spec ? spec : json_null());
+    return object;
+}
 
-    char *text = json_dumps(object, JSON_INDENT(1));
-    json_decref(object);
-    return text;
+char *run_record_write(const struct run *run)
+{
+    json_t *heading = heading_to_json(run);
+    json_t *rest = rest_to_json(run);
+    AUTO_FREE char *first = json_dumps(heading, JSON_COMPACT);
+    AUTO_FREE char *others = json_dumps(rest, JSON_INDENT(1));
+    json_decref(heading);
+    json_decref(rest);
+    if (!first || !others) {
+        return NULL;
+    }
+    /* Two objects become one: the first without its closing brace, the second without its opening one. */
+    return xasprintf("%.*s,%s", (int)strlen(first) - 1, first, others + 1);
 }
 
 /* --- in ----------------------------------------------------------------------------------------- */
@@ -389,11 +409,10 @@ static bool lists_from_json(const json_t *object, struct run *run)
     return whole && run->nodes_len > 0 && run->attempts_len > 0;
 }
 
-static bool run_from_json(const json_t *object, struct run *run)
+static bool heading_from_json(const json_t *object, struct run *run)
 {
     run->name = js_get_text(object, "run");
     run->job = js_get_text(object, "job");
-    run->job_file = js_get_text(object, "job_file");
     AUTO_FREE char *id = js_get_text(object, "run_id");
     AUTO_FREE char *state = js_get_text(object, "state");
     if (!run->name || !run->job || !id || strlen(id) >= sizeof(run->id) || !state ||
@@ -402,21 +421,30 @@ static bool run_from_json(const json_t *object, struct run *run)
     }
     memcpy(run->id, id, strlen(id) + 1);
     run->attempt = (unsigned)js_get_number(object, "attempt", 0);
-    run->revision = js_get_number(object, "revision", 0);
-    run->starting = js_get_flag(object, "starting");
-    run->stopping = js_get_flag(object, "stopping");
-    run->unstarted = js_get_flag(object, "unstarted");
-    left_over_from_json(json_object_get(object, "left_over"), run);
-    run->restarting = js_get_flag(object, "restarting");
     run->reason = js_get_text(object, "reason");
     run->exit_status = (int)js_get_number(object, "exit_status", -1);
     run->started_ms = js_get_number(object, "started_ms", 0);
     run->ended_ms = js_get_number(object, "ended_ms", 0);
+    left_over_from_json(json_object_get(object, "left_over"), run);
+    progress_from_json(json_object_get(object, "progress"), &run->progress);
+    return run->attempt > 0;
+}
+
+static bool run_from_json(const json_t *object, struct run *run)
+{
+    if (!heading_from_json(object, run)) {
+        return false;
+    }
+    run->job_file = js_get_text(object, "job_file");
+    run->revision = js_get_number(object, "revision", 0);
+    run->starting = js_get_flag(object, "starting");
+    run->stopping = js_get_flag(object, "stopping");
+    run->unstarted = js_get_flag(object, "unstarted");
+    run->restarting = js_get_flag(object, "restarting");
     run->master_addr = js_get_text(object, "master_addr");
     run->master_port = (unsigned)js_get_number(object, "master_port", 0);
     run->restarts = (unsigned)js_get_number(object, "restarts", 0);
     policy_from_json(object, &run->policy);
-    progress_from_json(json_object_get(object, "progress"), &run->progress);
     run->limit_ms = js_get_number(object, "limit_ms", 0);
     run->timed_out = js_get_flag(object, "timed_out");
     synced_from_json(json_object_get(object, "synced"), &run->synced);
@@ -433,7 +461,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->spec = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
     const json_t *findings = json_object_get(object, "findings");
     run->findings = json_array_size(findings) > 0 ? json_dumps(findings, JSON_COMPACT) : NULL;
-    return lists_from_json(object, run) && run->attempt > 0;
+    return lists_from_json(object, run);
 }
 
 int run_record_read(const char *text, size_t len, const char *path, struct run *run, struct error *err)
@@ -460,4 +488,23 @@ int run_record_read(const char *text, size_t len, const char *path, struct run *
         run_release(run);
     }
     return result;
+}
+
+bool run_record_read_heading(const char *line, size_t len, struct run *run, size_t *node_count)
+{
+    run_init(run);
+    if (len < 2 || line[len - 1] != ',') {
+        return false;
+    }
+    AUTO_FREE char *whole = xasprintf("%.*s}", (int)len - 1, line);
+    json_t *object = json_loads(whole, JSON_REJECT_DUPLICATES, NULL);
+    *node_count = (size_t)js_get_number(object, "node_count", 0);
+    bool read =
+        *node_count > 0 && js_get_number(object, "format", 0) == RUN_FORMAT && heading_from_json(object, run);
+    json_decref(object);
+    if (!read) {
+        run_release(run);
+        run_init(run);
+    }
+    return read;
 }

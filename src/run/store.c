@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,6 +108,36 @@ int run_store_load(const struct run_store *store, const char *name, struct run *
         return -1;
     }
     return run_record_read(text.data, text.len, path, run, err);
+}
+
+/* The first line of a file without its line break. */
+static bool read_first_line(const char *path, struct str *line)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t len = file ? getline(&text, &room, file) : -1;
+    if (len > 1) {
+        str_add_mem(line, text, (size_t)len - 1);
+    }
+    free(text);
+    if (file) {
+        fclose(file);
+    }
+    return len > 1;
+}
+
+int run_store_load_heading(const struct run_store *store, const char *name, struct run *run,
+                           size_t *node_count, struct error *err)
+{
+    AUTO_FREE char *path = run_file(store, name, "run.json");
+    AUTO_STR struct str line = STR_INIT;
+    if (read_first_line(path, &line) && run_record_read_heading(line.data, line.len, run, node_count)) {
+        return 0;
+    }
+    int result = run_store_load(store, name, run, err);
+    *node_count = run->nodes_len;
+    return result;
 }
 
 int run_store_save(const struct run_store *store, const struct run *run, struct error *err)

@@ -316,7 +316,7 @@ static void test_foreign_text_makes_no_line(void **state)
 
 static void test_text_of_the_list(void **state)
 {
-    struct report_run view = {.run = *state};
+    struct report_run view = {.run = *state, .node_count = 2};
     struct report_style style = REPORT_STYLE_PLAIN;
     AUTO_STR struct str out = STR_INIT;
     style.now_ms = STARTED_MS + 60000;

@@ -1,5 +1,6 @@
 /* The run store: whole records round trip, damage and newer formats are named, locks take turns. */
 
+#include "base/json.h"
 #include "run/store.h"
 #include "test.h"
 
@@ -126,6 +127,50 @@ static void test_round_trip(void **state)
     run_release(&back);
 }
 
+/* The record as an earlier version wrote it: one key a line, none of them the number of nodes. */
+static void write_as_before(struct fixture *fixture, const char *name)
+{
+    AUTO_FREE char *path = xasprintf("%s/%s/run.json", fixture->store.root, name);
+    json_t *record = json_load_file(path, 0, NULL);
+    assert_non_null(record);
+    assert_int_equal(json_object_del(record, "node_count"), 0);
+    assert_int_equal(json_dump_file(record, path, JSON_INDENT(1)), 0);
+    json_decref(record);
+}
+
+static void test_heading_is_what_a_list_shows(void **state)
+{
+    struct fixture *fixture = *state;
+    struct run run, back;
+    struct error err = ERROR_INIT;
+    size_t node_count = 0;
+    fill_run(&run, "r1");
+    run.reason = xstrdup("a \"quoted\" reason,\nof two lines,");
+    run.progress =
+        (struct training_progress){.known = true, .iteration = 7, .total = 20, .has_loss = true, .loss = 2.5};
+    run_add_left_over(&run, "g0033", 4711, "sleep 300");
+    assert_int_equal(run_store_save(&fixture->store, &run, &err), 0);
+    for (int before = 0; before < 2; before++) {
+        if (before) {
+            write_as_before(fixture, "r1");
+        }
+        assert_int_equal(run_store_load_heading(&fixture->store, "r1", &back, &node_count, &err), 0);
+        assert_int_equal(node_count, 2);
+        assert_int_equal(back.nodes_len, before ? 2 : 0);
+        assert_string_equal(back.name, "r1");
+        assert_string_equal(back.job, "job");
+        assert_string_equal(back.id, run.id);
+        assert_string_equal(back.reason, run.reason);
+        assert_int_equal(back.state, RUN_FAILED);
+        assert_int_equal(back.attempt, 2);
+        assert_int_equal(back.exit_status, 137);
+        assert_int_equal(back.progress.iteration, 7);
+        assert_int_equal(back.left_over_len, 1);
+        run_release(&back);
+    }
+    run_release(&run);
+}
+
 /* S8: a pending cleanup remembers where the work happens and how its host was reached. */
 static void test_debts_round_trip_s8(void **state)
 {
@@ -214,6 +259,10 @@ static void test_damaged_and_newer_records(void **state)
         assert_ptr_equal(err.kind, rows[i].kind);
         assert_non_null(strstr(err.text, "bad/run.json"));
         assert_int_equal(err.kind->exit_code, 8);
+        size_t node_count = 0;
+        err = ERROR_INIT;
+        assert_int_equal(run_store_load_heading(&fixture->store, "bad", &run, &node_count, &err), -1);
+        assert_ptr_equal(err.kind, rows[i].kind);
     }
 }
 
@@ -325,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_heading_is_what_a_list_shows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_debts_round_trip_s8, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files_are_private, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_and_newer_records, set_up, tear_down),
