@@ -54,6 +54,8 @@ needs_test() {
     need python3-pytest python_has pytest
     need python3-jsonschema python_has jsonschema
     need python3-yaml python_has yaml
+    need python3-venv /usr/bin/python3 -c 'import ensurepip'
+    need python3-pip /usr/bin/python3 -m pip --version
     need python3-setproctitle /usr/bin/python3 -c 'import setproctitle'
     need procps have ps
     need busybox have busybox

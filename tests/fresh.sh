@@ -26,7 +26,7 @@ make_root() { # SUITE ROOT MIRROR
 # A plain chroot is not enough: the kernel makes no user namespaces there, and the test clusters fall back to loopback.
 enter_root() { # ROOT
     set -e
-    mount --bind "$1" "$1"
+    mount --rbind "$1" "$1"
     cd "$1"
     mount -t proc proc proc
     mount --rbind /dev dev
@@ -44,6 +44,14 @@ if [ "${1-}" = --inside ]; then # SUITE ROOT MIRROR SOURCE TARGET...
     shift 5
     [ -d "$root" ] || make_root "$suite" "$root" "$mirror" || exit 1
     cp /etc/hosts /etc/resolv.conf "$root/etc/"
+    # The caller's way to PyPI: the certificates it trusts, its pip.conf, its folder of wheels.
+    cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+    [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
+    wheels=${PIP_FIND_LINKS-}
+    if [ -d "$wheels" ]; then
+        mkdir -p "$root$wheels"
+        mount --bind -o ro "$wheels" "$root$wheels"
+    fi
     rm -rf "$root/root/mtlaunch"
     git clone --quiet --no-hardlinks "$source" "$root/root/mtlaunch" || fail "'$source' was not cloned"
     enter_root "$root"
@@ -51,7 +59,7 @@ if [ "${1-}" = --inside ]; then # SUITE ROOT MIRROR SOURCE TARGET...
     for target in "$@"; do
         echo "fresh: $suite: make $target"
         began=$(date +%s)
-        env -i CI=true HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        env -i CI=true ${wheels:+"PIP_FIND_LINKS=$wheels"} HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             sh -c "make $target" </dev/null || fail "$suite: 'make $target' failed after $(($(date +%s) - began)) s"
         echo "fresh: $suite: make $target: passed in $(($(date +%s) - began)) s"
     done

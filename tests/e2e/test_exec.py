@@ -322,8 +322,8 @@ def test_what_is_left_in_the_background_stays(lab):
 
 def test_a_network_that_stands_still_loses_nothing(lab):
     """The server says how the command ended before it has said all that the command said."""
-    relay = lab.cluster.popen("python3", str(PROGRAMS / "stalling_relay.py"), "2222",
-                              lab.cluster.address("node1"), text=True)
+    program = lab.write("stalling_relay.py", (PROGRAMS / "stalling_relay.py").read_text(encoding="utf-8"))
+    relay = lab.cluster.popen("python3", str(program), "2222", lab.cluster.address("node1"), text=True)
     config = lab.home / ".ssh" / "config"
     config.write_text("Host slow\n    HostName 127.0.0.1\n    Port 2222\n    HostKeyAlias node1\n")
     try:
