@@ -70,7 +70,7 @@ $(BUILD)/%.o: src/%.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # The node's script, embedded: its parts in order, as an array of bytes.
-NODE_SCRIPT := $(sort $(wildcard src/node/script/*.sh)) $(sort $(wildcard src/check/*.sh))
+NODE_SCRIPT := $(sort $(wildcard src/node/script/*.sh src/node/script/*.py)) $(sort $(wildcard src/check/*.sh))
 $(BUILD)/node/script_text.c: $(NODE_SCRIPT) src/node/embed.sh
 	@mkdir -p $(@D)
 	sh src/node/embed.sh $(NODE_SCRIPT) >$@.tmp && mv $@.tmp $@

@@ -176,6 +176,9 @@ void check_compare(const struct check_choice *choice, const struct check_node *n
  */
 int check_choose_skip(const struct strlist *ids, struct check_choice *choice, struct error *err);
 
+/* Does the node have InfiniBand or RoCE ports that are up? By the facts of the check 'ib'. */
+bool check_has_fast_ports(const struct facts *facts);
+
 /* The setup line with this number (from 1), as a message quotes it: its first line. The caller frees it. */
 char *check_quote_setup(const struct strlist *setup, uint64_t number);
 

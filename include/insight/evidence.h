@@ -63,6 +63,7 @@ struct evidence {
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
     int signalled;                            /* the signal that torchrun says it got; 0: none */
     char *nccl_version, *network, *interface; /* NULL: not said */
+    char *ib_link;                            /* of the ports that NCCL found: "IB" or "RoCE"; NULL: none */
     long *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one an init */
     size_t init_open_len, init_open_cap;
 };

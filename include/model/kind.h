@@ -64,6 +64,7 @@
     X(master_unreachable, "master-unreachable", 4)                                                           \
     X(interface_missing, "interface-missing", 4)                                                             \
     X(gpus_busy, "gpus-busy", 4)                                                                             \
+    X(comm_failed, "comm-failed", 4)                                                                         \
     /* 1: the training, or its start, failed */                                                              \
     X(start_failed, "start-failed", 1)                                                                       \
     X(setup_failed, "setup-failed", 1)                                                                       \

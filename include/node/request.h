@@ -119,6 +119,11 @@ struct node_stop_options {
     bool only_attempt; /* the target's: what a later attempt runs there goes on */
 };
 
+struct node_comm_options {
+    unsigned long limit_s; /* all of it ends there after this time */
+    const char *mark;      /* letters and digits: what it starts is found by it, as a command of `exec` is */
+};
+
 /* A watch: an observation at once and whenever it would differ, and in between a beat. */
 struct node_watch_options {
     unsigned beat_s; /* pause between two beats; 0: 10 */
@@ -148,6 +153,13 @@ void node_request_start(const struct node_target *target, const struct node_job 
 void node_request_prepare(const struct node_target *target, const struct node_job *job,
                           const struct node_prepare_options *options, const char *nonce,
                           struct node_call *out);
+/*
+ * The program of the all-reduce test, run by the interpreter, argv[0] of job, in the job's folder and
+ * environment. It takes lines on the call's standard input, which stays open as long as it shall run: the
+ * first one after its first word (node/comm.h).
+ */
+void node_request_comm(const struct node_target *target, const struct node_job *job,
+                       const struct node_comm_options *options, const char *nonce, struct node_call *out);
 void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out);
 void node_request_watch(const struct node_target *target, const struct node_watch_options *options,

@@ -3,6 +3,7 @@
 #define MTLAUNCH_RUN_CHECK_H
 
 #include "check/check.h"
+#include "check/comm.h"
 #include "model/finding.h"
 #include "run/usecase.h"
 
@@ -11,6 +12,7 @@ struct run_check_request {
     const struct hostlist *hosts;
     const struct plan_host *host_facts; /* per host, as for the plan */
     const struct check_choice *choice;  /* which checks */
+    bool comm;                          /* and the all-reduce test */
 };
 
 /* What came of them. Owned. */
@@ -19,6 +21,8 @@ struct run_checked {
     struct check_choice asked; /* checks that made sense for at least one host */
     struct findings findings;  /* the same of several hosts once, by check in the order of the table */
     size_t unreached;          /* hosts that could not be asked */
+    bool tried_comm;           /* the all-reduce test was asked for */
+    struct comm_result comm;   /* then: what came of it */
 };
 
 void run_checked_release(struct run_checked *checked);

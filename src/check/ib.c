@@ -29,6 +29,11 @@ static size_t count_ports(const struct facts *facts, bool active)
     return count;
 }
 
+bool check_has_fast_ports(const struct facts *facts)
+{
+    return count_ports(facts, true) > 0;
+}
+
 static void judge_down(const struct facts *facts, struct findings *out)
 {
     const char *port = NULL;

@@ -1,6 +1,12 @@
 # shellcheck shell=sh disable=SC2154
 # Facts: python, torch, cuda, nccl and others, a version each; nogpu: why torch sees none although there are; error: why
 # torch cannot be imported. The job's shell has started the interpreter and left its process id.
+mt_late_versions() { # the interpreter is not a child of the lane that waits for it
+    [ -s "$mt_tmp/found.versions_pid" ] || return 0
+    read -r mt_p <"$mt_tmp/found.versions_pid"
+    mt_kill_tree "$mt_p"
+}
+
 mt_check_versions() {
     [ -e "$mt_tmp/found.setup" ] && [ -s "$mt_tmp/found.versions_pid" ] || return 0
     read -r mt_p <"$mt_tmp/found.versions_pid"

@@ -91,6 +91,9 @@ static int answer(struct cmd_call *call, const struct run_checked *checked, int 
         *err = output;
         return -1;
     }
+    if (result == 0 && comm_left_something(&checked->comm)) {
+        return kind_not_proven.exit_code;
+    }
     if (result == 0 && checked->unreached > 0) {
         return kind_unreachable.exit_code;
     }
@@ -123,6 +126,7 @@ static int run_check_command(struct cmd_call *call, struct error *err)
         .hosts = &setup.hosts,
         .host_facts = setup.facts,
         .choice = &choice,
+        .comm = call->options.check_comm,
     };
     int result = run_check(&session.context, &request, &checked, err);
     result = answer(call, &checked, result, err);
@@ -131,7 +135,7 @@ static int run_check_command(struct cmd_call *call, struct error *err)
 }
 
 static const char *const usage[] = {
-    "check JOB [HOST OPTION]... [JOB OPTION]... [--only IDS] [--skip IDS] [-- ARG...]",
+    "check JOB [HOST OPTION]... [JOB OPTION]... [--only IDS] [--skip IDS] [--comm] [-- ARG...]",
     "check --list",
     NULL,
 };
@@ -150,13 +154,22 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, check_list),
      .help = "print id, title and reason of every check"},
-    {.name = "comm", .type = OPTION_UNBUILT, .help = "try a real all-reduce over the nodes"},
+    {.name = "comm",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct cmd_options, check_comm),
+     .help = "then try real all-reduces with the job's torch: in pairs, and over all nodes"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
-static const char notes[] = "Every host is asked once, the way the job would be started there: through ssh,\n"
-                            "in the container, after the setup lines. A check is ok, a note, a warning or a\n"
-                            "failure; with a failure the command ends with 4, and with 3 when a host could\n"
-                            "not be reached. 'start' makes the quick checks itself.\n";
+static const char notes[] =
+    "Every host is asked once, the way the job would be started there: through ssh,\n"
+    "in the container, after the setup lines. A check is ok, a note, a warning or a\n"
+    "failure; with a failure the command ends with 4, and with 3 when a host could\n"
+    "not be reached. 'start' makes the quick checks itself.\n"
+    "\n"
+    "--comm takes longer, up to some minutes: the job's interpreter runs short all-reduces\n"
+    "with NCCL where there are GPUs, else with gloo. Each pair of nodes is measured, of many\n"
+    "nodes a sample of pairs, then all nodes together. Nothing of it stays on the nodes; if\n"
+    "that cannot be verified the command ends with 7.\n";
 const struct command command_check = {
     .name = "check",
     .summary = "look for what would make a job fail, before it starts",

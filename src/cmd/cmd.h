@@ -61,6 +61,7 @@ struct cmd_options {
     const char *check_only; /* ids of checks */
     const char *check_skip;
     bool check_list;
+    bool check_comm;
 
     /* stop */
     struct option_uint grace;

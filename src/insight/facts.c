@@ -179,6 +179,15 @@ static void take_network(struct evidence_reader *reader, unsigned long number, c
     set_once(&reader->evidence->network, at ? at : "", at ? strcspn(at, " ") : 0);
 }
 
+/* net_ib.cc: "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>" */
+static void take_ib_link(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
+{
+    (void)number;
+    const char *at = after(line, "NET/IB : Using [");
+    at = at ? strchr(at, '/') : NULL;
+    set_once(&reader->evidence->ib_link, at ? at + 1 : "", at ? strcspn(at + 1, " ;[") : 0);
+}
+
 /* bootstrap.cc: "Bootstrap: Using eth0:10.0.0.1<0>", before 2.27 "Bootstrap : Using" */
 static void take_interface(struct evidence_reader *reader, unsigned long number,
                            const struct clean_line *line)
@@ -232,5 +241,6 @@ const struct line_format line_formats[] = {
     {"nccl-version", "NCCL version ", take_nccl_version, false},
     {"network", "Using network ", take_network, false},
     {"interface", "Bootstrap", take_interface, false},
+    {"ib-link", "NET/IB : Using [", take_ib_link, false},
 };
 const size_t line_formats_len = ARRAY_LEN(line_formats);

@@ -40,17 +40,6 @@ static void add_word(struct str *out, const char *word)
     }
 }
 
-static void add_watchdog(struct str *out)
-{
-    static const char *const parts[] = {"15-stat", "86-watchdog", NULL};
-    AUTO_STR struct str text = STR_INIT;
-
-    node_script_add(&text, parts);
-    str_add(out, "mt_watchdog=");
-    quote_sh(out, str_text(&text));
-    str_add_char(out, '\n');
-}
-
 static void add_command(struct str *out, const struct strlist *command)
 {
     str_add(out, "set --");
@@ -89,7 +78,7 @@ void node_request_exec(const struct node_exec_options *options, const char *nonc
         str_add(&out->input, "mt_limit=\n");
     }
     str_addf(&out->input, "mt_mark=%s\n", options->mark);
-    add_watchdog(&out->input);
+    node_script_add_watchdog(&out->input);
     add_command(&out->input, options->command);
     node_script_add(&out->input, parts);
     str_addf(&out->input, "%s\n", out->nonce);

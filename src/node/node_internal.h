@@ -26,6 +26,9 @@ extern const size_t node_script_parts_count;
 /* Append the parts of these names (NULL-terminated) in that order. */
 void node_script_add(struct str *out, const char *const *names);
 
+/* Append the assignment of the watchdog's text: it ends a command with the connection or after a time. */
+void node_script_add_watchdog(struct str *out);
+
 /*
  * Append the text of a job as its shell on the node runs it. Arguments there: a file that the steps taken are
  * appended to ("cd", "setup N", "exec" or "probed"), the working folder, and with options (a probe: nothing

@@ -186,6 +186,32 @@ void node_request_prepare(const struct node_target *target, const struct node_jo
     finish(out, parts);
 }
 
+void node_request_comm(const struct node_target *target, const struct node_job *job,
+                       const struct node_comm_options *options, const char *nonce, struct node_call *out)
+{
+    static const char *const program[] = {"comm.py", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan",
+                                        "25-place", "27-env",  "83-comm",  "90-main", NULL};
+    AUTO_STR struct str text = STR_INIT;
+    AUTO_STRLIST struct strlist argv = STRLIST_INIT;
+    struct node_job own = *job;
+
+    begin(out, target, "comm", nonce);
+    node_script_add(&text, program);
+    strlist_add(&argv, job->argv->items[0]);
+    strlist_add(&argv, "-c");
+    strlist_add(&argv, str_text(&text));
+    strlist_add(&argv, out->nonce);
+    strlist_addf(&argv, "%lu", options->limit_s);
+    own.argv = &argv;
+    own.ready = NULL;
+    set_job(out, &own, NULL);
+    set_number(&out->input, "limit", options->limit_s);
+    set_text(&out->input, "mark", options->mark);
+    node_script_add_watchdog(&out->input);
+    finish(out, parts);
+}
+
 void node_request_observe(const struct node_target *target, const struct node_observe_options *options,
                           const char *nonce, struct node_call *out)
 {

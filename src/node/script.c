@@ -1,6 +1,7 @@
 /* The parts of the node's script, by name. */
 #include <string.h>
 
+#include "base/quote.h"
 #include "node/node_internal.h"
 
 bool node_script_has(const char *name)
@@ -23,4 +24,15 @@ void node_script_add(struct str *out, const char *const *names)
             }
         }
     }
+}
+
+void node_script_add_watchdog(struct str *out)
+{
+    static const char *const parts[] = {"15-stat", "86-watchdog", NULL};
+    AUTO_STR struct str text = STR_INIT;
+
+    node_script_add(&text, parts);
+    str_add(out, "mt_watchdog=");
+    quote_sh(out, str_text(&text));
+    str_add_char(out, '\n');
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/hostlist.h"
+#include "report/comm_internal.h"
 #include "report/json_internal.h"
 #include "report/table.h"
 
@@ -82,6 +83,15 @@ static void add_problem(const struct finding *finding, const struct report_style
     }
 }
 
+static void add_comm_row(const struct run_checked *checked, struct table *table)
+{
+    AUTO_STR struct str summary = STR_INIT;
+    bool found = add_summary(&checked->findings, COMM_ID, &summary);
+    table_add(table, COMM_ID, TONE_STRONG);
+    table_add(table, found ? str_text(&summary) : "not tried",
+              found ? tone_of(findings_worst(&checked->findings, COMM_ID)) : TONE_PLAIN);
+}
+
 void report_check_text(const struct run_checked *checked, const struct report_style *style, struct str *out)
 {
     static const struct table_column columns[] = {
@@ -100,8 +110,14 @@ void report_check_text(const struct run_checked *checked, const struct report_st
                       found ? tone_of(findings_worst(&checked->findings, id)) : TONE_PLAIN);
         }
     }
+    if (checked->tried_comm) {
+        add_comm_row(checked, &table);
+    }
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
+    if (checked->tried_comm) {
+        report_comm_text(&checked->comm, style, out);
+    }
     for (int severity = FINDING_FAIL; severity >= FINDING_NOTE; severity--) {
         for (size_t i = 0; i < checked->findings.len; i++) {
             const struct finding *finding = &checked->findings.items[i];
@@ -122,6 +138,9 @@ void report_check_json(const struct run_checked *checked, const struct error *fa
     json_object_set_new(answer, "ok",
                         json_boolean(!failure && findings_worst(&checked->findings, NULL) < FINDING_FAIL));
     json_object_set_new(answer, "findings", array);
+    if (checked->tried_comm) {
+        json_object_set_new(answer, "comm", report_comm_json(&checked->comm));
+    }
     if (failure) {
         const struct strlist hosts = STRLIST_INIT;
         json_object_set_new(answer, "error", js_error(failure, &hosts));
@@ -143,6 +162,9 @@ void report_checks_text(const struct report_style *style, struct str *out)
         table_add(&table, checks_all[i]->title, TONE_PLAIN);
         table_add(&table, checks_all[i]->why, TONE_PLAIN);
     }
+    table_add(&table, COMM_ID, TONE_STRONG);
+    table_add(&table, COMM_TITLE " (only with --comm)", TONE_PLAIN);
+    table_add(&table, COMM_WHY, TONE_PLAIN);
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
 }
@@ -159,6 +181,12 @@ void report_checks_json(struct str *out)
         json_object_set_new(object, "before_start", json_boolean(checks_all[i]->when != CHECK_ON_REQUEST));
         json_array_append_new(array, object);
     }
+    json_t *comm = json_object();
+    json_object_set_new(comm, "id", js_text(COMM_ID));
+    json_object_set_new(comm, "title", js_text(COMM_TITLE));
+    json_object_set_new(comm, "why", js_text(COMM_WHY));
+    json_object_set_new(comm, "before_start", json_false());
+    json_array_append_new(array, comm);
     json_object_set_new(answer, "checks", array);
     js_add_line(out, answer);
 }

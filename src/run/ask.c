@@ -1,4 +1,5 @@
 /* Asks a node: sends the request, hears the answer, and sees that it begins in time. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -31,6 +32,15 @@ void ask_make_nonce(char nonce[NODE_NONCE_LEN + 1])
         nonce[i] = letters[random[i] % (sizeof(letters) - 1)];
     }
     nonce[NODE_NONCE_LEN] = '\0';
+}
+
+void ask_make_run_id(const char *run, char *out, size_t size)
+{
+    unsigned char random[4];
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        abort();
+    }
+    snprintf(out, size, "%s-%02x%02x%02x%02x", run, random[0], random[1], random[2], random[3]);
 }
 
 unsigned ask_begin_ms(unsigned connect_timeout_ms)

@@ -79,4 +79,7 @@ unsigned ask_begin_ms(unsigned connect_timeout_ms);
 /* Fill nonce with letters and digits nobody can guess. */
 void ask_make_nonce(char nonce[NODE_NONCE_LEN + 1]);
 
+/* A new run_id: "RUN-<8 hex>". */
+void ask_make_run_id(const char *run, char *out, size_t size);
+
 #endif

@@ -1,4 +1,7 @@
-/* The checks of a job's hosts: one question to each, judged host by host and then side by side. */
+/*
+ * The checks of a job's hosts: one question to each, judged host by host and then side by side, and the
+ * all-reduce test where it is wanted.
+ */
 #include "run/check.h"
 
 #include <stdlib.h>
@@ -6,6 +9,7 @@
 
 #include "ask_internal.h"
 #include "base/alloc.h"
+#include "comm_internal.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
@@ -34,6 +38,7 @@ void run_checked_release(struct run_checked *checked)
 {
     strlist_release(&checked->labels);
     findings_release(&checked->findings);
+    comm_result_release(&checked->comm);
 }
 
 /* The plan's nodes stand in the order of the host list. */
@@ -90,6 +95,17 @@ static struct preflight the_preflight(const struct checking *all)
     };
 }
 
+/* What the plan has to know for the all-reduce test, as for a start; and whether it could go faster. */
+static void add_for_comm(struct check_choice *choice)
+{
+    static const char *const ids[] = {"route", "gpus", "ib"};
+    for (size_t i = 0; i < checks_count; i++) {
+        for (size_t n = 0; n < ARRAY_LEN(ids); n++) {
+            choice->wanted[i] = choice->wanted[i] || strcmp(checks_all[i]->id, ids[n]) == 0;
+        }
+    }
+}
+
 static bool build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {
     struct checking *all = ctx;
@@ -97,6 +113,9 @@ static bool build(void *ctx, size_t node, const char *nonce, struct node_call *c
     const struct preflight preflight = the_preflight(all);
     struct check_choice *choice = &all->nodes[node].choice;
     *choice = *all->request->choice;
+    if (all->request->comm) {
+        add_for_comm(choice);
+    }
     check_add_needed(choice);
     preflight_build(&preflight, node, &target, &all->nodes[node], nonce, call);
     for (size_t i = 0; i < checks_count; i++) {
@@ -162,6 +181,61 @@ static int ask(struct checking *all, struct error *err)
     return 0;
 }
 
+/* The plan as a start would make it from what the checks found. */
+static int plan_with_facts(const struct checking *all, const char *run_id, struct plan *plan,
+                           struct error *err)
+{
+    AUTO_FREE struct plan_node_facts *nodes = xcalloc(all->plan.nnodes + 1, sizeof(*nodes));
+    for (size_t i = 0; i < all->plan.nnodes; i++) {
+        nodes[all->plan.nodes[i].host] = preflight_plan_facts(&all->nodes[i].facts);
+    }
+    const struct plan_facts facts = {.run_id = run_id, .attempt = 1, .nodes = nodes};
+    const struct plan_input input = {
+        .job = all->request->job,
+        .hosts = all->request->hosts,
+        .host_facts = all->request->host_facts,
+        .run = NO_RUN,
+        .environ_ = all->set.context->environ_,
+        .facts = &facts,
+    };
+    int result = plan_make(plan, &input, err);
+    if (result != 0) {
+        *plan = (struct plan){0};
+    }
+    return result;
+}
+
+/* Try all-reduces over the hosts that have answered. */
+static int try_comm(struct checking *all, struct error *err)
+{
+    struct plan plan;
+    char run_id[sizeof(NO_RUN_ID)];
+    ask_make_run_id(NO_RUN, run_id, sizeof(run_id));
+    AUTO_FREE bool *fast_ports = xcalloc(all->plan.nnodes + 1, sizeof(*fast_ports));
+    for (size_t i = 0; i < all->plan.nnodes; i++) {
+        fast_ports[i] = check_has_fast_ports(&all->nodes[i].facts);
+    }
+    all->out->tried_comm = true;
+    if (plan_with_facts(all, run_id, &plan, err) != 0) {
+        return -1;
+    }
+    const struct comm_request request = {
+        .job = all->request->job,
+        .plan = &plan,
+        .run_id = run_id,
+        .asked = all->answered,
+        .fast_ports = fast_ports,
+    };
+    int result = comm_run(&all->set, &request, &all->out->comm, err);
+    if (result == 0) {
+        AUTO_FINDINGS struct findings found = FINDINGS_INIT;
+        comm_judge(&all->out->comm, &found);
+        findings_fold(&all->out->findings, &found, NULL);
+    }
+    plan_release(&plan);
+    return result;
+}
+
 int run_check(struct run_context *context, const struct run_check_request *request, struct run_checked *out,
               struct error *err)
 {
@@ -189,6 +263,9 @@ int run_check(struct run_context *context, const struct run_check_request *reque
     }
     if (result == 0) {
         result = ask(&all, err);
+    }
+    if (result == 0 && request->comm) {
+        result = try_comm(&all, err);
     }
     release(&all);
     return result;

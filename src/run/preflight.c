@@ -128,15 +128,15 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
     const struct launch_probe *probe = &preflight->plan->nodes[node].probe;
     const struct check_subject subject = make_subject(preflight, node, NULL);
     const struct node_job job = preflight_node_job(preflight->plan, node);
+    struct check_request request;
+    check_ask(&subject, &out->choice, &request);
     const struct node_probe wanted = {
         .program = probe->program_type == LAUNCH_PROGRAM_FILE ? probe->program : NULL,
         .command = probe->program_type == LAUNCH_PROGRAM_COMMAND ? probe->program : NULL,
         .interpreter = probe->interpreter,
         .module = probe->module,
-        .versions = !preflight->starting,
+        .versions = strlist_has(&request.parts, "check/versions"),
     };
-    struct check_request request;
-    check_ask(&subject, &out->choice, &request);
     out->asked_ms = clock_mono_ms();
     const struct node_check_options options = {
         .probe = &wanted,
@@ -156,6 +156,17 @@ static char *clean_output(void *ctx, char *value)
     node_drop_shell_place(value);
     run_mask(context, &value);
     return value;
+}
+
+struct plan_node_facts preflight_plan_facts(const struct facts *facts)
+{
+    return (struct plan_node_facts){
+        .cores = (unsigned)facts_uint(facts, "node.cores", 0),
+        .gpus = (unsigned)facts_uint(facts, "gpus.visible", 0),
+        .gpus_present = (unsigned)facts_uint(facts, "gpus.present", 0),
+        .interface = facts_some(facts, "route.interface"),
+        .artifacts = facts_some(facts, "node.artifacts"),
+    };
 }
 
 void preflight_compare(const struct preflight *preflight, const struct preflight_node *nodes,

@@ -42,6 +42,9 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
 int preflight_take(const struct preflight *preflight, size_t node, const char *bytes, size_t len,
                    const char *nonce, struct preflight_node *out, struct error *err);
 
+/* What a node's answer tells the plan. Borrows from facts. */
+struct plan_node_facts preflight_plan_facts(const struct facts *facts);
+
 /*
  * Compare the nodes that answered (answered has one entry each) with each other.
  */

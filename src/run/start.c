@@ -52,14 +52,7 @@ int start_make_plan(struct start *start, bool probed, struct error *err)
     size_t count = start->hosts->len;
     AUTO_FREE struct plan_node_facts *nodes = xcalloc(count, sizeof(*nodes));
     for (size_t i = 0; probed && i < count; i++) {
-        const struct facts *facts = &start->checks[i].facts;
-        nodes[i] = (struct plan_node_facts){
-            .cores = (unsigned)facts_uint(facts, "node.cores", 0),
-            .gpus = (unsigned)facts_uint(facts, "gpus.visible", 0),
-            .gpus_present = (unsigned)facts_uint(facts, "gpus.present", 0),
-            .interface = facts_some(facts, "route.interface"),
-            .artifacts = facts_some(facts, "node.artifacts"),
-        };
+        nodes[i] = preflight_plan_facts(&start->checks[i].facts);
     }
     const struct plan_facts facts = {
         .run_id = start->run->id[0] != '\0' ? start->run->id : NULL,

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -60,16 +60,6 @@ static void replace(char **place, const char *text)
     *place = copy;
 }
 
-static void make_run_id(struct run *run)
-{
-    unsigned char random[4];
-    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-        abort(); /* cannot happen below 256 bytes once the kernel's pool is set up */
-    }
-    snprintf(run->id, sizeof(run->id), "%s-%02x%02x%02x%02x", run->name, random[0], random[1], random[2],
-             random[3]);
-}
-
 static void fill_head(struct run *run)
 {
     struct utsname names;
@@ -123,7 +113,7 @@ void start_fill_record(struct start *start)
     replace(&run->job_file, job->file);
     replace(&run->findings, NULL);
     if (run->id[0] == '\0') {
-        make_run_id(run);
+        ask_make_run_id(run->name, run->id, sizeof(run->id));
     }
     if (run->unstarted) {
         run_drop_attempt(run); /* a start that failed before anything was started is no attempt */

@@ -87,3 +87,15 @@ mt_drop_rooms() {
         esac
     done
 }
+
+# [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.
+mt_make_tmp() {
+    mt_tmp=$(mktemp -d "$@" 2>&1) || {
+        mt_why=${mt_tmp##*: } mt_tmp=
+        return 1
+    }
+    mt_write "$mt_tmp/try" x && return 0
+    rm -rf "$mt_tmp"
+    mt_tmp=
+    return 1
+}

@@ -4,21 +4,9 @@
 #
 # mt_lanes: words AFTER/ID:SECONDS,ID:SECONDS… Each is a lane: its checks run one after the other in a shell of their
 # own, beside this one, once check AFTER (of a lane, or of this shell) is over. A check that does not end within its
-# time is ended, says late=1, and the rest of its lane goes on in a new shell: what hangs costs only its own row. One
-# that has ended says ran=1.
+# time is ended, says late=1, and the rest of its lane goes on in a new shell: what hangs costs only its own row. What
+# it waited for elsewhere is ended by mt_late_ID, where there is one. One that has ended says ran=1.
 # mt_own_checks: checks that this shell runs itself, in order, without a limit: what they prove must be whole.
-
-# [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.
-mt_make_tmp() {
-    mt_tmp=$(mktemp -d "$@" 2>&1) || {
-        mt_why=${mt_tmp##*: } mt_tmp=
-        return 1
-    }
-    mt_write "$mt_tmp/try" x && return 0
-    rm -rf "$mt_tmp"
-    mt_tmp=
-    return 1
-}
 
 # Run a check in this shell.
 mt_run_check() { # ID
@@ -113,6 +101,7 @@ mt_poll_lane() { # PID NUMBER ROWS
         mt_end_cut_lane "$1" "$mt_lane"
     elif [ -n "$mt_until" ] && [ "$mt_clock" -ge "$mt_until" ]; then
         mt_kill_tree "$1"
+        ! command -v "mt_late_$mt_now" >/dev/null || "mt_late_$mt_now"
         cat "$mt_lane.out"
         mt_own_prefix=$mt_prefix mt_prefix= # this shell may be in a check of its own
         mt_frame "$mt_now.late" 1

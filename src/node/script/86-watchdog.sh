@@ -3,21 +3,29 @@
 # ends the command and all that descends from it when the connection is gone or the time is up. When the command ends
 # by itself the watchdog ends too, and what it left in the background stays.
 #
-# Arguments: PID TICKS PARENT LIMIT MARK NONCE. Without PARENT the connection is this shell's standard input, on which
-# nothing comes but its end; with it (the input is the command's own) the command's parent tells: the server's process
-# for the connection, in whose place another comes when it dies. Then a call of its own (87-end.sh) may also send this
-# shell TERM; it finds it by NONCE.
+# Arguments: PID TICKS PARENT LIMIT MARK NONCE FEED. Without PARENT the connection is this shell's standard input. Nothing
+# comes on it but its end, or, with FEED (a named pipe), lines that are handed on to the command. With PARENT the input is
+# the command's own, and the command's parent tells: the server's process for the connection, in whose place another comes
+# when it dies. Then a call of its own (87-end.sh) may also send this shell TERM; it finds it by NONCE.
+
+mt_read_input() { # until it ends
+    while IFS= read -r mt_line; do
+        [ -z "$mt_feed" ] || printf '%s\n' "$mt_line" >&4
+    done
+}
 
 mt_watch_input() { # until it ends, or LIMIT seconds
+    # for reading, too: that waits for nobody, and the end is not the command's to see
+    [ -z "$mt_feed" ] || exec 4<>"$mt_feed"
     if [ -z "$mt_limit" ]; then
-        while IFS= read -r mt_line; do :; done
+        mt_read_input
         return
     fi
     exec 3<&0
     sleep "$mt_limit" 3<&- &
     mt_sleeper=$!
     (
-        while IFS= read -r mt_line; do :; done
+        mt_read_input
         kill "$mt_sleeper"
     ) <&3 &
     mt_reader=$!
@@ -216,7 +224,7 @@ mt_watch_without_forks() {
 unset IFS
 set +e +u
 cd /
-mt_command=$1 mt_ticks=$2 mt_parent=$3 mt_limit=$4 mt_mark=$5
+mt_command=$1 mt_ticks=$2 mt_parent=$3 mt_limit=$4 mt_mark=$5 mt_feed=${7-}
 mt_done='' mt_ending='' mt_told=''
 trap mt_go_on_without_forks EXIT
 if [ -n "$mt_parent" ]; then mt_watch_parent; else mt_watch_input; fi
