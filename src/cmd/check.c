@@ -166,10 +166,10 @@ static const char notes[] =
     "failure; with a failure the command ends with 4, and with 3 when a host could\n"
     "not be reached. 'start' makes the quick checks itself.\n"
     "\n"
-    "--comm takes longer, up to some minutes: the job's interpreter runs short all-reduces\n"
-    "with NCCL where there are GPUs, else with gloo. Each pair of nodes is measured, of many\n"
-    "nodes a sample of pairs, then all nodes together. Nothing of it stays on the nodes; if\n"
-    "that cannot be verified the command ends with 7.\n";
+    "--comm takes longer, up to some minutes: the job's interpreter runs short\n"
+    "all-reduces, with NCCL where there are GPUs, else with gloo. Each pair of nodes\n"
+    "is measured, of many nodes a sample of pairs, then all nodes together. Nothing\n"
+    "of it stays on the nodes; if that cannot be verified the command ends with 7.\n";
 const struct command command_check = {
     .name = "check",
     .summary = "look for what would make a job fail, before it starts",

@@ -37,6 +37,7 @@ void evidence_release(struct evidence *evidence)
     free(evidence->nccl_version);
     free(evidence->network);
     free(evidence->interface);
+    free(evidence->ib_link);
     *evidence = (struct evidence){0};
 }
 

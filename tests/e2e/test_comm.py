@@ -39,9 +39,15 @@ def found(answer, severity):
     return [f for f in answer.json["findings"] if f["id"] == "comm" and f["severity"] == severity]
 
 
+def marked(lab, *nodes):
+    """Processes of the test."""
+    return [(n, p) for n in nodes or lab.names for p in lab.cluster.user_ps(n)
+            if p.environ.get("MTLAUNCH_MARK", "").startswith("check-")]
+
+
 def busy(lab):
     """Is the test in the midst of its rounds? Then node1 has its program, a store and a worker."""
-    return len([p for p in lab.cluster.user_ps("node1") if p.environ.get("MTLAUNCH_MARK", "").startswith("check-")]) > 2
+    return len(marked(lab, "node1")) > 2
 
 
 def test_pairs_and_all_together(comm):
@@ -126,7 +132,8 @@ def test_interrupted_or_killed_it_leaves_nothing(comm):
         out, err = process.communicate(timeout=60)
         assert process.returncode == code, (out, err)
         assert json.loads(out)["error"]["code"] == code
-        assert not comm.left()
+        assert not marked(comm)
+        comm.assert_nothing_left()  # the watchdogs look once more
     process = comm.spawn("check", "job.yaml", "--only", "reach", "--comm")
     wait_for(lambda: busy(comm), "a round", 90, 0.1)
     process.kill()

@@ -226,12 +226,47 @@ static void test_no_pattern_runs_away(void **state)
     }
 }
 
+/* What NCCL says of its transport; the lines of 2.27 and 2.28. */
+static void test_the_transport(void **state)
+{
+    static const struct {
+        const char *text, *network, *ib_link, *interface;
+    } cases[] = {
+        {"g1:1:2 [0] NCCL INFO Bootstrap: Using bond0:10.0.0.1<0>\n"
+         "g1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB bond0:10.0.0.1<0>\n"
+         "g1:1:2 [0] NCCL INFO Using network IB\n",
+         "IB", "RoCE", "bond0"},
+        {"g1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB; OOB eth0:10.0.0.1<0>\n"
+         "g1:1:2 [0] NCCL INFO Using network IB\n",
+         "IB", "IB", NULL},
+        {"g1:1:2 [0] NCCL INFO NET/IB : No device found.\n"
+         "g1:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n"
+         "g1:1:2 [0] NCCL INFO Using network Socket\n",
+         "Socket", NULL, NULL},
+        {"nothing of it\n", NULL, NULL, NULL},
+    };
+    FOR_ROWS(i, cases, cases[i].text) {
+        struct evidence evidence;
+        read_log(*state, cases[i].text, 0, &evidence);
+        const char *const seen[] = {evidence.network, evidence.ib_link, evidence.interface};
+        const char *const wanted[] = {cases[i].network, cases[i].ib_link, cases[i].interface};
+        for (size_t n = 0; n < 3; n++) {
+            assert_int_equal(!seen[n], !wanted[n]);
+            if (wanted[n]) {
+                assert_string_equal(seen[n], wanted[n]);
+            }
+        }
+        evidence_release(&evidence);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_row_has_a_line_that_matches_and_one_that_does_not),
         cmocka_unit_test(test_rows_are_sound),
         cmocka_unit_test(test_no_pattern_runs_away),
+        cmocka_unit_test(test_the_transport),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
