@@ -18,6 +18,9 @@ struct progress_reader;
  * unknown. */
 struct progress_reader *progress_reader_new(const char *pattern, unsigned long world_size);
 
+/* What the arguments of the job say of a step, for a log that says nothing of it; 0: unknown. */
+void progress_reader_set_step(struct progress_reader *reader, unsigned global_batch, unsigned sequence);
+
 /* Take bytes of a log, from any place on: a line whose beginning is missing gives nothing. */
 void progress_reader_feed(struct progress_reader *reader, const char *bytes, size_t len);
 

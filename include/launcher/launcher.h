@@ -58,6 +58,12 @@ struct launch_whole {
 
 void launch_whole_release(struct launch_whole *whole);
 
+/* What a step of the training holds, where the arguments say it exactly; 0: they do not. */
+struct launch_step {
+    unsigned global_batch; /* samples, of all processes */
+    unsigned sequence;     /* tokens of a sample */
+};
+
 /*
  * One node's place in the run, as text that may still hold ${{name}} where only the start knows. Borrowed.
  * program and args have their placeholders filled and args are mapped to words.
@@ -158,6 +164,10 @@ struct launcher {
 
 /* All launchers, ended by NULL. The first is the default. */
 extern const struct launcher *const launchers_all[];
+
+/* What the arguments of the job come to. whole: what the launcher made of them. Nothing is refused. */
+void launcher_read_step(const struct launch_job *in, const struct launch_whole *whole,
+                        struct launch_step *out);
 
 /* By name. NULL and kind_plan with the nearest name, or all of them, as hint. */
 const struct launcher *launcher_find(const char *name, struct error *err);

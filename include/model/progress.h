@@ -18,12 +18,14 @@ struct training_progress {
     double tokens_per_second;  /* of all processes */
     double samples_per_second; /* of all processes */
     double tflops_per_gpu;
-    double eta_s;       /* of what is left at step_time_s */
-    int64_t nan;        /* iterations whose loss was no number */
-    int64_t skipped;    /* iterations that the framework skipped */
-    int64_t checkpoint; /* iteration of the last checkpoint that was written */
-    int64_t world_size; /* as the program reports it */
-    int64_t updated_ms; /* epoch: when the log that says it was last written to; 0: unknown */
+    int64_t global_batch; /* samples of one iteration, of all processes */
+    int64_t sequence;     /* tokens of one sample */
+    double eta_s;         /* of what is left at step_time_s */
+    int64_t nan;          /* iterations whose loss was no number */
+    int64_t skipped;      /* iterations that the framework skipped */
+    int64_t checkpoint;   /* iteration of the last checkpoint that was written */
+    int64_t world_size;   /* as the program reports it */
+    int64_t updated_ms;   /* epoch: when the log that says it was last written to; 0: unknown */
 };
 
 #define PROGRESS_NONE                                                                                        \
@@ -33,6 +35,8 @@ struct training_progress {
                                 .tokens_per_second = -1,                                                     \
                                 .samples_per_second = -1,                                                    \
                                 .tflops_per_gpu = -1,                                                        \
+                                .global_batch = -1,                                                          \
+                                .sequence = -1,                                                              \
                                 .eta_s = -1,                                                                 \
                                 .nan = -1,                                                                   \
                                 .skipped = -1,                                                               \

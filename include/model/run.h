@@ -11,6 +11,7 @@
 
 #include "base/strlist.h"
 #include "model/host.h"
+#include "model/inventory.h"
 #include "model/place.h"
 #include "model/policy.h"
 #include "model/progress.h"
@@ -140,10 +141,13 @@ struct run {
     unsigned master_port;
     char *master_addr;
     unsigned nproc_per_node; /* 0: unknown */
+    unsigned global_batch;   /* samples of a step, by the arguments of the job; 0: they do not tell */
+    unsigned sequence;       /* tokens of a sample, likewise */
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
     struct training_progress progress; /* of the current attempt, as last read */
+    struct inventory inventory;        /* of the nodes of the current attempt */
     int64_t limit_ms;                  /* the time limit passes then (epoch); 0: there is none */
     bool timed_out;                    /* a time limit passed and the run was stopped for it ... */
     unsigned long timed_out_after_s;   /* ... the spec's, or that of `start --wait --timeout` */

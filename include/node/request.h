@@ -188,6 +188,12 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
  */
 void node_request_grep(const struct node_target *target, unsigned attempt, const struct strlist *literals,
                        const char *nonce, struct node_call *out);
+/*
+ * What the node has for the run and what its log says of NCCL: the first line with each of the literals. The
+ * answer is facts, see src/node/script/74-inventory.sh.
+ */
+void node_request_inventory(const struct node_target *target, const struct strlist *literals,
+                            const char *nonce, struct node_call *out);
 /* Remove this run's files of this node (state and, with logs, logs), only when nothing of it lives there. */
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out);

@@ -120,6 +120,7 @@ struct plan {
     char *rendezvous_id;         /* run_id.attempt; NULL: known on start */
     bool has_batch;              /* the launcher knows about batches */
     struct topology_batch batch; /* then: what is known of them */
+    struct launch_step step;     /* what is known of a step */
     struct strlist setup;        /* as in the job */
     char *shell;                 /* as in the job: "auto", or a shell for setup */
     struct strlist ssh_options;  /* of an ssh(1) that reaches the nodes as the job says: -i FILE … */

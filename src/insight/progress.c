@@ -19,11 +19,12 @@ struct progress_reader {
     bool has_pattern;
     regex_t compiled;
     unsigned long world_size;
-    double times[TIMES]; /* a ring */
-    size_t times_len;    /* taken in all */
-    int64_t first;       /* iteration whose time was left out; -1: none yet */
-    double samples;      /* of one iteration; -1 */
-    int64_t sequence;    /* tokens of one sample; -1 */
+    double times[TIMES];                    /* a ring */
+    size_t times_len;                       /* taken in all */
+    int64_t first;                          /* iteration whose time was left out; -1: none yet */
+    double samples;                         /* of one iteration, as the log says; -1 */
+    int64_t sequence;                       /* tokens of one sample, as the log says; -1 */
+    unsigned known_samples, known_sequence; /* the same as the job's arguments say; 0 */
     struct clean_line line;
 };
 
@@ -39,6 +40,12 @@ struct progress_reader *progress_reader_new(const char *pattern, unsigned long w
         reader->has_pattern = regcomp(&reader->compiled, reader->pattern.posix, REG_EXTENDED) == 0;
     }
     return reader;
+}
+
+void progress_reader_set_step(struct progress_reader *reader, unsigned global_batch, unsigned sequence)
+{
+    reader->known_samples = global_batch;
+    reader->known_sequence = sequence;
 }
 
 /* --- steps -------------------------------------------------------------------------------------- */
@@ -205,17 +212,31 @@ static double median_time(struct progress_reader *reader)
     return len % 2 ? reader->times[len / 2] : (reader->times[len / 2 - 1] + reader->times[len / 2]) / 2;
 }
 
+/* What follows from the length of a step, its samples and their tokens. */
+static void derive_rates(const struct progress_reader *reader, struct training_progress *progress)
+{
+    double samples = reader->samples > 0 ? reader->samples : (double)reader->known_samples;
+    progress->global_batch = samples > 0 ? (int64_t)samples : -1;
+    progress->sequence = reader->sequence > 0 ? reader->sequence : -1;
+    if (progress->sequence < 0 && reader->known_sequence > 0) {
+        progress->sequence = reader->known_sequence;
+    }
+    if (samples > 0 && progress->step_time_s > 0 && progress->samples_per_second < 0) {
+        progress->samples_per_second = samples / progress->step_time_s;
+    } else if (samples > 0 && progress->step_time_s < 0 && progress->samples_per_second > 0) {
+        progress->step_time_s = samples / progress->samples_per_second;
+    }
+    if (progress->tokens_per_second < 0 && progress->sequence > 0 && progress->samples_per_second > 0) {
+        progress->tokens_per_second = progress->samples_per_second * (double)progress->sequence;
+    }
+}
+
 void progress_reader_end(struct progress_reader *reader, struct training_progress *out)
 {
     struct training_progress *progress = &reader->progress;
     lines_end(&reader->lines, true, take_piece, reader);
     progress->step_time_s = median_time(reader);
-    if (reader->samples > 0 && progress->step_time_s > 0) {
-        progress->samples_per_second = reader->samples / progress->step_time_s;
-    }
-    if (progress->tokens_per_second < 0 && reader->sequence > 0 && progress->samples_per_second > 0) {
-        progress->tokens_per_second = progress->samples_per_second * (double)reader->sequence;
-    }
+    derive_rates(reader, progress);
     progress_estimate(progress);
     *out = *progress;
     lines_release(&reader->lines);

@@ -149,9 +149,20 @@ static bool parse_dict(const char *text, struct step *step)
     return true;
 }
 
+/* Both rates of the whole training come to the samples of a step, but for what was rounded. */
 static bool parse_dict_end(const char *text, struct step *step)
 {
-    return number_after(text, "'train_samples_per_second': ", &step->samples_per_second);
+    double steps = 0;
+    if (!number_after(text, "'train_samples_per_second': ", &step->samples_per_second)) {
+        return false;
+    }
+    if (number_after(text, "'train_steps_per_second': ", &steps) && steps > 0) {
+        double samples = step->samples_per_second / steps;
+        double whole = samples < 1e9 ? (double)(int64_t)(samples + 0.5) : 0;
+        bool near = samples < whole * 1.01 && samples > whole * 0.99;
+        step->samples = near ? whole : -1;
+    }
+    return true;
 }
 
 /* The description before a bar: none, or one that speaks of the training. */

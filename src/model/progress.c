@@ -36,6 +36,15 @@ static void take_figure(double *to, double from, bool newer)
     }
 }
 
+/* Tokens follow from samples where no log tells them: the length of a sample may stand in another node's. */
+static void derive_tokens(struct training_progress *to, const struct training_progress *from, bool newer)
+{
+    bool stale = newer && from->samples_per_second >= 0 && from->tokens_per_second < 0;
+    if (to->sequence > 0 && to->samples_per_second >= 0 && (to->tokens_per_second < 0 || stale)) {
+        to->tokens_per_second = to->samples_per_second * (double)to->sequence;
+    }
+}
+
 void progress_merge(struct training_progress *to, const struct training_progress *from)
 {
     bool newer = from->iteration >= to->iteration;
@@ -49,10 +58,13 @@ void progress_merge(struct training_progress *to, const struct training_progress
     take_number(&to->skipped, from->skipped, newer);
     take_number(&to->checkpoint, from->checkpoint, from->checkpoint > to->checkpoint);
     take_number(&to->world_size, from->world_size, newer);
+    take_number(&to->global_batch, from->global_batch, newer);
+    take_number(&to->sequence, from->sequence, newer);
     take_figure(&to->step_time_s, from->step_time_s, newer);
     take_figure(&to->tokens_per_second, from->tokens_per_second, newer);
     take_figure(&to->samples_per_second, from->samples_per_second, newer);
     take_figure(&to->tflops_per_gpu, from->tflops_per_gpu, newer);
+    derive_tokens(to, from, newer);
     if (from->has_loss && (newer || !to->has_loss)) {
         to->has_loss = true;
         to->loss = from->loss;

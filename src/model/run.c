@@ -133,6 +133,7 @@ void run_release(struct run *run)
     run_forget_left_over(run, NULL);
     free(run->left_over);
     free(run->synced.commit);
+    inventory_release(&run->inventory);
     while (run->attempts_len > 0) {
         run_drop_attempt(run);
     }

@@ -311,6 +311,20 @@ void node_request_grep(const struct node_target *target, unsigned attempt, const
     finish(out, parts);
 }
 
+void node_request_inventory(const struct node_target *target, const struct strlist *literals,
+                            const char *nonce, struct node_call *out)
+{
+    static const char *const parts[] = {"10-frame",     "15-stat",  "17-write", "20-proc",  "22-scan",
+                                        "25-place",     "29-limit", "70-tail",  "check/ib", "check/nic",
+                                        "74-inventory", "90-main",  NULL};
+    AUTO_FREE char *lines = strlist_join(literals, "\n");
+
+    begin(out, target, "inventory", nonce);
+    set_number(&out->input, "tail_attempt", target->attempt);
+    set_text(&out->input, "literals", lines);
+    finish(out, parts);
+}
+
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out)
 {

@@ -476,9 +476,6 @@ static void warn_interfaces(const struct plan_work *work, struct plan *plan)
 /* Let the launcher judge the job as a whole, by the arguments of the first node. */
 static int judge_launch(struct plan_work *work, struct plan *plan, struct error *err)
 {
-    if (!work->launcher->judge) {
-        return 0;
-    }
     AUTO_STRLIST struct strlist args = STRLIST_INIT;
     const struct plan_node first = {.label = work->labels.items[0], .nproc = work->nproc[0]};
     struct placeholders values = PLACEHOLDERS_INIT;
@@ -487,11 +484,15 @@ static int judge_launch(struct plan_work *work, struct plan *plan, struct error 
     placeholders_release(&values);
     const struct launch_job job = {
         .job = work->in->job, .args = &args, .nnodes = plan->nnodes, .world_size = plan->world_size};
-    if (rc || work->launcher->judge(&job, &work->whole, &plan->warnings, err)) {
+    if (rc == 0 && work->launcher->judge) {
+        rc = work->launcher->judge(&job, &work->whole, &plan->warnings, err);
+    }
+    if (rc) {
         return -1;
     }
     plan->has_batch = work->whole.has_batch;
     plan->batch = work->whole.batch;
+    launcher_read_step(&job, &work->whole, &plan->step);
     strlist_copy(&work->whole.args, &work->args);
     struct strlist own = work->args;
     work->args = work->whole.args;

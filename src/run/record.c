@@ -162,13 +162,14 @@ static json_t *progress_to_json(const struct training_progress *progress)
         return json_null();
     }
     return json_pack(
-        "{s:I, s:I, s:o, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "iteration",
+        "{s:I, s:I, s:o, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "iteration",
         (json_int_t)progress->iteration, "total", (json_int_t)progress->total, "loss",
         progress->has_loss ? json_real(progress->loss) : json_null(), "step_time", progress->step_time_s,
         "tokens_per_second", progress->tokens_per_second, "samples_per_second", progress->samples_per_second,
         "tflops_per_gpu", progress->tflops_per_gpu, "nan", (json_int_t)progress->nan, "skipped",
         (json_int_t)progress->skipped, "checkpoint", (json_int_t)progress->checkpoint, "world_size",
-        (json_int_t)progress->world_size, "updated_ms", (json_int_t)progress->updated_ms);
+        (json_int_t)progress->world_size, "updated_ms", (json_int_t)progress->updated_ms, "global_batch",
+        (json_int_t)progress->global_batch, "sequence", (json_int_t)progress->sequence);
 }
 
 /* What the list of runs shows. It is the first line of the file, so that a list reads no more of a record. */
@@ -213,6 +214,9 @@ static json_t *rest_to_json(const struct run *run)
     js_put_text(object, "stop_signal", run->stop_signal);
     js_put_number(object, "stop_grace_s", (int64_t)run->stop_grace_s);
     js_put_number(object, "nproc_per_node", run->nproc_per_node);
+    js_put_number(object, "global_batch", run->global_batch);
+    js_put_number(object, "sequence", run->sequence);
+    json_object_set_new(object, "inventory", inventory_to_json(&run->inventory));
     reach_to_json(&run->reach, object, "ssh_");
     place_to_json(&run->place, object, "container_");
     js_put_text(object, "head_host", run->head_host);
@@ -351,6 +355,8 @@ static void progress_from_json(const json_t *object, struct training_progress *p
     progress->checkpoint = js_get_number(object, "checkpoint", -1);
     progress->world_size = js_get_number(object, "world_size", -1);
     progress->updated_ms = js_get_number(object, "updated_ms", 0);
+    progress->global_batch = js_get_number(object, "global_batch", -1);
+    progress->sequence = js_get_number(object, "sequence", -1);
     progress_estimate(progress);
 }
 
@@ -453,6 +459,9 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->stop_signal = js_get_text(object, "stop_signal");
     run->stop_grace_s = (unsigned long)js_get_number(object, "stop_grace_s", 0);
     run->nproc_per_node = (unsigned)js_get_number(object, "nproc_per_node", 0);
+    run->global_batch = (unsigned)js_get_number(object, "global_batch", 0);
+    run->sequence = (unsigned)js_get_number(object, "sequence", 0);
+    inventory_from_json(json_object_get(object, "inventory"), &run->inventory);
     reach_from_json(&run->reach, object, "ssh_");
     place_from_json(&run->place, object, "container_");
     run->head_host = js_get_text(object, "head_host");

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "launcher/launcher.h"
 #include "start_internal.h"
 
 /* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
@@ -23,6 +25,29 @@ static json_t *env_json(const struct plan_node *node)
     }
     env_release(&env);
     return object;
+}
+
+/* Names of the variables that somebody set, of the first node: not what mtlaunch and the launcher add. */
+static json_t *given_json(const struct plan_node *node)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < node->env.len; i++) {
+        const struct env_var *var = &node->env.items[i];
+        if (!var->source || !text_starts(var->source, "launcher ")) {
+            json_array_append_new(array, js_text(var->name));
+        }
+    }
+    return array;
+}
+
+/* The arguments as they were given, placeholders not filled. */
+static json_t *args_json(const struct job *job)
+{
+    AUTO_STRLIST struct strlist words = STRLIST_INIT;
+    const struct launcher *launcher = launcher_find(job->launcher, NULL);
+    launcher_map_args(&job->args, launcher && launcher->bool_values, &words);
+    strlist_copy(&words, &job->extra_args);
+    return js_list(&words);
 }
 
 static char *spec_text(const struct start *start)
@@ -44,8 +69,10 @@ static char *spec_text(const struct start *start)
     json_object_set_new(object, "setup", js_list(&job->setup));
     json_object_set_new(object, "launcher_args", js_list(&job->launcher_args));
     json_object_set_new(object, "program", js_list(&job->program));
+    json_object_set_new(object, "args", args_json(job));
     json_object_set_new(object, "command", js_list(&plan->nodes[0].argv));
     json_object_set_new(object, "env", env_json(&plan->nodes[0]));
+    json_object_set_new(object, "given", given_json(&plan->nodes[0]));
     json_object_set_new(object, "zero_stage", json_integer(job->zero_stage));
     json_object_set_new(object, "start_timeout", json_integer((json_int_t)job->start_timeout_s));
     char *text = json_dumps(object, JSON_COMPACT);
@@ -126,6 +153,7 @@ void start_fill_record(struct start *start)
     run->stopping = false;
     replace(&run->reason, NULL);
     run->progress = PROGRESS_NONE;
+    inventory_release(&run->inventory);
     run->exit_status = -1;
     run->started_ms = clock_real_ms();
     run->ended_ms = 0;
@@ -159,6 +187,7 @@ void start_fill_record(struct start *start)
     fill_nodes(start);
     replace(&run->master_addr, start->plan.master_addr);
     run->nproc_per_node = start->plan.nproc_per_node;
+    run->global_batch = run->sequence = 0;
 }
 
 void start_complete_record(struct start *start)
@@ -167,6 +196,8 @@ void start_complete_record(struct start *start)
     run_forget_left_over(run, NULL); /* the probe has shown that nothing of it lives on these nodes */
     run->master_port = start->plan.master_port;
     run->nproc_per_node = start->plan.nproc_per_node;
+    run->global_batch = start->plan.step.global_batch;
+    run->sequence = start->plan.step.sequence;
     for (size_t i = 0; i < run->nodes_len; i++) {
         replace(&run->nodes[i].artifacts, start->plan.nodes[i].artifacts);
         replace(&run->nodes[i].log, start->plan.nodes[i].log);

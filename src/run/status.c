@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "inventory_internal.h"
 #include "judge_internal.h"
 #include "leftovers_internal.h"
 #include "lock_internal.h"
@@ -128,6 +129,7 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     }
     if (result == 0) {
         run_read_progress(&set, run);
+        run_take_inventory(&set, run, !run_has_open_node(run));
     }
     node_set_close(&set);
     if (result == 0 && lock >= 0) {

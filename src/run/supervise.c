@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "explain_internal.h"
+#include "inventory_internal.h"
 #include "judge_internal.h"
 #include "lastlines_internal.h"
 #include "leftovers_internal.h"
@@ -129,6 +130,7 @@ static void refresh_progress(struct supervise_loop *loop, bool now)
 {
     if (now || clock_mono_ms() >= loop->progress_ms) {
         run_read_progress(&loop->set, loop->run);
+        run_take_inventory(&loop->set, loop->run, now);
         loop->progress_ms = clock_mono_ms() + PROGRESS_MS;
         run_samples_note_training(&loop->samples, loop->context->store, loop->run);
     }

@@ -29,7 +29,7 @@ struct options {
     struct node_start_options start;
     struct node_stop_options stop;
     struct node_tail_options tail;
-    struct strlist literals; /* for grep */
+    struct strlist literals; /* for grep and inventory */
     struct node_watch_options watch;
     struct strlist setup, argv, unset;
     struct env defaults, env, computed;
@@ -270,6 +270,8 @@ static int build(const char *verb, int argc, char **argv)
         node_request_signal(&w.target, w.stop.signal, w.nonce, &call);
     } else if (strcmp(verb, "grep") == 0) {
         node_request_grep(&w.target, 0, &w.literals, w.nonce, &call);
+    } else if (strcmp(verb, "inventory") == 0) {
+        node_request_inventory(&w.target, &w.literals, w.nonce, &call);
     } else if (strcmp(verb, "tail") == 0) {
         node_request_tail(&w.target, &w.tail, w.nonce, &call);
     } else {
@@ -528,6 +530,27 @@ static json_t *parse_remove(const char *bytes, size_t len, const char *nonce, st
     return out;
 }
 
+/* Facts: a list of values a key. */
+static json_t *parse_facts(const char *bytes, size_t len, const char *nonce, struct error *err)
+{
+    AUTO_FACTS struct facts facts = FACTS_INIT;
+    json_t *out = json_object();
+
+    if (node_answer_facts(bytes, len, nonce, &facts, err) != 0) {
+        json_decref(out);
+        return NULL;
+    }
+    for (size_t i = 0; i < facts.len; i++) {
+        json_t *list = json_object_get(out, facts.items[i].key);
+        if (list == NULL) {
+            list = json_array();
+            json_object_set_new(out, facts.items[i].key, list);
+        }
+        json_array_append_new(list, text(facts.items[i].value));
+    }
+    return out;
+}
+
 /* A tail: its header as JSON on the first line, then the body. */
 static int parse_tail(const struct str *in, const char *nonce)
 {
@@ -576,6 +599,8 @@ static int parse(const char *verb, const char *nonce)
         out = parse_stop(str_text(&in), in.len, nonce, &err);
     } else if (strcmp(verb, "signal") == 0) {
         out = parse_signal(str_text(&in), in.len, nonce, &err);
+    } else if (strcmp(verb, "inventory") == 0) {
+        out = parse_facts(str_text(&in), in.len, nonce, &err);
     } else {
         out = parse_remove(str_text(&in), in.len, nonce, &err);
     }

@@ -73,7 +73,7 @@ static const struct {
     {"dict-end",
      "{'train_runtime': '10.67', 'train_samples_per_second': '90.01', 'train_steps_per_second': '5.625', "
      "'train_loss': '6.879'}",
-     -1, -1, -1, -1, -1, 90.01, -1, -1},
+     -1, -1, -1, 16 / 90.01, -1, 90.01, -1, -1},
     {"tqdm", "  5%|▌         | 50/1000 [04:06<1:18:08,  4.94s/it]", 50, 1000, -1, 4.94, -1, -1, -1, -1},
     {"tqdm", "Epoch 3: 100%|██████████| 60/60 [00:10<00:00,  5.00it/s, loss=6.5]", 60, 60, 6.5, 0.2, -1, -1,
      -1, -1},
@@ -173,6 +173,56 @@ static void test_a_run_of_megatron_adds_up(void **state)
     }
 }
 
+/* What the job's arguments say of a step counts where the log is silent, and only there. */
+static struct training_progress read_known(const char *text, unsigned batch, unsigned sequence)
+{
+    struct training_progress progress;
+    struct progress_reader *reader = progress_reader_new(NULL, 4);
+    progress_reader_set_step(reader, batch, sequence);
+    progress_reader_feed(reader, text, strlen(text));
+    progress_reader_end(reader, &progress);
+    return progress;
+}
+
+static void test_the_arguments_tell_what_a_log_does_not(void **state)
+{
+    (void)state;
+    struct training_progress got = read_known(" 50%|█████     | 30/60 [00:05<00:04,  5.00it/s]\n", 16, 100);
+    assert_int_equal(got.global_batch, 16);
+    assert_int_equal(got.sequence, 100);
+    assert_near(got.samples_per_second, 80);
+    assert_near(got.tokens_per_second, 8000);
+    got = read_known(megatron, 16, 100);
+    assert_int_equal(got.global_batch, 32);
+    assert_int_equal(got.sequence, 512);
+    assert_near(got.samples_per_second, 64);
+    got =
+        read_known("epoch=0/micro_step=10/global_step=10, CurrSamplesPerSec=12.5, MemAllocated=1GB\n", 50, 0);
+    assert_near(got.step_time_s, 4);
+    assert_near(got.samples_per_second, 12.5);
+    got = read_known("nothing\n", 16, 100);
+    assert_false(got.known);
+    assert_near(got.samples_per_second, -1);
+}
+
+/* The rates at the end of transformers' Trainer come to the samples of a step, or to nothing. */
+static void test_the_last_rates_tell_the_batch(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        int64_t batch;
+    } rows[] = {
+        {"{'train_samples_per_second': '90.01', 'train_steps_per_second': '5.625'}", 16},
+        {"{'train_samples_per_second': 7.0, 'train_steps_per_second': 2.0}", -1},
+        {"{'train_samples_per_second': 7.0, 'train_steps_per_second': 0.0}", -1},
+        {"{'train_samples_per_second': 7.0}", -1},
+    };
+    FOR_ROWS(i, rows, rows[i].line) {
+        assert_int_equal(read_progress(rows[i].line, NULL, 0, 0).global_batch, rows[i].batch);
+    }
+}
+
 static void test_a_loss_that_is_no_number_is_counted(void **state)
 {
     (void)state;
@@ -244,6 +294,30 @@ static void test_what_another_node_says_is_merged(void **state)
     assert_near(first.eta_s, 6);
 }
 
+/* The length of a sample stands in the log of node 0, the steps in that of the last node: tokens follow, and
+ * go on following when the steps become slower. */
+static void test_tokens_of_two_nodes(void **state)
+{
+    (void)state;
+    static const char step[] =
+        " iteration 5/ 8 | elapsed time per iteration (ms): 500.0 | global batch size: 32 |\n";
+    static const char slower[] =
+        " iteration 6/ 8 | elapsed time per iteration (ms): 1000.0 | global batch size: 32 |\n";
+    struct training_progress all = PROGRESS_NONE;
+    const struct training_progress rows[] = {
+        read_progress(step, NULL, 2, 0),
+        read_progress("  seq_length ...................................... 512\n", NULL, 2, 0),
+        read_progress(slower, NULL, 2, 0),
+    };
+    progress_merge(&all, &rows[0]);
+    assert_near(all.tokens_per_second, -1);
+    progress_merge(&all, &rows[1]);
+    assert_near(all.tokens_per_second, 64 * 512);
+    progress_merge(&all, &rows[2]);
+    assert_near(all.tokens_per_second, 32 * 512);
+    assert_int_equal(all.global_batch, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +329,9 @@ int main(void)
         cmocka_unit_test(test_a_program_may_have_a_pattern_of_its_own),
         cmocka_unit_test(test_patterns_that_cannot_be_are_refused),
         cmocka_unit_test(test_what_another_node_says_is_merged),
+        cmocka_unit_test(test_the_arguments_tell_what_a_log_does_not),
+        cmocka_unit_test(test_the_last_rates_tell_the_batch),
+        cmocka_unit_test(test_tokens_of_two_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,16 @@ static void fill_run(struct run *run, const char *name)
     run->master_port = 29501;
     run->stop_grace_s = 40;
     run->spec = xstrdup("{\"job\": \"x\"}");
+    run->global_batch = 2048;
+    run->sequence = 512;
+    run->progress = PROGRESS_NONE;
+    run->progress.known = true;
+    run->progress.iteration = 7;
+    run->progress.global_batch = 32;
+    run->progress.sequence = 256;
+    run->inventory.known = true;
+    inventory_add_gpu(&run->inventory, "NVIDIA H200");
+    inventory_add_link(&run->inventory, "mlx5_0", true, 400);
     run_nodes_alloc(run, 2);
     fill_node(&run->nodes[0], "g0033");
     fill_node(&run->nodes[1], "fe80::1%eth0");
@@ -123,6 +133,14 @@ static void test_round_trip(void **state)
     assert_int_equal(back.attempts_len, 1);
     assert_string_equal(back.attempts[0].nodes.items[0], "g0033:2222");
     assert_string_equal(back.spec, "{\"job\":\"x\"}");
+    assert_int_equal(back.global_batch, 2048);
+    assert_int_equal(back.sequence, 512);
+    assert_int_equal(back.progress.iteration, 7);
+    assert_int_equal(back.progress.global_batch, 32);
+    assert_int_equal(back.progress.sequence, 256);
+    assert_true(back.inventory.known);
+    assert_string_equal(back.inventory.gpus.items[0], "NVIDIA H200");
+    assert_true(inventory_find_link(&back.inventory, "mlx5_0", true)->gbps == 400);
     run_release(&run);
     run_release(&back);
 }

@@ -1,0 +1,39 @@
+# shellcheck shell=sh disable=SC2154,SC2034
+# What the node has for a run, and what NCCL says at the beginning of its log: facts gpu (models), ib.port and nic.speed
+# (as the checks of these names have them), nccl (lines). No more than the log's first 16 MiB are read.
+
+mt_frame_gpu_models() {
+    command -v nvidia-smi >/dev/null || return 0
+    mt_tmp=$(mktemp -d 2>/dev/null) || return 0
+    trap 'exit 1' HUP INT TERM
+    mt_run_limited 5 "$mt_tmp/models" "$(command -v setsid)" nvidia-smi --query-gpu=name --format=csv,noheader
+    [ -f "$mt_tmp/models.code" ] && read -r mt_code <"$mt_tmp/models.code" && [ "$mt_code" = 0 ] || return 0
+    head -c 8192 "$mt_tmp/models" | tr -d '\r' | sort -u >"$mt_tmp/kinds"
+    while read -r mt_line; do
+        [ -z "$mt_line" ] || mt_frame gpu "$mt_line"
+    done <"$mt_tmp/kinds"
+}
+
+# The first line with each of the literals, which stand one a line.
+mt_frame_nccl() {
+    mt_find_log && [ -r "$mt_file" ] || return 0
+    while IFS= read -r mt_one; do
+        mt_line=$(head -c 16777216 "$mt_file" | grep -aF -m 1 -e "$mt_one" | tr '\r' '\n' | grep -aF -m 1 -e "$mt_one" | head -c 900)
+        [ -z "$mt_line" ] || mt_frame nccl "$mt_line"
+    done <<MT_LIST
+$mt_literals
+MT_LIST
+}
+
+mt_verb_inventory() {
+    mt_set_paths
+    mt_check_place || mt_fail place "$mt_problem"
+    mt_prefix=ib.
+    mt_check_ib
+    mt_prefix=nic.
+    mt_check_nic
+    mt_prefix=
+    mt_frame_nccl
+    mt_frame_gpu_models
+    mt_end
+}
