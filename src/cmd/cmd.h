@@ -99,6 +99,11 @@ struct cmd_options {
     /* container */
     bool replace;
 
+    /* compare */
+    const char *tokens; /* a number */
+    const char *samples;
+    bool csv;
+
     /* exec; also timeout */
     bool label;
     bool gather;

@@ -6,31 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/msg.h"
+#include "cmd/choose_internal.h"
 #include "cmd/each_internal.h"
 #include "cmd/session_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
 #include "run/supervisor.h"
-
-static bool is_pattern(const char *word)
-{
-    return strpbrk(word, "*?");
-}
-
-/* A name with its wildcards taken for letters is a name: nothing else may stand in a pattern. */
-static int check_word(const char *word, struct error *err)
-{
-    AUTO_FREE char *plain = xstrdup(word);
-    for (char *at = plain; *at; at++) {
-        if (*at == '*' || *at == '?') {
-            *at = 'x';
-        }
-    }
-    if (job_check_run_name(plain, NULL) == 0) {
-        return 0;
-    }
-    return job_check_run_name(word, err);
-}
 
 /*
  * The record of a run that nobody supervises says that it lives until somebody looks. For commands on ended
@@ -120,7 +101,7 @@ static int choose(struct cmd_call *call, const struct each_work *work, struct st
     for (size_t i = 0; i < call->operands.len; i++) {
         const char *word = call->operands.items[i];
         long found = 1;
-        if (is_pattern(word)) {
+        if (choose_is_pattern(word)) {
             found = add_matching(&session, work, word, names, err);
         } else if (!strlist_has(names, word)) {
             strlist_add(names, word);
@@ -219,12 +200,10 @@ int each_run(struct cmd_call *call, const struct each_work *work, struct error *
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     struct error none = ERROR_INIT;
-    for (size_t i = 0; i < call->operands.len; i++) {
-        if (check_word(call->operands.items[i], err) != 0) {
-            return -1;
-        }
+    if (choose_check_words(&call->operands, err) != 0) {
+        return -1;
     }
-    if (call->operands.len == 1 && !is_pattern(call->operands.items[0])) {
+    if (call->operands.len == 1 && !choose_is_pattern(call->operands.items[0])) {
         return work->one(call, call->operands.items[0], NULL, err);
     }
     if (choose(call, work, &names, &none, err) != 0) {

@@ -251,6 +251,7 @@ void cmd_choose_style(struct cmd_call *call)
         .color_err = term_use_color(STDERR_FILENO, choice, no_color),
         .bar = !options->quiet && term_is_tty(STDERR_FILENO) && !(no_color && *no_color) &&
                !(terminal && strcmp(terminal, "dumb") == 0),
+        .chart = !options->quiet && term_is_tty(STDOUT_FILENO) && !(no_color && *no_color),
         .full = options->full,
         .columns = term_columns(STDOUT_FILENO),
         .now_ms = clock_real_ms(),

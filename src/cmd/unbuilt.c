@@ -15,13 +15,6 @@ const struct command command_metrics = {
     .usage = metrics_usage,
 };
 
-static const char *const compare_usage[] = {"compare RUN...", NULL};
-const struct command command_compare = {
-    .name = "compare",
-    .summary = "compare runs side by side",
-    .usage = compare_usage,
-};
-
 static const char *const report_usage[] = {"report RUN", NULL};
 const struct command command_report = {
     .name = "report",

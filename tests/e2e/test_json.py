@@ -165,7 +165,7 @@ def test_version_remove_and_errors(lab):
     (["start", "job.yaml", "r", "--nodes", "9"], 2), (["start", "job.yaml", "r", "--exclude", "node[1-4]"], 2),
     (["start", "job.yaml", "r", "-H", "a", "--hostfile", "hosts.txt"], 2), (["hosts", "--hostfile", "nofile"], 2),
     (["status", "never"], 6), (["stop", "never"], 6), (["logs", "never"], 6), (["wait", "never"], 6), (["remove", "never"], 6),
-    (["check", "nosuch.yaml"], 2), (["diagnose", "never"], 6), (["diagnose", "--logs", "nofile"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "never"], 6),
+    (["check", "nosuch.yaml"], 2), (["diagnose", "never"], 6), (["diagnose", "--logs", "nofile"], 2), (["container", "up", "job.yaml"], 2), (["supervise", "never"], 6), (["compare", "never"], 6), (["compare", "ne*"], 6),
     (["start", "job.yaml", "r", "--set", "on_failure=restart"], 2), (["start", "job.yaml", "r", "--timeout", "5x"], 2),
 ])
 def test_exit_codes(lab, words, code):
@@ -176,7 +176,7 @@ def test_exit_codes(lab, words, code):
 
 def test_names_of_what_is_not_built_are_told(lab):
     lab.job()
-    for name in ("compare", "ladder", "report", "metrics"):
+    for name in ("ladder", "report", "metrics"):
         assert f"'{name}' is not supported by this version" in lab.mt(name, "job.yaml", code=2).err
     assert "start" in lab.mt("strat", code=2).err
     assert "--wait" in lab.mt("start", "job.yaml", "r", "--wiat", code=2).err

@@ -49,7 +49,7 @@ static void test_overview_lists_every_command(void **state)
     }
     const char *unbuilt = strstr(str_text(&help), "Not supported by this version:");
     assert_non_null(unbuilt);
-    assert_non_null(strstr(unbuilt, "\n  compare "));
+    assert_non_null(strstr(unbuilt, "\n  ladder "));
     assert_null(strstr(unbuilt, "\n  start "));
 }
 
@@ -96,9 +96,9 @@ static void test_help_of_what_is_not_built_says_so(void **state)
 {
     (void)state;
     AUTO_STR struct str help = STR_INIT;
-    help_command(command_find("compare", NULL), 80, &help);
-    assert_non_null(strstr(str_text(&help), "'compare' is not supported by this version"));
-    assert_non_null(strstr(str_text(&help), "compare RUN..."));
+    help_command(command_find("ladder", NULL), 80, &help);
+    assert_non_null(strstr(str_text(&help), "'ladder' is not supported by this version"));
+    assert_non_null(strstr(str_text(&help), "ladder JOB"));
 }
 
 static void test_unknown_command(void **state)

@@ -1,0 +1,29 @@
+/* What differs between the specs of runs: keys, arguments, variables, hosts. Pure. */
+#ifndef MTLAUNCH_INSIGHT_DIFFERENCES_H
+#define MTLAUNCH_INSIGHT_DIFFERENCES_H
+
+#include <stddef.h>
+
+#include "model/run.h"
+
+/* A key that is not the same in all of the runs. Owned. */
+struct difference {
+    char *key;     /* as the job file addresses it: "zero_stage", "args.lr", "env.NCCL_DEBUG"; "hosts" */
+    char **values; /* one a run; NULL: it does not say */
+};
+
+struct differences {
+    struct difference *items;
+    size_t len, cap;
+    size_t runs_len;
+};
+
+/*
+ * Compare what the records say, in the order in which the first run that has a key says it: keys of the job,
+ * arguments, variables that somebody set, hosts. A value that differs only in naming its own run is the same.
+ * Secret values are masked in the records, and so never differ.
+ */
+void differences_find(struct differences *out, const struct run *const *runs, size_t runs_len);
+void differences_release(struct differences *differences);
+
+#endif

@@ -1,0 +1,22 @@
+/* Runs beside each other: as tables, a bar chart and a sentence, as CSV, as JSON. */
+#ifndef MTLAUNCH_REPORT_COMPARE_H
+#define MTLAUNCH_REPORT_COMPARE_H
+
+#include "base/json.h"
+#include "base/str.h"
+#include "insight/comparison.h"
+#include "report/style.h"
+
+void report_compare_text(const struct comparison *comparison, const struct report_style *style,
+                         struct str *out);
+
+/* One line a run below a line of names, as RFC 4180 has it but for its line ends; unknown is empty. */
+void report_compare_csv(const struct comparison *comparison, struct str *out);
+
+/* {schema, runs, differences, verdict} */
+void report_compare_json(const struct comparison *comparison, struct str *out);
+
+/* The members of that object, for another answer. A new reference. */
+json_t *report_compare_object(const struct comparison *comparison);
+
+#endif

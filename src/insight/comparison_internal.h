@@ -1,0 +1,17 @@
+/* What the parts of a comparison share. */
+#ifndef MTLAUNCH_INSIGHT_COMPARISON_INTERNAL_H
+#define MTLAUNCH_INSIGHT_COMPARISON_INTERNAL_H
+
+#include "base/str.h"
+#include "insight/comparison.h"
+
+/* How many times as large: by GPUs, by nodes where these are not known. */
+double comparison_size(const struct comparison_row *row, const struct comparison_row *reference);
+
+/* The sentence, from rows and differences; the caller frees. NULL: there is nothing to compare. */
+char *comparison_verdict(const struct comparison *comparison);
+
+/* Append why the run's communication is slow, as far as its record tells; false: it does not. */
+bool comparison_add_reason(const struct run *run, struct str *out);
+
+#endif
