@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "base/strlist.h"
 #include "model/host.h"
 #include "model/inventory.h"
@@ -113,6 +114,13 @@ struct run_left_over {
     char *command;
 };
 
+/* The cause of a failed run, beside its reason of one line: for people, and for whom to tell. Owned. */
+struct run_cause {
+    struct strlist hosts; /* labels of the nodes that it lies with; empty: unknown */
+    char *log_lines;      /* the last lines of the log, where no known message tells more; NULL */
+    char *hint;           /* what can be done about it; NULL: nothing is known */
+};
+
 /* Files that were pushed to the nodes before the attempt was started. */
 struct run_synced {
     bool done;      /* there was a sync */
@@ -135,7 +143,8 @@ struct run {
     bool stopping;   /* a stop runs, or the last one ended unproven */
     bool unstarted;  /* nothing of the current attempt was started anywhere: the next start has its number */
     bool restarting; /* with stopping: what comes when the attempt is proven gone is another one */
-    char *reason;    /* NULL */
+    char *reason;    /* one line; NULL */
+    struct run_cause cause;
     int exit_status; /* of the node that failed first; -1: none */
     int64_t started_ms, ended_ms;
     unsigned master_port;
@@ -173,6 +182,14 @@ void run_synced_copy(struct run_synced *to, const struct run_synced *from); /* t
 void run_release(struct run *run);
 void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states pending, exit_status -1 */
 void run_node_release(struct run_node *node);
+
+/*
+ * Set the reason and forget the cause of the one before. text (taken; NULL: none) may quote lines of a log
+ * below its first: the reason ends with the last of them, and cause.log_lines holds them when there are more.
+ */
+void run_set_reason(struct run *run, char *text);
+/* Append the reason for people, with the lines of the log below it. */
+void run_add_reason(const struct run *run, struct str *out);
 
 /* Append a zeroed pending cleanup and return it (valid until the next call); take one out. */
 struct run_cleanup *run_add_cleanup(struct run *run);

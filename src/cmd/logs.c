@@ -116,12 +116,16 @@ static void print_outcome(struct session *session, const char *name)
     if (err.kind) {
         failure_print(&err, NULL, session->call->style.color_err);
     } else {
-        const bool has_reason = run.reason && *run.reason;
         AUTO_STR struct str reason = STR_INIT;
-        if (has_reason) {
-            text_add_lines(&reason, run.reason, strlen(run.reason));
+        AUTO_STR struct str safe = STR_INIT;
+        run_add_reason(&run, &reason);
+        text_add_lines(&safe, str_text(&reason), reason.len);
+        msg_info("%s: %s%s%s", name, run_state_name(run.state), safe.len > 0 ? ": " : "", str_text(&safe));
+        if (run.cause.hint) {
+            str_reset(&safe);
+            text_add_line(&safe, run.cause.hint, strlen(run.cause.hint));
+            msg_info("  hint: %s", str_text(&safe));
         }
-        msg_info("%s: %s%s%s", name, run_state_name(run.state), has_reason ? ": " : "", str_text(&reason));
     }
     run_release(&run);
 }

@@ -1,10 +1,12 @@
 /* A run and its nodes as values, and the states that follow from them. */
 #include "model/run.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 static const char *const node_state_names[] = {
     [NODE_PENDING] = "pending", [NODE_RUNNING] = "running", [NODE_EXITED] = "exited",
@@ -112,6 +114,73 @@ void run_nodes_alloc(struct run *run, size_t count)
     }
 }
 
+/* The last line with a letter or a digit in it, "" when there is none. */
+static char *last_line(const char *lines)
+{
+    size_t end = strlen(lines);
+    while (end > 0) {
+        size_t from = end;
+        bool tells = false;
+        while (from > 0 && lines[from - 1] != '\n') {
+            unsigned char byte = (unsigned char)lines[--from];
+            tells = tells || isalnum(byte) || byte >= 0x80;
+        }
+        if (tells) {
+            from += strspn(lines + from, " ");
+            return xstrndup(lines + from, end - from);
+        }
+        end = from > 0 ? from - 1 : 0;
+    }
+    return xstrdup("");
+}
+
+static char *unquoted(const char *lines)
+{
+    struct str plain = STR_INIT;
+    for (const char *at = lines; *at != '\0';) {
+        at += text_starts(at, TEXT_QUOTE_INDENT) ? strlen(TEXT_QUOTE_INDENT) : 0;
+        size_t len = strcspn(at, "\n") + (strchr(at, '\n') ? 1 : 0);
+        str_add_mem(&plain, at, len);
+        at += len;
+    }
+    return str_detach(&plain);
+}
+
+void run_set_reason(struct run *run, char *text)
+{
+    AUTO_FREE char *whole = text;
+    const char *lines = text ? strchr(text, '\n') : NULL;
+    free(run->reason);
+    strlist_release(&run->cause.hosts);
+    free(run->cause.log_lines);
+    free(run->cause.hint);
+    run->cause = (struct run_cause){0};
+    run->reason = NULL;
+    if (!lines) {
+        run->reason = xstrdup(text);
+        return;
+    }
+    AUTO_FREE char *quoted = unquoted(lines + 1);
+    AUTO_FREE char *last = last_line(quoted);
+    size_t len = (size_t)(lines - text);
+    len -= len > 0 && text[len - 1] == ':' ? 1 : 0;
+    run->reason = xasprintf("%.*s%s%s", (int)len, text, *last ? ": " : "", last);
+    if (strchr(quoted, '\n')) {
+        run->cause.log_lines = xstrdup(quoted);
+    }
+}
+
+void run_add_reason(const struct run *run, struct str *out)
+{
+    str_add(out, run->reason ? run->reason : "");
+    const char *lines = run->cause.log_lines;
+    for (const char *at = lines; at && *at != '\0'; at++) {
+        str_add(out, at == lines ? "\n" TEXT_QUOTE_INDENT : "");
+        str_add_char(out, *at);
+        str_add(out, *at == '\n' ? TEXT_QUOTE_INDENT : "");
+    }
+}
+
 void run_synced_copy(struct run_synced *to, const struct run_synced *from)
 {
     char *commit = from->commit ? xstrdup(from->commit) : NULL;
@@ -138,8 +207,9 @@ void run_release(struct run *run)
         run_drop_attempt(run);
     }
     free(run->attempts);
-    char *texts[] = {run->name,        run->job,       run->job_file,     run->reason, run->master_addr,
-                     run->stop_signal, run->head_host, run->head_boot_id, run->spec,   run->findings};
+    run_set_reason(run, NULL);
+    char *texts[] = {run->name,      run->job,          run->job_file, run->master_addr, run->stop_signal,
+                     run->head_host, run->head_boot_id, run->spec,     run->findings};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }

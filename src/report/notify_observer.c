@@ -19,12 +19,17 @@ static bool find_kind(const char *event, enum notify_event_kind *kind)
     return false;
 }
 
-/* Those the event is about: the one it names, of a failure the first one, of a silence all that are lost. */
+/* Those the event is about: the one it names; of a failure those with its cause, else the first that failed;
+ * of a silence all that are lost. */
 static void add_hosts(const struct run *run, enum notify_event_kind kind, const char *host,
                       struct strlist *hosts)
 {
     if (host) {
         strlist_add(hosts, host);
+        return;
+    }
+    if (kind == NOTIFY_FAILED && run->cause.hosts.len > 0) {
+        strlist_copy(hosts, &run->cause.hosts);
         return;
     }
     long first = kind == NOTIFY_FAILED ? run_first_failure(run) : -1;

@@ -123,8 +123,15 @@ static void add_heading(const struct run *run, const struct report_style *style,
         str_addf(out, "ended: %s\n", clock_format_local(run->ended_ms, buffer));
     }
     if (run->reason) {
+        AUTO_STR struct str reason = STR_INIT;
+        run_add_reason(run, &reason);
         str_add(out, "reason: ");
-        text_add_lines(out, run->reason, strlen(run->reason));
+        text_add_lines(out, str_text(&reason), reason.len);
+        str_add_char(out, '\n');
+    }
+    if (run->cause.hint) {
+        str_add(out, "hint: ");
+        add_safe(out, run->cause.hint);
         str_add_char(out, '\n');
     }
 }
@@ -188,11 +195,11 @@ static void add_progress(const struct run *run, struct str *out)
     }
 }
 
-/* The node that failed first, with what its end says: the others mostly follow from it. */
+/* The node that failed first, with what its end says, where the reason does not name the culprit. */
 static void add_first_failure(const struct run *run, struct str *out)
 {
     long first = run_first_failure(run);
-    if (first < 0) {
+    if (first < 0 || run->cause.hosts.len > 0) {
         return;
     }
     const struct run_node *node = &run->nodes[first];

@@ -184,33 +184,69 @@ void explanation_release(struct explanation *explanation)
     *explanation = (struct explanation){0};
 }
 
-/* How a node ended, with the last lines of its log. */
-static char *end_text(struct node_set *set, const struct run *run, size_t node)
+/* The first remedy, masked. */
+static void set_hint(const struct node_set *set, struct run *run, const struct cause *cause)
 {
+    if (cause->remedies.len > 0) {
+        run->cause.hint = xstrdup(cause->remedies.items[0]);
+        run_mask(set->context, &run->cause.hint);
+    }
+}
+
+void run_set_end_reason(struct node_set *set, struct run *run, size_t node,
+                        const struct explanation *explanation)
+{
+    const struct cause *cause = &explanation->diagnosis.cause;
     AUTO_FREE bool *wanted = xcalloc(run->nodes_len, sizeof(bool));
     AUTO_FREE char **texts = xcalloc(run->nodes_len, sizeof(*texts));
     wanted[node] = true;
     run_fetch_lines(set, run, wanted, LINES_READ, texts);
     AUTO_FREE char *text = texts[node];
-    return run_failure_text(&run->nodes[node], text);
+    run_set_reason(run, run_failure_text(&run->nodes[node], text));
+    if (cause->signature && cause->node == node) {
+        strlist_add(&run->cause.hosts, run->nodes[node].label);
+        set_hint(set, run, cause);
+    }
 }
 
-char *run_explanation_text(struct node_set *set, const struct run *run, const struct explanation *explanation)
+void run_set_explained_reason(struct node_set *set, struct run *run, const struct explanation *explanation)
 {
     const struct cause *cause = &explanation->diagnosis.cause;
     long first = run_first_failure(run);
     if (!cause->signature || cause->command) {
-        size_t node = cause->signature ? cause->nodes[0] : (size_t)first;
-        return cause->signature || first >= 0 ? end_text(set, run, node) : NULL;
+        if (cause->signature || first >= 0) {
+            run_set_end_reason(set, run, cause->signature ? cause->node : (size_t)first, explanation);
+        }
+        return;
     }
     struct str text = STR_INIT;
     diagnosis_add_reason(&explanation->diagnosis, explanation->ends, &text);
-    if (cause->remedies.len > 0) {
-        str_addf(&text, "\n    hint: %s", cause->remedies.items[0]);
+    char *reason = str_detach(&text);
+    run_mask(set->context, &reason);
+    run_set_reason(run, reason);
+    for (size_t i = 0; i < cause->nodes_len; i++) {
+        strlist_add(&run->cause.hosts, explanation->ends[cause->nodes[i]].host);
     }
-    char *whole = str_detach(&text);
-    run_mask(set->context, &whole);
-    return whole;
+    set_hint(set, run, cause);
+}
+
+void run_hint_from_log(struct error *err, const char *text)
+{
+    struct evidence evidence;
+    struct diagnosis diagnosis;
+    struct scanner *scanner = scanner_new();
+    evidence_init(&evidence);
+    struct evidence_reader *reader = evidence_reader_new(scanner, &evidence);
+    evidence_reader_feed(reader, text, strlen(text));
+    evidence_reader_end(reader);
+    const struct node_end end = {.host = "", .evidence = &evidence, .exit_status = -1, .ended = -1};
+    diagnosis_make(&diagnosis, &end, 1, 0);
+    if (diagnosis.cause.remedies.len > 0) {
+        error_hint(err, "%s", diagnosis.cause.remedies.items[0]);
+    }
+    diagnosis_release(&diagnosis);
+    evidence_release(&evidence);
+    scanner_free(scanner);
 }
 
 bool explanation_is_open(const struct explanation *explanation)

@@ -19,12 +19,18 @@ int run_explain(struct node_set *set, const struct run *run, unsigned attempt, c
                 struct node_failures *failures, struct explanation *out);
 
 /*
- * The reason of a failed run: host, node, global rank, cause and place in one line, with a hint below where
- * there is one. Where no log tells the cause it is how the node that failed first ended, with the last lines
- * of its log. NULL when no node failed. Secrets are masked. The caller frees.
+ * Set the reason of a failed run, in one line: host, node, global rank, cause and place; and with it whom the
+ * cause lies with, and what can be done. Where no log tells the cause it is how the node that failed first
+ * ended, with the last line of its log. Nothing when no node failed. Secrets are masked.
  */
-char *run_explanation_text(struct node_set *set, const struct run *run,
-                           const struct explanation *explanation);
+void run_set_explained_reason(struct node_set *set, struct run *run, const struct explanation *explanation);
+
+/* The same, but how the node ended is the reason, whatever its log tells. */
+void run_set_end_reason(struct node_set *set, struct run *run, size_t node,
+                        const struct explanation *explanation);
+
+/* Give err the hint for what the end of a log tells, if that is known. */
+void run_hint_from_log(struct error *err, const char *text);
 
 /* True when only consequences are known, so that the cause must come from nodes that have not ended. */
 bool explanation_is_open(const struct explanation *explanation);

@@ -8,7 +8,6 @@
 #include "check/check.h"
 #include "judge_internal.h"
 #include "model/kind.h"
-#include "model/remedy.h"
 
 #define OUTPUT_TAIL_MAX 600 /* bytes of a log's end that go into an error's text */
 
@@ -306,10 +305,6 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
                   node->reason ? node->reason : "no status");
         break;
     }
-    const char *action = remedy_find(start->output);
-    if (action) {
-        error_hint(err, "%s", action);
-    }
     add_output(err, start->output);
     return -1;
 }
@@ -370,12 +365,6 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeat
 
 /* --- the run ------------------------------------------------------------------------------------ */
 
-static void set_run_reason(struct run *run, char *reason)
-{
-    free(run->reason);
-    run->reason = reason;
-}
-
 static int64_t last_end(const struct run *run)
 {
     int64_t last = 0;
@@ -398,7 +387,7 @@ static void judge_outcome(struct run *run, int64_t now_ms)
         const struct run_node *node = &run->nodes[first];
         run->exit_status = node->exit_status > 0 ? node->exit_status : -1;
         if (!run->reason) {
-            set_run_reason(run, xasprintf("%s (node %u): %s", node->label, node->rank,
+            run_set_reason(run, xasprintf("%s (node %u): %s", node->label, node->rank,
                                           node->reason ? node->reason : "failed"));
         }
     } else {
@@ -423,4 +412,17 @@ enum run_state judge_run(struct run *run, int64_t now_ms)
         judge_outcome(run, now_ms);
     }
     return run->state;
+}
+
+int judge_failure(const struct run *run, struct error *err)
+{
+    AUTO_STR struct str reason = STR_INIT;
+    run_add_reason(run, &reason);
+    if (text_starts(str_text(&reason), "run '")) { /* the reason of a failed start names the run already */
+        error_set(err, &kind_run_failed, "%s", str_text(&reason));
+    } else {
+        error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,
+                  run->reason ? str_text(&reason) : "no reason is known");
+    }
+    return run->cause.hint ? error_hint(err, "%s", run->cause.hint) : -1;
 }

@@ -48,4 +48,7 @@ void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeat
  */
 enum run_state judge_run(struct run *run, int64_t now_ms);
 
+/* The error of a run that has failed: its reason, and what can be done. Returns -1. */
+int judge_failure(const struct run *run, struct error *err);
+
 #endif

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "lastlines_internal.h"
-#include "model/remedy.h"
 #include "node/answer.h"
 #include "node_set_internal.h"
 #include "node_target_internal.h"
@@ -126,12 +125,5 @@ char *run_failure_text(const struct run_node *node, const char *text)
 {
     AUTO_FREE char *head =
         xasprintf("%s (node %u): %s", node->label, node->rank, node->reason ? node->reason : "failed");
-    char *quoted = run_quote_lines(head, text, LINES_QUOTED);
-    const char *action = remedy_find(text);
-    if (!action) {
-        return quoted;
-    }
-    char *whole = xasprintf("%s\n    hint: %s", quoted, action);
-    free(quoted);
-    return whole;
+    return run_quote_lines(head, text, LINES_QUOTED);
 }

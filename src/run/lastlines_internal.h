@@ -23,7 +23,7 @@ char *run_quote_lines(const char *head, const char *text, unsigned lines);
 
 /*
  * Why a run failed, by the node that failed first and the last lines of its log (safe to show, or NULL): "g1
- * (node 0): exit status 3:\n    line", with a hint behind it where one is known. Caller frees.
+ * (node 0): exit status 3:\n    line". Caller frees.
  */
 char *run_failure_text(const struct run_node *node, const char *text);
 

@@ -172,6 +172,15 @@ static json_t *progress_to_json(const struct training_progress *progress)
         (json_int_t)progress->global_batch, "sequence", (json_int_t)progress->sequence);
 }
 
+static json_t *cause_to_json(const struct run_cause *cause)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "hosts", js_exact_list(&cause->hosts));
+    js_put_text(object, "log_lines", cause->log_lines);
+    js_put_text(object, "hint", cause->hint);
+    return object;
+}
+
 /* What the list of runs shows. It is the first line of the file, so that a list reads no more of a record. */
 static json_t *heading_to_json(const struct run *run)
 {
@@ -195,6 +204,7 @@ static json_t *heading_to_json(const struct run *run)
 static json_t *rest_to_json(const struct run *run)
 {
     json_t *object = json_object();
+    json_object_set_new(object, "cause", cause_to_json(&run->cause));
     js_put_text(object, "job_file", run->job_file);
     js_put_number(object, "revision", run->revision);
     js_put_flag(object, "starting", run->starting);
@@ -415,6 +425,17 @@ static bool lists_from_json(const json_t *object, struct run *run)
     return whole && run->nodes_len > 0 && run->attempts_len > 0;
 }
 
+/* A record of an earlier version has none. */
+static void cause_from_json(const json_t *object, struct run_cause *cause)
+{
+    if (object) {
+        free(cause->log_lines);
+        js_get_list(object, "hosts", &cause->hosts);
+        cause->log_lines = js_get_text(object, "log_lines");
+        cause->hint = js_get_text(object, "hint");
+    }
+}
+
 static bool heading_from_json(const json_t *object, struct run *run)
 {
     run->name = js_get_text(object, "run");
@@ -427,7 +448,7 @@ static bool heading_from_json(const json_t *object, struct run *run)
     }
     memcpy(run->id, id, strlen(id) + 1);
     run->attempt = (unsigned)js_get_number(object, "attempt", 0);
-    run->reason = js_get_text(object, "reason");
+    run_set_reason(run, js_get_text(object, "reason"));
     run->exit_status = (int)js_get_number(object, "exit_status", -1);
     run->started_ms = js_get_number(object, "started_ms", 0);
     run->ended_ms = js_get_number(object, "ended_ms", 0);
@@ -441,6 +462,7 @@ static bool run_from_json(const json_t *object, struct run *run)
     if (!heading_from_json(object, run)) {
         return false;
     }
+    cause_from_json(json_object_get(object, "cause"), &run->cause);
     run->job_file = js_get_text(object, "job_file");
     run->revision = js_get_number(object, "revision", 0);
     run->starting = js_get_flag(object, "starting");

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "explain_internal.h"
 #include "judge_internal.h"
-#include "lastlines_internal.h"
 #include "leftovers_internal.h"
 #include "lock_internal.h"
 #include "model/kind.h"
@@ -123,8 +123,11 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
         if (result != 0 && answer.status >= 0 && is_early_end(err)) {
             start->ends[index] = (struct start_end){
                 .reason = xstrdup(start->run->nodes[index].reason),
-                .output = run_safe_lines(answer.output),
+                .setup = err->kind == &kind_setup_failed,
             };
+        }
+        if (result != 0 && answer.output) {
+            run_hint_from_log(err, answer.output);
         }
         if (start->run->nodes[index].state == NODE_EXITED) {
             start->run->nodes[index].ended_ms = clock_real_ms(); /* within the last second or two */
@@ -252,7 +255,6 @@ static void forget_probes(struct start *start)
     start->unreached = NULL;
     for (size_t i = 0; start->ends && i < start->hosts->len; i++) {
         free(start->ends[i].reason);
-        free(start->ends[i].output);
     }
     free(start->ends);
     start->ends = NULL;

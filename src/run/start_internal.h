@@ -13,7 +13,7 @@
 /* A node whose command or setup line ended with a status before it counted as started. */
 struct start_end {
     char *reason; /* NULL: it did not */
-    char *output; /* the end of its log, safe to show */
+    bool setup;   /* it was a setup line */
 };
 
 struct start {

@@ -151,7 +151,7 @@ void start_fill_record(struct start *start)
     run->state = RUN_STARTING;
     run->starting = true;
     run->stopping = false;
-    replace(&run->reason, NULL);
+    run_set_reason(run, NULL);
     run->progress = PROGRESS_NONE;
     inventory_release(&run->inventory);
     run->exit_status = -1;

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "explain_internal.h"
 #include "judge_internal.h"
-#include "lastlines_internal.h"
 #include "model/kind.h"
 #include "node_failures_internal.h"
 #include "observer_internal.h"
@@ -106,10 +106,11 @@ static bool is_run_failure(const struct start *start)
     return any;
 }
 
-/* Set the reason of the run: that of the node that failed first. err (may be NULL) gets it too. */
+/* Find out why the run failed. err (may be NULL) gets it too. */
 static void explain(struct start *start, struct error *err)
 {
     struct run *run = start->run;
+    struct explanation explanation;
     long first = run_first_failure(run);
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (start->ends[i].reason) {
@@ -120,10 +121,15 @@ static void explain(struct start *start, struct error *err)
     if (first < 0) {
         return;
     }
-    free(run->reason);
-    run->reason = run_failure_text(&run->nodes[first], start->ends[first].output);
+    run_explain(&start->set, run, 0, NULL, NULL, &explanation);
+    if (start->ends[first].setup) {
+        run_set_end_reason(&start->set, run, (size_t)first, &explanation);
+    } else {
+        run_set_explained_reason(&start->set, run, &explanation);
+    }
+    explanation_release(&explanation);
     if (err) {
-        error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name, run->reason);
+        judge_failure(run, err);
     }
 }
 
@@ -131,8 +137,7 @@ int start_fail(struct start *start, struct error *err)
 {
     struct run *run = start->run;
     struct error worse = ERROR_INIT;
-    free(run->reason);
-    run->reason = xstrdup(err->text);
+    run_set_reason(run, xstrdup(err->text));
     run->starting = false;
     run->unstarted = !start->asked_to_start || !anything_touched(start);
     if (anything_touched(start) && roll_back(start, &worse) != 0) {

@@ -77,12 +77,6 @@ void supervise_close(struct supervise_loop *loop)
 
 /* --- telling ------------------------------------------------------------------------------------ */
 
-static void set_reason(struct run *run, char *reason)
-{
-    free(run->reason);
-    run->reason = reason;
-}
-
 void supervise_explain(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -92,10 +86,7 @@ void supervise_explain(struct supervise_loop *loop)
     }
     loop->explained = true;
     run_explain(&loop->set, run, 0, NULL, NULL, &explanation);
-    char *text = run_explanation_text(&loop->set, run, &explanation);
-    if (text) {
-        set_reason(run, text);
-    }
+    run_set_explained_reason(&loop->set, run, &explanation);
     loop->no_restart = explanation.forbidden;
     explanation_release(&explanation);
 }
@@ -317,7 +308,7 @@ int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long l
         return 0;
     }
     if (!run->reason) {
-        set_reason(run, xstrdup(why));
+        run_set_reason(run, xstrdup(why));
     }
     if (limit_s > 0) {
         run->timed_out = true;
@@ -376,8 +367,13 @@ static char *decision_reason(const struct supervise_loop *loop, const struct pol
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason ? node->reason : "?");
     }
-    return xasprintf("%s (node %u): %s, looking for the cause", node->label, node->rank,
-                     node->reason ? node->reason : "failed");
+    if (node->signal) {
+        return xasprintf("%s was killed by SIG%s, looking for the cause", node->label, node->signal);
+    }
+    if (node->exit_status > 0) {
+        return xasprintf("%s exited with %d, looking for the cause", node->label, node->exit_status);
+    }
+    return xasprintf("%s: %s, looking for the cause", node->label, node->reason ? node->reason : "it failed");
 }
 
 static struct policy_decision decide(const struct supervise_loop *loop)
@@ -411,7 +407,7 @@ static int act(struct supervise_loop *loop, const struct policy_decision *decisi
 {
     struct run *run = loop->run;
     AUTO_FREE char *why = decision_reason(loop, decision);
-    set_reason(run, xstrdup(why));
+    run_set_reason(run, xstrdup(why));
     if (decision->cause == POLICY_CAUSE_LOST) {
         run_note_event(loop->context, run, "lost", run->nodes[decision->node].label, "%s", why);
     }
@@ -441,7 +437,7 @@ int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err)
     AUTO_FREE char *why = xasprintf("its time limit of %lu s has passed", run->policy.time_limit_s);
     run->timed_out = true;
     run->timed_out_after_s = run->policy.time_limit_s;
-    set_reason(run, xstrdup(why));
+    run_set_reason(run, xstrdup(why));
     run_note_event(loop->context, run, "time-limit", NULL, "%s", why);
     report_warn(loop->context, "run '%s': %s; stopping the run", run->name, why);
     return tolerate_unproven(loop, stop_now(loop, why, err), err);

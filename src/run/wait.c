@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "judge_internal.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
@@ -48,12 +48,7 @@ int wait_outcome(const struct run *run, struct error *err)
     case RUN_LOST:
         break;
     }
-    if (run->reason &&
-        text_starts(run->reason, "run '")) { /* the reason of a failed start names the run already */
-        return error_set(err, &kind_run_failed, "%s", run->reason);
-    }
-    return error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,
-                     run->reason ? run->reason : "no reason is known");
+    return judge_failure(run, err);
 }
 
 int wait_hung_up(struct run_context *context, const struct run_wait_request *request, const struct run *run,

@@ -75,7 +75,8 @@ def test_a_job_that_ends_at_once_is_told_like_one_that_ends_later_w10(lab):
         told[run] = [line.replace(run, "RUN") for line in answer.err.splitlines() if "failed" in line or "last line" in line]
         status = lab.status(run, code=1)
         assert (status["state"], status["exit_status"]) == ("failed", 42)
-        assert status["reason"] == "node2 (node 1): exit status 42:\n    one\n    the last line", status["reason"]
+        assert status["reason"] == "node2 (node 1): exit status 42: the last line", status["reason"]
+        assert "the last line\n    one\n    the last line\n" in answer.err
         assert [n["state"] for n in status["nodes"]] == ["stopped", "failed"]
         assert status["nodes"][1]["reason"] == "exit status 42" and status["nodes"][1]["exit_status"] == 42
         assert "node-failed" in [e["event"] for e in status["events"]]
@@ -95,10 +96,10 @@ def test_json_of_a_job_that_ends_at_once_w10(lab):
     lab.job(hosts="node1", program="echo gone; exit 7")
     answer = lab.mt("start", "job.yaml", "alone", "--json", code=1).json
     assert (answer["state"], answer["exit_status"], answer["reason"]) == (
-        "failed", 7, "node1 (node 0): exit status 7:\n    gone")
+        "failed", 7, "node1 (node 0): exit status 7: gone")
     assert "error" not in answer
     text = lab.mt("start", "job.yaml", "alone2", code=1).err
-    assert "run 'alone2' failed: node1 (node 0): exit status 7:" in text and "    gone" in text
+    assert "run 'alone2' failed: node1 (node 0): exit status 7: gone\n" in text
 
 
 def test_a_setup_line_that_fails_at_the_start_keeps_its_reason_w10(lab):

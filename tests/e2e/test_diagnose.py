@@ -1,4 +1,6 @@
 """Why a run failed: real torchrun jobs in which one rank fails; the reason names it, and so does `diagnose`."""
+import re
+
 import pytest
 
 from conftest import ROOT, TORCH_ENV
@@ -28,6 +30,8 @@ def test_the_reason_names_the_rank_that_failed(torch_lab, kind, rank, nproc, rea
     assert reason in done.err
     status = lab.status("r")
     assert status["state"] == "failed" and status["reason"].startswith(reason), status["reason"]
+    assert "\n" not in status["reason"]
+    assert re.search(r"^mtlaunch: .*node\d (exited with \d+|was killed by SIG[A-Z]+), looking for the cause", done.err, re.M), done.err
     found = lab.mt("diagnose", "r", "--json", timeout=60).json
     assert found["cause"]["summary"] in reason + status["reason"]
     assert found["cause"]["hosts"] == [reason.split()[0]] and found["cause"]["confidence"] == "high"

@@ -57,6 +57,18 @@ def test_started_finished_failed_stopped(lab, receiver):
     assert "hunter22" not in (lab.home / "got").read_text() and TOKEN not in (lab.home / "got").read_text()
 
 
+def test_a_failure_is_told_of_the_node_with_its_cause(lab, receiver):
+    """node1 ends first, by the loss of its peer; node2 has the exception."""
+    lab.job(hosts="node1,node2", notify=target(receiver.url, "failed"), stop={"grace": "1s"},
+            program=["sh", "-c", "sleep 2; [ $NODE_RANK = 1 ] || { echo '[../gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:9'; exit 1; }; "
+                     "sleep 1; python3 -c 'raise ValueError(7)'; exit 1"])
+    lab.mt("start", "job.yaml", "r", "--wait", code=1)
+    receiver.wait_for("failed")
+    (failed,) = receiver.got()
+    assert failed["hosts"] == ["node2"] and failed["reason"].startswith("node2 (node 1): ValueError: 7"), failed
+    assert "\n" not in failed["reason"]
+
+
 def test_only_what_was_asked_for(lab, receiver):
     lab.job(hosts="node1", program="true", notify=target(receiver.url, "failed"))
     lab.mt("start", "job.yaml", "r", "--wait")

@@ -135,12 +135,49 @@ static void test_first_failure(void **state)
     run_release(&run);
 }
 
+/* A reason is one line, whatever is quoted below it. */
+static void test_reasons_are_one_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *reason, *shown;
+    } cases[] = {
+        {"exit status 3", "exit status 3", "exit status 3"},
+        {"exit status 3:\n    why", "exit status 3: why", "exit status 3: why"},
+        {"exit status 3:\n    one\n      two\n    ====", "exit status 3: two",
+         "exit status 3: two\n    one\n      two\n    ===="},
+        {"exit status 3:\n    -", "exit status 3", "exit status 3"},
+        {"not started\n    é", "not started: é", "not started: é"},
+        {"\n", "", ""},
+        {NULL, NULL, ""},
+    };
+    struct run run;
+    run_init(&run);
+    FOR_ROWS(i, cases, cases[i].text) {
+        AUTO_STR struct str shown = STR_INIT;
+        strlist_add(&run.cause.hosts, "g1");
+        run.cause.hint = xstrdup("of the reason before");
+        run_set_reason(&run, cases[i].text ? xstrdup(cases[i].text) : NULL);
+        if (cases[i].reason) {
+            assert_string_equal(run.reason, cases[i].reason);
+        } else {
+            assert_null(run.reason);
+        }
+        run_add_reason(&run, &shown);
+        assert_string_equal(str_text(&shown), cases[i].shown);
+        assert_null(run.cause.hint);
+        assert_int_equal(run.cause.hosts.len, 0);
+    }
+    run_release(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivation),       cmocka_unit_test(test_written_off_counts_as_stopped),
-        cmocka_unit_test(test_names_round_trip), cmocka_unit_test(test_live_states),
-        cmocka_unit_test(test_first_failure),    cmocka_unit_test(test_node_predicates),
+        cmocka_unit_test(test_derivation),           cmocka_unit_test(test_written_off_counts_as_stopped),
+        cmocka_unit_test(test_names_round_trip),     cmocka_unit_test(test_live_states),
+        cmocka_unit_test(test_first_failure),        cmocka_unit_test(test_node_predicates),
+        cmocka_unit_test(test_reasons_are_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

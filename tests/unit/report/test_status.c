@@ -202,6 +202,14 @@ static void test_text_of_a_run(void **state)
     assert_contains(text,
                     "failed first: g2 (node 1): killed by SIGKILL (often out of memory: see dmesg there)\n");
     assert_contains(text, "logs: /art/logs/r1_node<N>.log on g[1-2]\n");
+    run_set_reason(run, xstrdup("g1 (node 0): exit status 1:\n    one\n    two"));
+    run->cause.hint = xstrdup("ls -l\nx");
+    strlist_add(&run->cause.hosts, "g1");
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out),
+                    "reason: g1 (node 0): exit status 1: two\n    one\n    two\nhint: ls -l x\n");
+    assert_lacks(str_text(&out), "failed first"); /* the reason names the culprit */
     run->state = RUN_FINISHED;
     str_reset(&out);
     report_run_text(&view, &style, &out);

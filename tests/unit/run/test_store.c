@@ -84,6 +84,9 @@ static void fill_run(struct run *run, const char *name)
     run->state = RUN_FAILED;
     run->stopping = true;
     run->exit_status = 137;
+    run_set_reason(run, xstrdup("killed:\n    one\n    two"));
+    run->cause.hint = xstrdup("dmesg");
+    strlist_add(&run->cause.hosts, "g0033:2222");
     run->master_port = 29501;
     run->stop_grace_s = 40;
     run->spec = xstrdup("{\"job\": \"x\"}");
@@ -119,6 +122,11 @@ static void test_round_trip(void **state)
     assert_true(back.stopping);
     assert_false(back.starting);
     assert_int_equal(back.exit_status, 137);
+    assert_string_equal(back.reason, "killed: two");
+    assert_string_equal(back.cause.log_lines, "one\ntwo");
+    assert_string_equal(back.cause.hint, "dmesg");
+    assert_int_equal(back.cause.hosts.len, 1);
+    assert_string_equal(back.cause.hosts.items[0], "g0033:2222");
     assert_int_equal(back.nodes_len, 2);
     assert_string_equal(back.nodes[1].host.name, "fe80::1%eth0");
     assert_int_equal(back.nodes[1].rank, 1);
