@@ -91,6 +91,18 @@ void supervise_explain(struct supervise_loop *loop)
     explanation_release(&explanation);
 }
 
+/* "node3 exited with 1": what is known before the logs were searched. */
+static char *failure_text(const struct run_node *node)
+{
+    if (node->signal) {
+        return xasprintf("%s was killed by SIG%s", node->label, node->signal);
+    }
+    if (node->exit_status > 0) {
+        return xasprintf("%s exited with %d", node->label, node->exit_status);
+    }
+    return xasprintf("%s failed: %s", node->label, node->reason ? node->reason : "nothing more is known");
+}
+
 /*
  * A node has failed, and its log shows only what follows from the failure of another: who failed first is
  * seldom who exits first. The others get some seconds to end by themselves, for what they then say.
@@ -107,6 +119,9 @@ static bool waits_for_others(struct supervise_loop *loop, const struct policy_de
         for (size_t i = 0; i < run->nodes_len; i++) {
             failed[i] = run->nodes[i].state == NODE_FAILED;
         }
+        AUTO_FREE char *end = failure_text(&run->nodes[decision->node]);
+        report_warn(loop->context, "%s, looking for the cause", end);
+        run_set_reason(run, xasprintf("%s, looking for the cause", end));
         loop->hear_until_ms = clock_mono_ms() + HEAR_MS;
         run_explain(&loop->set, run, 0, failed, NULL, &explanation);
         loop->heard = !explanation_is_open(&explanation);
@@ -367,13 +382,7 @@ static char *decision_reason(const struct supervise_loop *loop, const struct pol
         return xasprintf("%s (node %u) has not answered for %lu s: %s", node->label, node->rank,
                          run->policy.lost_after_s, node->reason ? node->reason : "?");
     }
-    if (node->signal) {
-        return xasprintf("%s was killed by SIG%s, looking for the cause", node->label, node->signal);
-    }
-    if (node->exit_status > 0) {
-        return xasprintf("%s exited with %d, looking for the cause", node->label, node->exit_status);
-    }
-    return xasprintf("%s: %s, looking for the cause", node->label, node->reason ? node->reason : "it failed");
+    return failure_text(node);
 }
 
 static struct policy_decision decide(const struct supervise_loop *loop)
