@@ -171,7 +171,7 @@ static void test_heading_is_what_a_list_shows(void **state)
     struct error err = ERROR_INIT;
     size_t node_count = 0;
     fill_run(&run, "r1");
-    run.reason = xstrdup("a \"quoted\" reason,\nof two lines,");
+    run_set_reason(&run, xstrdup("a \"quoted\" reason,\twith a tab"));
     run.progress =
         (struct training_progress){.known = true, .iteration = 7, .total = 20, .has_loss = true, .loss = 2.5};
     run_add_left_over(&run, "g0033", 4711, "sleep 300");
