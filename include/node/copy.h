@@ -21,10 +21,12 @@
 #include "node/request.h"
 
 /*
- * The call. base: the folder that relative ones are in; NULL: the login's. mark as of struct
- * node_exec_options. What is to be done follows on its standard input; the program ends with that.
+ * The call. base: the folder that relative ones are in; NULL: the login's. relay: it can pass on pieces. mark
+ * as of struct node_exec_options. What is to be done follows on its standard input; the program ends with
+ * that.
  */
-void node_request_copy(const char *base, const char *mark, const char *nonce, struct node_call *out);
+void node_request_copy(const char *base, bool relay, const char *mark, const char *nonce,
+                       struct node_call *out);
 
 /* What the program can do, with the words each takes. Paths are relative to the folder that was opened. */
 enum node_copy_verb {
@@ -39,6 +41,7 @@ enum node_copy_verb {
     NODE_COPY_DROP,           /* PATH…: out of the room again */
     NODE_COPY_EMPTY_ROOM,     /* no word: what was unpacked and not moved goes */
     NODE_COPY_SET_MODE,       /* MODE, PATH… */
+    NODE_COPY_CLOSE_FOLDER,   /* MODE, PATH: a folder; one that is not ours stays as it is */
     NODE_COPY_SET_TIME,       /* CCYYMMDDhhmm.SS in UTC, PATH */
     NODE_COPY_REMOVE,         /* PATH…: files and links */
     NODE_COPY_REMOVE_FOLDERS, /* PATH…: empty ones; others stay */
@@ -46,6 +49,17 @@ enum node_copy_verb {
     NODE_COPY_SEND,           /* PATH…: what is in these files, one behind the other */
     NODE_COPY_SEND_FROM,      /* OFFSET, PATH: the rest of one file */
     NODE_COPY_TELL,           /* KEY, VALUE: a frame, to know how far it came */
+    /* only with relay (src/node/script/87-relay.sh says more) */
+    NODE_COPY_RELAY_OPEN, /* SECONDS, ADDRESS, PORT…: frames relay_…, the last of them relay_open */
+    NODE_COPY_ADMIT,      /* NUMBER, KEY: a node may fetch pieces here; frame admitted=NUMBER */
+    NODE_COPY_CONNECT,    /* ADDRESS, PORT, USER, KEY: where the next pieces are fetched */
+    NODE_COPY_FETCH,      /* NUMBER, RECORDS, SUM: frame have=NUMBER, or fetch_failed=why */
+    NODE_COPY_EXPECT,     /* NUMBER, SUM: of the piece that follows; frame have=NUMBER */
+    NODE_COPY_UNPACK,     /* NUMBER: an archive, into the room */
+    NODE_COPY_APPEND,     /* NUMBER, BYTES: to the large file that grows */
+    NODE_COPY_PLACE,      /* PATH, MODE, CCYYMMDDhhmm.SS: the large file is whole: into the room */
+    NODE_COPY_ABANDON,    /* no word: the large file is not wanted */
+    NODE_COPY_FORGET,     /* FIRST, END: these pieces are not kept any more */
     NODE_COPY_VERBS
 };
 
@@ -61,6 +75,7 @@ void node_copy_add_run(struct str *input, const struct str *text);
 #define NODE_COPY_RECORD 10240                             /* an archive is whole records */
 void node_copy_add_tar(struct str *input, uint64_t bytes); /* the line before an archive of that many bytes */
 void node_copy_add_folders(struct str *input, uint64_t bytes);
+void node_copy_add_piece(struct str *input, uint64_t bytes);
 
 enum node_copy_event {
     NODE_COPY_NOTHING, /* all bytes are taken */

@@ -21,7 +21,8 @@ struct report_copy_host {
     bool ended;
     bool told; /* its error has been shown */
     struct error error;
-    struct run_copy_end end; /* its error is not used */
+    struct run_copy_end end; /* its error and not_relayed are not used */
+    char *not_relayed;
 };
 
 /* A path of a dry run, and the hosts that lack it. */

@@ -21,6 +21,8 @@ struct run_copy_end {
     size_t files;              /* files and links of the source */
     size_t files_sent;         /* of these, so many differed (dry run: would be sent) */
     uint64_t bytes_sent;       /* their contents */
+    uint64_t bytes_relayed;    /* of these, what came from other hosts */
+    const char *not_relayed;   /* relay: why all came from here; NULL: it did not, or nothing was to come */
     size_t removed;            /* files and folders that --delete removed (dry run: would remove) */
     unsigned elapsed_ms;
 };
@@ -58,6 +60,8 @@ struct run_copy_request {
     const char *git;               /* a work tree whose .gitignore names what is never removed; NULL: none */
     bool delete_;                  /* what is not in the source goes */
     bool checksum;                 /* contents are compared, not sizes and times */
+    bool relay;                    /* push: hosts pass on to each other what they lack alike */
+    const char *const *addresses; /* of hosts for each other; NULL, or an item: the one they are reached by */
     bool dry_run;
     unsigned fanout;             /* hosts at once */
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */

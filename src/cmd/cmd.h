@@ -113,6 +113,7 @@ struct cmd_options {
     /* push, pull; also dry_run */
     bool delete_;
     bool checksum;
+    bool relay;
     struct strlist skip;
 
     /* list */

@@ -59,6 +59,7 @@ static int copy(struct cmd_call *call, const struct setup *setup,
     AUTO_STRLIST struct strlist labels = STRLIST_INIT, folders = STRLIST_INIT, sources = STRLIST_INIT;
     const struct place *place = place_of(setup);
     const size_t last = call->operands.len - 1;
+    AUTO_FREE const char **addresses = xcalloc(setup->hosts.len, sizeof(*addresses));
     struct report_copy report;
 
     if ((setup->has_job && workdir_of_job(&setup->job, &setup->hosts, &folders, err) != 0) ||
@@ -67,6 +68,9 @@ static int copy(struct cmd_call *call, const struct setup *setup,
     }
     for (size_t i = 0; i < last; i++) {
         strlist_add(&sources, call->operands.items[i]);
+    }
+    for (size_t i = 0; i < setup->hosts.len; i++) {
+        addresses[i] = setup->hosts.items[i].addr;
     }
     hostlist_labels(&setup->hosts, &labels);
     report_copy_init(&report, verb, &call->style, &labels, &call->failures, call->options.dry_run,
@@ -82,6 +86,8 @@ static int copy(struct cmd_call *call, const struct setup *setup,
         .skip = &call->options.skip,
         .delete_ = call->options.delete_,
         .checksum = call->options.checksum,
+        .relay = call->options.relay,
+        .addresses = addresses,
         .dry_run = call->options.dry_run,
         .fanout = cmd_fanout(call),
         .connect_timeout_ms = cmd_connect_timeout_ms(call),

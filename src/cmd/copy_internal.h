@@ -28,7 +28,6 @@ int cmd_copy(struct cmd_call *call, int (*work)(const struct run_copy_request *,
      .help = "leave out what matches, on both sides"},                                                       \
     {.name = "checksum", .type = OPTION_FLAG, .offset = offsetof(struct cmd_options, checksum),              \
      .help = "compare contents (SHA-256), not sizes and times"},                                             \
-    {.name = "relay", .type = OPTION_UNBUILT, .help = "let hosts that have a file pass it on"},              \
     {.name = "dry-run", .type = OPTION_FLAG, .offset = offsetof(struct cmd_options, dry_run),                \
      .help = (dry_run_help)}
 /* clang-format on */

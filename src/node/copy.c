@@ -28,6 +28,7 @@ static const char *const verbs[] = {
     [NODE_COPY_DROP] = "mt_drop",
     [NODE_COPY_EMPTY_ROOM] = "mt_empty_room",
     [NODE_COPY_SET_MODE] = "mt_set_mode",
+    [NODE_COPY_CLOSE_FOLDER] = "mt_close_folder",
     [NODE_COPY_SET_TIME] = "mt_set_time",
     [NODE_COPY_REMOVE] = "mt_remove",
     [NODE_COPY_REMOVE_FOLDERS] = "mt_remove_folders",
@@ -35,15 +36,27 @@ static const char *const verbs[] = {
     [NODE_COPY_SEND] = "mt_send",
     [NODE_COPY_SEND_FROM] = "mt_send_from",
     [NODE_COPY_TELL] = "mt_frame",
+    [NODE_COPY_RELAY_OPEN] = "mt_relay_open",
+    [NODE_COPY_ADMIT] = "mt_admit",
+    [NODE_COPY_CONNECT] = "mt_connect",
+    [NODE_COPY_FETCH] = "mt_fetch",
+    [NODE_COPY_EXPECT] = "mt_expect",
+    [NODE_COPY_UNPACK] = "mt_unpack_piece",
+    [NODE_COPY_APPEND] = "mt_append",
+    [NODE_COPY_PLACE] = "mt_place",
+    [NODE_COPY_ABANDON] = "mt_abandon",
+    [NODE_COPY_FORGET] = "mt_forget",
 };
 
-void node_request_copy(const char *base, const char *mark, const char *nonce, struct node_call *out)
+void node_request_copy(const char *base, bool relay, const char *mark, const char *nonce,
+                       struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "88-copy", NULL};
+    static const char *const plain[] = {"10-frame", "15-stat", "17-write", "88-copy", NULL};
+    static const char *const relaying[] = {"10-frame", "15-stat", "17-write", "87-relay", "88-copy", NULL};
     AUTO_STRLIST struct strlist command = STRLIST_INIT;
     AUTO_STR struct str program = STR_INIT;
 
-    node_script_add(&program, parts);
+    node_script_add(&program, relay ? relaying : plain);
     strlist_add(&command, "/bin/sh");
     strlist_add(&command, "-c");
     strlist_add(&command, str_text(&program));
@@ -96,14 +109,24 @@ void node_copy_add_run(struct str *input, const struct str *text)
     }
 }
 
+static void add_records(struct str *input, const char *word, uint64_t bytes)
+{
+    str_addf(input, "%s %llu\n", word, (unsigned long long)(bytes / NODE_COPY_RECORD));
+}
+
 void node_copy_add_tar(struct str *input, uint64_t bytes)
 {
-    str_addf(input, "tar %llu\n", (unsigned long long)(bytes / NODE_COPY_RECORD));
+    add_records(input, "tar", bytes);
 }
 
 void node_copy_add_folders(struct str *input, uint64_t bytes)
 {
-    str_addf(input, "folders %llu\n", (unsigned long long)(bytes / NODE_COPY_RECORD));
+    add_records(input, "folders", bytes);
+}
+
+void node_copy_add_piece(struct str *input, uint64_t bytes)
+{
+    add_records(input, "piece", bytes);
 }
 
 void node_copy_release(struct node_copy *copy)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/text.h"
+#include "model/fold.h"
 #include "model/hostlist.h"
 #include "report/json_internal.h"
 
@@ -111,6 +112,8 @@ static void on_ended(void *ctx, size_t index, const struct run_copy_end *end)
     host->ended = true;
     host->end = *end;
     host->end.error = NULL;
+    host->end.not_relayed = NULL;
+    host->not_relayed = xstrdup(end->not_relayed);
     if (end->error->kind) {
         host->error = *end->error;
         failures_add(report->failures, report->labels->items[index], end->error);
@@ -173,6 +176,9 @@ void report_copy_release(struct report_copy *report)
         free(report->paths[i].hosts);
     }
     free(report->paths);
+    for (size_t i = 0; i < report->labels->len; i++) {
+        free(report->hosts[i].not_relayed);
+    }
     free(report->hosts);
     *report = (struct report_copy){0};
 }
@@ -258,6 +264,55 @@ static void add_lines(const struct report_copy *report, struct str *out)
     }
 }
 
+static bool has_same_reason(const void *ctx, size_t a, size_t b)
+{
+    const struct report_copy *report = ctx;
+    const char *one = report->hosts[a].not_relayed, *other = report->hosts[b].not_relayed;
+
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+/* Hosts to which no other passed anything on, by reason. */
+static void add_not_relayed(const struct report_copy *report, struct str *out)
+{
+    struct fold fold;
+
+    fold_make(&fold, report->labels->len, has_same_reason, report);
+    for (size_t i = 0; i < fold.len; i++) {
+        const struct fold_group *group = &fold.groups[i];
+        const char *reason = report->hosts[group->items[0]].not_relayed;
+        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+        if (!reason) {
+            continue;
+        }
+        for (size_t k = 0; k < group->len; k++) {
+            strlist_add(&hosts, report->labels->items[group->items[k]]);
+        }
+        add_hosts(report, &hosts, out);
+        str_add(out, " got everything from here: ");
+        text_add_line(out, reason, strlen(reason));
+        str_add_char(out, '\n');
+    }
+    fold_release(&fold);
+}
+
+static void add_relayed(const struct report_copy *report, struct str *out)
+{
+    uint64_t sent = 0, relayed = 0;
+
+    for (size_t i = 0; i < report->labels->len; i++) {
+        sent += report->hosts[i].end.bytes_sent;
+        relayed += report->hosts[i].end.bytes_relayed;
+    }
+    if (relayed > 0) {
+        report_copy_size(sent > relayed ? sent - relayed : 0, out);
+        str_add(out, " sent from here, ");
+        report_copy_size(relayed, out);
+        str_add(out, " passed on by hosts\n");
+    }
+    add_not_relayed(report, out);
+}
+
 static void add_json(const struct report_copy *report, struct str *out)
 {
     json_t *answer = js_answer();
@@ -270,6 +325,8 @@ static void add_json(const struct report_copy *report, struct str *out)
         json_object_set_new(object, "files", json_integer((json_int_t)host->end.files));
         json_object_set_new(object, "files_sent", json_integer((json_int_t)host->end.files_sent));
         json_object_set_new(object, "bytes_sent", json_integer((json_int_t)host->end.bytes_sent));
+        json_object_set_new(object, "bytes_relayed", json_integer((json_int_t)host->end.bytes_relayed));
+        json_object_set_new(object, "not_relayed", js_text(host->not_relayed));
         json_object_set_new(object, "removed", json_integer((json_int_t)host->end.removed));
         json_object_set_new(object, "seconds", json_real((double)host->end.elapsed_ms / 1000));
         json_object_set_new(object, "error", host->error.kind ? js_error(&host->error, NULL) : json_null());
@@ -295,6 +352,7 @@ void report_copy_finish(struct report_copy *report, struct str *out)
     if (!report->quiet) {
         add_paths(report, out);
         add_lines(report, out);
+        add_relayed(report, out);
     }
     print_failures(report);
 }

@@ -73,6 +73,14 @@ void copy_call_be_patient(struct copy_call *call, unsigned seconds)
     restart_timer(call);
 }
 
+void copy_call_rest(struct copy_call *call)
+{
+    if (!call->error.kind) {
+        fleet_timer_cancel(call->fleet, call->timer);
+        call->timer = 0;
+    }
+}
+
 /* --- what comes --- */
 
 static void take_answer(struct copy_call *call, const char *bytes, size_t len)
@@ -167,7 +175,7 @@ static bool build(void *ctx, const char *nonce, struct node_call *request)
     struct copy_call *call = ctx;
 
     call->out.nonce = call->err.nonce = call->answer.nonce = nonce;
-    node_request_copy(call->place->base, call->place->mark, nonce, request);
+    node_request_copy(call->place->base, call->place->relay, call->place->mark, nonce, request);
     if (call->place->container) {
         node_call_enter(request, call->place->container);
     }

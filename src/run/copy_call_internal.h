@@ -34,6 +34,7 @@ struct copy_call_place {
     const char *base;              /* as node_request_copy */
     const struct place *container; /* NULL: on the host itself */
     const char *mark;
+    bool relay;
     unsigned connect_timeout_ms;
 };
 
@@ -65,6 +66,9 @@ void copy_call_begin(struct copy_call *call, const struct copy_call_place *place
 /* Give input (taken over, reset). It waits while other input is on its way; drained comes when all is. */
 void copy_call_feed(struct copy_call *call, struct str *input);
 void copy_call_end_input(struct copy_call *call);
+
+/* Nothing is expected of it until it is fed again. */
+void copy_call_rest(struct copy_call *call);
 
 /* So long may nothing move from now on; 0: the default. */
 void copy_call_be_patient(struct copy_call *call, unsigned seconds);

@@ -100,5 +100,6 @@ struct copy_call_place copy_hosts_place(const struct copy_hosts *hosts, size_t h
     return (struct copy_call_place){.base = request->bases ? request->bases[host] : NULL,
                                     .container = request->container,
                                     .mark = hosts->mark,
+                                    .relay = request->relay,
                                     .connect_timeout_ms = request->connect_timeout_ms};
 }

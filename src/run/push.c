@@ -20,34 +20,62 @@ static void report_progress(struct push *push)
 static void release_host(struct push_host *host)
 {
     copy_call_release(&host->call);
-    push_tar_free(host->tar);
+    push_archive_release(&host->archive);
+    push_relay_release_link(host);
     tree_release(&host->extra);
     strlist_release(&host->sums);
     free(host->states);
     free(host->removable);
     free(host->sum_queue);
     free(host->batch);
-    host->tar = NULL;
+    free(host->batch_torn);
     host->states = NULL;
     host->removable = NULL;
     host->sum_queue = NULL;
     host->batch = NULL;
+    host->batch_torn = NULL;
 }
 
 /* --- one host --- */
 
-static void on_drained(void *ctx, struct copy_call *call)
+void push_go_on(struct push_host *host)
 {
-    struct push_host *host = ctx;
+    struct copy_call *call = &host->call;
     AUTO_STR struct str input = STR_INIT;
 
-    if (!host->listed || call->closing || call->input.len > 0 || call->waiting.len > 0) {
+    if (!host->listed || call->closing || call->error.kind || call->input.len > 0 || call->waiting.len > 0) {
         return; /* it is not known yet what to send; or the last piece is still on its way */
     }
-    if (push_fill(host, &input)) {
+    push_fill(host, &input);
+    if (input.len > 0) {
         copy_call_feed(call, &input);
-    } else {
+    } else if (host->step == PUSH_OVER) {
         copy_call_end_input(call);
+    } else if (host->step != PUSH_JOIN && host->step != PUSH_FETCH) {
+        copy_call_rest(call); /* it is not the host that is waited for */
+    }
+}
+
+static void on_wake(void *ctx)
+{
+    struct push_host *host = ctx;
+
+    host->wake_timer = 0;
+    push_go_on(host);
+}
+
+void push_wake(struct push_host *host)
+{
+    if (host->wake_timer == 0) {
+        host->wake_timer = fleet_timer(host->push->hosts.fleet, 0, on_wake, host);
+    }
+}
+
+void push_decide(struct push_host *host)
+{
+    if (!host->decided) {
+        host->decided = true;
+        host->push->undecided--;
     }
 }
 
@@ -78,10 +106,18 @@ static void on_ended(void *ctx, struct copy_call *call, const struct error *erro
     if (final.kind && !push->request->dry_run) {
         host->end.removed = 0;
     }
+    fleet_timer_cancel(push->hosts.fleet, host->wake_timer);
+    host->wake_timer = 0;
+    host->step = PUSH_OVER;
+    host->waits = false;
+    push_decide(host);
+    push_relay_leave(host);
+    host->end.not_relayed = push_relay_why(host);
     host->end.error = &final;
     host->end.elapsed_ms = (unsigned)clock_mono_ms() - host->end.elapsed_ms;
     push->request->observer->ended(push->request->observer->ctx, call->host, &host->end);
     host->end.error = NULL;
+    host->end.not_relayed = NULL;
     push->progress.hosts_done++;
     push->progress.compared = push->progress.hosts_done == push->progress.hosts_total;
     report_progress(push);
@@ -115,7 +151,8 @@ static void on_room(void *ctx, struct copy_call *call)
         feed_list(host);
         return;
     }
-    on_drained(ctx, call);
+    (void)call;
+    push_go_on(host);
 }
 
 static void begin_host(void *ctx, size_t index)
@@ -130,6 +167,7 @@ static void begin_host(void *ctx, size_t index)
     for (size_t i = 0; i < push->source.tree.len; i++) {
         host->states[i].difference = TREE_ABSENT;
     }
+    push->undecided++;
     host->end.elapsed_ms = (unsigned)clock_mono_ms();
     host->call =
         (struct copy_call){.fleet = push->hosts.fleet, .host = index, .handler = &handler, .ctx = host};
@@ -149,6 +187,7 @@ static void stop(void *ctx, const struct error *error)
 
 static void on_tick(void *ctx)
 {
+    push_relay_tick(ctx);
     report_progress(ctx);
 }
 
@@ -212,6 +251,7 @@ static int push_all(struct push *push, struct error *err)
     for (size_t i = 0; i < push->request->count; i++) {
         release_host(&push->items[i]);
     }
+    push_relay_release(push);
     free(push->items);
     return result;
 }

@@ -199,7 +199,7 @@ static void begin_sending(struct push_host *host)
     copy_call_be_patient(&host->call, 0);
     push_plan(host);
     host->step = host->push->request->dry_run ? PUSH_END : PUSH_PREPARE;
-    host->call.handler->drained(host, &host->call);
+    push_go_on(host);
 }
 
 static int take_frame(struct push_host *host, const char *key, const char *value, struct error *err)
@@ -225,6 +225,8 @@ static int take_frame(struct push_host *host, const char *key, const char *value
         AUTO_FREE char *text = xasprintf("%s: modes and times of some folders cannot be set there: %s",
                                          host->push->request->labels->items[host->call.host], value);
         host->push->request->observer->warn(host->push->request->observer->ctx, text);
+    } else {
+        return push_relay_take_frame(host, key, value, err);
     }
     return 0;
 }

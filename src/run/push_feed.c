@@ -113,19 +113,23 @@ static void prepare(struct push_host *host, struct str *out)
             node_copy_call(&text, NODE_COPY_CLEAR, (const char *const[]){tree->items[i].path}, 1);
         }
     }
+    const bool joins = push_relay_is_wanted(host);
+    if (joins) {
+        push_relay_add_open(host, &text);
+    } else {
+        push_decide(host);
+    }
     node_copy_add_run(out, &text);
-    host->step = PUSH_BATCH;
+    host->step = joins ? PUSH_JOIN : PUSH_BATCH;
 }
 
-/* CCYYMMDDhhmm.SS in UTC, as touch takes it. */
-static void add_time(struct str *text, const struct tree_entry *entry)
+void push_stamp(const struct tree_entry *entry, char stamp[64])
 {
-    char stamp[64];
     struct tm parts;
     const time_t seconds = (time_t)entry->mtime;
 
-    if (gmtime_r(&seconds, &parts) && strftime(stamp, sizeof(stamp), "%Y%m%d%H%M.%S", &parts) > 0) {
-        node_copy_call(text, NODE_COPY_SET_TIME, (const char *const[]){stamp, entry->path}, 2);
+    if (!gmtime_r(&seconds, &parts) || strftime(stamp, 64, "%Y%m%d%H%M.%S", &parts) == 0) {
+        snprintf(stamp, 64, "197001010000.00");
     }
 }
 
@@ -143,7 +147,9 @@ static void set_modes(struct push_host *host, struct str *out)
         snprintf(mode, sizeof(mode), "%04o", entry->mode);
         node_copy_call(&text, NODE_COPY_SET_MODE, (const char *const[]){mode, entry->path}, 2);
         if (host->states[i].set_time) {
-            add_time(&text, entry);
+            char stamp[64];
+            push_stamp(entry, stamp);
+            node_copy_call(&text, NODE_COPY_SET_TIME, (const char *const[]){stamp, entry->path}, 2);
         }
     }
     node_copy_add_run(out, &text);
@@ -159,6 +165,23 @@ static void remove_extra(struct push_host *host, struct str *out)
     host->step = PUSH_FOLDERS;
 }
 
+/* The tar of busybox leaves its user the right to write in a folder. */
+static void close_folders(struct push_host *host, const size_t *folders, size_t len, struct str *out)
+{
+    const struct tree *tree = tree_of(host);
+    AUTO_STR struct str text = STR_INIT;
+    char mode[16];
+
+    for (size_t i = len; i-- > 0;) {
+        const struct tree_entry *entry = &tree->items[folders[i]];
+        if ((entry->mode & 0200) == 0) {
+            snprintf(mode, sizeof(mode), "%04o", entry->mode);
+            node_copy_call(&text, NODE_COPY_CLOSE_FOLDER, (const char *const[]){mode, entry->path}, 2);
+        }
+    }
+    node_copy_add_run(out, &text);
+}
+
 /* What was written in them changed their times; new ones were made with modes that let us write. */
 static void set_folders(struct push_host *host, struct str *out)
 {
@@ -172,7 +195,7 @@ static void set_folders(struct push_host *host, struct str *out)
             folders[len++] = i;
         }
     }
-    host->step = PUSH_END;
+    host->step = PUSH_STAY;
     if (len == 0) {
         return;
     }
@@ -183,6 +206,7 @@ static void set_folders(struct push_host *host, struct str *out)
     }
     push_tar_end(tar, out);
     push_tar_free(tar);
+    close_folders(host, folders, len, out);
 }
 
 static void finish(struct push_host *host, struct str *out)
@@ -203,10 +227,12 @@ static void begin_batch(struct push_host *host, struct str *out)
 
     if (!host->batch) {
         host->batch = xcalloc(BATCH_FILES, sizeof(*host->batch));
+        host->batch_torn = xcalloc(BATCH_FILES, sizeof(*host->batch_torn));
     }
-    host->batch_len = host->batch_at = 0;
+    host->batch_len = 0;
     for (; host->next < tree->len && host->batch_len < BATCH_FILES && bytes < BATCH_BYTES; host->next++) {
         if (push_is_needed(&host->states[host->next])) {
+            host->batch_torn[host->batch_len] = false;
             host->batch[host->batch_len++] = host->next;
             bytes += tree->items[host->next].size;
         }
@@ -216,63 +242,18 @@ static void begin_batch(struct push_host *host, struct str *out)
         return;
     }
     node_copy_add_tar(out, push_tar_size(tree, host->batch, host->batch_len));
-    host->tar = push_tar_new();
-    host->offset = 0;
+    push_archive_begin(&host->archive, &host->push->source, host->batch, host->batch_len, host->batch_torn);
     host->step = PUSH_FILES;
-}
-
-/* A file that is shorter by now is filled up, so that the archive stays whole; it is not taken. */
-static void add_contents(struct push_host *host, size_t entry, struct str *out)
-{
-    static const char zeros[4096];
-    const uint64_t size = tree_of(host)->items[entry].size;
-    const char *bytes = NULL;
-    size_t len = push_source_read(&host->push->source, entry, host->offset, &bytes);
-
-    if (len == 0) {
-        host->states[entry].torn = true;
-        bytes = zeros;
-        len = size - host->offset < sizeof(zeros) ? (size_t)(size - host->offset) : sizeof(zeros);
-    }
-    push_tar_contents(host->tar, bytes, len, out);
-    host->offset += len;
-    host->push->progress.bytes_done += len;
-}
-
-static void end_entry(struct push_host *host, size_t entry)
-{
-    struct push_state *state = &host->states[entry];
-
-    state->torn = state->torn || !push_source_is_unchanged(&host->push->source, entry);
-    if (state->torn && host->torn++ == 0) {
-        host->first_torn = tree_of(host)->items[entry].path;
-    }
-    host->offset = 0;
-    host->batch_at++;
 }
 
 static void add_files(struct push_host *host, struct str *out)
 {
-    const struct tree *tree = tree_of(host);
+    const uint64_t before = host->archive.contents;
+    const bool more = push_archive_fill(&host->archive, out);
 
-    while (host->batch_at < host->batch_len && out->len < PUSH_FEED) {
-        const size_t index = host->batch[host->batch_at];
-        const struct tree_entry *entry = &tree->items[index];
-        if (host->offset == 0) {
-            push_tar_header(host->tar, entry, entry->kind == TREE_FOLDER ? entry->mode | 0700 : entry->mode,
-                            out);
-        }
-        if (entry->kind == TREE_FILE && entry->size > 0) {
-            add_contents(host, index, out);
-        }
-        if (entry->kind != TREE_FILE || host->offset == entry->size) {
-            end_entry(host, index);
-        }
-    }
-    if (host->batch_at == host->batch_len) {
-        push_tar_end(host->tar, out);
-        push_tar_free(host->tar);
-        host->tar = NULL;
+    host->push->progress.bytes_done += host->archive.contents - before;
+    if (!more) {
+        push_archive_release(&host->archive);
         host->step = PUSH_MOVE;
     }
 }
@@ -292,7 +273,7 @@ static int compare_moves(const void *a, const void *b)
     return left->entry < right->entry ? -1 : 1;
 }
 
-static void add_moves(struct push_host *host, const struct move *moves, size_t len, struct str *text)
+static void add_move_calls(struct push_host *host, const struct move *moves, size_t len, struct str *text)
 {
     const struct tree *tree = tree_of(host);
     AUTO_FREE const char **paths = xcalloc(len, sizeof(*paths));
@@ -309,19 +290,21 @@ static void add_moves(struct push_host *host, const struct move *moves, size_t l
 }
 
 /* Entries whose folder stands there are moved, the rest comes with its folder. */
-static void move_batch(struct push_host *host, struct str *out)
+void push_add_moves(struct push_host *host, const size_t *entries, size_t count, struct str *text)
 {
     const struct push_source *source = &host->push->source;
     const struct tree *tree = tree_of(host);
-    AUTO_STR struct str text = STR_INIT;
-    AUTO_FREE struct move *moves = xcalloc(host->batch_len, sizeof(*moves));
+    AUTO_FREE struct move *moves = xcalloc(count, sizeof(*moves));
     size_t len = 0;
     char done[64];
 
-    for (size_t i = 0; i < host->batch_len; i++) {
-        const size_t entry = host->batch[i], parent = source->parents[entry];
+    for (size_t i = 0; i < count; i++) {
+        const size_t entry = entries[i], parent = source->parents[entry];
         if (host->states[entry].torn) {
-            node_copy_call(&text, NODE_COPY_DROP, (const char *const[]){tree->items[entry].path}, 1);
+            node_copy_call(text, NODE_COPY_DROP, (const char *const[]){tree->items[entry].path}, 1);
+            if (host->torn++ == 0) {
+                host->first_torn = tree->items[entry].path;
+            }
             continue;
         }
         if (parent == TREE_NONE || host->states[parent].there) {
@@ -331,27 +314,44 @@ static void move_batch(struct push_host *host, struct str *out)
         host->sent_bytes += tree->items[entry].size;
     }
     qsort(moves, len, sizeof(*moves), compare_moves);
-    add_moves(host, moves, len, &text);
-    for (size_t i = 0; i < host->batch_len; i++) {
-        host->states[host->batch[i]].there = !host->states[host->batch[i]].torn;
+    add_move_calls(host, moves, len, text);
+    for (size_t i = 0; i < count; i++) {
+        host->states[entries[i]].there = !host->states[entries[i]].torn;
     }
     snprintf(done, sizeof(done), "%zu %llu", host->sent_files, (unsigned long long)host->sent_bytes);
-    node_copy_call(&text, NODE_COPY_EMPTY_ROOM, NULL, 0);
-    node_copy_call(&text, NODE_COPY_TELL, (const char *const[]){"done", done}, 2);
+    node_copy_call(text, NODE_COPY_EMPTY_ROOM, NULL, 0);
+    node_copy_call(text, NODE_COPY_TELL, (const char *const[]){"done", done}, 2);
+}
+
+static void move_batch(struct push_host *host, struct str *out)
+{
+    AUTO_STR struct str text = STR_INIT;
+
+    for (size_t i = 0; i < host->batch_len; i++) {
+        host->states[host->batch[i]].torn = host->batch_torn[i];
+    }
+    push_add_moves(host, host->batch, host->batch_len, &text);
     node_copy_add_run(out, &text);
     host->step = PUSH_BATCH;
 }
 
-bool push_fill(struct push_host *host, struct str *out)
+void push_fill(struct push_host *host, struct str *out)
 {
     static void (*const steps[])(struct push_host *, struct str *) = {
-        [PUSH_PREPARE] = prepare,     [PUSH_BATCH] = begin_batch, [PUSH_FILES] = add_files,
-        [PUSH_MOVE] = move_batch,     [PUSH_MODES] = set_modes,   [PUSH_REMOVE] = remove_extra,
-        [PUSH_FOLDERS] = set_folders, [PUSH_END] = finish,
+        [PUSH_PREPARE] = prepare,      [PUSH_BATCH] = begin_batch,
+        [PUSH_FILES] = add_files,      [PUSH_MOVE] = move_batch,
+        [PUSH_JOIN] = push_relay_wait, [PUSH_PIECE] = push_relay_choose,
+        [PUSH_SEND] = push_relay_send, [PUSH_FETCH] = push_relay_wait,
+        [PUSH_TAKE] = push_relay_take, [PUSH_MODES] = set_modes,
+        [PUSH_REMOVE] = remove_extra,  [PUSH_FOLDERS] = set_folders,
+        [PUSH_STAY] = push_relay_stay, [PUSH_END] = finish,
     };
 
-    while (host->step != PUSH_OVER && out->len < PUSH_FEED) {
+    host->waits = false;
+    if (host->step != PUSH_SEND) {
+        push_relay_add_control(host, out);
+    }
+    while (host->step != PUSH_OVER && !host->waits && out->len < PUSH_FEED) {
         steps[host->step](host, out);
     }
-    return out->len > 0;
 }

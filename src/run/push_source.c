@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include "model/kind.h"
 #include "model/skip.h"
 #include "push_source_internal.h"
+#include "push_sum_internal.h"
 
 #define BLOCKS      64 /* 16 MiB for hosts that are not in step */
 #define DEPTH_MAX   200
@@ -434,26 +434,16 @@ bool push_source_is_unchanged(const struct push_source *source, size_t entry)
            (uint64_t)now.st_size > what->size;
 }
 
-int push_source_sum(struct push_source *source, size_t entry, char sum[65], struct error *err)
+int push_source_sum(struct push_source *source, size_t entry, char text[65], struct error *err)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned digest_len = 0;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    struct push_sum *sum = push_sum_new(PUSH_SUM_SHA256);
     const char *bytes = NULL;
     uint64_t offset = 0;
 
-    EVP_DigestInit_ex(context, EVP_sha256(), NULL);
     for (size_t len; (len = push_source_read(source, entry, offset, &bytes)) > 0; offset += len) {
-        EVP_DigestUpdate(context, bytes, len);
+        push_sum_add(sum, bytes, len);
     }
-    EVP_DigestFinal_ex(context, digest, &digest_len);
-    EVP_MD_CTX_free(context);
-    for (unsigned i = 0; i < 32; i++) {
-        static const char digits[] = "0123456789abcdef";
-        sum[2 * i] = digits[digest[i] >> 4];
-        sum[2 * i + 1] = digits[digest[i] & 15];
-    }
-    sum[64] = '\0';
+    push_sum_end(sum, text);
     if (offset != source->tree.items[entry].size) {
         return error_set(err, &kind_local, "'%s' changed while it was read", source->tree.items[entry].path);
     }

@@ -54,6 +54,6 @@ size_t push_source_read(struct push_source *source, size_t entry, uint64_t offse
 bool push_source_is_unchanged(const struct push_source *source, size_t entry);
 
 /* SHA-256 of the file, in hexadecimal digits. Errors: kind_local. */
-int push_source_sum(struct push_source *source, size_t entry, char sum[65], struct error *err);
+int push_source_sum(struct push_source *source, size_t entry, char text[65], struct error *err);
 
 #endif

@@ -131,8 +131,7 @@ def test_wrong_words(lab):
     assert "the source 'no' is not there" in lab.mt("push", "no", "d", "-H", "node1", code=2).err
     assert "both hold 'x'" in lab.mt("push", "src/", "src/x", "d", "-H", "node1", code=2).err
     assert "'push' needs SRC and DEST" in lab.mt("push", "src", "-H", "node1", code=2).err
-    relay = lab.mt("push", "src", "d", "--relay", "-H", "node1", code=2).err
-    assert "'--relay' is not supported by this version" in relay
+    assert "'--relay'" in lab.mt("pull", "src", "d", "--relay", "-H", "node1", code=2).err
     assert "'[a' has a '['" in lab.mt("push", "src", "d", "--skip", "[a", "-H", "node1", code=2).err
 
 

@@ -30,7 +30,7 @@ LIBRARIES = {
     "yaml.h": (r"src/input/[^/]+\.c", 1),
     "uv.h": (r"src/transport/([a-z]+/)?[^/]+\.[ch]", None),
     "libssh/": (r"src/transport/ssh/[^/]+\.[ch]", None),
-    "openssl/": (r"src/(reach/known_hosts_hash|run/push_source)\.c", 2),
+    "openssl/": (r"src/(reach/known_hosts_hash|run/push_sum)\.c", 2),
     "jansson.h": (r"include/base/json\.h", 1),
     "curl/": (r"src/report/[^/]+_internal\.h", 1),
     "archive": (r"src/run/push_tar\.c", None),

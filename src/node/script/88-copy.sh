@@ -6,6 +6,7 @@
 #   run N      N blocks of 512 bytes of shell text: calls of the functions below, with quoted words
 #   tar N      N records of 10240 bytes: an archive, for the room (below)
 #   folders N  the same, for the folder itself: folders whose modes and times are to be set
+#   piece N    N records: a piece that can be passed on (87-relay.sh)
 # dd takes exactly what belongs to a piece; a shell reads lines byte by byte.
 #
 # New files are unpacked into a room, a folder beside what they replace, and moved from there, each by a rename. So a
@@ -131,24 +132,28 @@ mt_stays_inside() {
 
 # --- what changes something ---
 
+# PREFIX: folders that a killed program left in the present one go. Their names end in its number, its start time and the
+# machine's name.
+mt_remove_left() {
+    mt_name=$(uname -n)
+    for mt_old in "./$1".*; do
+        [ -d "$mt_old" ] || continue
+        [ ! -h "$mt_old" ] || continue
+        mt_rest=${mt_old#"./$1."}
+        mt_pid=${mt_rest%%.*} mt_rest=${mt_rest#*.}
+        case ${mt_rest#*.} in
+        "$mt_name" | "$mt_name.keys") mt_alive "$mt_pid" "${mt_rest%%.*}" || rm -rf "$mt_old" ;;
+        esac
+    done
+}
+
 # A folder of this program in the one that is filled -> mt_room
 mt_make_room() {
     [ -z "$mt_room" ] || return 0
+    mt_remove_left .mtlaunch-push
     mt_stat "$$"
-    mt_name=$(uname -n)
-    for mt_old in ./.mtlaunch-push.*; do
-        [ -d "$mt_old" ] || continue
-        [ ! -h "$mt_old" ] || continue
-        IFS=.
-        # shellcheck disable=SC2086 # parts of the name
-        set -- ${mt_old#./.mtlaunch-push.}
-        unset IFS
-        mt_rest=${mt_old#"./.mtlaunch-push.$1.$2."}
-        [ "$mt_rest" = "$mt_name" ] || continue
-        mt_alive "$1" "$2" || rm -rf "$mt_old"
-    done
-    mt_stat "$$"
-    mt_own=.mtlaunch-push.$$.$mt_st_ticks.$mt_name
+    mt_self_ticks=$mt_st_ticks
+    mt_own=.mtlaunch-push.$$.$mt_self_ticks.$mt_name
     mt_said=$(mkdir -m 700 "$mt_own" 2>&1) || mt_refuse_said "cannot write in the folder '$mt_folder'"
     mt_room=$PWD/$mt_own
 }
@@ -201,6 +206,11 @@ mt_set_mode() { # MODE PATH…
     mt_said=$(LC_ALL=C chmod -- "$mt_mode" "$@" 2>&1) || mt_refuse_said "cannot set the mode of '$1'"
 }
 
+mt_close_folder() { # MODE PATH
+    mt_stays_inside "$2/x"
+    chmod -- "$1" "./$2" 2>/dev/null || true
+}
+
 mt_set_time() { # CCYYMMDDhhmm.SS PATH
     mt_stays_inside "$2/x"
     mt_said=$(TZ=UTC0 LC_ALL=C touch -c -t "$1" -- "$2" 2>&1) || mt_refuse_said "cannot set the time of '$2'"
@@ -251,11 +261,13 @@ mt_send_from() { # OFFSET PATH
 
 mt_on_copy_exit() {
     cd /
+    [ -z "$mt_pieces" ] || mt_relay_close
     [ -z "$mt_room" ] || rm -rf "$mt_room"
 }
 
 mt_copy() {
     mt_nonce=$1 mt_base=${2:-$HOME} mt_room='' mt_find='' mt_here=''
+    mt_pieces='' mt_keys='' mt_ssh='' mt_peer='' mt_door='' mt_guard=''
     export LC_ALL=C
     trap mt_on_copy_exit EXIT
     trap 'exit 143' HUP INT TERM
@@ -272,6 +284,7 @@ mt_copy() {
             ;;
         tar) mt_take_tar "$mt_count" ;;
         folders) mt_take_folders "$mt_count" ;;
+        piece) mt_take_piece "$mt_count" ;;
         *) exit 98 ;;
         esac
     done

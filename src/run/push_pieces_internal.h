@@ -1,0 +1,57 @@
+/*
+ * What the hosts of a group lack, cut into pieces that can be passed on: archives of small files, and parts
+ * of large ones. A piece is the same bytes whenever it is read, as long as the files do not change: its sum
+ * tells.
+ */
+#ifndef MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H
+#define MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "push_archive_internal.h"
+#include "push_source_internal.h"
+#include "push_sum_internal.h"
+
+struct push_piece {
+    size_t first, count; /* its entries in the list */
+    bool is_part;        /* of one file: the bytes from offset on */
+    bool is_last;        /* … the last ones */
+    uint64_t offset;
+    uint64_t bytes;  /* of contents of files */
+    uint64_t length; /* of the piece: whole records (NODE_COPY_RECORD) */
+    char *sums[PUSH_SUM_KINDS];
+};
+
+struct push_pieces {
+    struct push_source *source;
+    size_t *entries; /* what is lacking, as indices of the source's tree; a folder before what is in it */
+    size_t entries_len;
+    bool *torn; /* one an entry: it changed while it was read */
+    struct push_piece *items;
+    size_t len, cap;
+};
+
+/* entries is taken over. source is borrowed. */
+void push_pieces_init(struct push_pieces *pieces, struct push_source *source, size_t *entries, size_t len);
+void push_pieces_release(struct push_pieces *pieces);
+
+/* The sum of a piece; the first call reads it. Borrowed. */
+const char *push_pieces_sum(struct push_pieces *pieces, size_t index, enum push_sum_kind kind);
+
+/* One reading of a piece. All zero: none. */
+struct push_piece_reader {
+    struct push_pieces *pieces;
+    size_t index;
+    struct push_archive archive;
+    uint64_t done; /* bytes of a part */
+};
+
+void push_piece_begin(struct push_piece_reader *reader, struct push_pieces *pieces, size_t index);
+/* Append until out holds about PUSH_FEED. false: the piece is whole. */
+bool push_piece_fill(struct push_piece_reader *reader, struct str *out);
+void push_piece_release(struct push_piece_reader *reader);
+
+#endif
