@@ -121,10 +121,10 @@ RUN_TESTS = BUILD='$(BUILD)' PYTEST='$(PYTEST_COMMAND)' $(TOOL_PATHS) $(PYTHON) 
 TOOL_PATHS = NODE_CALL='$(abspath $(BUILD))/tests/node/node_call' NOTIFY_DRIVE='$(abspath $(BUILD))/tests/notify/notify_drive' \
 	     SSH_CONFIG_PRINT='$(abspath $(BUILD))/tests/cli/ssh_config_print'
 
-# The node's script: an item is a third of a file under one shell. NODE_SHELLS says under which.
+# The node's script: an item is an eighth of its tests under one shell. NODE_SHELLS says under which.
 NODE_SHELLS := dash bash busybox
-node_items = $(foreach file,$(wildcard tests/node/test_*.py),$(foreach sh,$(1),$(foreach slice,1/3 2/3 3/3,\
-	     'NODE_SHELLS=$(sh) NODE_SLICE=$(slice) $(file)')))
+node_items = $(foreach sh,$(1),$(foreach slice,1/8 2/8 3/8 4/8 5/8 6/8 7/8 8/8,\
+	     'NODE_SHELLS=$(sh) NODE_SLICE=$(slice) tests/node'))
 PYTEST_ITEMS := $(wildcard tests/notify/test_*.py tests/cli/test_*.py)
 E2E_ITEMS    := $(wildcard tests/e2e/test_*.py)
 
@@ -177,8 +177,10 @@ PYTEST = $(PYTEST_COMMAND) -o cache_dir=$(abspath $(BUILD))/pytest-$(or $(CACHE)
 deps: ## install what building, demo and tests need (apt-get)
 	@sh tests/deps.sh build demo test
 
+# They wait more than they compute.
+test: JOBS ?= $(shell expr 3 '*' "$$(nproc)")
 test: all $(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS) $(TOOLS) ## the quick tests: all but lint, e2e and the node's other shells
-	@MTLAUNCH_LOOKS=3 $(RUN_TESTS) $(UNIT_TESTS) $(CONTRACT_TESTS) $(REPLAY_ITEMS) $(call node_items,dash) $(PYTEST_ITEMS)
+	@NODE_CASES=4 MTLAUNCH_LOOKS=3 SOAK_SECONDS=4 $(RUN_TESTS) $(UNIT_TESTS) $(CONTRACT_TESTS) $(REPLAY_ITEMS) $(call node_items,dash) $(PYTEST_ITEMS)
 
 # What waits more than it computes, in one queue: the library under the sanitizers, the script under all shells, the nodes.
 .PHONY: check-tests

@@ -38,7 +38,7 @@ class Item:
         while re.match(r"[A-Z_]+=", words[0]):
             name, _, value = words.pop(0).partition("=")
             self.env[name] = value
-        self.pytest = words[0].endswith(".py") or "::" in words[0]
+        self.pytest = words[0].endswith(".py") or "::" in words[0] or os.path.isdir(words[0])
         self.name = " ".join([*self.env.values(), *words]) if self.pytest else words[0]
         self.words = words
         slug = re.sub(r"\W+", "-", self.name).strip("-")

@@ -4,8 +4,21 @@
 #define MTLAUNCH_TESTS_CONTRACT_AGENT_FIXTURE_H
 
 #include <sys/prctl.h>
+#include <sys/un.h>
 
 #include "fixture.h"
+
+/* The socket's file is there before the agent listens. */
+static inline bool listens(const char *socket_path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+    bool connected = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    close(fd);
+    return connected;
+}
 
 static inline pid_t start_agent(const struct world *world, const char *name)
 {
@@ -21,7 +34,7 @@ static inline pid_t start_agent(const struct world *world, const char *name)
         execl("/usr/bin/ssh-agent", "ssh-agent", "-D", "-a", socket_path, (char *)NULL);
         _exit(127);
     }
-    WAIT_FOR(file_exists(socket_path));
+    WAIT_FOR(listens(socket_path));
     return pid;
 }
 

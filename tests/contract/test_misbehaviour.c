@@ -191,40 +191,62 @@ static void test_dropped_beyond_a_few(void **state)
     fleet_free(fleet);
 }
 
+/* What came of a host that was turned away, and when. */
+struct turned_away {
+    struct outcome outcome; /* first: the handlers know it as one */
+    int64_t ended_ms;
+};
+
+static void on_turned_away(void *ctx, size_t host, const struct exec_result *result)
+{
+    outcome_done(ctx, host, result);
+    ((struct turned_away *)ctx)->ended_ms = clock_mono_ms();
+}
+
 /* U24: the server's own words before the close are quoted by either client; one that punishes is asked
  * again a few times, after pauses. */
 static void test_turned_away(void **state)
 {
     static const struct {
         enum fake_manner manner;
+        bool openssh;
         const char *words, *hint;
         int64_t pauses_ms;
-    } away[] = {{FAKE_PENALTY, "'Not allowed at this time'", "PerSourcePenalties", 3000},
-                {FAKE_FULL, "'Exceeded MaxStartups'", "MaxStartups", 1000}};
+    } rows[] = {{FAKE_PENALTY, false, "'Not allowed at this time'", "PerSourcePenalties", 3000},
+                {FAKE_PENALTY, true, "'Not allowed at this time'", "PerSourcePenalties", 3000},
+                {FAKE_FULL, false, "'Exceeded MaxStartups'", "MaxStartups", 1000},
+                {FAKE_FULL, true, "'Exceeded MaxStartups'", "MaxStartups", 1000}};
+    static const struct exec_handler handler = {.data = outcome_data, .done = on_turned_away};
+    static const struct exec_request request = {.command = "true"};
+    struct fake_server servers[ARRAY_LEN(rows)];
+    struct turned_away hosts[ARRAY_LEN(rows)] = {0};
+    struct fleet *fleet = make_fleet(0, 0);
+    const int64_t began = clock_mono_ms();
 
-    for (size_t i = 0; i < 2 * ARRAY_LEN(away); i++) {
-        bool openssh = i % 2 == 1;
-        struct fake_server server = fake_start(*state, away[i / 2].manner);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        servers[i] = fake_start(*state, rows[i].manner);
         struct endpoint endpoint = make_endpoint(*state, "127.0.0.1", false);
-        struct outcome outcome = {0};
-        const int64_t began = clock_mono_ms();
-        endpoint.port = server.port;
-        if (openssh) {
+        endpoint.port = servers[i].port;
+        if (rows[i].openssh) {
             endpoint_use_openssh(&endpoint);
         }
-        run_command(&endpoint, "true", &outcome);
-        fake_stop(&server);
-        assert_failed(&outcome, &kind_connection_lost);
-        if (strstr(outcome.result.error.text, away[i / 2].words) == NULL) {
-            print_error("text: %s\n", outcome.result.error.text);
-        }
-        assert_non_null(strstr(outcome.result.error.text, away[i / 2].words));
-        assert_non_null(strstr(outcome.result.error.text, "before the login"));
-        assert_non_null(strstr(outcome.result.error.hint, away[i / 2].hint));
-        assert_non_null(strstr(outcome.result.error.text, "again and again"));
-        assert_in_range(clock_mono_ms() - began, away[i / 2].pauses_ms, PATIENCE_MS);
-        outcome_release(&outcome);
+        hosts[i].outcome.fleet = fleet;
+        hosts[i].outcome.id =
+            fleet_exec(fleet, fleet_add_host(fleet, &endpoint), &request, &handler, &hosts[i]);
         endpoint_release(&endpoint);
+    }
+    assert_int_equal(fleet_run(fleet), 0);
+    fleet_free(fleet);
+    FOR_ROWS(i, rows, rows[i].words) {
+        const struct error *error = &hosts[i].outcome.result.error;
+        fake_stop(&servers[i]);
+        assert_failed(&hosts[i].outcome, &kind_connection_lost);
+        assert_contains(error->text, rows[i].words);
+        assert_contains(error->text, "before the login");
+        assert_contains(error->hint, rows[i].hint);
+        assert_contains(error->text, "again and again");
+        assert_in_range(hosts[i].ended_ms - began, rows[i].pauses_ms, PATIENCE_MS);
+        outcome_release(&hosts[i].outcome);
     }
 }
 

@@ -2,18 +2,24 @@
 
 Other shells than the machine's own are mounted over /bin/sh in a mount namespace (root only). The busybox node has
 busybox alone in its PATH: no bash for setup lines, no perl or python for a subreaper.
+
+As root the tests have process ids of their own: a scan meets no process of other tests.
 """
 import json
 import os
-import pwd
+import random
 import secrets
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+import zlib
 
 import pytest
+
+import pid_namespace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE_CALL = os.environ.get("NODE_CALL", os.path.join(HERE, "../../build/tests/node/node_call"))
@@ -58,13 +64,20 @@ def can_mount():
     return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
 
 
+def own_uid():
+    """A user of this test alone: limits of processes count those of a user on the whole machine."""
+    return 20000 + secrets.randbelow(40000)
+
+
 class Node:
-    def __init__(self, shell, folder, user=None):
+    def __init__(self, shell, folder, uid=None):
+        """uid: that of its login, root's by default; it need not be in /etc/passwd."""
         self.shell = shell
         self.folder = str(folder)
         self.home = os.path.join(self.folder, "home")
         self.artifacts = os.path.join(self.folder, "arti facts'")
-        self.user = user
+        self.uid = uid
+        self.user = "root" if uid is None else str(uid)
         os.makedirs(self.home, exist_ok=True)
         self.path = PATH
         # marks of processes are looked for on the whole machine: no two tests may share an id
@@ -80,17 +93,18 @@ class Node:
             for applet in subprocess.check_output(["busybox", "--list"], text=True).split():
                 os.symlink("/usr/bin/busybox", os.path.join(self.path, applet))
             self.reaper = False
-        if user is not None:
-            os.chmod(self.folder, 0o755)
-            os.chown(self.home, pwd.getpwnam(user).pw_uid, -1)
+        if uid is not None:
+            os.chown(self.home, uid, -1)
             self.artifacts = os.path.join(self.home, "artifacts")
 
     def close(self):
+        if pid_namespace.end_all():
+            return
         for run, run_id, rank in self.runs:
             self.stop(run=run, run_id=run_id, rank=rank, grace=0)
 
     def environment(self, extra=None):
-        env = {"HOME": self.home, "PATH": self.path, "USER": self.user or "root", "LOGNAME": self.user or "root"}
+        env = {"HOME": self.home, "PATH": self.path, "USER": self.user, "LOGNAME": self.user}
         env.update(extra or {})
         return env
 
@@ -108,10 +122,8 @@ class Node:
     def command(self):
         remote = subprocess.check_output([NODE_CALL, "command", NONCE], text=True).strip()
         words = ["/bin/sh", "-c", remote]
-        if self.user is not None:
-            account = pwd.getpwnam(self.user)
-            words = ["/usr/bin/setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups",
-                     *words]
+        if self.uid is not None:
+            words = ["/usr/bin/setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", *words]
         if self.hide_perl:
             words = ["/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
                      'mount --bind /bin/false /usr/bin/perl && exec "$@"', "sh", *words]
@@ -186,15 +198,37 @@ class Node:
         return wait_for(lambda: (o := self.observe(**values))["life"] == "exited" and o, seconds, "the end")
 
 
+def pytest_cmdline_main(config):
+    if os.geteuid() != 0 or config.option.collectonly:
+        return None
+    try:
+        return pid_namespace.enter()
+    except OSError:
+        return None  # a container that may not: among the processes of all
+
+
 SHELLS_ALL = ["dash", "bash", "busybox"]
 SHELLS = os.environ.get("NODE_SHELLS", " ".join(SHELLS_ALL)).split()
 SLICE = os.environ.get("NODE_SLICE", "1/1")  # the first of three: 1/3
+CASES = int(os.environ.get("NODE_CASES", "0"))  # of a test with many, the seed chooses as many; 0: all
+SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
+
+
+def chosen(items):
+    """All, or CASES of each test that has more."""
+    tests = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [item for name, cases in tests.items()
+            for item in (random.Random(f"{SEED} {name}").sample(cases, CASES) if 0 < CASES < len(cases) else cases)]
 
 
 def pytest_collection_modifyitems(config, items):
-    """What does not depend on the shell runs with dash only; of the rest, what belongs to the slice."""
+    """What does not depend on the shell runs with dash only; of the rest, what belongs to the slice. A test is in the
+    same slice whatever other tests are collected."""
     number, count = map(int, SLICE.split("/"))
-    wanted = [item for item in items if "dash" in SHELLS or "shell" in item.fixturenames][number - 1::count]
+    wanted = [item for item in chosen([item for item in items if "dash" in SHELLS or "shell" in item.fixturenames])
+              if zlib.crc32(item.nodeid.encode()) % count == number - 1]
     config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
     items[:] = wanted
 
@@ -206,6 +240,14 @@ def shell(request):
     if request.param != "dash" and not can_mount():
         pytest.skip("mounting another shell over /bin/sh needs root")
     return request.param
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users reach. pytest's own is closed to them whenever another pytest starts."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)
+        yield folder
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """What a probe says of other runs that live on the node (U6)."""
 import os
-import pwd
 import secrets
+import subprocess
 
 import pytest
 
-from conftest import Node, wait_for
+from conftest import Node, own_uid, wait_for
 
 
 @pytest.fixture
@@ -47,36 +47,35 @@ def test_an_ended_run_is_not_named_u6(node, other):
     wait_for(lambda: others(node) == {}, what="nothing to be left")
 
 
-def test_another_users_run_is_known_by_its_keeper_u6(shell, tmp_path_factory):
+def test_another_users_run_is_known_by_its_keeper_u6(shell, tmp_path, open_folder):
     """Another user may not read the environment of its processes."""
-    theirs = Node("dash", tmp_path_factory.mktemp("theirs"))
+    theirs = Node("dash", tmp_path)
     theirs.start("/bin/sleep", "300", run="theirs")
-    folder = tmp_path_factory.mktemp("mine")
-    for above in (folder, folder.parent, folder.parent.parent):
-        os.chmod(above, 0o755)
-    mine = Node(shell, folder, user="nobody")
+    mine = Node(shell, open_folder, own_uid())
     try:
         answer = mine.call("probe", run="mine")
         assert [theirs.id_of("theirs"), "root"] in answer["others"], answer
     finally:
         theirs.close()
         mine.close()
-    assert pwd.getpwnam("nobody").pw_uid == answer["uid"]
+    assert answer["uid"] == mine.uid
 
 
-def test_marks_that_are_none_are_left_out_u6(node, other):
+def start_marked(spawned, marks):
+    for mark in marks:
+        spawned.append(subprocess.Popen(["/bin/sleep", "300"], env={"MTLAUNCH_MARK": mark}, start_new_session=True))
+
+
+def test_marks_that_are_none_are_left_out_u6(node, other, spawned):
     """Whoever sets the variable by hand makes no run of it, and hides none."""
-    marks = ["x", "a b-00000000.1.0", f"{secrets.token_hex(40)}-00000000.1.0", "-00000000.1.0", "r-0000000g.1.0"]
-    for number, mark in enumerate(marks):
-        node.start("/usr/bin/env", f"MTLAUNCH_MARK={mark}", "/bin/sleep", "300", run=f"m{number}")
+    start_marked(spawned, ["x", "a b-00000000.1.0", f"{secrets.token_hex(40)}-00000000.1.0", "-00000000.1.0",
+                           "r-0000000g.1.0"])
     node.start("/bin/sleep", "300", run="other.run-1")
-    found = others(node, artifacts=node.artifacts + ".2")
-    assert found[other] == "root" and set(found) <= {other, *(node.id_of(f"m{n}") for n in range(len(marks)))}
+    assert others(node, artifacts=node.artifacts + ".2") == {other: "root"}
     everything = [o[0] for o in node.call("probe", run="mine")["others"]]
     assert not [o for o in everything if " " in o or len(o) > 73 or o.startswith("-")], everything
 
 
-def test_many_runs_are_bounded_u6(dash):
-    for number in range(18):
-        dash.start("/bin/sleep", "300", run=f"n{number}")
+def test_many_runs_are_bounded_u6(dash, spawned):
+    start_marked(spawned, [f"n{number}-{dash.hex}.1.0" for number in range(18)])
     assert len(dash.call("probe", run="mine")["others"]) == 16

@@ -2,12 +2,11 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
 
-from conftest import NODE_CALL, PROGRAMS, PYTHON, Node, alive, wait_for
+from conftest import NODE_CALL, PROGRAMS, PYTHON, Node, alive, own_uid, wait_for
 
 SH = "/bin/sh"
 
@@ -402,18 +401,17 @@ def test_login_shells(dash, login):
     assert dash.parse("observe", done.stdout)["life"] == "none"
 
 
-def test_a_normal_user():
+def test_a_normal_user(open_folder):
     if os.geteuid() != 0:
         pytest.skip("becoming another user needs root")
-    with tempfile.TemporaryDirectory() as folder:
-        user = Node("dash", folder, user="nobody")
-        try:
-            answer = user.start("/bin/sleep", "100")
-            assert answer["stage"] == "started"
-            assert os.stat(f"/proc/{answer['pid']}").st_uid == 65534
-            assert user.stop()["survivors"]["total"] == 0
-        finally:
-            user.close()
+    user = Node("dash", open_folder, own_uid())
+    try:
+        answer = user.start("/bin/sleep", "100")
+        assert answer["stage"] == "started"
+        assert os.stat(f"/proc/{answer['pid']}").st_uid == user.uid
+        assert user.stop()["survivors"]["total"] == 0
+    finally:
+        user.close()
 
 
 def test_the_program_of_the_tests_is_there():

@@ -2,12 +2,11 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
 
-from conftest import PROGRAMS, PYTHON, Node, alive, start_ticks, stat_fields, wait_for
+from conftest import PROGRAMS, PYTHON, Node, alive, own_uid, start_ticks, stat_fields, wait_for
 
 TRICKS = os.path.join(PROGRAMS, "tricks.py")
 ALONE = ["plain", "term", "setsid", "fork", "clear", "title"]
@@ -343,28 +342,27 @@ def test_a_job_that_forks_while_it_is_killed(node):
     assert node.observe(leftovers=1)["leftovers"]["total"] == 0
 
 
-def test_another_users_process_is_a_survivor(tmp_path):
+def test_another_users_process_is_a_survivor(open_folder):
     if os.geteuid() != 0:
         pytest.skip("becoming another user needs root")
-    with tempfile.TemporaryDirectory() as folder:
-        user = Node("dash", folder, user="nobody")
-        answer = user.start("/bin/sleep", "100")
-        # a process of root in the job's session: KILL is refused there
-        foreign = subprocess.Popen([PYTHON, "-c", "import ctypes,os,time\ntime.sleep(60)"], start_new_session=True)
-        try:
-            with open(user.file("seen"), "a") as f:
-                f.write(f"{foreign.pid} {start_ticks(foreign.pid)} {foreign.pid}\n")
-            began = time.monotonic()
-            stopped = user.stop(grace=0)
-            assert time.monotonic() - began < 15
-            assert not alive(answer["pid"])
-            assert [s["pid"] for s in stopped["survivors"]["items"]] == [foreign.pid]
-            assert stopped["survivors"]["items"][0]["state"] == "S"
-            assert PYTHON in stopped["survivors"]["items"][0]["command"]
-        finally:
-            foreign.kill()
-            foreign.wait()
-            user.close()
+    user = Node("dash", open_folder, own_uid())
+    answer = user.start("/bin/sleep", "100")
+    # a process of root in the job's session: KILL is refused there
+    foreign = subprocess.Popen([PYTHON, "-c", "import ctypes,os,time\ntime.sleep(60)"], start_new_session=True)
+    try:
+        with open(user.file("seen"), "a") as f:
+            f.write(f"{foreign.pid} {start_ticks(foreign.pid)} {foreign.pid}\n")
+        began = time.monotonic()
+        stopped = user.stop(grace=0)
+        assert time.monotonic() - began < 15
+        assert not alive(answer["pid"])
+        assert [s["pid"] for s in stopped["survivors"]["items"]] == [foreign.pid]
+        assert stopped["survivors"]["items"][0]["state"] == "S"
+        assert PYTHON in stopped["survivors"]["items"][0]["command"]
+    finally:
+        foreign.kill()
+        foreign.wait()
+        user.close()
 
 
 def test_zombies_count_as_gone(dash, spawned):
