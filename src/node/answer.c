@@ -160,8 +160,8 @@ static int read_processes(const struct facts *facts, const char *key, struct nod
             .state = process.state,
             .command = xstrndup(process.command, process.command_len),
         };
+        out->total = out->len;
     }
-    out->total = out->len;
     if (facts_number(facts, total_key, FACT_PID_MAX, &out->total, err) != 0) {
         return -1;
     }

@@ -1,6 +1,7 @@
 /* Builds the input of the node's copy program, and reads what it answers. */
 #include "node/copy.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,8 +189,9 @@ static bool take_time(const char **at, int64_t *out)
 {
     char *end;
 
+    errno = 0;
     *out = strtoll(*at, &end, 10);
-    if (end == *at) {
+    if (end == *at || errno == ERANGE || *out == INT64_MIN) {
         return false;
     }
     if (*end == '.') {
