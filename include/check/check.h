@@ -64,6 +64,7 @@ struct check_subject {
     const char *token;
     unsigned probe_port;
     const char *next_addr, *previous_addr;
+    const struct strlist *addresses; /* of all nodes; NULL: not said */
 };
 
 /* One node's part in a comparison. All borrowed. */

@@ -11,6 +11,7 @@
     X(earlier)         \
     X(artifacts)       \
     X(volume)          \
+    X(container)       \
     X(logout)          \
     X(others)          \
     X(port)            \
@@ -20,6 +21,7 @@
     X(interpreter)     \
     X(module)          \
     X(program)         \
+    X(flags)           \
     X(gpus)            \
     X(route)           \
     X(paths)           \
@@ -28,10 +30,12 @@
     X(disk)            \
     X(shm)             \
     X(limits)          \
+    X(cores)           \
     X(clock)           \
     X(names)           \
     X(connect)         \
     X(memory)          \
+    X(kernel)          \
     X(nic)             \
     X(ib)              \
     X(debugging)       \

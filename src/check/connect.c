@@ -41,8 +41,9 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     (void)subject;
     struct finding *finding = NULL;
     if (!facts_text(facts, "connect.tool")) {
-        finding = findings_add(out, "connect", FINDING_NOTE,
-                               "it cannot be tried: there is no python3 on the login's PATH");
+        finding = findings_add(
+            out, "connect", FINDING_NOTE,
+            "it cannot be tried: there is no Python there, neither on the login's PATH nor of the job");
         finding_set_remedy(finding, "install python3, or try `nc -l` and `nc` by hand");
     } else if (!facts_is_set(facts, "connect.done") || !facts_is_set(facts, "connect.listens")) {
         finding = findings_add(out, "connect", FINDING_NOTE, "it could not be tried to the end");

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: tool=python3; done=1; listens=1; master, next, previous: "ok", "refused", "timeout", "name" or "unreachable", where they
+# Facts: tool, the Python that was used; done=1; listens=1; master, next, previous: "ok", "refused", "timeout", "name" or "unreachable", where they
 # were tried. Every node listens for its neighbours and tries them at the same time; nothing is sent.
 # Indentation does not travel to the nodes: each line begins with a bar.
 mt_connect_program='
@@ -83,10 +83,20 @@ mt_connect_program='
 |    print(what, result[what])
 |print("done 1")
 '
+# A Python of the login, of the system, or of the job -> mt_python; fails when there is none
+mt_find_python() {
+    for mt_python in "$(command -v python3)" /usr/libexec/platform-python "$(cat "$mt_tmp/found.interpreter" 2>/dev/null)"; do
+        case $mt_python in
+        /*) ! "$mt_python" -c 'import selectors' </dev/null >/dev/null 2>&1 || return 0 ;;
+        esac
+    done
+    return 1
+}
+
 mt_check_connect() {
-    command -v python3 >/dev/null || return 0
-    mt_frame tool python3
-    python3 -c "$(printf '%s' "$mt_connect_program" | sed 's/^|//')" "$mt_connect_port" "$mt_connect_master" "$mt_connect_awaited" "$mt_connect_targets" \
+    mt_find_python || return 0
+    mt_frame tool "$mt_python"
+    "$mt_python" -c "$(printf '%s' "$mt_connect_program" | sed 's/^|//')" "$mt_connect_port" "$mt_connect_master" "$mt_connect_awaited" "$mt_connect_targets" \
         >"$mt_tmp/connect" 2>/dev/null
     while read -r mt_key mt_value; do
         case $mt_key in

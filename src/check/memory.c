@@ -14,7 +14,7 @@
 static bool ask(const struct check_subject *subject, struct env *values)
 {
     (void)values;
-    return !subject->starting;
+    return !subject->starting || subject->require->gpus > 0;
 }
 
 /* "INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" of nvidia-smi, split in place; false: it is no such line. */
@@ -94,8 +94,9 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
     if (subject->require->gpus > gpus || (subject->nproc > 1 && gpus > 0 && subject->nproc > gpus)) {
         unsigned wanted = subject->require->gpus > gpus ? subject->require->gpus : subject->nproc;
-        struct finding *finding = findings_fail(out, "memory", &kind_gpus_missing,
-                                                "%zu GPUs are there, %u are needed", gpus, wanted);
+        struct finding *finding = findings_fail(
+            out, "memory", &kind_gpus_missing, "%zu GPUs are there, %u are needed%s", gpus, wanted,
+            facts_is_set(facts, "memory.no_smi") ? " (there is no nvidia-smi to ask)" : "");
         finding_set_remedy(
             finding, "leave the host out with --exclude, or start fewer processes with --nproc-per-node");
     } else if (gpus == 0) {
@@ -136,7 +137,7 @@ const struct check check_memory = {
     .title = "state of the GPUs",
     .why = "memory that somebody uses, a lost GPU or another driver on one node ends or slows the whole job",
     .needs = "setup",
-    .when = CHECK_ON_REQUEST,
+    .when = CHECK_BEFORE_START,
     .timeout_s = 30,
     .apart = true,
     .late = &kind_gpus_unknown,

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2012
-# Facts: gpu="INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" (MiB), a list; process="GPU memory of PID …", a list; problem.
+# Facts: gpu="INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" (MiB), a list; process="pid PID of USER: …", a list; problem; no_smi=1.
 
 mt_ask_smi() { # ARG… -> its output in mt_tmp/smi; fails with mt_problem
     mt_smi=
@@ -21,7 +21,11 @@ mt_ask_smi() { # ARG… -> its output in mt_tmp/smi; fails with mt_problem
 mt_check_memory() {
     if ! mt_ask_smi --query-gpu=index,memory.used,memory.total,ecc.errors.uncorrected.volatile.total,driver_version,name \
         --format=csv,noheader,nounits; then
-        [ -z "$mt_problem" ] || mt_frame problem "$mt_problem"
+        if [ -n "$mt_problem" ]; then
+            mt_frame problem "$mt_problem"
+        elif [ -z "$mt_smi" ]; then
+            mt_frame no_smi 1
+        fi
         return 0
     fi
     cp "$mt_tmp/smi" "$mt_tmp/smi.gpus"

@@ -1,10 +1,13 @@
-/* Check: every node finds the master's address by its name, the same one, and not its own loopback. */
+/* Check: every node finds the master's address by its name, the same one, and not its own loopback; and the
+ * others'. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "check/check_internal.h"
 #include "model/kind.h"
+
+#define OTHERS_MAX 128 /* names that are looked up */
 
 static bool is_loopback(const char *address)
 {
@@ -13,8 +16,40 @@ static bool is_loopback(const char *address)
 
 static bool ask(const struct check_subject *subject, struct env *values)
 {
+    AUTO_STRLIST struct strlist others = STRLIST_INIT;
+    for (size_t i = 0; subject->addresses && i < subject->addresses->len && others.len < OTHERS_MAX; i++) {
+        const char *address = subject->addresses->items[i];
+        if (!subject->master_addr || strcmp(address, subject->master_addr) != 0) {
+            strlist_add(&others, address);
+        }
+    }
+    check_set_list(values, "other_addrs", &others);
     check_set_text(values, "master_addr", subject->master_addr);
     return subject->nnodes > 1 && subject->master_addr && !is_loopback(subject->master_addr);
+}
+
+/* Names of the other nodes: most launchers do without them, c10d and deepspeed's own start do not. */
+static bool judge_others(const struct facts *facts, struct findings *out)
+{
+    AUTO_STRLIST struct strlist missing = STRLIST_INIT;
+    const char *name = NULL;
+    size_t at = 0;
+    while ((name = facts_next(facts, "names.missing", &at))) {
+        strlist_add(&missing, name);
+    }
+    if (missing.len == 0) {
+        return true;
+    }
+    AUTO_FREE char *names = strlist_join(&missing, ", ");
+    struct finding *finding =
+        findings_add(out, "names", FINDING_NOTE,
+                     "the names of other nodes are not found there, or are loopback addresses");
+    finding_set_evidence(finding, "%s", names);
+    finding_set_remedy(
+        finding,
+        "add them to /etc/hosts, or give addresses with addr= in the host list: rendezvous 'c10d' and some "
+        "programs need them");
+    return false;
 }
 
 static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
@@ -46,7 +81,9 @@ static void judge(const struct check_subject *subject, const struct facts *facts
                            "/etc/hosts");
         return;
     }
-    findings_add(out, "names", FINDING_OK, "finds the master");
+    if (judge_others(facts, out)) {
+        findings_add(out, "names", FINDING_OK, "finds the master");
+    }
 }
 
 /* Addresses may differ where a name has several; none in common means that two machines are meant. */
@@ -91,7 +128,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 
 const struct check check_names = {
     .id = "names",
-    .title = "the master's name",
+    .title = "names of the nodes",
     .why = "a name that is not found, or is a loopback address there, makes that node wait until it gives up",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: address, a list: what the master's name is here; own: what this host's own name is, where it is known.
+# Facts: address, a list: what the master's name is here; own: what this host's own name is, where it is known; missing, a
+# list: names of other nodes that are not found, or are a loopback address.
 
 mt_addresses_of() { # NAME
     case $1 in
@@ -20,4 +21,14 @@ mt_check_names() {
     done
     mt_value=$(mt_addresses_of "$mt_host" | head -n 1)
     [ -z "$mt_value" ] || mt_frame own "$mt_value"
+    while read -r mt_name; do
+        case $mt_name in
+        '' | "$mt_host" | 127.* | ::1) continue ;;
+        esac
+        case $(mt_addresses_of "$mt_name" | head -n 1) in
+        '' | 127.* | ::1) mt_frame missing "$mt_name" ;;
+        esac
+    done <<MT_LIST
+$mt_other_addrs
+MT_LIST
 }

@@ -1,4 +1,5 @@
-/* Check: the interfaces and adapters that the job names are there. */
+/* Check: the interfaces and adapters that the job names are there, and the one for sockets is the fastest
+ * that is up. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -69,6 +70,80 @@ static bool judge_filter(const struct facts *facts, const char *variable, const 
     return false;
 }
 
+#define MUCH_FASTER 4 /* times */
+
+/* Mb/s of an interface, by facts speed="NAME|MBIT/S"; 0: not known. */
+static uint64_t speed_of(const struct facts *facts, const char *name)
+{
+    const char *value = NULL;
+    size_t at = 0, len = strlen(name);
+    uint64_t speed = 0;
+    while ((value = facts_next(facts, "nic.speed", &at))) {
+        if (strncmp(value, name, len) == 0 && value[len] == '|' &&
+            text_to_uint(value + len + 1, 0, UINT32_MAX, &speed)) {
+            return speed;
+        }
+    }
+    return 0;
+}
+
+/* The interface that sockets use: the one that is named, or else what leads to the master. The caller frees;
+ * NULL: not known. */
+static char *used_interface(const struct check_subject *subject, const struct facts *facts)
+{
+    const char *named = check_env(subject, "NCCL_SOCKET_IFNAME");
+    const char *name = NULL;
+    size_t at = 0;
+    if (!named || named[0] == '^') {
+        const char *route = facts_some(facts, "route.interface");
+        return xstrdup(route);
+    }
+    named += named[0] == '=';
+    AUTO_FREE char *first = xstrndup(named, strcspn(named, ","));
+    while ((name = facts_next(facts, "nic.interface", &at))) {
+        if (text_starts(name, first)) {
+            return xstrdup(name);
+        }
+    }
+    return NULL;
+}
+
+/* NCCL goes over sockets: it is told to, or has nothing else. */
+static bool uses_sockets(const struct check_subject *subject, const struct facts *facts)
+{
+    const char *off = check_env(subject, "NCCL_IB_DISABLE");
+    const char *net = check_env(subject, "NCCL_NET");
+    return (off && strcmp(off, "0") != 0) || (net && strcmp(net, "Socket") == 0) ||
+           !facts_text(facts, "nic.adapter");
+}
+
+/* Sockets over a slow interface beside a fast one that is up. */
+static bool judge_speed(const struct check_subject *subject, const struct facts *facts, struct findings *out)
+{
+    AUTO_FREE char *used = used_interface(subject, facts);
+    uint64_t speed = used ? speed_of(facts, used) : 0;
+    const char *value = NULL;
+    size_t at = 0;
+    if (subject->nnodes < 2 || speed == 0 || !uses_sockets(subject, facts)) {
+        return true;
+    }
+    while ((value = facts_next(facts, "nic.speed", &at))) {
+        AUTO_FREE char *name = xstrndup(value, strcspn(value, "|"));
+        uint64_t other = speed_of(facts, name);
+        if (other < speed * MUCH_FASTER) {
+            continue;
+        }
+        struct finding *finding =
+            findings_add(out, "nic", FINDING_WARN,
+                         "sockets go over %s with %llu Mb/s while %s with %llu Mb/s is up and unused", used,
+                         (unsigned long long)speed, name, (unsigned long long)other);
+        finding_set_remedy(finding,
+                           "name the fast one with ifname= in the host list, and its address with addr=");
+        return false;
+    }
+    return true;
+}
+
 static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
 {
     static const struct {
@@ -87,17 +162,37 @@ static void judge(const struct check_subject *subject, const struct facts *facts
                 judge_filter(facts, filters[i].variable, value, filters[i].key, filters[i].all, out) && well;
         }
     }
+    well = judge_speed(subject, facts, out) && well;
     if (well) {
         findings_add(out, "nic", FINDING_OK, "all that are named are there");
     }
 }
 
+/* Speed of the interface that leads to the master. The caller frees; NULL: not known. */
+static char *describe(const struct facts *facts)
+{
+    const char *interface = facts_some(facts, "route.interface");
+    uint64_t speed = interface ? speed_of(facts, interface) : 0;
+    return speed > 0 ? xasprintf("%llu Mb/s", (unsigned long long)speed) : NULL;
+}
+
+static void compare(const struct check_node *nodes, size_t count, struct findings *out)
+{
+    check_compare_described(nodes, count, "nic", describe,
+                            "its interface has another speed than the other nodes'",
+                            "look at its cable and switch: the slowest link sets the pace", out);
+}
+
 const struct check check_nic = {
     .id = "nic",
     .title = "network interfaces",
-    .why = "an interface or adapter that a variable names and one node lacks ends the job there",
+    .why = "an interface or adapter that a variable names and one node lacks ends the job there, a slow one "
+           "beside a fast "
+           "one slows it",
+    .needs = "route",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,
     .ask = ask,
     .judge = judge,
+    .compare = compare,
 };

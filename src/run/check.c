@@ -11,12 +11,14 @@
 #include "base/alloc.h"
 #include "comm_internal.h"
 #include "model/kind.h"
+#include "node/container.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
 #include "preflight_internal.h"
 #include "round_internal.h"
 
 #define CHECK_MARGIN_MS 120000
+#define INSPECT_MS      60000
 #define PROBE_PORT_MIN  20000u /* below the ephemeral ports of Linux, from 32768 on */
 #define PROBE_PORTS     9000u
 
@@ -164,6 +166,61 @@ static void gather(struct checking *all)
     }
 }
 
+/* --- the engine ----------------------------------------------------------------------------------- */
+
+static bool inspect_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
+{
+    const struct checking *all = ctx;
+    struct place container = all->request->job->place;
+    (void)node;
+    container.user = NULL; /* the container itself: no user inside it is asked for */
+    node_request_container_inspect(&container, NULL, nonce, call);
+    return true;
+}
+
+static int inspect_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
+                        struct error *err)
+{
+    struct checking *all = ctx;
+    struct node_container_facts facts;
+    int result = node_answer_container(bytes, len, nonce, &facts, err);
+    if (result == 0) {
+        all->nodes[node].inspect = facts.inspect;
+        facts.inspect = NULL;
+    }
+    node_container_facts_release(&facts);
+    return result;
+}
+
+static void inspect_failed(void *ctx, size_t node, const struct error *error, bool started)
+{
+    (void)ctx; /* the checks meet the same failure, and tell it */
+    (void)node;
+    (void)error;
+    (void)started;
+}
+
+/* What the engine tells of the containers, for the check of that name: a command of its own on the nodes. */
+static int inspect_containers(struct checking *all, struct error *err)
+{
+    const struct node_question question = {
+        .what = "looking at containers",
+        .ctx = all,
+        .timeout_ms = INSPECT_MS,
+        .build = inspect_build,
+        .take = inspect_take,
+        .failed = inspect_failed,
+    };
+    bool wanted = false;
+    for (size_t i = 0; i < checks_count; i++) {
+        wanted = wanted || (all->request->choice->wanted[i] && strcmp(checks_all[i]->id, "container") == 0);
+    }
+    if (!wanted || !all->request->job->place.container || node_set_ask(&all->set, &question) == 0) {
+        return 0;
+    }
+    return node_set_interrupted_error(&all->set, err);
+}
+
 static int ask(struct checking *all, struct error *err)
 {
     const struct node_question question = {
@@ -260,6 +317,9 @@ int run_check(struct run_context *context, const struct run_check_request *reque
             report_warn(context, "%s", all.plan.warnings.items[i]);
         }
         result = open_hosts(&all, context, err);
+    }
+    if (result == 0) {
+        result = inspect_containers(&all, err);
     }
     if (result == 0) {
         result = ask(&all, err);

@@ -1,5 +1,6 @@
 /* Checks of a job's nodes: from plan and job to what a check is told, and from a node's answer to findings.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,6 +14,7 @@
 
 void preflight_node_release(struct preflight_node *node)
 {
+    free(node->inspect);
     facts_release(&node->facts);
     findings_release(&node->findings);
 }
@@ -83,6 +85,14 @@ static const char *neighbour(const struct plan *plan, size_t node, size_t step)
     return plan->nnodes < 2 || (plan->nnodes == 2 && step > 1) ? NULL : plan->nodes[other].addr;
 }
 
+/* The addresses of all nodes. The caller releases them. */
+static void list_addresses(const struct plan *plan, struct strlist *out)
+{
+    for (size_t i = 0; i < plan->nnodes; i++) {
+        strlist_add(out, plan->nodes[i].addr);
+    }
+}
+
 static struct check_subject make_subject(const struct preflight *preflight, size_t node,
                                          const struct strlist *setup)
 {
@@ -126,7 +136,10 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
                      struct preflight_node *out, const char *nonce, struct node_call *call)
 {
     const struct launch_probe *probe = &preflight->plan->nodes[node].probe;
-    const struct check_subject subject = make_subject(preflight, node, NULL);
+    AUTO_STRLIST struct strlist addresses = STRLIST_INIT;
+    struct check_subject subject = make_subject(preflight, node, NULL);
+    list_addresses(preflight->plan, &addresses);
+    subject.addresses = &addresses;
     const struct node_job job = preflight_node_job(preflight->plan, node);
     struct check_request request;
     check_ask(&subject, &out->choice, &request);
@@ -212,6 +225,9 @@ static void add_head_facts(struct preflight_node *node, const char *bytes, size_
     if (end > 0) {
         text_add_line(&noise, bytes, end > NOISE_MAX ? NOISE_MAX : end);
         facts_add(&node->facts, "head.noise", str_text(&noise), NULL);
+    }
+    if (node->inspect) {
+        facts_add(&node->facts, "container.inspect", node->inspect, NULL);
     }
     int64_t way_ms =
         clock_mono_ms() - node->asked_ms - (int64_t)facts_uint(&node->facts, "node.took", 0) * 10;

@@ -23,6 +23,7 @@ struct preflight {
 struct preflight_node {
     struct check_choice choice;
     int64_t asked_ms; /* monotonic */
+    char *inspect;    /* what the engine tells of the container, as JSON; NULL: it was not asked */
     struct facts facts;
     struct findings findings;
 };

@@ -2,38 +2,7 @@
 import time
 
 import pytest
-
-
-def put(lab, name, text, nodes=None, mode=0o755):
-    path = lab.write(name, text)
-    path.chmod(mode)
-    lab.cluster.put(str(path), nodes, target=name)
-
-
-def job(lab, **keys):
-    keys.setdefault("hosts", "node1,node2")
-    keys.setdefault("program", "true")
-    keys.setdefault("launcher", "script")
-    lab.job(**keys)
-
-
-def findings(lab, *options, code=0):
-    """All findings of a check, by id."""
-    answer = lab.mt("check", "job.yaml", "--json", *options, code=code).json
-    assert answer["schema"] == "mtlaunch/1" and answer["ok"] == (code == 0), answer
-    found = {}
-    for finding in answer["findings"]:
-        assert set(finding) == {"id", "severity", "hosts", "folded", "title", "evidence", "remedy"}
-        found.setdefault(finding["id"], []).append(finding)
-    return found
-
-
-def only(lab, check, code=0, **keys):
-    """The findings of one check, and nothing else is looked at."""
-    job(lab, **keys)
-    found = findings(lab, "--only", check, code=code)
-    assert set(found) == {check}, found
-    return found[check]
+from check_help import bad, findings, job, only, pair, put, smi
 
 
 def test_all_is_well(lab):
@@ -46,6 +15,7 @@ def test_all_is_well(lab):
     lab.assert_nothing_left()
 
 
+@pair("program")
 def test_a_problem_is_told_once_with_its_hosts_and_what_to_do(lab):
     put(lab, "only1", "x", ["node1"])
     job(lab, hosts="node[1-4]", launcher="torchrun", program="only1", nproc_per_node=1, python="python3")
@@ -58,6 +28,7 @@ def test_a_problem_is_told_once_with_its_hosts_and_what_to_do(lab):
     assert len(lines) == 5
 
 
+@pair("reach")
 def test_a_host_that_cannot_be_reached_is_a_finding_and_ends_3(lab):
     job(lab)
     lab.cluster.stop_sshd("node2")
@@ -113,11 +84,7 @@ def test_wrong_use(lab, command):
 # --- one test a check: it fails, and it passes -----------------------------------------------------------------
 
 
-def bad(found):
-    """[(severity, folded hosts, title)] of what is not well."""
-    return [(f["severity"], f["folded"], f["title"]) for f in found if f["severity"] != "ok"]
-
-
+@pair("paths")
 def test_paths(lab):
     put(lab, "data/a.txt", "x", ["node1"])
     required = {"require": {"paths": ["/etc/passwd", "data/a.txt"]}, "workdir": "/home/lab"}
@@ -136,12 +103,14 @@ def test_paths_that_arguments_name(lab):
         [("warn", "node[1-2]", "'/no/tokenizer.json' is not there (an argument names it)")]
 
 
+@pair("commands")
 def test_commands(lab):
     assert "'no-such-tool' not found" in bad(only(lab, "commands", code=4, require={"commands": ["sh", "no-such-tool"]}))[0][2]
     put(lab, "bin/no-such-tool", "#!/bin/sh\n")
     assert bad(only(lab, "commands", require={"commands": ["sh", "no-such-tool"]}, setup=["PATH=$PATH:$HOME/bin"])) == []
 
 
+@pair("same")
 def test_same_content_120(lab):
     """Nodes without shared storage would resume from different steps."""
     keys = {"hosts": "node[1-3]", "workdir": "/home/lab", "require": {"same": ["ckpt/latest_checkpointed_iteration.txt", "src"]}}
@@ -161,12 +130,14 @@ def test_same_content_120(lab):
     assert ("fail", "node2", "'src' is not there, or cannot be read") in bad(only(lab, "same", code=4, **keys))
 
 
+@pair("disk")
 def test_disk(lab):
     assert bad(only(lab, "disk", code=4, require={"free_disk": "9000T"})) == \
         [("fail", "node[1-2]", "less than 9000 TiB is free in '/home/lab/.mtlaunch'")]
     assert bad(only(lab, "disk", require={"free_disk": "1M"})) == []
 
 
+@pair("shm")
 def test_shm_81(make_lab):
     """Docker's default of 64 MiB."""
     lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
@@ -180,6 +151,7 @@ def test_shm_81(make_lab):
     assert "size=16G" in [f["remedy"] for f in found if f["severity"] == "warn"][0]
 
 
+@pair("limits")
 def test_limits_82(make_lab):
     """As the job gets them: through ssh, after the setup lines."""
     lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
@@ -192,6 +164,7 @@ def test_limits_82(make_lab):
     assert ("warn", "node2", "a process may lock only 65536 bytes of memory, RDMA needs more") in found
 
 
+@pair("clock")
 def test_clock_80(make_lab):
     lab = make_lab(3, shells={f"node{i}": "/bin/bash" for i in (1, 2, 3)})
     assert bad(only(lab, "clock", hosts="node[1-3]")) == []
@@ -203,12 +176,14 @@ def test_clock_80(make_lab):
                      "its clock is -4.9 s off the other nodes'")
 
 
+@pair("names")
 def test_names_66_67(lab):
     assert bad(only(lab, "names")) == []
     assert bad(only(lab, "names", code=4, master={"addr": "no-such-host.invalid"})) == \
         [("fail", "node[1-2]", "the name 'no-such-host.invalid' of node 0 is not found there")]
 
 
+@pair("connect")
 def test_w5_a_firewall_that_drops_the_master_port(lab):
     keys = {"hosts": "node[1-3]", "launcher": "torchrun", "program": "x.py", "nproc_per_node": 1}
     assert bad(only(lab, "connect", **keys)) == []
@@ -232,6 +207,7 @@ def test_w5_two_nodes_whose_packets_are_lost_between_them(lab):
     assert any("cannot connect to node4 port" in t for _, h, t in found if h == "node3")
 
 
+@pair("nic")
 def test_w5_an_interface_that_is_not_there(lab):
     found = bad(only(lab, "nic", code=4, hosts="node[1-2] ifname=bond9"))
     assert {(s, h) for s, h, _ in found} == {("fail", "node[1-2]")}
@@ -239,19 +215,7 @@ def test_w5_an_interface_that_is_not_there(lab):
     assert bad(only(lab, "nic", hosts="node[1-2] ifname=eth0")) == []
 
 
-SMI = """#!/bin/sh
-case $* in
-*query-gpu*) {gpus} ;;
-*query-compute*) {apps} ;;
--L) echo 'GPU 0: H200' ;;
-esac
-"""
-
-
-def smi(lab, nodes=None, gpus="echo '0, 4, 143771, 0, 550.54, NVIDIA H200'", apps=":"):
-    put(lab, "bin/nvidia-smi", SMI.format(gpus=gpus, apps=apps), nodes)
-
-
+@pair("memory")
 def test_memory_109(lab):
     setup = {"setup": ["PATH=$HOME/bin:$PATH"], "hosts": "node[1-3]"}
     smi(lab)
@@ -269,6 +233,7 @@ def test_memory_109(lab):
     assert "2 are needed" in bad(only(lab, "memory", code=4, require={"gpus": 2}))[0][2]
 
 
+@pair("ib")
 def test_ib(make_lab):
     lab = make_lab(2, shells={"node1": "/bin/bash", "node2": "/bin/bash"})
     assert bad(only(lab, "ib")) == []
@@ -290,6 +255,7 @@ def test_ib(make_lab):
     assert any("no /dev/infiniband/uverbs*" in title for _, _, title in bad(only(lab, "ib")))
 
 
+@pair("debugging")
 def test_settings_left_from_debugging(lab):
     assert bad(only(lab, "debugging")) == []
     found = bad(only(lab, "debugging", env={"NCCL_P2P_DISABLE": "1", "NCCL_NET": "Socket"}))
@@ -305,6 +271,7 @@ esac
 """
 
 
+@pair("versions")
 def test_versions_79(lab):
     keys = {"hosts": "node[1-4]", "setup": ["PATH=$HOME/bin:$PATH"], "launcher": "torchrun", "program": "t.py", "nproc_per_node": 1}
     put(lab, "bin/python3", PYTHON.format(torch="2.4.0"))
@@ -315,11 +282,14 @@ def test_versions_79(lab):
         [("node3", "its torch is not that of the other nodes", "2.1.0 on node3; 2.4.0 on the others")]
 
 
+@pair("shared")
 def test_w4_a_folder_of_checkpoints_that_is_not_shared(lab):
     keys = {"hosts": "node[1-3]", "program": ["sleep", "1", "--save", "/home/lab/ckpt", "--load", "/home/lab/ckpt"]}
     found = only(lab, "shared", **keys)
     assert [(f["severity"], f["folded"]) for f in found] == [("warn", "node[2-3]")]
     assert "is not the folder that node1 sees" in found[0]["title"]
+    shared = ["sleep", "1", "--save", "/mnt/shared/ckpt", "--load", "/mnt/shared/ckpt"]
+    assert bad(only(lab, "shared", hosts="node[1-3]", program=shared)) == []
     for node in ("node1", "node2"):  # nothing is left
         assert not [p for p in lab.node_file(node).iterdir() if "mtlaunch-check" in p.name]
 

@@ -1,0 +1,12 @@
+# shellcheck shell=sh disable=SC2154
+# Facts, from inside: capabilities (CapEff, hexadecimal), gpus (device files), driver=1 where the node has NVIDIA's. What
+# the engine tells of the container is asked on the node itself: inspect, as JSON.
+mt_check_container() {
+    mt_frame capabilities "$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)"
+    mt_count=0
+    for mt_file in /dev/nvidia[0-9]*; do
+        [ ! -e "$mt_file" ] || mt_count=$((mt_count + 1))
+    done
+    mt_frame gpus "$mt_count"
+    [ ! -d "${MTLAUNCH_TEST_ROOT:-}/proc/driver/nvidia" ] || mt_frame driver 1
+}
