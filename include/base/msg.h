@@ -6,12 +6,18 @@
 #ifndef MTLAUNCH_BASE_MSG_H
 #define MTLAUNCH_BASE_MSG_H
 
+#include <stddef.h>
+
 enum msg_level { MSG_QUIET, MSG_NORMAL, MSG_VERBOSE };
 
 void msg_set_level(enum msg_level level);
 enum msg_level msg_get_level(void);
 /* Called before a message is written (a progress bar clears its line there); NULL: none. */
 void msg_set_before(void (*before)(void));
+/* Messages go there, a line with its end at a time, and not to stderr; NULL: to stderr again. */
+void msg_set_taker(void (*take)(void *ctx, const char *line, size_t len), void *ctx);
+/* Lines that are made elsewhere: written as they are, where messages go. */
+void msg_write(const char *text, size_t len);
 /* Call it, for what is written to the terminal by other means than the functions below. */
 void msg_make_room(void);
 

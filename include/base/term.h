@@ -13,6 +13,10 @@ bool term_is_tty(int fd);
  * is none or it is unknown. Never below 20.
  */
 size_t term_columns(int fd);
+/* The terminal's own size; 24 rows of 80 columns when fd is none or it does not say. */
+void term_size(int fd, size_t *rows, size_t *columns);
+/* Can what stands on it be drawn over: a terminal that the environment's TERM does not call dumb. */
+bool term_can_redraw(int fd);
 /*
  * May colour be used on fd: never without a terminal, or with no_color (the environment's NO_COLOR, may
  * be NULL) set and not empty, unless the choice is always.

@@ -77,6 +77,7 @@ struct run_node {
     bool stop_missed;        /* no stop of this attempt has reached it: it ends by itself, if it does */
     bool written_off;        /* stop --give-up while it did not answer */
     /* As seen just now, not kept in the record: */
+    int64_t silent_s;     /* since its log last grew, by the node's own clock; -1: unknown, or no output */
     struct run_gpu *gpus; /* the job's; those of others stand behind them */
     size_t gpus_len;
     size_t gpus_others; /* how many stand behind the first gpus_len */

@@ -7,7 +7,7 @@
  *     notifier = notifier_new(&targets, &options, &err);
  *     fleet_background(fleet, notifier_fd(notifier), notifier_ready, notifier, &err);
  *     notifier_send(notifier, &event);              while the fleet runs
- *     fleet_background(fleet, -1, NULL, NULL, NULL);
+ *     fleet_background_end(fleet, notifier_fd(notifier));
  *     notifier_drain(notifier, NOTIFIER_DRAIN_MS);  at the end of the command
  *     notifier_free(notifier);
  *

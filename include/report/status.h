@@ -13,9 +13,23 @@
 #include "base/str.h"
 #include "base/strlist.h"
 #include "model/run.h"
+#include "model/samples.h"
 #include "report/style.h"
 #include "run/store.h"
 #include "run/usecase.h"
+
+/* How a number of the training went so far, for a line of bars. Release it with report_trend_release. */
+struct report_trend {
+    const char *what; /* "loss", "step time" */
+    const char *unit; /* behind a number; "": none */
+    double *values;   /* finite ones, the oldest first; owned */
+    size_t len;
+    int64_t span_s; /* from the first to the last */
+};
+
+/* The loss, or where that is not known the time of a step; none of it when there are no two of them. */
+void report_trend_init(struct report_trend *trend, const struct samples *samples);
+void report_trend_release(struct report_trend *trend);
 
 /* A run and what belongs to its picture. */
 struct report_run {
@@ -24,8 +38,9 @@ struct report_run {
     const char *supervisor_host; /* NULL: there is none */
     int64_t supervisor_pid;      /* 0: unknown */
     bool supervisor_alive;
-    const struct run_events *events; /* NULL: none */
-    bool with_survivors;             /* the answer of a stop */
+    const struct run_events *events;  /* NULL: none */
+    const struct report_trend *trend; /* NULL: none */
+    bool with_survivors;              /* the answer of a stop */
     const struct run_survivor *survivors;
     size_t survivors_len;
 };

@@ -22,7 +22,9 @@ struct report_watch {
     struct failures *failures;        /* borrowed; gains what happened on hosts */
     struct progress bar;
     struct logview logs; /* json, color, raw and the expression are the caller's to set */
-    int log_fd;          /* where logs go */
+    int log_fd;          /* where logs go … */
+    void (*take_log)(void *ctx, const char *bytes, size_t len); /* … unless this takes their bytes; NULL */
+    void *take_log_ctx;
     /* Logs can no longer be written; called once. NULL: they are dropped from then on. */
     void (*output_failed)(void *ctx, const struct error *err);
     void *output_ctx;

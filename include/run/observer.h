@@ -13,6 +13,18 @@
 
 struct run;
 
+/*
+ * Work of the observer's that shall go on while nodes are waited for: called whenever fd is readable, as long
+ * as the use case talks to nodes. ready NULL: none.
+ */
+struct run_work {
+    void (*ready)(void *ctx);
+    void *ctx;
+    int fd;
+};
+
+enum { RUN_WORK_NOTIFIER, RUN_WORK_TERMINAL, RUN_WORKS };
+
 struct run_observer {
     void *ctx;
     /* A step over all nodes goes on: what is done ("checking", "starting", "stopping"), how many of total. */
@@ -31,13 +43,7 @@ struct run_observer {
     void (*tick)(void *ctx);
     /* An event of the run was recorded ("started", "failed", "stalled" …); host: NULL for the whole run. */
     void (*event)(void *ctx, const struct run *run, const char *event, const char *host, const char *text);
-    /*
-     * Work of the observer's that shall go on while nodes are waited for: called whenever work_fd is
-     * readable, as long as the use case talks to nodes. work NULL: none.
-     */
-    void (*work)(void *work_ctx);
-    void *work_ctx;
-    int work_fd;
+    struct run_work works[RUN_WORKS];
 };
 
 #endif

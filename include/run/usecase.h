@@ -23,6 +23,8 @@
 #include "run/plan.h"
 #include "run/store.h"
 
+struct node_set;
+
 /* What every use case needs. All borrowed. */
 struct run_context {
     const struct run_store *store;
@@ -42,12 +44,23 @@ struct run_context {
      */
     void (*leave_stand_in)(void *ctx, const char *run);
     void *stand_in_ctx;
-    bool stand_in_left; /* it was started (out) */
+    bool stand_in_left;    /* it was started (out) */
+    struct node_set *sets; /* those that are open, the latest first */
+    bool interrupted;      /* run_context_interrupt was called */
     struct strlist
         secrets; /* values of the runs' secrets met so far (out, owned): masked in what is kept or told */
 };
 
 void run_context_release(struct run_context *context);
+
+/*
+ * For work of the observer's: what is under way ends with kind_interrupted, as SIGINT ends it, and so does
+ * whatever is begun with this context from now on.
+ */
+void run_context_interrupt(struct run_context *context);
+
+/* Let time pass; work of the observer's goes on. Errors: kind_interrupted, kind_terminated, kind_local. */
+int run_pause(struct run_context *context, unsigned ms, struct error *err);
 
 /* --- start -------------------------------------------------------------------------------------- */
 

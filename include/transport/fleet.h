@@ -150,11 +150,12 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
 void fleet_catch_hangup(struct fleet *fleet);
 
 /*
- * Call back in fleet_run whenever fd is readable; fd -1 ends that. There is one such descriptor; the caller
- * keeps it open until then. It does not keep fleet_run running. For other work of the caller while commands
- * run. Errors: kind_local.
+ * Call back in fleet_run whenever fd is readable, until the fleet is freed or fleet_background_end; the
+ * caller keeps it open until then. It does not keep fleet_run running. For other work of the caller while
+ * commands run. Errors: kind_local.
  */
 int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err);
+void fleet_background_end(struct fleet *fleet, int fd); /* also inside its callback; -1: of all */
 
 /* Run until no command, no timer and nothing awaited is pending (returns 0), or fleet_stop was called
  * (returns 1). May be repeated. */

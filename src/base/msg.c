@@ -15,6 +15,8 @@
 static struct {
     enum msg_level level;
     void (*before)(void);
+    void (*take)(void *ctx, const char *line, size_t len); /* NULL: messages go to stderr */
+    void *take_ctx;
     bool hidden; /* the last message was not shown: its hint is not either */
 } state = {.level = MSG_NORMAL};
 
@@ -31,6 +33,12 @@ enum msg_level msg_get_level(void)
 void msg_set_before(void (*before)(void))
 {
     state.before = before;
+}
+
+void msg_set_taker(void (*take)(void *ctx, const char *line, size_t len), void *ctx)
+{
+    state.take = take;
+    state.take_ctx = ctx;
 }
 
 void msg_make_room(void)
@@ -59,6 +67,21 @@ static void write_line(const char *line, size_t len)
     }
 }
 
+void msg_write(const char *text, size_t len)
+{
+    msg_make_room();
+    for (const char *line = text, *end = text + len; line < end;) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t line_len = newline ? (size_t)(newline + 1 - line) : (size_t)(end - line);
+        if (state.take) {
+            state.take(state.take_ctx, line, line_len);
+        } else {
+            write_line(line, line_len);
+        }
+        line += line_len;
+    }
+}
+
 static void say(bool shown, const char *prefix, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 static void say(bool shown, const char *prefix, const char *format, va_list args)
@@ -72,15 +95,10 @@ static void say(bool shown, const char *prefix, const char *format, va_list args
     AUTO_FREE char *text = xvasprintf(format, args);
     AUTO_STR struct str safe = STR_INIT;
 
-    msg_make_room();
     str_add(&safe, prefix);
     text_add_lines(&safe, text, strlen(text));
     str_add_char(&safe, '\n');
-    for (char *line = safe.data; *line != '\0';) {
-        size_t len = strcspn(line, "\n") + 1;
-        write_line(line, len);
-        line += len;
-    }
+    msg_write(safe.data, safe.len);
     errno = saved;
 }
 

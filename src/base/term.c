@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #define COLUMNS_MIN     20 /* narrower, no table is readable: the terminal's own wrapping does better */
 #define COLUMNS_MAX     10000
 #define COLUMNS_UNKNOWN 80
+#define ROWS_UNKNOWN    24
 
 bool term_is_tty(int fd)
 {
@@ -29,6 +31,22 @@ size_t term_columns(int fd)
         columns = size.ws_col;
     }
     return columns < COLUMNS_MIN ? COLUMNS_MIN : (size_t)columns;
+}
+
+void term_size(int fd, size_t *rows, size_t *columns)
+{
+    struct winsize size;
+    bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0;
+
+    *rows = known ? size.ws_row : ROWS_UNKNOWN;
+    *columns = known ? size.ws_col : COLUMNS_UNKNOWN;
+}
+
+bool term_can_redraw(int fd)
+{
+    const char *type = getenv("TERM");
+
+    return term_is_tty(fd) && type && type[0] != '\0' && strcmp(type, "dumb") != 0;
 }
 
 bool term_use_color(int fd, enum term_color choice, const char *no_color)

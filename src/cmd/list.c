@@ -77,9 +77,8 @@ static int load_runs(struct session *session, const struct strlist *names, bool 
     return 0;
 }
 
-static int print_runs(struct session *session, const struct listed *runs, size_t count, struct error *err)
+static void add_runs(struct session *session, const struct listed *runs, size_t count, struct str *text)
 {
-    AUTO_STR struct str text = STR_INIT;
     AUTO_FREE struct report_run *views = xcalloc(count + 1, sizeof(views[0]));
     AUTO_FREE struct run_supervisor *supervisors = xcalloc(count + 1, sizeof(supervisors[0]));
     for (size_t i = 0; i < count; i++) {
@@ -91,20 +90,18 @@ static int print_runs(struct session *session, const struct listed *runs, size_t
         views[i].supervisor_alive = supervisors[i].alive;
     }
     if (session->call->style.json) {
-        report_runs_json(views, count, &text);
+        report_runs_json(views, count, text);
     } else if (count) {
-        report_runs_text(views, count, &session->call->style, &text);
+        report_runs_text(views, count, &session->call->style, text);
     } else if (session->call->failures.len == 0) {
         msg_info(session->call->options.state || session->call->options.job ? "no such runs" : "no runs");
     }
     for (size_t i = 0; i < count; i++) {
         run_supervisor_release(&supervisors[i]);
     }
-    msg_make_room();
-    return output_print(&text, err);
 }
 
-int runs_print(struct session *session, bool ask, struct error *err)
+int runs_picture(struct session *session, bool ask, struct str *text, struct error *err)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     size_t count = 0;
@@ -114,12 +111,20 @@ int runs_print(struct session *session, bool ask, struct error *err)
     AUTO_FREE struct listed *runs = xcalloc(names.len + 1, sizeof(runs[0]));
     int result = load_runs(session, &names, ask, runs, &count, err);
     if (result == 0) {
-        result = print_runs(session, runs, count, err);
+        add_runs(session, runs, count, text);
     }
     for (size_t i = 0; i < count; i++) {
         run_release(&runs[i].run);
     }
     return result == 0 ? failures_code(&session->call->failures) : result;
+}
+
+int runs_print(struct session *session, bool ask, struct error *err)
+{
+    AUTO_STR struct str text = STR_INIT;
+    int code = runs_picture(session, ask, &text, err);
+    msg_make_room();
+    return output_print_last(&text, code, err);
 }
 
 static int run_list(struct cmd_call *call, struct error *err)

@@ -5,9 +5,12 @@
 #include "cmd/session_internal.h"
 
 /*
- * Print every run; ask: the nodes of those that have not ended are asked first. A record that cannot be read
- * is said and the others are shown. Returns the exit code, or -1.
+ * Append every run to text; ask: the nodes of those that have not ended are asked first. A record that cannot
+ * be read is said and the others are shown. Returns the exit code, or -1.
  */
+int runs_picture(struct session *session, bool ask, struct str *text, struct error *err);
+
+/* The same, printed. */
 int runs_print(struct session *session, bool ask, struct error *err);
 
 #endif

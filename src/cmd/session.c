@@ -10,6 +10,7 @@
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/status.h"
+#include "run/samples.h"
 #include "run/supervisor.h"
 
 #define EVENTS_SHOWN_MAX 1000
@@ -118,30 +119,62 @@ static void render(struct session *session, const struct report_run *view, const
     }
 }
 
+/* What belongs to the picture of a run. A history that cannot be read does not hide the run. */
+struct picture {
+    struct report_run view;
+    struct run_events events;
+    struct run_supervisor supervisor;
+    struct report_trend trend;
+};
+
+static void picture_make(struct picture *picture, const struct session *session, const struct run *run)
+{
+    struct error ignored = ERROR_INIT;
+    struct samples samples;
+    *picture = (struct picture){.view.run = run};
+    if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &picture->events, &ignored) == 0) {
+        picture->view.events = &picture->events;
+    }
+    if (run_samples_load(&session->store, run->name, SAMPLES_TRAINING, &samples, &ignored) == 0) {
+        report_trend_init(&picture->trend, &samples);
+        picture->view.trend = &picture->trend;
+    }
+    samples_release(&samples);
+    run_supervisor_find(&session->store, run->name, &picture->supervisor);
+    picture->view.supervisor_host = picture->supervisor.host;
+    picture->view.supervisor_pid = picture->supervisor.pid;
+    picture->view.supervisor_alive = picture->supervisor.alive;
+}
+
+static void picture_release(struct picture *picture)
+{
+    report_trend_release(&picture->trend);
+    run_events_release(&picture->events);
+    run_supervisor_release(&picture->supervisor);
+}
+
+void session_picture(struct session *session, const struct run *run, struct str *text)
+{
+    struct picture picture;
+    picture_make(&picture, session, run);
+    report_run_text(&picture.view, &session->call->style, text);
+    picture_release(&picture);
+}
+
 int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
                    int result, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
-    struct report_run view = {.run = run};
-    struct run_events events = {0};
-    struct error ignored = ERROR_INIT; /* a history that cannot be read does not hide the run */
-    if (run_store_events(&session->store, run->name, EVENTS_SHOWN_MAX, &events, &ignored) == 0) {
-        view.events = &events;
-    }
-    struct run_supervisor supervisor;
-    run_supervisor_find(&session->store, run->name, &supervisor);
-    view.supervisor_host = supervisor.host;
-    view.supervisor_pid = supervisor.pid;
-    view.supervisor_alive = supervisor.alive;
+    struct picture picture;
+    picture_make(&picture, session, run);
     if (stop) {
-        view.with_survivors = true;
-        view.survivors = stop->survivors;
-        view.survivors_len = stop->survivors_len;
+        picture.view.with_survivors = true;
+        picture.view.survivors = stop->survivors;
+        picture.view.survivors_len = stop->survivors_len;
     }
     const struct error *failure = result == 0 || is_in_the_picture(err, stop) ? NULL : err;
-    render(session, &view, stop, failure, &text);
-    run_events_release(&events);
-    run_supervisor_release(&supervisor);
+    render(session, &picture.view, stop, failure, &text);
+    picture_release(&picture);
     msg_make_room();
     return output_print_last(&text, result, err);
 }

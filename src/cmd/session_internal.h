@@ -37,4 +37,7 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
 int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
                    int result, struct error *err);
 
+/* Append the picture of a run as people see it. */
+void session_picture(struct session *session, const struct run *run, struct str *text);
+
 #endif

@@ -1,6 +1,4 @@
-#include <signal.h>
-#include <stdlib.h>
-#include <time.h>
+/* `mtlaunch status`: what is true of a run now, or of all of them. */
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -9,12 +7,10 @@
 #include "cmd/commands_internal.h"
 #include "cmd/notify_internal.h"
 #include "cmd/runs_internal.h"
+#include "cmd/watch_internal.h"
 #include "model/kind.h"
-#include "report/output.h"
 
-#define WATCH_PERIOD_S 2
-
-static int exit_code_of(enum run_state state)
+int status_exit_code(enum run_state state)
 {
     switch (state) {
     case RUN_DEGRADED:
@@ -48,54 +44,34 @@ static int look(struct session *session, const char *name, bool *live, struct er
     }
     if (result == 0) {
         *live = run_state_is_live(run.state);
-        result = exit_code_of(run.state);
+        result = status_exit_code(run.state);
     }
     run_release(&run);
     return result;
 }
 
-/* Sleep, ended by Ctrl-C or TERM. */
-static int pause_until_next(struct error *err)
+/* Print it again and again: where nothing can be drawn over. */
+static int repeat(struct session *session, const char *name, struct error *err)
 {
-    const struct timespec period = {.tv_sec = WATCH_PERIOD_S};
-    sigset_t signals, before;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    int signal = sigtimedwait(&signals, NULL, &period);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (signal == SIGINT) {
-        return error_set(err, &kind_interrupted, "interrupted; the run was not touched");
-    }
-    if (signal == SIGTERM) {
-        return error_set(err, &kind_terminated, "terminated; the run was not touched");
-    }
-    return 0;
-}
-
-static int watch(struct session *session, const char *name, struct error *err)
-{
-    bool clear = term_is_tty(STDOUT_FILENO) && !session->call->style.json;
     for (;;) {
-        AUTO_STR struct str home = STR_INIT;
         bool live = false;
-        if (clear) {
-            str_add(&home, "\033[H\033[2J");
-        }
-        if (output_print(&home, err) != 0) {
-            return -1;
-        }
         session->call->style.now_ms = clock_real_ms();
         int code = look(session, name, &live, err);
         if (code < 0 || !live) {
             return code;
         }
-        if (pause_until_next(err) != 0) {
-            return -1;
+        if (run_pause(&session->context, WATCH_PERIOD_MS, err) != 0) {
+            return error_hint(err, "the run was not touched");
         }
         failures_release(&session->call->failures);
     }
+}
+
+static int watch(struct session *session, const char *name, struct error *err)
+{
+    return term_can_redraw(STDOUT_FILENO) && !session->call->style.json
+               ? watch_on_terminal(session, name, err)
+               : repeat(session, name, err);
 }
 
 static int run_status_command(struct cmd_call *call, struct error *err)

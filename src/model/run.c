@@ -90,7 +90,7 @@ void run_node_release(struct run_node *node)
     free(node->container_id);
     free(node->container_started);
     free(node->gpus);
-    *node = (struct run_node){.exit_status = -1};
+    *node = (struct run_node){.exit_status = -1, .silent_s = -1};
 }
 
 static void run_drop_nodes(struct run *run)
@@ -111,6 +111,7 @@ void run_nodes_alloc(struct run *run, size_t count)
     for (size_t i = 0; i < count; i++) {
         run->nodes[i].rank = (unsigned)i;
         run->nodes[i].exit_status = -1;
+        run->nodes[i].silent_s = -1;
     }
 }
 

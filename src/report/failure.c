@@ -199,7 +199,5 @@ void failure_print(const struct error *err, const struct strlist *hosts, bool co
 {
     AUTO_STR struct str text = STR_INIT;
     failure_text(err, hosts, color, &text);
-    msg_make_room();
-    fwrite(str_text(&text), 1, text.len, stderr);
-    fflush(stderr);
+    msg_write(str_text(&text), text.len);
 }

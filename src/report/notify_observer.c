@@ -95,7 +95,9 @@ void report_watch_notify(struct report_watch *watch, struct notifier *notifier)
         watch->observer.event = watch->event_before;
     }
     watch->notifier = notifier;
-    watch->observer.work = notifier ? notifier_ready : NULL;
-    watch->observer.work_ctx = notifier;
-    watch->observer.work_fd = notifier ? notifier_fd(notifier) : -1;
+    watch->observer.works[RUN_WORK_NOTIFIER] = (struct run_work){
+        .ready = notifier ? notifier_ready : NULL,
+        .ctx = notifier,
+        .fd = notifier ? notifier_fd(notifier) : -1,
+    };
 }

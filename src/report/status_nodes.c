@@ -71,7 +71,7 @@ static void add_hosts(struct table *table, const struct run *run, const struct f
 }
 
 /* How long a node ran, or has run; -1: not known. */
-static int64_t span_of(const struct run_node *node, int64_t now_ms)
+static int64_t lifetime_of(const struct run_node *node, int64_t now_ms)
 {
     bool live = node_state_may_run(node->state);
     int64_t until = node->ended_ms ? node->ended_ms : now_ms;
@@ -81,9 +81,16 @@ static int64_t span_of(const struct run_node *node, int64_t now_ms)
     return until > node->started_ms ? (until - node->started_ms) / 1000 : 0; /* its clock may be behind */
 }
 
+/* How long ago a node that runs last wrote to its log; -1: not known. */
+static int64_t silence_of(const struct run_node *node, int64_t now_ms)
+{
+    (void)now_ms;
+    return node->state == NODE_RUNNING ? node->silent_s : -1;
+}
+
 /* "3m12s", or "3m10s-3m12s" for several. */
-static void add_time(struct table *table, const struct run *run, const struct fold_group *group,
-                     int64_t now_ms)
+static void add_spans(struct table *table, const struct run *run, const struct fold_group *group,
+                      int64_t now_ms, int64_t (*span_of)(const struct run_node *node, int64_t now_ms))
 {
     char least_text[CLOCK_TEXT_SIZE], most_text[CLOCK_TEXT_SIZE];
     int64_t least = -1, most = -1;
@@ -196,7 +203,8 @@ static void add_row(struct table *table, const struct run *run, const struct fol
     } else {
         table_add(table, NULL, TONE_PLAIN);
     }
-    add_time(table, run, group, now_ms);
+    add_spans(table, run, group, now_ms, lifetime_of);
+    add_spans(table, run, group, now_ms, silence_of);
     add_gpus(table, run, group);
     table_add(table, reason, TONE_PLAIN);
 }
@@ -237,6 +245,7 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
         {.title = "PID", .right = true, .hide_empty = true},
         {.title = "EXIT", .right = true, .hide_empty = true},
         {.title = "TIME", .right = true, .hide_empty = true},
+        {.title = "OUTPUT", .right = true, .hide_empty = true}, /* its age */
         {.title = "GPUS", .hide_empty = true},
         {.title = "REASON", .own_line = true},
     };

@@ -5,8 +5,13 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/hostlist.h"
+#include "report/spark.h"
 #include "report/status_internal.h"
 #include "report/table.h"
+
+#define PROGRESS_INDENT strlen("progress: ")
+#define TREND_LEAST     8 /* bars */
+#define TREND_MOST      48
 
 /* What usually lies behind a training process that a signal ended. */
 static const struct {
@@ -177,7 +182,7 @@ void report_progress_text(const struct training_progress *progress, bool live, s
     }
 }
 
-static void add_progress(const struct run *run, struct str *out)
+static void add_progress(const struct run *run, const struct report_style *style, struct str *out)
 {
     AUTO_STR struct str text = STR_INIT;
     if (!run->progress.known) {
@@ -186,13 +191,32 @@ static void add_progress(const struct run *run, struct str *out)
     report_progress_text(&run->progress, run_state_is_live(run->state), &text);
     const char *shown = str_text(&text);
     if (text.len > 0) {
-        str_addf(out, "progress: %s\n", strncmp(shown, ", ", 2) == 0 ? shown + 2 : shown);
+        str_add(out, "progress: ");
+        text_add_wrapped(out, strncmp(shown, ", ", 2) == 0 ? shown + 2 : shown, PROGRESS_INDENT,
+                         PROGRESS_INDENT, style->columns);
     }
     unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
     if (run->progress.world_size > 0 && world > 0 && (unsigned long)run->progress.world_size != world) {
         str_addf(out, "progress: the program reports %lld processes, the run has %lu\n",
                  (long long)run->progress.world_size, world);
     }
+}
+
+/* "loss: █▅▃▂▁▁ from 8.34 to 2.35 in 2h03m" */
+static void add_trend(const struct report_trend *trend, const struct report_style *style, struct str *out)
+{
+    char span[CLOCK_TEXT_SIZE];
+    AUTO_STR struct str numbers = STR_INIT;
+    if (!trend || trend->len == 0) {
+        return;
+    }
+    str_addf(&numbers, " from %.4g to %.4g%s in %s", trend->values[0], trend->values[trend->len - 1],
+             trend->unit, clock_format_span(trend->span_s, span));
+    const size_t taken = strlen(trend->what) + strlen(": ") + numbers.len;
+    const size_t room = style->columns > taken + TREND_LEAST ? style->columns - taken : TREND_LEAST;
+    str_addf(out, "%s: ", trend->what);
+    spark_add(trend->values, trend->len, room < TREND_MOST ? room : TREND_MOST, out);
+    str_addf(out, "%s\n", str_text(&numbers));
 }
 
 /* The node that failed first, with what its end says, where the reason does not name the culprit. */
@@ -255,7 +279,8 @@ void report_run_text(const struct report_run *view, const struct report_style *s
 {
     const struct run *run = view->run;
     add_heading(run, style, out);
-    add_progress(run, out);
+    add_progress(run, style, out);
+    add_trend(view->trend, style, out);
     if (run_state_is_live(run->state) && !view->supervisor_alive) {
         str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
     }

@@ -68,6 +68,10 @@ static void flush_logs(struct report_watch *watch)
 static void on_log(void *ctx, size_t rank, const char *label, const char *bytes, size_t len)
 {
     struct report_watch *watch = ctx;
+    if (watch->take_log) {
+        watch->take_log(watch->take_log_ctx, bytes, len);
+        return;
+    }
     logview_feed(&watch->logs, logview_node(&watch->logs, (unsigned)rank, label), bytes, len,
                  clock_mono_ms());
     flush_logs(watch);
@@ -76,6 +80,9 @@ static void on_log(void *ctx, size_t rank, const char *label, const char *bytes,
 static void on_log_end(void *ctx, size_t rank, const char *label)
 {
     struct report_watch *watch = ctx;
+    if (watch->take_log) {
+        return;
+    }
     logview_end(&watch->logs, logview_node(&watch->logs, (unsigned)rank, label));
     flush_logs(watch);
 }

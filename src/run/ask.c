@@ -177,6 +177,11 @@ void ask_begun(struct ask *ask)
 
 void ask_cancel(struct ask *ask)
 {
+    if (ask->state == ASK_WAITING) {
+        stop_timer(ask);
+        ask->state = ASK_IDLE;
+        return;
+    }
     fleet_cancel(ask->fleet, ask->exec);
 }
 

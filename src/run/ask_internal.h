@@ -66,7 +66,7 @@ void ask_retry(struct ask *ask, unsigned ms);
 unsigned ask_retry_ms(unsigned failures);
 
 void ask_begun(struct ask *ask);
-void ask_cancel(struct ask *ask); /* done comes with kind_interrupted */
+void ask_cancel(struct ask *ask); /* done comes with kind_interrupted; when it waits, it is idle at once */
 
 /* When the answer is missing (kind_node_answer), add what the login said in its place, and the remedy where
  * the text is known. Other errors are left alone. */

@@ -108,6 +108,15 @@ static void judge_none(struct run_node *node, const char *other)
     }
 }
 
+/* Of two times by one clock; the log may have grown while the node answered. */
+static int64_t silence_of(const struct node_observation *seen)
+{
+    if (seen->log_size == 0 || seen->log_s == 0 || seen->now_s == 0) {
+        return -1;
+    }
+    return seen->now_s > seen->log_s ? seen->now_s - seen->log_s : 0;
+}
+
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt)
 {
@@ -127,6 +136,7 @@ void judge_observation(struct run_node *node, const struct node_observation *see
         node->pid = seen->pid;
     }
     node->last_output_ms = seen->log_size > 0 ? seen->log_s * 1000 : 0;
+    node->silent_s = silence_of(seen);
     if (seen->started_s > 0) {
         node->started_ms = seen->started_s * 1000;
     }

@@ -14,6 +14,18 @@
 
 /* --- opening ------------------------------------------------------------------------------------ */
 
+static void interrupt(struct node_set *set)
+{
+    set->signals++;
+    if (set->signals == set->patience + 1 && set->on_interrupt) {
+        set->on_interrupt(set->interrupt_ctx);
+    }
+    if (node_set_is_interrupted(set)) {
+        fleet_cancel_all(set->fleet);
+        fleet_stop(set->fleet);
+    }
+}
+
 static void on_signal(void *ctx, int signal_number)
 {
     struct node_set *set = ctx;
@@ -23,13 +35,14 @@ static void on_signal(void *ctx, int signal_number)
         return;
     }
     set->signal_number = signal_number;
-    set->signals++;
-    if (set->signals == set->patience + 1 && set->on_interrupt) {
-        set->on_interrupt(set->interrupt_ctx);
-    }
-    if (node_set_is_interrupted(set)) {
-        fleet_cancel_all(set->fleet);
-        fleet_stop(set->fleet);
+    interrupt(set);
+}
+
+void run_context_interrupt(struct run_context *context)
+{
+    context->interrupted = true;
+    for (struct node_set *set = context->sets; set; set = set->next) {
+        interrupt(set);
     }
 }
 
@@ -133,8 +146,11 @@ static int add_hosts(struct node_set *set, const struct node_set_options *option
         warn_unverified(set->context, &survey);
     }
     trust_survey_release(&survey);
-    if (result == 0 && observer->work) {
-        result = fleet_background(set->fleet, observer->work_fd, observer->work, observer->work_ctx, err);
+    for (size_t i = 0; i < RUN_WORKS && result == 0; i++) {
+        const struct run_work *work = &observer->works[i];
+        if (work->ready) {
+            result = fleet_background(set->fleet, work->fd, work->ready, work->ctx, err);
+        }
     }
     return result;
 }
@@ -159,6 +175,9 @@ static int open_set(struct node_set *set, struct run_context *context, const str
         set->fleet = fleet_new(&fleet, err);
     }
     if (set->fleet) {
+        set->signals = context->interrupted;
+        set->next = context->sets;
+        context->sets = set;
         fleet_on_signal(set->fleet, on_signal, set);
         result = add_hosts(set, options, run, &machine, config, err);
     }
@@ -198,8 +217,22 @@ int node_set_hold(const struct node_set *set, struct error *err)
     return fleet_hold(set->fleet, err);
 }
 
+/* Does nothing when it is none of them: it could not be opened. */
+static void leave_context(struct node_set *set)
+{
+    struct node_set **at = set->context ? &set->context->sets : NULL;
+    while (at && *at) {
+        if (*at == set) {
+            *at = set->next;
+            return;
+        }
+        at = &(*at)->next;
+    }
+}
+
 void node_set_close(struct node_set *set)
 {
+    leave_context(set);
     fleet_free(set->fleet);
     set->fleet = NULL;
     free(set->cleanup_hosts);
@@ -222,4 +255,18 @@ void node_set_pause(struct node_set *set, unsigned ms)
     uint64_t timer = fleet_timer(set->fleet, ms, on_pause_end, set->fleet);
     fleet_run(set->fleet);
     fleet_timer_cancel(set->fleet, timer);
+}
+
+int run_pause(struct run_context *context, unsigned ms, struct error *err)
+{
+    const struct reach reach = {0};
+    const struct node_set_options options = {.reach = &reach};
+    struct node_set set;
+    int result = node_set_open(&set, context, &options, err);
+    if (result == 0) {
+        node_set_pause(&set, ms);
+        result = node_set_is_interrupted(&set) ? node_set_interrupted_error(&set, err) : 0;
+    }
+    node_set_close(&set);
+    return result;
 }

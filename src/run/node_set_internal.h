@@ -29,6 +29,7 @@ struct node_set {
     unsigned signals;                /* how many came */
     bool hung_up;                    /* SIGHUP came (node_set_catch_hangup) */
     unsigned patience;               /* so many of them do not interrupt: 0 at first, more for a roll-back */
+    struct node_set *next;           /* of the context's */
     void (*on_interrupt)(void *ctx); /* called with the signal that interrupts; NULL: none */
     void *interrupt_ctx;
 };

@@ -15,6 +15,7 @@
 #include "read_progress_internal.h"
 #include "run/supervisor.h"
 #include "save_run_internal.h"
+#include "status_internal.h"
 
 #define FINISH_MS       4000
 #define FINISH_PAUSE_MS 50
@@ -102,6 +103,38 @@ static int observe_left_over(struct run_context *context, struct run *run, struc
     return result;
 }
 
+int run_look_at_ended(struct run_context *context, struct run *run, struct error *err)
+{
+    /* Nodes that were written off may answer by now: what is left there ends when they are next reached. */
+    pending_cleanup_warn(context, run);
+    if (run->left_over_len > 0 && observe_left_over(context, run, err) != 0) {
+        return -1;
+    }
+    return run->cleanups_len == 0 || is_supervised(context, run) ? 0 : pending_cleanup_try(context, run, err);
+}
+
+int run_look(struct node_set *set, struct run *run, struct error *err)
+{
+    struct run_context *context = set->context;
+    int lock = -2;
+    int result = run_observe_and_lock(set, run, &lock, err);
+    if (result == 0 && lock >= 0 && !run_state_is_live(run_derive_state(run)) &&
+        !is_supervised(context, run)) {
+        run_report_leftovers(set, run, false);
+    }
+    if (result == 0) {
+        run_read_progress(set, run);
+        run_take_inventory(set, run, !run_has_open_node(run));
+    }
+    if (result == 0 && lock >= 0) {
+        return keep_what_was_seen(context, run, lock, err);
+    }
+    if (lock >= 0) {
+        close(lock);
+    }
+    return result;
+}
+
 int run_status(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     struct node_set set;
@@ -109,34 +142,12 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
         return -1;
     }
     if (!run_state_is_live(run->state)) {
-        /* Nodes that were written off may answer by now: what is left there ends when they are next reached.
-         */
-        pending_cleanup_warn(context, run);
-        if (run->left_over_len > 0 && observe_left_over(context, run, err) != 0) {
-            return -1;
-        }
-        return run->cleanups_len == 0 || is_supervised(context, run) ? 0
-                                                                     : pending_cleanup_try(context, run, err);
+        return run_look_at_ended(context, run, err);
     }
-    int lock = -2;
     int result = node_set_open_run(&set, context, run, err);
     if (result == 0) {
-        result = run_observe_and_lock(&set, run, &lock, err);
-    }
-    if (result == 0 && lock >= 0 && !run_state_is_live(run_derive_state(run)) &&
-        !is_supervised(context, run)) {
-        run_report_leftovers(&set, run, false);
-    }
-    if (result == 0) {
-        run_read_progress(&set, run);
-        run_take_inventory(&set, run, !run_has_open_node(run));
+        result = run_look(&set, run, err);
     }
     node_set_close(&set);
-    if (result == 0 && lock >= 0) {
-        return keep_what_was_seen(context, run, lock, err);
-    }
-    if (lock >= 0) {
-        close(lock);
-    }
     return result;
 }

@@ -46,6 +46,7 @@ struct tails {
     struct tail *items;
     size_t len;
     size_t left;
+    bool dismissed;         /* nobody wants them any more */
     struct strlist missing; /* labels */
     size_t current;         /* in order: the item that is printed now */
     struct node_failures failures;
@@ -73,7 +74,7 @@ static void emit(const struct tail *tail, const char *bytes, size_t len)
 {
     const struct run_observer *observer = tail->tails->set->context->observer;
     const struct run_node *node = &tail->tails->run->nodes[tail->node];
-    if (observer->log && len > 0) {
+    if (observer->log && len > 0 && !tail->tails->dismissed) {
         observer->log(observer->ctx, node->rank, node->label, bytes, len);
     }
 }
@@ -230,7 +231,7 @@ static void tail_end(struct tail *tail, const struct error *error)
     } else if (tail->answer.missing) {
         strlist_add(&tails->missing, node->label);
     }
-    if (tails->options.follow && observer->log_end) {
+    if (tails->options.follow && observer->log_end && !tails->dismissed) {
         observer->log_end(observer->ctx, node->rank, node->label);
     }
     if (--tails->left == 0) {
@@ -396,6 +397,22 @@ struct tails *tails_open(struct node_set *set, const struct run *run, const bool
     }
     tails_advance(tails);
     return tails;
+}
+
+void tails_dismiss(struct tails *tails)
+{
+    tails->dismissed = true;
+    for (size_t i = 0; i < tails->len; i++) {
+        struct tail *tail = &tails->items[i];
+        bool waits = tail->state == TAIL_WAITING;
+        if (tail->state == TAIL_ENDED) {
+            continue;
+        }
+        ask_cancel(&tail->ask);
+        if (waits) {
+            tail_end(tail, NULL);
+        }
+    }
 }
 
 void tails_free(struct tails *tails)

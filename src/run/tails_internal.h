@@ -40,7 +40,11 @@ struct tails *tails_open(struct node_set *set, const struct run *run, const bool
 int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,
                     struct error *err);
 
-/* Release all, after node_set_close: nothing may call back any more. NULL accepted. */
+/* Nothing of them is wanted any more; only for logs that are followed. They may be freed once none is left.
+ */
+void tails_dismiss(struct tails *tails);
+
+/* Release all, when none is left or after node_set_close: nothing may call back any more. NULL accepted. */
 void tails_free(struct tails *tails);
 
 /* How many nodes' logs have not come to their end yet. When the last one does, the fleet's loop is stopped.

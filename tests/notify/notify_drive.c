@@ -140,7 +140,7 @@ static void run_it(struct drive *drive, const struct words *words)
     on_tick(drive);
     fleet_run(drive->fleet); /* returns although notifications wait */
     int64_t ran_ms = clock_mono_ms() - begin_ms;
-    fleet_background(drive->fleet, -1, NULL, NULL, NULL);
+    fleet_background_end(drive->fleet, notifier_fd(drive->notifier));
     begin_ms = clock_mono_ms();
     size_t left = notifier_drain(drive->notifier, number(words->drain_ms, NOTIFIER_DRAIN_MS));
     json_t *answer = json_pack("{s:I, s:I, s:I, s:I, s:I, s:O}", "send_us", (json_int_t)send_us, "gap_ms",

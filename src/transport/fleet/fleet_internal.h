@@ -116,9 +116,7 @@ struct fleet {
     uv_signal_t hangup;
     void (*signal_callback)(void *ctx, int signal_number);
     void *signal_ctx;
-    uv_poll_t *background; /* NULL: none; its data is the fleet */
-    void (*background_callback)(void *ctx);
-    void *background_ctx;
+    struct list background; /* fleet_background_work */
 };
 
 /* fleet.c: the pump does what events have asked for, outside of all callbacks of transports. */

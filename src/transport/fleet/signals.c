@@ -1,4 +1,4 @@
-/* Signals of this process, and the one descriptor that is watched in the background. */
+/* Signals of this process, and the descriptors that are watched in the background. */
 #include "base/signals.h"
 
 #include <signal.h>
@@ -46,48 +46,60 @@ void fleet_catch_hangup(struct fleet *fleet)
     signal_unblock(SIGHUP); /* children are not affected: libuv gives them an empty mask */
 }
 
+/* A descriptor of the caller's. */
+struct background {
+    struct list_link item;
+    uv_poll_t poll;
+    int fd;
+    void (*callback)(void *ctx);
+    void *ctx;
+};
+
 static void on_background(uv_poll_t *handle, int status, int events)
 {
-    struct fleet *fleet = handle->data;
+    const struct background *background = handle->data;
 
     (void)status; /* the owner of the descriptor finds its error */
     (void)events;
-    if (fleet->background == handle) {
-        fleet->background_callback(fleet->background_ctx);
-    }
+    background->callback(background->ctx);
 }
 
-static void free_handle(uv_handle_t *handle)
+static void free_background(uv_handle_t *handle)
 {
-    free(handle);
+    free(handle->data);
 }
 
 int fleet_background(struct fleet *fleet, int fd, void (*callback)(void *ctx), void *ctx, struct error *err)
 {
-    if (fleet->background) {
-        uv_close((uv_handle_t *)fleet->background, free_handle);
-        fleet->background = NULL;
-    }
-    if (fd < 0) {
-        return 0;
-    }
-    uv_poll_t *handle = xcalloc(1, sizeof(*handle));
-    int failed = uv_poll_init(&fleet->loop, handle, fd);
+    struct background *background = xcalloc(1, sizeof(*background));
+    int failed = uv_poll_init(&fleet->loop, &background->poll, fd);
+
     if (failed != 0) {
-        free(handle);
+        free(background);
         return error_set(err, &kind_local, "descriptor %d cannot be watched: %s", fd, uv_strerror(failed));
     }
-    handle->data = fleet;
-    uv_poll_start(handle, UV_READABLE, on_background);
-    fleet->background = handle;
-    fleet->background_callback = callback;
-    fleet->background_ctx = ctx;
+    background->poll.data = background;
+    background->fd = fd;
+    background->callback = callback;
+    background->ctx = ctx;
+    list_append(&fleet->background, &background->item);
+    uv_poll_start(&background->poll, UV_READABLE, on_background);
     return 0;
+}
+
+void fleet_background_end(struct fleet *fleet, int fd)
+{
+    LIST_EACH(&fleet->background, struct background, item, background) {
+        if (background->fd == fd || fd < 0) {
+            list_remove(&background->item);
+            uv_close((uv_handle_t *)&background->poll, free_background);
+        }
+    }
 }
 
 void fleet_signals_end(struct fleet *fleet)
 {
-    fleet_background(fleet, -1, NULL, NULL, NULL);
+    fleet_background_end(fleet, -1);
     if (fleet->catches_hangup) {
         signal_block(SIGHUP);
         uv_close((uv_handle_t *)&fleet->hangup, NULL);

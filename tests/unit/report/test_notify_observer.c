@@ -86,10 +86,10 @@ static void test_who_saw_events_before_still_does(void **state)
     waiting_after(fixture, "stopping");
     waiting_after(fixture, "started");
     assert_int_equal(seen_before, 2);
-    assert_ptr_equal(fixture->watch.observer.work_ctx, fixture->notifier);
+    assert_ptr_equal(fixture->watch.observer.works[RUN_WORK_NOTIFIER].ctx, fixture->notifier);
     report_watch_notify(&fixture->watch, NULL);
     assert_ptr_equal(fixture->watch.observer.event, count_event);
-    assert_null(fixture->watch.observer.work);
+    assert_null(fixture->watch.observer.works[RUN_WORK_NOTIFIER].ready);
 }
 
 int main(void)

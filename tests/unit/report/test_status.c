@@ -386,10 +386,74 @@ static void test_progress_is_shown(void **state)
     assert_string_equal(str_text(&out), ", loss 1");
 }
 
+/* A line for the age of the last output, where it is known; nodes that have ended have none. */
+static void test_text_tells_the_age_of_the_last_output(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 192000;
+    run->nodes[0].silent_s = 4;
+    run->nodes[1].silent_s = 500;
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "NODE  HOST  STATE     PID  EXIT   TIME  OUTPUT\n");
+    assert_contains(str_text(&out), "   0  g1    running  4711        3m12s      4s\n");
+    assert_contains(str_text(&out), "   1  g2    failed          137     5s\n");
+    make_large(run, 32);
+    run->nodes[4].silent_s = 0;
+    run->nodes[9].silent_s = 75;
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "NODE  HOST          STATE     TIME    OUTPUT\n"
+                                    "0-31  g[0001-0032]  running  3m12s  0s-1m15s\n");
+}
+
+static void test_how_the_loss_went(void **state)
+{
+    struct sample items[40];
+    struct samples samples = {.items = items, .len = 40};
+    struct report_trend trend;
+    struct report_run view = {.run = *state, .trend = &trend};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    struct training_progress progress = PROGRESS_NONE;
+    for (unsigned i = 0; i < 40; i++) {
+        progress.has_loss = i != 20;
+        progress.loss = i < 20 ? 8.3456 : 2.25;
+        progress.step_time_s = 0.5 + i / 100.0;
+        items[i] = sample_of_progress(&progress, 1, STARTED_MS + (int64_t)i * 10000);
+    }
+    report_trend_init(&trend, &samples);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "loss: ████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁ from 8.346 to 2.25 in "
+                                    "6m30s\n");
+    style.columns = 44; /* the same in ten bars */
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "loss: █████▃▁▁▁▁ from 8.346 to 2.25 in 6m30s\n");
+    report_trend_release(&trend);
+    for (unsigned i = 0; i < 40; i++) {
+        items[i].numbers[SAMPLE_LOSS] = items[0].numbers[SAMPLE_TOKENS]; /* unknown */
+    }
+    report_trend_init(&trend, &samples);
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_contains(str_text(&out), "step time: ▁▂▃▄▅▆▇█ from 0.5 to 0.89 s in 6m30s\n");
+    report_trend_release(&trend);
+    samples.len = 1;
+    report_trend_init(&trend, &samples);
+    str_reset(&out);
+    report_run_text(&view, &style, &out);
+    assert_lacks(str_text(&out), "step time");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_is_shown),
+        TEST(test_text_tells_the_age_of_the_last_output),
+        TEST(test_how_the_loss_went),
         TEST(test_every_key_is_there),
         TEST(test_what_is_known_and_what_is_not),
         TEST(test_equal_nodes_of_a_large_run_are_one_line),

@@ -1,0 +1,31 @@
+/*
+ * The last lines of one log as a page that a screen shows: bytes in, safe text out. Of a line only the text
+ * after its last carriage return counts, also when it comes bit by bit (progress bars). Pure.
+ */
+#ifndef MTLAUNCH_REPORT_LOGPAGE_H
+#define MTLAUNCH_REPORT_LOGPAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "insight/lines.h"
+
+#define LOGPAGE_BYTES ((size_t)128 * 1024) /* of text: older lines go */
+
+struct logpage {
+    struct lines lines;
+    struct str text;  /* with line ends */
+    size_t last;      /* where its last line begins; text.len: none has begun */
+    bool unfinished;  /* the last line has no end yet */
+    bool has_pending; /* bytes have come that are in no line yet */
+};
+
+void logpage_init(struct logpage *page);
+void logpage_release(struct logpage *page);
+
+void logpage_feed(struct logpage *page, const char *bytes, size_t len);
+/* Show what has come of a line whose end has not. */
+void logpage_flush(struct logpage *page);
+
+#endif

@@ -1,0 +1,49 @@
+/* `status --watch` on a terminal: what it shows, and the loop that keeps it true. */
+#ifndef MTLAUNCH_CMD_WATCH_INTERNAL_H
+#define MTLAUNCH_CMD_WATCH_INTERNAL_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cmd/session_internal.h"
+#include "report/logpage.h"
+#include "run/view.h"
+#include "terminal_internal.h"
+#include "watch_page_internal.h"
+
+#define WATCH_PERIOD_MS 2000
+
+struct watch {
+    struct session *session; /* borrowed */
+    const char *name;        /* NULL: all runs */
+    struct run_view *view;   /* NULL: all runs */
+    struct terminal terminal;
+    struct watch_place place;
+    struct str picture; /* of the run, or of all of them */
+    char seen[CLOCK_TEXT_SIZE];
+    struct logpage log;
+    struct str stacks;
+    bool wants_stacks, reads_stacks;
+    bool chose_node; /* whose log is shown */
+    bool quit;
+    int signal;          /* that ended it; 0: none */
+    struct str messages; /* what was said meanwhile, for afterwards */
+    char *message;       /* the last one */
+    int64_t message_ms;  /* monotonic: when it came */
+    struct error error;  /* of drawing; kind NULL: none */
+};
+
+/* watch_draw.c: draw the page anew. */
+void watch_draw(struct watch *watch);
+/* How many lines the page has and how many of them are shown, as it was last drawn. */
+void watch_measure(const struct watch *watch, size_t *lines, size_t *room);
+
+/*
+ * Show a run (name NULL: all of them) on the terminal, again every two seconds, until the run has ended or
+ * somebody ends it. The last picture of a run that has ended is printed. Returns the exit code, or -1.
+ */
+int watch_on_terminal(struct session *session, const char *name, struct error *err);
+
+/* status.c: the exit code of `status RUN`. */
+int status_exit_code(enum run_state state);
+
+#endif
