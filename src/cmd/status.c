@@ -101,10 +101,19 @@ static const struct option own_options[] = {
      .help = "print one line per node, even in a run of more than 16 nodes"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
+static const char notes[] =
+    "On a terminal, --watch draws over the last picture. Keys: q quits; the arrows,\n"
+    "PgUp, PgDn, Home and End scroll; l shows the log of a node and follows it, 5l\n"
+    "that of node 5, and left and right go to the next node; s shows the stacks of\n"
+    "all ranks; Esc goes back. Elsewhere the picture is printed again and again.\n"
+    "\n"
+    "OUTPUT is how long ago a node last wrote to its log. The line of bars shows the\n"
+    "loss, or the time of a step, over the whole run, as the supervisor has kept it.\n";
 const struct command command_status = {
     .name = "status",
     .summary = "show the current state of a run, or of all runs, as its nodes report it",
     .usage = usage,
+    .notes = notes,
     .own = &own,
     .max_operands = 1,
     .run = run_status_command,

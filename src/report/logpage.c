@@ -48,7 +48,7 @@ static void take_piece(void *ctx, const struct line_piece *piece)
     } else if (cr) {
         str_truncate(&page->text, page->last);
     }
-    text_add_safe(&page->text, shown, len);
+    text_add_line(&page->text, shown, len);
     if (piece->ends) {
         str_add_char(&page->text, '\n');
     }

@@ -26,9 +26,10 @@ static const char *bar_of(double value, double least, double most)
     if (!isfinite(value)) {
         return " ";
     }
+    const size_t steps = ARRAY_LEN(bars) - 1;
     double share = most > least ? (value / 2 - least / 2) / (most / 2 - least / 2) : 0;
-    size_t step = (size_t)(share * (double)(ARRAY_LEN(bars) - 1) + 0.5);
-    return bars[step < ARRAY_LEN(bars) ? step : ARRAY_LEN(bars) - 1];
+    size_t step = (size_t)(share * (double)steps + 0.5);
+    return bars[step < steps ? step : steps];
 }
 
 size_t spark_add(const double *values, size_t len, size_t width, struct str *out)

@@ -194,13 +194,61 @@ static void test_await(void **state)
     close(file);
 }
 
+struct background {
+    struct fleet *fleet;
+    int from, other; /* what it reads; whose end it brings about */
+    unsigned calls;
+};
+
+static void take_byte(void *ctx)
+{
+    struct background *background = ctx;
+    char byte;
+
+    background->calls++;
+    assert_int_equal(read(background->from, &byte, 1), 1);
+    if (byte == 'e') {
+        fleet_background_end(background->fleet, background->from);
+    }
+}
+
+static void stop(void *ctx)
+{
+    fleet_stop(ctx);
+}
+
+/* Other work of the caller: two descriptors, each with its own callback, one of which ends itself. */
+static void test_background(void **state)
+{
+    struct fleet *fleet = make_fleet(0, 0);
+    int one[2], two[2];
+
+    (void)state;
+    assert_int_equal(pipe2(one, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(two, O_CLOEXEC), 0);
+    struct background first = {.fleet = fleet, .from = one[0]}, second = {.fleet = fleet, .from = two[0]};
+    assert_int_equal(fleet_background(fleet, one[0], take_byte, &first, NULL), 0);
+    assert_int_equal(fleet_background(fleet, two[0], take_byte, &second, NULL), 0);
+    assert_int_equal(fleet_run(fleet), 0); /* they alone keep nothing running */
+    assert_int_equal(write(one[1], "ab", 2), 2);
+    assert_int_equal(write(two[1], "ex", 2), 2);
+    fleet_timer(fleet, 200, stop, fleet);
+    assert_int_equal(fleet_run(fleet), 1);
+    assert_int_equal(first.calls, 2);
+    assert_int_equal(second.calls, 1); /* "x" is left */
+    fleet_free(fleet);
+    for (int i = 0; i < 2; i++) {
+        close(one[i]);
+        close(two[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more_input),
-        cmocka_unit_test(test_more_input_unread),
-        cmocka_unit_test(test_pause),
-        cmocka_unit_test(test_await),
+        cmocka_unit_test(test_more_input), cmocka_unit_test(test_more_input_unread),
+        cmocka_unit_test(test_pause),      cmocka_unit_test(test_await),
+        cmocka_unit_test(test_background),
     };
     int failed = cmocka_run_group_tests_name("local", tests, subject_set_up_local, subject_tear_down);
 

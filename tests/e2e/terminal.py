@@ -24,6 +24,7 @@ class Screen:
         self.other, self.cursor_shown, self.frames, self.cleared = False, True, 0, 0
         self.pages = {False: self.blank(), True: self.blank()}
         self.row = self.column = 0
+        self.saved = 0, 0
         self.waiting = ""
 
     def blank(self):
@@ -77,9 +78,12 @@ class Screen:
             self.cleared += 1
             self.pages[self.other] = self.blank()
         elif letter in "hl" and values == "?1049":
-            self.other = letter == "h"
-            if self.other:
+            if letter == "h" and not self.other:
+                self.saved = self.row, self.column
                 self.pages[True] = self.blank()
+            elif letter == "l" and self.other:
+                self.row, self.column = self.saved
+            self.other = letter == "h"
         elif letter in "hl" and values == "?25":
             self.cursor_shown = letter == "h"
         elif letter in "hl" and values == "?2004":  # an interactive shell's own

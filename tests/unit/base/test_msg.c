@@ -221,6 +221,27 @@ static void test_stopped_reader_does_not_stop_us(void **state)
 
 #define CAPTURED(test) cmocka_unit_test_setup_teardown(test, begin_capture, end_capture)
 
+static void take_line(void *ctx, const char *line, size_t len)
+{
+    str_add_char(ctx, '[');
+    str_add_mem(ctx, line, len);
+}
+
+/* Whoever draws over the terminal takes what would be written there. */
+static void test_lines_are_taken(void **state)
+{
+    AUTO_STR struct str taken = STR_INIT;
+
+    msg_set_taker(take_line, &taken);
+    msg_warn("w");
+    msg_write("made\nelsewhere", strlen("made\nelsewhere"));
+    msg_set_taker(NULL, NULL);
+    assert_null(next_write(*state));
+    assert_string_equal(str_text(&taken), "[mtlaunch: warning: w\n[made\n[elsewhere");
+    msg_write("again\n", strlen("again\n"));
+    assert_string_equal(next_write(*state), "again\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +250,7 @@ int main(void)
         CAPTURED(test_nothing_raw_passes),
         CAPTURED(test_each_line_is_one_write),
         CAPTURED(test_a_line_cannot_be_forged),
+        CAPTURED(test_lines_are_taken),
         CAPTURED(test_before_is_called_once_and_only_when_shown),
         CAPTURED(test_errno_is_left_alone),
         CAPTURED(test_long_message),

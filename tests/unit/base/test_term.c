@@ -85,6 +85,38 @@ static void test_width_by_environment(void **state)
     }
 }
 
+static void test_size(void **state)
+{
+    const struct terminal *terminal = *state;
+    size_t rows = 0, columns = 0;
+
+    setenv("COLUMNS", "100", 1); /* of a screen only its own size counts */
+    set_width(terminal, 132);
+    term_size(terminal->fd, &rows, &columns);
+    assert_int_equal(rows, 24);
+    assert_int_equal(columns, 132);
+    set_width(terminal, 0);
+    term_size(terminal->fd, &rows, &columns);
+    assert_int_equal(columns, 80);
+    term_size(-1, &rows, &columns);
+    assert_int_equal(rows, 24);
+    assert_int_equal(columns, 80);
+}
+
+static void test_what_can_be_drawn_over(void **state)
+{
+    const struct terminal *terminal = *state;
+    AUTO_CLOSE int file = open("/dev/null", O_RDWR);
+
+    setenv("TERM", "xterm", 1);
+    assert_true(term_can_redraw(terminal->fd));
+    assert_false(term_can_redraw(file));
+    setenv("TERM", "dumb", 1);
+    assert_false(term_can_redraw(terminal->fd));
+    unsetenv("TERM");
+    assert_false(term_can_redraw(terminal->fd));
+}
+
 static void test_color(void **state)
 {
     const struct terminal *terminal = *state;
@@ -106,6 +138,8 @@ int main(void)
         WITH_TERMINAL(test_tty),
         WITH_TERMINAL(test_width_of_the_terminal),
         WITH_TERMINAL(test_width_by_environment),
+        WITH_TERMINAL(test_size),
+        WITH_TERMINAL(test_what_can_be_drawn_over),
         WITH_TERMINAL(test_color),
     };
     return cmocka_run_group_tests_name("base/term", tests, NULL, NULL);

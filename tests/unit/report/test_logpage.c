@@ -17,6 +17,7 @@ static void test_what_is_shown(void **state)
         {"a carriage return at the end", {"10%\r", "20%\r", "done\n"}, "10%20%done\n"},
         {"CRLF", {"one\r\ntwo\r\n"}, "one\ntwo\n"},
         {"control characters", {"a\033[2Jb\n"}, "a?[2Jb\n"},
+        {"a tab", {"a\tb\n"}, "a b\n"},
         {"no line end at the end", {"one\ntwo"}, "one\n"},
     };
     (void)state;

@@ -1,4 +1,5 @@
 /* A synthetic run as JSON (every key, null where unknown) and as text. */
+#include "base/text.h"
 #include "report/status.h"
 #include "report/status_internal.h"
 #include "report_test.h"
@@ -268,6 +269,35 @@ static void test_equal_nodes_of_a_large_run_are_one_line(void **state)
     }
 }
 
+/* 256 nodes on a usual terminal: every line fits, and the odd ones are seen at once. */
+static void test_many_nodes_fit_a_screen(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 192000;
+    make_large(run, 256);
+    for (size_t i = 0; i < 256; i++) {
+        run->nodes[i].silent_s = (int64_t)(i % 7);
+    }
+    for (size_t i = 11; i < 256; i += 37) {
+        run->nodes[i].state = NODE_LOST;
+        run->nodes[i].reason = xstrdup("does not answer");
+    }
+    report_run_text(&view, &style, &out);
+    size_t lines = 0;
+    for (const char *at = str_text(&out); *at != '\0'; lines++) {
+        AUTO_FREE char *line = xstrndup(at, strcspn(at, "\n"));
+        if (strncmp(line, "supervisor: ", strlen("supervisor: ")) != 0) {
+            assert_true(text_columns(line) <= 80);
+        }
+        at += strlen(line) + 1;
+    }
+    assert_true(lines < 12);
+    assert_contains(str_text(&out), "249 running · 7 lost\n");
+}
+
 static void test_sixteen_nodes_are_not_folded(void **state)
 {
     struct run *run = *state;
@@ -457,6 +487,7 @@ int main(void)
         TEST(test_every_key_is_there),
         TEST(test_what_is_known_and_what_is_not),
         TEST(test_equal_nodes_of_a_large_run_are_one_line),
+        TEST(test_many_nodes_fit_a_screen),
         TEST(test_sixteen_nodes_are_not_folded),
         TEST(test_exit_status_follows_the_state),
         TEST(test_the_current_attempt_is_as_the_run),
