@@ -35,6 +35,9 @@ echo "== every limit and broken tool of a node"
 MTLAUNCH_SCAN_ALL=1 $PYTEST tests/node/test_scan.py || exit 1
 echo "== chaos, seed $seed"
 python3 tests/e2e/chaos.py --cycles "${CYCLES:-500}" --seed "$seed" || exit 1
+echo "== push: 10,000 small files and one of 2 GiB, seed $seed"
+# shellcheck disable=SC2086
+MTLAUNCH_PUSH=all MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_push_property.py || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do
     echo "== kill matrix, seed $seed"
     # PYTEST holds a command and its options.
@@ -43,6 +46,10 @@ while [ "$(date +%s)" -lt "$end" ]; do
     echo "== cancelled commands, seed $seed"
     # shellcheck disable=SC2086
     MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_cancel.py || { echo "check-long: failed with SEED=$seed"; exit 1; }
+    echo "== pushes, whole and cut, seed $seed"
+    # shellcheck disable=SC2086
+    MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_push_property.py tests/e2e/test_push_kill.py tests/e2e/test_push_relay.py ||
+        { echo "check-long: failed with SEED=$seed"; exit 1; }
     seed=$((seed + 1))
 done
 echo "check-long: all right, last seed $((seed - 1))"

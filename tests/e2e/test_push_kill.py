@@ -9,7 +9,7 @@ import pytest
 import trees
 from cluster import UID, kill_quietly, wait_for
 
-SEED = int(os.environ.get("SEED", "1"))
+SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
 
 
 def make_source(lab, version):

@@ -13,7 +13,7 @@ from cluster import UID, kill_quietly, wait_for
 from conftest import CommandLines
 
 ALL = "node[1-4]"
-SEED = int(os.environ.get("SEED", "1"))
+SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
 MIB = 1 << 20
 
 

@@ -37,8 +37,26 @@ def write(rng, path, size=None):
     os.utime(path, (when, when))
 
 
+def sparse(rng, path):
+    """Some bytes between two holes."""
+    with open(path, "wb") as file:
+        file.seek(rng.randint(1, 3 << 20))
+        file.write(rng.randbytes(5000))
+        file.truncate(file.tell() + rng.randint(1, 1 << 20))
+    os.utime(path, (1, rng.randint(0, 2_000_000_000)))
+
+
+def deep(rng, folder, levels):
+    """A file below many folders."""
+    path = os.fsencode(folder)
+    for _ in range(levels):
+        path = os.path.join(path, name(rng, set()))
+        os.mkdir(path)
+    write(rng, os.path.join(path, b"bottom"))
+
+
 def fill(rng, folder, files=60, depth=0):
-    """Files, folders, empty folders and links below a folder."""
+    """Files, folders, empty folders, links of both kinds and files with holes below a folder."""
     folder, taken = os.fsencode(folder), set()
     for _ in range(files):
         path = os.path.join(folder, name(rng, taken))
@@ -49,6 +67,11 @@ def fill(rng, folder, files=60, depth=0):
             os.chmod(path, rng.choice([0o755, 0o700, 0o750, 0o555]))
         elif roll < 0.25:
             os.symlink(rng.choice([b"../..", b"/etc/passwd", b"no such place", b"a", b"\n"]), path)
+        elif roll < 0.28:
+            sparse(rng, path)
+        elif roll < 0.33:
+            write(rng, path)
+            os.link(path, os.path.join(folder, name(rng, taken)))
         else:
             write(rng, path)
 
@@ -80,7 +103,7 @@ def change(rng, folder):
                 write(rng, path)
         else:
             os.chmod(path, 0o755)
-            write(rng, os.path.join(path, b"new one"))
+            write(rng, os.path.join(path, b"new %d" % rng.randrange(10 ** 9)))
         os.chmod(parent, mode)
 
 
