@@ -18,6 +18,7 @@ struct run_sync_request {
     const struct job *job; /* with sync.from */
     const struct hostlist *hosts;
     const struct endpoint *endpoints;
+    const struct run *run; /* that is started: its own folder may be used; NULL: none yet */
     unsigned fanout;
     unsigned connect_timeout_ms;
     const struct run_copy_observer *observer;
@@ -25,8 +26,10 @@ struct run_sync_request {
 
 /*
  * Errors: kind_run_live (6), those of run_push, and the worst of the hosts'. out (zero before, its commit
- * freed by the caller) is filled on success.
+ * freed by the caller) is filled on success. failures (one a host, kind NULL before; may be NULL) gets what
+ * went wrong on hosts.
  */
-int run_sync(const struct run_sync_request *request, struct run_synced *out, struct error *err);
+int run_sync(const struct run_sync_request *request, struct run_synced *out, struct error *failures,
+             struct error *err);
 
 #endif

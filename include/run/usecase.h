@@ -21,6 +21,7 @@
 #include "model/run.h"
 #include "run/observer.h"
 #include "run/plan.h"
+#include "run/push.h"
 #include "run/store.h"
 
 struct node_set;
@@ -64,16 +65,25 @@ int run_pause(struct run_context *context, unsigned ms, struct error *err);
 
 /* --- start -------------------------------------------------------------------------------------- */
 
+/* How the push of a job's `sync` is shown. */
+struct run_start_sync {
+    void *ctx;
+    /* It begins; the observer stays until end. NULL: what fails is a warning. */
+    const struct run_copy_observer *(*begin)(void *ctx, const struct hostlist *hosts);
+    void (*end)(void *ctx, int result, const struct run_synced *synced);
+};
+
 struct run_start_request {
     const char *run;
     const struct job *job;
     const struct hostlist *hosts;
     const struct plan_host *host_facts; /* per host, as for the plan */
     bool no_check;
-    const struct run_synced *synced; /* what was pushed before; NULL: the record stays as it is */
-    bool watched;                    /* a supervisor, or the caller, will watch all nodes at once */
-    const struct job_request *asked; /* how the job was made, for restarts; NULL: there can be none */
-    bool is_restart;                 /* for run_restart: the next attempt of a run that goes on */
+    const struct endpoint *endpoints;  /* per host */
+    const struct run_start_sync *sync; /* push the files of the job's sync first; NULL: do not */
+    bool watched;                      /* a supervisor, or the caller, will watch all nodes at once */
+    const struct job_request *asked;   /* how the job was made, for restarts; NULL: there can be none */
+    bool is_restart;                   /* for run_restart: the next attempt of a run that goes on */
 };
 
 /*

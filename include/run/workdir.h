@@ -9,11 +9,12 @@
 #include "model/run.h"
 
 /*
- * As the plan has it: the host's own, the job's, the container's. out gets one a host; "": the login's (the
- * container's own). Errors: kind_usage, one that depends on what only a start knows.
+ * As the plan has it: the host's own, the job's, the container's. run: that is started; NULL: none. out gets
+ * one a host; "": the login's (the container's own). Errors: kind_usage, one that depends on what only a
+ * start knows.
  */
-int workdir_of_job(const struct job *job, const struct hostlist *hosts, struct strlist *out,
-                   struct error *err);
+int workdir_of_job(const struct job *job, const struct hostlist *hosts, const struct run *run,
+                   struct strlist *out, struct error *err);
 /* The same from a run's record; hosts are nodes of it. */
 int workdir_of_run(const struct run *run, const struct hostlist *hosts, struct strlist *out,
                    struct error *err);

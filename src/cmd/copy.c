@@ -62,7 +62,7 @@ static int copy(struct cmd_call *call, const struct setup *setup,
     AUTO_FREE const char **addresses = xcalloc(setup->hosts.len, sizeof(*addresses));
     struct report_copy report;
 
-    if ((setup->has_job && workdir_of_job(&setup->job, &setup->hosts, &folders, err) != 0) ||
+    if ((setup->has_job && workdir_of_job(&setup->job, &setup->hosts, NULL, &folders, err) != 0) ||
         (setup->has_run && workdir_of_run(&setup->run, &setup->hosts, &folders, err) != 0)) {
         return -1;
     }

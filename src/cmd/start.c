@@ -85,19 +85,6 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
     return session_answer(session, run, NULL, result, err);
 }
 
-/* A start of it will be refused: nothing is pushed before that. */
-static bool is_live(const struct run_store *store, const char *name)
-{
-    struct error ignored = ERROR_INIT;
-    struct run run;
-    if (!run_store_has(store, name) || run_store_load(store, name, &run, &ignored) != 0) {
-        return false;
-    }
-    const bool live = run_state_is_live(run.state);
-    run_release(&run);
-    return live;
-}
-
 static int start(struct cmd_call *call, const struct setup *setup, const char *name, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
@@ -105,15 +92,13 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     if (session_open(&session, call, json_wait ? STDERR_FILENO : STDOUT_FILENO, err) != 0) {
         return -1;
     }
-    struct run_synced synced = {0};
-    const bool syncs = setup->job.sync.from && !call->options.no_sync && !is_live(&session.store, name);
-    if (syncs && cmd_sync(call, setup, &session.store, &synced, err) != 0) {
-        return -1;
-    }
+    struct sync_display display = {.call = call};
+    const struct run_start_sync sync = sync_show(&display);
     struct run run;
     const struct run_start_request request = {
         .run = name,
-        .synced = &synced,
+        .endpoints = setup->endpoints,
+        .sync = call->options.no_sync ? NULL : &sync,
         .job = &setup->job,
         .hosts = &setup->hosts,
         .host_facts = setup->facts,
@@ -137,7 +122,6 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         }
     }
     run_release(&run);
-    free(synced.commit);
     return result;
 }
 

@@ -1,37 +1,36 @@
-/* The part of `start` that pushes the job's files first. */
-#include "run/sync.h"
-
+/* Shows the push before a start. */
 #include <stdlib.h>
 
 #include "base/msg.h"
 #include "cmd/sync_internal.h"
-#include "report/copy.h"
 
-int cmd_sync(struct cmd_call *call, const struct setup *setup, const struct run_store *store,
-             struct run_synced *synced, struct error *err)
+static const struct run_copy_observer *begin(void *ctx, const struct hostlist *hosts)
 {
-    AUTO_STRLIST struct strlist labels = STRLIST_INIT;
-    AUTO_STR struct str text = STR_INIT;
-    struct report_copy report;
+    struct sync_display *display = ctx;
+    struct cmd_call *call = display->call;
 
-    hostlist_labels(&setup->hosts, &labels);
-    report_copy_init(&report, "sent", &call->style, &labels, &call->failures, false, call->options.quiet);
-    const struct run_sync_request request = {
-        .store = store,
-        .job = &setup->job,
-        .hosts = &setup->hosts,
-        .endpoints = setup->endpoints,
-        .fanout = cmd_fanout(call),
-        .connect_timeout_ms = cmd_connect_timeout_ms(call),
-        .observer = &report.observer,
-    };
-    const int result = run_sync(&request, synced, err);
-    report_copy_print_failures(&report);
-    report_copy_release(&report);
+    hostlist_labels(hosts, &display->labels);
+    report_copy_init(&display->report, "sent", &call->style, &display->labels, &call->failures, false,
+                     call->options.quiet);
+    return &display->report.observer;
+}
+
+static void end(void *ctx, int result, const struct run_synced *synced)
+{
+    struct sync_display *display = ctx;
+    AUTO_STR struct str text = STR_INIT;
+
+    report_copy_print_failures(&display->report);
+    report_copy_release(&display->report);
+    strlist_release(&display->labels);
     if (result == 0) {
         report_copy_size(synced->bytes, &text);
         msg_info("synced %llu files (%s) in %u.%u s", (unsigned long long)synced->files, str_text(&text),
                  synced->took_ms / 1000, synced->took_ms % 1000 / 100);
     }
-    return result;
+}
+
+struct run_start_sync sync_show(struct sync_display *display)
+{
+    return (struct run_start_sync){.ctx = display, .begin = begin, .end = end};
 }

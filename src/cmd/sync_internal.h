@@ -1,14 +1,18 @@
-/* The push before a start. */
+/* The push before a start, shown: its bar, what failed, and what was sent. */
 #ifndef MTLAUNCH_CMD_SYNC_INTERNAL_H
 #define MTLAUNCH_CMD_SYNC_INTERNAL_H
 
 #include "cmd/cmd.h"
-#include "cmd/setup_internal.h"
-#include "model/run.h"
-#include "run/store.h"
+#include "report/copy.h"
+#include "run/usecase.h"
 
-/* Push the job's `sync`, show it, and fill synced (zero before; its commit is the caller's). As run_sync. */
-int cmd_sync(struct cmd_call *call, const struct setup *setup, const struct run_store *store,
-             struct run_synced *synced, struct error *err);
+struct sync_display {
+    struct cmd_call *call; /* borrowed; all else is zero before */
+    struct strlist labels;
+    struct report_copy report;
+};
+
+/* display stays until the start is over. */
+struct run_start_sync sync_show(struct sync_display *display);
 
 #endif

@@ -110,6 +110,7 @@ int run_respawn_save(const struct run_context *context, const struct run_start_r
     json_object_set_new(object, "artifacts", js_exact(asked->artifacts));
     json_object_set_new(object, "environ", environ_json(request, context->environ_));
     json_object_set_new(object, "no_check", json_boolean(request->no_check));
+    json_object_set_new(object, "sync", json_boolean(request->sync));
     json_t *hosts = json_array();
     for (size_t i = 0; i < request->hosts->len; i++) {
         json_array_append_new(hosts, host_json(&request->hosts->items[i]));

@@ -277,6 +277,9 @@ static int try_hosts(struct start *start, struct error *err)
     node_failures_init_run(&start->failures, run);
     int result = start_make_plan(start, false, err);
     if (result == 0) {
+        result = start_sync(start, err);
+    }
+    if (result == 0) {
         result = node_set_open_run(&start->set, start->context, run, err);
     }
     if (result == 0 && start->request->watched) {
@@ -287,6 +290,7 @@ static int try_hosts(struct start *start, struct error *err)
     }
     if (result == 0) {
         attempted = true;
+        start_note_sync(start);
         result = attempt(start, err);
     }
     if (result < 0 && (attempted || start->hosts != start->request->hosts)) {

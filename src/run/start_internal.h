@@ -77,6 +77,16 @@ int start_fail(struct start *start, struct error *err);
 /* Some nodes failed in a step: report them, and make one error of all. Returns -1. */
 int start_nodes_failed(struct start *start, const char *step, struct error *err);
 
+/*
+ * Push the files of the job's sync to the hosts, and put into the record what was sent. 0; 1: spares have
+ * taken the place of hosts, which are to be asked instead; -1 with err.
+ */
+int start_sync(struct start *start, struct error *err);
+void start_note_sync(const struct start *start); /* an event; the record has been saved */
+
+/* Is the host away? A wrong key, a refused login or a bad answer says that it is there. */
+bool start_is_out_of_reach(const struct error_kind *kind);
+
 /* Ask every node for its probe and judge it; failures are gathered. 0, or -1 when interrupted. */
 int start_probe_nodes(struct start *start);
 

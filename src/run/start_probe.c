@@ -53,8 +53,7 @@ static int probe_take(void *ctx, size_t node, const char *bytes, size_t len, con
     return failure ? finding_to_error(failure, err) : 0;
 }
 
-/* Is the host away? A wrong key, a refused login or a bad answer says that it is there. */
-static bool is_out_of_reach(const struct error_kind *kind)
+bool start_is_out_of_reach(const struct error_kind *kind)
 {
     static const struct error_kind *const kinds[] = {&kind_name_not_resolved, &kind_refused,
                                                      &kind_timed_out,         &kind_unreachable,
@@ -73,7 +72,7 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
     /* Setup lines may go on there when the probe was cut short; a lost connection leaves nothing to ask. */
     start->touched[node] =
         start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
-    start->unreached[node] = !started && is_out_of_reach(error->kind);
+    start->unreached[node] = !started && start_is_out_of_reach(error->kind);
     node_failures_set(&start->failures, node, error);
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }

@@ -206,7 +206,4 @@ void start_complete_record(struct start *start)
     }
     free(run->spec);
     run->spec = spec_text(start);
-    if (start->request->synced) {
-        run_synced_copy(&run->synced, start->request->synced);
-    }
 }

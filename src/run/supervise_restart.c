@@ -146,6 +146,7 @@ static int start_next(struct supervise_loop *loop, struct error *err)
 {
     struct run *run = loop->run;
     struct run_respawn respawn = {0};
+    const struct run_start_sync sync = {0}; /* nobody looks on */
     int result = run_respawn_load(loop->context, run->name, &respawn, err);
     if (result == 0) {
         struct run_context context = *loop->context;
@@ -155,6 +156,8 @@ static int start_next(struct supervise_loop *loop, struct error *err)
             .job = &respawn.job,
             .hosts = &respawn.reached.list,
             .host_facts = respawn.reached.facts,
+            .endpoints = respawn.reached.endpoints,
+            .sync = json_is_true(json_object_get(respawn.object, "sync")) ? &sync : NULL,
             .no_check = json_is_true(json_object_get(respawn.object, "no_check")),
             .is_restart = true,
         };

@@ -66,6 +66,9 @@ static int check_at_rest(const struct run_sync_request *request, const struct st
     for (size_t i = 0; i < names.len; i++) {
         struct run run;
         struct error ignored = ERROR_INIT; /* a record that cannot be read is told by whoever needs it */
+        if (request->run && strcmp(names.items[i], request->run->name) == 0) {
+            continue;
+        }
         if (run_store_load(request->store, names.items[i], &run, &ignored) != 0) {
             continue;
         }
@@ -117,6 +120,7 @@ static void add_kept(const char *artifacts, const char *target, struct strlist *
 struct sums {
     const struct run_copy_observer *next;
     struct run_synced *synced;
+    struct error *failures; /* one a host; NULL: nobody asks */
     struct error worst;
     size_t failed;
 };
@@ -136,6 +140,9 @@ static void on_ended(void *ctx, size_t host, const struct run_copy_end *end)
     sums->synced->bytes += end->bytes_sent;
     if (end->error->kind) {
         sums->failed++;
+        if (sums->failures) {
+            sums->failures[host] = *end->error;
+        }
         if (!sums->worst.kind || kind_worse_code(sums->worst.kind->exit_code, end->error->kind->exit_code) !=
                                      sums->worst.kind->exit_code) {
             sums->worst = *end->error;
@@ -159,9 +166,9 @@ static void on_path(void *ctx, size_t host, const char *what, const char *path)
 }
 
 static int push(const struct run_sync_request *request, const struct run_copy_request *copy,
-                struct run_synced *out, struct error *err)
+                struct run_synced *out, struct error *failures, struct error *err)
 {
-    struct sums sums = {.next = request->observer, .synced = out};
+    struct sums sums = {.next = request->observer, .synced = out, .failures = failures};
     const struct run_copy_observer observer = {
         .ctx = &sums, .progress = on_progress, .ended = on_ended, .warn = on_warn, .path = on_path};
     struct run_copy_request own = *copy;
@@ -201,7 +208,8 @@ static void split_from(const char *from, char **folder, char **prefix)
     }
 }
 
-int run_sync(const struct run_sync_request *request, struct run_synced *out, struct error *err)
+int run_sync(const struct run_sync_request *request, struct run_synced *out, struct error *failures,
+             struct error *err)
 {
     const struct job *job = request->job;
     const struct job_sync *sync = &job->sync;
@@ -210,7 +218,7 @@ int run_sync(const struct run_sync_request *request, struct run_synced *out, str
     AUTO_FREE char *git = NULL;
     AUTO_FREE char *prefix = NULL;
 
-    if (workdir_of_job(job, request->hosts, &folders, err) != 0) {
+    if (workdir_of_job(job, request->hosts, request->run, &folders, err) != 0) {
         return -1;
     }
     strlist_add(&keep, ".mtlaunch");
@@ -246,7 +254,7 @@ int run_sync(const struct run_sync_request *request, struct run_synced *out, str
         .fanout = request->fanout,
         .connect_timeout_ms = request->connect_timeout_ms,
     };
-    const int result = push(request, &copy, out, err);
+    const int result = push(request, &copy, out, failures, err);
     out->commit = result == 0 ? sync_git_commit(git, &out->dirty) : NULL;
     return result;
 }

@@ -51,11 +51,15 @@ static int add_all(const struct places *places, const struct hostlist *hosts, st
     return result;
 }
 
-int workdir_of_job(const struct job *job, const struct hostlist *hosts, struct strlist *out,
-                   struct error *err)
+int workdir_of_job(const struct job *job, const struct hostlist *hosts, const struct run *run,
+                   struct strlist *out, struct error *err)
 {
     struct places places = {.job = job->name, .workdir = job->workdir};
 
+    if (run) {
+        places.run = run->name;
+        places.run_id = run->id;
+    }
     if (!places.workdir && job->place.container) {
         places.workdir = job->container.workdir;
     }
