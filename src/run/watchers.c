@@ -14,6 +14,7 @@
 #include "watchers_internal.h"
 
 #define MISSED_BEATS 3
+#define OUTPUT_MS    60000
 #define MISSED_MS    5000 /* beyond the beats, for a busy node or a slow line */
 #define GPUS_S       30   /* between two questions to nvidia-smi */
 #define GPUS_OLD_MS  (3 * GPUS_S * 1000)
@@ -31,6 +32,7 @@ struct watcher {
     struct node_watch answer;
     struct node_observation seen; /* the last one, when has_seen */
     int64_t seen_real_ms;         /* when it came, epoch */
+    int64_t seen_ms;              /* likewise, monotonic */
     struct error why;             /* of the silence */
     struct gpu_sample gpus;       /* as last said */
     int64_t gpus_ms;              /* monotonic, when that came; 0: never */
@@ -93,6 +95,7 @@ static void take_observation(struct watcher *watcher, struct node_observation *s
     watcher->failures = 0;
     watcher->watchers->silent_since_ms[watcher->node] = 0;
     note_log(watcher, seen->log_size);
+    watcher->seen_ms = now_ms(watcher->watchers);
     test_crash_point(watcher->watchers->set->context);
     note_news(watcher);
 }
@@ -255,6 +258,17 @@ bool watchers_have_news(const struct watchers *watchers)
     return false;
 }
 
+/* When the log grew after the last observation, to the minute: the record is not written for every line. */
+static void note_output(const struct watcher *watcher, struct run_node *node)
+{
+    int64_t grown = watcher->watchers->grown_ms[watcher->node];
+    int64_t when = clock_real_ms() - (now_ms(watcher->watchers) - grown);
+    when -= when % OUTPUT_MS;
+    if (grown > watcher->seen_ms && when > node->last_output_ms) {
+        node->last_output_ms = when;
+    }
+}
+
 static void apply(struct watcher *watcher, struct run *run)
 {
     struct run_node *node = &run->nodes[watcher->node];
@@ -268,6 +282,7 @@ static void apply(struct watcher *watcher, struct run *run)
         policy_note_clock(node, watcher->seen.uptime_ms, watcher->seen_real_ms, watcher->seen.rebooted);
         judge_note_stop(run, node);
         judge_observation(node, &watcher->seen, run->id, run->attempt);
+        note_output(watcher, node);
     }
 }
 
