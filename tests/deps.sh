@@ -69,6 +69,7 @@ needs_test() {
     need clustershell have clush
     need rsync have rsync
     need openssl have openssl
+    need prometheus have promtool
     need groff have groff
     need man-db have man
     need mandoc have mandoc

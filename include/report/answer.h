@@ -7,5 +7,6 @@
 void report_version_json(const char *version, struct str *out); /* {schema, version} */
 void report_removed_json(const char *run, struct str *out);     /* {schema, run, removed} */
 void report_init_json(const char *path, struct str *out);       /* {schema, path} */
+void report_url_json(const char *url, struct str *out);         /* {schema, url} */
 
 #endif

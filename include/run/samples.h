@@ -18,6 +18,9 @@
 int run_samples_load(const struct run_store *store, const char *name, enum samples_kind kind,
                      struct samples *out, struct error *err);
 
+/* Changes whenever the file of a kind is written; 0: there is none. */
+int64_t run_samples_stamp(const struct run_store *store, const char *name, enum samples_kind kind);
+
 /* The most memory that a GPU of the run used in an attempt (0: in any), in bytes; -1: unknown. */
 int64_t run_samples_peak_memory(const struct run_store *store, const char *name, unsigned attempt);
 

@@ -104,6 +104,10 @@ struct cmd_options {
     const char *samples;
     bool csv;
 
+    /* metrics */
+    const char *listen;
+    const char *textfile;
+
     /* exec; also timeout */
     bool label;
     bool gather;

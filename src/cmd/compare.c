@@ -12,6 +12,7 @@
 #include "cmd/compare_internal.h"
 #include "model/kind.h"
 #include "report/output.h"
+#include "run/samples.h"
 #include "run/supervisor.h"
 
 /* The record of a live run is as true as its supervisor keeps it; without one its nodes are asked. */
@@ -44,6 +45,7 @@ int compare_load(struct session *session, const struct strlist *names, struct co
         if (load(session, names->items[i], run, err) != 0) {
             return -1;
         }
+        out->inputs[i].peak_memory = run_samples_peak_memory(&session->store, run->name, run->attempt);
     }
     return 0;
 }

@@ -8,13 +8,6 @@ const struct command command_ladder = {
     .usage = ladder_usage,
 };
 
-static const char *const metrics_usage[] = {"metrics [--listen ADDR:PORT|--textfile FILE]", NULL};
-const struct command command_metrics = {
-    .name = "metrics",
-    .summary = "export metrics of runs for Prometheus",
-    .usage = metrics_usage,
-};
-
 static const char *const report_usage[] = {"report RUN", NULL};
 const struct command command_report = {
     .name = "report",

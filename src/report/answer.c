@@ -31,3 +31,10 @@ void report_init_json(const char *path, struct str *out)
     json_object_set_new(answer, "path", js_text(path));
     js_add_line(out, answer);
 }
+
+void report_url_json(const char *url, struct str *out)
+{
+    json_t *answer = js_answer();
+    json_object_set_new(answer, "url", js_text(url));
+    js_add_line(out, answer);
+}

@@ -3,6 +3,7 @@
 #include "run/samples.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -44,6 +45,16 @@ int run_samples_load(const struct run_store *store, const char *name, enum sampl
     AUTO_FREE char *path = file_path(store, name, kind);
     size_t whole, size;
     return load(path, kind, out, &whole, &size, err);
+}
+
+int64_t run_samples_stamp(const struct run_store *store, const char *name, enum samples_kind kind)
+{
+    AUTO_FREE char *path = file_path(store, name, kind);
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return 0;
+    }
+    return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec + (int64_t)info.st_size;
 }
 
 int64_t run_samples_peak_memory(const struct run_store *store, const char *name, unsigned attempt)

@@ -1,0 +1,21 @@
+/* What the parts of the HTTP server share. */
+#ifndef MTLAUNCH_TRANSPORT_HTTP_INTERNAL_H
+#define MTLAUNCH_TRANSPORT_HTTP_INTERNAL_H
+
+#include <stddef.h>
+
+#include "transport/http.h"
+
+/*
+ * Read the head of a request (RFC 9112). 0: its end has not come; 200: out is filled; else the status to
+ * refuse it with. Bytes behind the head are passed over.
+ */
+int http_request_read(const char *bytes, size_t len, struct http_request *out);
+
+/* The words of a status: "Not Found". */
+const char *http_status_text(int status);
+
+/* The status line and headers of an answer with len bytes of text. */
+void http_add_head(struct str *out, int status, const char *type, size_t len);
+
+#endif
