@@ -8,6 +8,8 @@
 #include "model/kind.h"
 
 #define DEFAULT_PORT 29500u
+#define MET_MS       1000 /* both were there for so long, at least */
+#define TIME_MAX     100000000
 
 static unsigned master_port(const struct check_subject *subject)
 {
@@ -85,60 +87,120 @@ static void fail(const struct check_node *node, const char *to, unsigned port, c
     strlist_add(&finding->hosts, node->label);
 }
 
-/* A node that listened can be tried; of one that could not, nothing is known. */
-static bool listened(const struct check_node *nodes, size_t count, unsigned rank)
+/* The time of something that a node has said in hundredths of a second since its checks began, by this side's
+ * clock. */
+static int64_t time_of(const struct check_node *node, const char *key)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (nodes[i].subject->rank == rank) {
-            return facts_is_set(nodes[i].facts, "connect.listens");
-        }
-    }
-    return false;
+    int64_t ended_ms = (int64_t)facts_uint(node->facts, "head.now_ms", 0);
+    return ended_ms - 10 * (int64_t)facts_uint(node->facts, "node.took", 0) +
+           10 * (int64_t)facts_uint(node->facts, key, 0);
 }
 
-static bool try_peer(const struct check_node *nodes, size_t count, const struct check_node *node,
-                     const char *what, unsigned rank, const char *addr, struct findings *out)
+/* Did one try while the other listened? Nodes that were asked in turns did not meet. */
+static bool met(const struct check_node *one, const struct check_node *other)
 {
-    const char *result = result_of(node->facts, what);
-    if (!result || strcmp(result, "ok") == 0 || !listened(nodes, count, rank)) {
+    if (!facts_text(one->facts, "connect.until") || !facts_text(other->facts, "connect.until")) {
         return true;
     }
-    fail(node, addr, node->subject->probe_port, result, out);
-    return false;
+    int64_t from = time_of(one, "connect.from"), other_from = time_of(other, "connect.from");
+    int64_t until = time_of(one, "connect.until"), other_until = time_of(other, "connect.until");
+    return (until < other_until ? until : other_until) - (from > other_from ? from : other_from) >= MET_MS;
+}
+
+enum outcome { WELL, UNTRIED, FAILED };
+
+/* What a result means: one that did not listen cannot be tried, and neither can one that did so at another
+ * time. */
+static enum outcome judge_result(const struct check_node *nodes, size_t count, const struct check_node *node,
+                                 const char *result, unsigned rank)
+{
+    if (!result || strcmp(result, "ok") == 0) {
+        return WELL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i].subject->rank == rank && facts_is_set(nodes[i].facts, "connect.listens")) {
+            return met(node, &nodes[i]) ? FAILED : UNTRIED;
+        }
+    }
+    return WELL; /* that node's own finding says so */
+}
+
+/* A name that is not found is told by the check of names. */
+static bool is_told_by_names(const struct check_node *node)
+{
+    return facts_is_set(node->facts, "names.ran") && !facts_text(node->facts, "names.address");
+}
+
+static enum outcome try_peer(const struct check_node *nodes, size_t count, const struct check_node *node,
+                             const char *what, unsigned rank, struct findings *out)
+{
+    const struct check_subject *subject = node->subject;
+    const char *result = result_of(node->facts, what);
+    enum outcome outcome = judge_result(nodes, count, node, result, rank);
+    bool to_master = strcmp(what, "master") == 0;
+    if (outcome == FAILED && to_master && is_told_by_names(node)) {
+        return FAILED;
+    }
+    if (outcome == FAILED) {
+        const char *addr = to_master                   ? subject->master_addr
+                           : strcmp(what, "next") == 0 ? subject->next_addr
+                                                       : subject->previous_addr;
+        fail(node, addr, to_master ? master_port(subject) : subject->probe_port, result, out);
+    }
+    return outcome;
+}
+
+/* The worst of a node's tries. */
+static enum outcome try_all(const struct check_node *nodes, size_t count, const struct check_node *node,
+                            struct findings *out)
+{
+    unsigned rank = node->subject->rank, nnodes = node->subject->nnodes;
+    const struct {
+        const char *what;
+        unsigned rank;
+    } tries[] = {{"master", 0}, {"next", (rank + 1) % nnodes}, {"previous", (rank + nnodes - 1) % nnodes}};
+    enum outcome worst = WELL;
+    for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
+        enum outcome outcome = try_peer(nodes, count, node, tries[i].what, tries[i].rank, out);
+        worst = outcome > worst ? outcome : worst;
+    }
+    return worst;
 }
 
 static void compare(const struct check_node *nodes, size_t count, struct findings *out)
 {
-    struct findings well = FINDINGS_INIT;
-    struct finding *finding =
-        findings_add(&well, "connect", FINDING_OK, "reaches the master port and its neighbours");
+    struct findings rest = FINDINGS_INIT;
+    AUTO_STRLIST struct strlist well = STRLIST_INIT, untried = STRLIST_INIT;
     for (size_t i = 0; i < count; i++) {
-        const struct check_subject *subject = nodes[i].subject;
-        const char *master = result_of(nodes[i].facts, "master");
-        bool fine = true;
         if (!facts_is_set(nodes[i].facts, "connect.done")) {
             continue;
         }
-        if (master && strcmp(master, "ok") != 0 && listened(nodes, count, 0)) {
-            fail(&nodes[i], subject->master_addr, master_port(subject), master, out);
-            fine = false;
-        }
-        fine = try_peer(nodes, count, &nodes[i], "next", (subject->rank + 1) % subject->nnodes,
-                        subject->next_addr, out) &&
-               fine;
-        fine =
-            try_peer(nodes, count, &nodes[i], "previous",
-                     (subject->rank + subject->nnodes - 1) % subject->nnodes, subject->previous_addr, out) &&
-            fine;
-        if (fine) {
-            strlist_add(&finding->hosts, nodes[i].label);
+        enum outcome outcome = try_all(nodes, count, &nodes[i], out);
+        if (outcome != FAILED) {
+            strlist_add(outcome == WELL ? &well : &untried, nodes[i].label);
         }
     }
-    if (finding->hosts.len > 0) {
-        findings_move(out, &well, "connect");
+    if (untried.len > 0) {
+        struct finding *finding =
+            findings_add(&rest, "connect", FINDING_NOTE,
+                         "not all could be tried: the nodes did not answer at the same time");
+        finding_set_remedy(finding, "check fewer nodes at once, or when they are less busy");
+        strlist_copy(&finding->hosts, &untried);
     }
-    findings_release(&well);
+    if (well.len > 0) {
+        struct finding *finding =
+            findings_add(&rest, "connect", FINDING_OK, "reaches the master port and its neighbours");
+        strlist_copy(&finding->hosts, &well);
+    }
+    findings_move(out, &rest, "connect");
+    findings_release(&rest);
 }
+
+static const struct check_fact forms[] = {
+    {"from", CHECK_NUMBER, TIME_MAX},
+    {"until", CHECK_NUMBER, TIME_MAX},
+    {NULL, CHECK_TEXT, 0},
+};
 
 const struct check check_connect = {
     .id = "connect",
@@ -146,8 +208,9 @@ const struct check check_connect = {
     .why = "a firewall that drops the master port, or high ports, makes all processes wait in silence",
     .needs = "port", /* that one must find the port as it was */
     .when = CHECK_ON_REQUEST,
-    .timeout_s = 30,
+    .timeout_s = 60,
     .apart = true,
+    .facts = forms,
     .ask = ask,
     .judge = judge,
     .compare = compare,

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # Facts: tool, the Python that was used; done=1; listens=1; master, next, previous: "ok", "refused", "timeout", "name" or "unreachable", where they
-# were tried. Every node listens for its neighbours and tries them at the same time; nothing is sent.
+# were tried; from, until: when, in hundredths of a second since the checks began there. Every node listens for its neighbours and tries them at the same time; nothing is sent.
 # Indentation does not travel to the nodes: each line begins with a bar.
 mt_connect_program='
 |import errno, selectors, socket, sys, time
@@ -54,14 +54,15 @@ mt_connect_program='
 |    sel.register(s, selectors.EVENT_WRITE, ("connect", what))
 |    tries[what] = s
 |again = dict.fromkeys(todo, 0.0)
-|while time.monotonic() - began < 10:
+|patience = min(awaited / 20, 20)  # many logins take their time
+|while time.monotonic() - began < 10 + patience:
 |    now = time.monotonic()
 |    open_ = [w for w in todo if result[w] != "ok"]
 |    for w in open_:
 |        if w not in tries and now >= again[w]:
 |            again[w] = now + 0.3
 |            begin(w)
-|    if not open_ and (now - began > 4 or (len(peers) >= (awaited - 1 if master else 0) + (2 if awaited > 2 else 1))):
+|    if not open_ and (now - began > 4 + patience or (len(peers) >= (awaited - 1 if master else 0) + (2 if awaited > 2 else 1))):
 |        break
 |    for key, _ in sel.select(0.1):
 |        kind, what = key.data
@@ -96,8 +97,12 @@ mt_find_python() {
 mt_check_connect() {
     mt_find_python || return 0
     mt_frame tool "$mt_python"
+    mt_read_clock
+    mt_frame from "$((mt_clock - mt_began))"
     "$mt_python" -c "$(printf '%s' "$mt_connect_program" | sed 's/^|//')" "$mt_connect_port" "$mt_connect_master" "$mt_connect_awaited" "$mt_connect_targets" \
         >"$mt_tmp/connect" 2>/dev/null
+    mt_read_clock
+    mt_frame until "$((mt_clock - mt_began))"
     while read -r mt_key mt_value; do
         case $mt_key in
         listens | master | next | previous | done) mt_frame "$mt_key" "$mt_value" ;;

@@ -43,29 +43,33 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         threads = 0; /* a list, or nonsense: not judged */
     }
     if (cores > 0 && usable < cores && usable < processes * 2) {
-        finding = findings_add(
-            out, "cores", FINDING_WARN, "only %llu of %llu cores may be used there, by %llu processes",
-            (unsigned long long)usable, (unsigned long long)cores, (unsigned long long)processes);
+        finding = findings_add(out, "cores", FINDING_WARN,
+                               "only %llu of %llu cores may be used there, for %llu process%s",
+                               (unsigned long long)usable, (unsigned long long)cores,
+                               (unsigned long long)processes, processes == 1 ? "" : "es");
         finding_set_remedy(
             finding, "raise the limit of the container or slice (docker's --cpus, CPUQuota= of systemd)");
     }
     if (cores > 0 && threads * processes > usable) {
         finding = findings_add(out, "cores", FINDING_WARN,
-                               "%llu processes with OMP_NUM_THREADS=%s need more than the %llu cores there",
-                               (unsigned long long)processes, omp, (unsigned long long)usable);
+                               "%llu process%s with OMP_NUM_THREADS=%s need%s more than the %llu cores there",
+                               (unsigned long long)processes, processes == 1 ? "" : "es", omp,
+                               processes == 1 ? "s" : "", (unsigned long long)usable);
         finding_set_remedy(finding,
                            "leave OMP_NUM_THREADS out (mtlaunch sets cores / processes), or lower it");
     }
     if (cores > 0 && workers > 0 && (workers + 1) * processes > usable) {
         finding = findings_add(
             out, "cores", FINDING_WARN,
-            "%llu processes with %llu data loader workers each need more than the %llu cores there",
-            (unsigned long long)processes, (unsigned long long)workers, (unsigned long long)usable);
+            "%llu process%s with %llu data loader workers each need%s more than the %llu cores there",
+            (unsigned long long)processes, processes == 1 ? "" : "es", (unsigned long long)workers,
+            processes == 1 ? "s" : "", (unsigned long long)usable);
         finding_set_remedy(finding,
                            "lower the number of workers: processes that share a core wait for one another");
     }
     if (!finding) {
-        findings_add(out, "cores", FINDING_OK, "enough for %llu processes", (unsigned long long)processes);
+        findings_add(out, "cores", FINDING_OK, "enough for %llu process%s", (unsigned long long)processes,
+                     processes == 1 ? "" : "es");
     }
 }
 

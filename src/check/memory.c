@@ -14,7 +14,7 @@
 static bool ask(const struct check_subject *subject, struct env *values)
 {
     (void)values;
-    return !subject->starting || subject->require->gpus > 0;
+    return !subject->starting || subject->require->gpus > 0 || subject->counts_gpus;
 }
 
 /* "INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" of nvidia-smi, split in place; false: it is no such line. */
@@ -39,7 +39,18 @@ static bool is_above(const char *text, uint64_t most)
     return text_to_uint(text, 0, UINT64_MAX, &number) && number > most;
 }
 
-static bool judge_gpu(const struct facts *facts, char *const words[WORDS], struct findings *out)
+/* A start goes on where GPUs are in use: they may be shared on purpose. */
+static struct finding *add_busy(const struct check_subject *subject, char *const words[WORDS],
+                                struct findings *out)
+{
+    static const char form[] = "GPU %s is in use: %s of %s MiB";
+    return subject->starting
+               ? findings_add(out, "memory", FINDING_WARN, form, words[0], words[1], words[2])
+               : findings_fail(out, "memory", &kind_gpus_busy, form, words[0], words[1], words[2]);
+}
+
+static bool judge_gpu(const struct check_subject *subject, const struct facts *facts,
+                      char *const words[WORDS], struct findings *out)
 {
     if (is_above(words[1], BUSY_MIB)) {
         const char *user = NULL;
@@ -48,8 +59,7 @@ static bool judge_gpu(const struct facts *facts, char *const words[WORDS], struc
         while ((user = facts_next(facts, "memory.process", &at))) {
             str_addf(&users, "%s%s", users.len > 0 ? "; " : "", user);
         }
-        struct finding *finding = findings_fail(
-            out, "memory", &kind_gpus_busy, "GPU %s is in use: %s of %s MiB", words[0], words[1], words[2]);
+        struct finding *finding = add_busy(subject, words, out);
         if (users.len > 0) {
             finding_set_evidence(finding, "%s", str_text(&users));
         }
@@ -89,7 +99,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         char *words[WORDS];
         if (split_gpu(line, words)) {
             gpus++;
-            well += judge_gpu(facts, words, out);
+            well += judge_gpu(subject, facts, words, out);
         }
     }
     if (subject->require->gpus > gpus || (subject->nproc > 1 && gpus > 0 && subject->nproc > gpus)) {
@@ -102,7 +112,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     } else if (gpus == 0) {
         findings_add(out, "memory", FINDING_NOTE, "no GPU is there");
     } else if (well == gpus) {
-        findings_add(out, "memory", FINDING_OK, "%zu GPUs, free", gpus);
+        findings_add(out, "memory", FINDING_OK, "%zu GPU%s, free", gpus, gpus == 1 ? "" : "s");
     }
 }
 

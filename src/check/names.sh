@@ -15,20 +15,30 @@ mt_addresses_of() { # NAME
     [ -z "$mt_text" ] || printf '%s\n' "$mt_text"
 }
 
+# All names by one call; only what it does not know is looked up by itself.
+mt_check_other_names() {
+    # shellcheck disable=SC2086 # names hold no blanks
+    mt_text=$(getent hosts $mt_other_addrs 2>/dev/null | awk '
+        /^127[.]|^::1[ \t]/ { next }
+        { for (i = 2; i <= NF; i++) { print " " $i " "; if (sub(/[.].*/, "", $i)) print " " $i " " } }')
+    for mt_name in $mt_other_addrs; do
+        case $mt_name in
+        "$mt_host" | 127.* | ::1 | *:* | [0-9]*.[0-9]*.[0-9]*.*[0-9]) continue ;;
+        esac
+        case $mt_text in
+        *" $mt_name "*) continue ;;
+        esac
+        case $(mt_addresses_of "$mt_name" | head -n 1) in
+        '' | 127.* | ::1) mt_frame missing "$mt_name" ;;
+        esac
+    done
+}
+
 mt_check_names() {
     for mt_value in $(mt_addresses_of "$mt_master_addr" | head -n 16); do
         mt_frame address "$mt_value"
     done
     mt_value=$(mt_addresses_of "$mt_host" | head -n 1)
     [ -z "$mt_value" ] || mt_frame own "$mt_value"
-    while read -r mt_name; do
-        case $mt_name in
-        '' | "$mt_host" | 127.* | ::1) continue ;;
-        esac
-        case $(mt_addresses_of "$mt_name" | head -n 1) in
-        '' | 127.* | ::1) mt_frame missing "$mt_name" ;;
-        esac
-    done <<MT_LIST
-$mt_other_addrs
-MT_LIST
+    mt_check_other_names
 }

@@ -16,6 +16,9 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         findings_add(out, "route", FINDING_OK, "%s leads to %s", interface, subject->master_addr);
         return;
     }
+    if (facts_is_set(facts, "names.ran") && !facts_text(facts, "names.address")) {
+        return; /* the name is not found: the check of names tells it */
+    }
     struct finding *finding = findings_add(out, "route", FINDING_NOTE,
                                            "no interface was found that leads to %s", subject->master_addr);
     finding_set_remedy(finding, "name the interface with ifname= in the host list");

@@ -24,6 +24,19 @@ static void find_folders(const struct strlist *argv, struct strlist *out)
     }
 }
 
+/* Does the job begin from what is in this folder? */
+static bool is_loaded(const struct strlist *argv, const char *folder)
+{
+    for (size_t i = 0; argv && i + 1 < argv->len; i++) {
+        bool loads =
+            strcmp(argv->items[i], "--load") == 0 || strcmp(argv->items[i], "--resume_from_checkpoint") == 0;
+        if (loads && strcmp(argv->items[i + 1], folder) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool ask(const struct check_subject *subject, struct env *values)
 {
     AUTO_STRLIST struct strlist folders = STRLIST_INIT;
@@ -79,6 +92,54 @@ static bool sees(const struct check_node *a, const struct check_node *b, size_t 
            (own[0] != '?' && strcmp(own, other) == 0);
 }
 
+/* The last checkpoint that a node has in the folder. The caller frees it. */
+static char *step_of(const struct facts *facts, size_t index)
+{
+    AUTO_FREE char *prefix = xasprintf("%zu ", index);
+    const char *value = NULL;
+    size_t at = 0;
+    while ((value = facts_next(facts, "shared.step", &at))) {
+        if (text_starts(value, prefix)) {
+            return xasprintf("step %s", value + strlen(prefix));
+        }
+    }
+    return xstrdup("nothing");
+}
+
+/* Nodes that would go on from different steps; false: they would not. */
+static bool judge_steps(const struct check_node *nodes, size_t count, size_t index, const char *folder,
+                        struct findings *out)
+{
+    AUTO_FREE char **steps = xcalloc(count + 1, sizeof(*steps));
+    AUTO_FREE char *common = NULL;
+    AUTO_STR struct str others = STR_INIT;
+    AUTO_STRLIST struct strlist odd = STRLIST_INIT;
+    for (size_t i = 0; i < count; i++) {
+        steps[i] = step_of(nodes[i].facts, index);
+    }
+    bool differ = check_find_minority(nodes, count, (const char *const *)steps, &common, &others, &odd);
+    if (differ) {
+        struct finding *finding = findings_fail(
+            out, "shared", &kind_nodes_differ,
+            "nodes would resume from different steps: '%s' is not the same folder on all", folder);
+        finding_set_evidence(finding, "%s; %s on the others", str_text(&others), common);
+        finding_set_remedy(
+            finding,
+            "name a folder of a file system that all nodes share, or copy the checkpoint to each node");
+        strlist_copy(&finding->hosts, &odd);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(steps[i]);
+    }
+    return differ;
+}
+
+static bool is_known(const struct check_node *node, size_t index)
+{
+    AUTO_FREE char *identity = NULL, *ranks = NULL;
+    return read_folder(node->facts, index, &identity, &ranks);
+}
+
 static void compare(const struct check_node *nodes, size_t count, struct findings *out)
 {
     AUTO_STRLIST struct strlist folders = STRLIST_INIT;
@@ -86,8 +147,14 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
     bool all_shared = true;
     for (size_t index = 0; index < folders.len; index++) {
         AUTO_STRLIST struct strlist odd = STRLIST_INIT;
-        for (size_t i = 1; i < count; i++) {
-            if (!sees(&nodes[0], &nodes[i], index)) {
+        size_t first = 0;
+        while (first < count && !is_known(&nodes[first], index)) {
+            all_shared = false; /* it cannot be written there, which is said */
+            first++;
+        }
+        for (size_t i = first + 1; i < count; i++) {
+            all_shared = all_shared && is_known(&nodes[i], index);
+            if (!sees(&nodes[first], &nodes[i], index)) {
                 strlist_add(&odd, nodes[i].label);
             }
         }
@@ -95,9 +162,13 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
             continue;
         }
         all_shared = false;
+        if (is_loaded(nodes[0].subject->argv, folders.items[index]) &&
+            judge_steps(nodes, count, index, folders.items[index], out)) {
+            continue;
+        }
         struct finding *finding =
             findings_add(out, "shared", FINDING_WARN, "'%s' is not the folder that %s sees",
-                         folders.items[index], nodes[0].label);
+                         folders.items[index], nodes[first].label);
         finding_set_evidence(finding, "the job saves or loads checkpoints there");
         finding_set_remedy(
             finding, "name a folder of a file system that all nodes share, or copy the checkpoints to each "

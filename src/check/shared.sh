@@ -1,6 +1,18 @@
 # shellcheck shell=sh disable=SC2154,SC2088,SC2012
-# Facts: folder="INDEX IDENTITY RANKS", a list: the ranks whose token files were seen there within two seconds; unwritable,
-# a list. A folder that is not there yet is judged by the one it will be made in. Each node takes its own file away.
+# Facts: folder="INDEX IDENTITY RANKS", a list: the ranks whose token files were seen there within some seconds; unwritable,
+# a list; step="INDEX STEP", a list: the last checkpoint in a folder that has one. A folder that is not there yet is judged by the one it will be made in. Each node takes its own file away.
+# The last checkpoint in a folder -> mt_step: as Megatron-LM and DeepSpeed write it down, or by the numbers of folders
+mt_find_step() { # FOLDER
+    mt_step=
+    for mt_file in "$1/latest_checkpointed_iteration.txt" "$1/latest"; do
+        [ -f "$mt_file" ] && mt_step=$(head -c 40 "$mt_file" 2>/dev/null | tr -cd 'A-Za-z0-9_.-') && return 0
+    done
+    for mt_file in "$1"/checkpoint-*; do
+        mt_digits "${mt_file##*/checkpoint-}"
+        [ -z "$mt_number" ] || [ ! -d "$mt_file" ] || [ "$mt_number" -le "${mt_step:-0}" ] || mt_step=$mt_number
+    done
+}
+
 mt_check_shared() {
     [ -e "$mt_tmp/found.setup" ] || return 0
     mt_folder=$(cat "$mt_tmp/found.folder")
@@ -11,6 +23,8 @@ mt_check_shared() {
         '~/'*) mt_path=${mt_home%/}/${mt_path#'~/'} ;;
         *) mt_path=$mt_folder/$mt_path ;;
         esac
+        mt_find_step "$mt_path"
+        [ -z "$mt_step" ] || mt_frame step "$mt_index $mt_step"
         while [ ! -d "$mt_path" ] && [ "$mt_path" != / ]; do
             mt_path=${mt_path%/}
             mt_path=${mt_path%/*}
@@ -26,7 +40,7 @@ mt_check_shared() {
     done <<MT_LIST
 $mt_shared_folders
 MT_LIST
-    mt_tries=20
+    mt_tries=60
     while [ "$mt_tries" -gt 0 ]; do
         mt_count=0
         mt_path=${mt_text%%

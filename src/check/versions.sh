@@ -13,6 +13,7 @@ mt_check_versions() {
     while kill -0 "$mt_p" 2>/dev/null && ! grep -q '^end ' "$mt_tmp/found.versions" 2>/dev/null; do
         mt_pause 0.1
     done
+    ! grep -q '^end ' "$mt_tmp/found.versions" 2>/dev/null || kill -KILL "$mt_p" 2>/dev/null # it takes its time to end
     while read -r mt_key mt_value; do
         case $mt_key in
         python | torch | cuda | nccl | transformer_engine | megatron_core | deepspeed | accelerate | transformers | ms_swift | \

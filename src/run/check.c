@@ -133,6 +133,11 @@ static int take(void *ctx, size_t node, const char *bytes, size_t len, const cha
     const struct preflight preflight = the_preflight(all);
     int result = preflight_take(&preflight, node, bytes, len, nonce, &all->nodes[node], err);
     all->answered[node] = result == 0;
+    if (result == 0 && all->set.context->observer->verbose) {
+        AUTO_FREE char *text = xasprintf("%s: %.2f s there", all->plan.nodes[node].label,
+                                         (double)facts_uint(&all->nodes[node].facts, "node.took", 0) / 100);
+        all->set.context->observer->verbose(all->set.context->observer->ctx, text);
+    }
     return result;
 }
 
@@ -227,6 +232,7 @@ static int ask(struct checking *all, struct error *err)
         .what = "checking",
         .ctx = all,
         .timeout_ms = (unsigned)all->request->job->start_timeout_s * 1000 + CHECK_MARGIN_MS,
+        .together = node_set_hold(&all->set, NULL) == 0, /* with too few open files in turns */
         .build = build,
         .take = take,
         .failed = failed,

@@ -83,7 +83,8 @@ static void on_done(void *ctx, const struct exec_result *result)
 static bool ask_node(struct round *round, size_t node)
 {
     static const struct ask_handler handler = {.build = on_build, .data = on_data, .done = on_done};
-    const struct ask_options options = {.timeout_ms = round->question->timeout_ms};
+    const struct ask_options options = {.timeout_ms = round->question->timeout_ms,
+                                        .follow = round->question->together};
     struct round_entry *entry = &round->entries[node];
     ask_init(&entry->ask, round->set->fleet, node, &handler, &options, entry);
     if (!ask_send(&entry->ask)) {
@@ -113,7 +114,8 @@ static void round_advance(struct round *round)
             round->question->failed(round->question->ctx, round->next, &err, false);
         }
     }
-    while (round->next < count && round->open < round->set->context->fanout) {
+    size_t most = round->question->together ? count : round->set->context->fanout;
+    while (round->next < count && round->open < most) {
         size_t node = round->next++;
         if (!is_wanted(round, node) || !ask_node(round, node)) {
             round->done++;

@@ -15,6 +15,7 @@ struct node_question {
     const char *what; /* names the step for the progress ("checking"); NULL: silent */
     void *ctx;
     unsigned timeout_ms; /* for the command on the node */
+    bool together;       /* all nodes answer at the same time: the fan-out only limits the logins */
     /* Is this node asked at all? NULL: all are. */
     bool (*wanted)(void *ctx, size_t node);
     /* Build node's call (released by the node set); false: this node is not asked. */

@@ -290,6 +290,11 @@ def test_w4_a_folder_of_checkpoints_that_is_not_shared(lab):
     assert "is not the folder that node1 sees" in found[0]["title"]
     shared = ["sleep", "1", "--save", "/mnt/shared/ckpt", "--load", "/mnt/shared/ckpt"]
     assert bad(only(lab, "shared", hosts="node[1-3]", program=shared)) == []
+    put(lab, "ckpt/latest_checkpointed_iteration.txt", "50", ["node1"])
+    lab.cluster.exec("node1", "chown -R lab /home/lab/ckpt", user=False)
+    found = [f for f in only(lab, "shared", code=4, **keys) if f["severity"] == "fail"]
+    assert [(f["folded"], f["evidence"]) for f in found] == [("node1", "step 50 on node1; nothing on the others")]
+    assert "nodes would resume from different steps" in found[0]["title"]
     for node in ("node1", "node2"):  # nothing is left
         assert not [p for p in lab.node_file(node).iterdir() if "mtlaunch-check" in p.name]
 

@@ -127,6 +127,18 @@ def test_w7_gpus(lab):
     assert "Driver/library version mismatch" in title and "18" in title
 
 
+def test_a_start_warns_of_gpus_in_use_109(lab):
+    """nvidia-smi is asked anyway when it decides how many processes start."""
+    text = "#!/bin/sh\ncase $* in -L) echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)' ;; *query-gpu*) echo '0, 25000, 143771, 0, 550.54, H200' ;; esac\n"
+    put(lab, "bin/nvidia-smi", text, ["node2"])
+    put(lab, "bin/nvidia-smi", text.replace("25000", "4"), ["node1"])
+    job(lab, setup=["PATH=$HOME/bin:$PATH"], program=["sleep", "600"], nproc_per_node="auto")
+    answer = lab.mt("start", "job.yaml", "r", "--no-supervise")
+    assert "warning: node2: GPU 0 is in use: 25000 of 143771 MiB\n" in answer.err
+    assert ("memory", "warn", "node2") in [(f["id"], f["severity"], f["folded"]) for f in lab.mt("show", "r", "--json").json["findings"]]
+    lab.mt("stop", "r")
+
+
 @pair("route")
 def test_route(lab):
     assert bad(only(lab, "route")) == []
@@ -177,7 +189,7 @@ def test_cores(lab):
     keys = {**TORCHRUN, "env": {"OMP_NUM_THREADS": "4000"}}
     (severity, hosts, title), = bad(only(lab, "cores", **keys))
     assert (severity, hosts) == ("warn", "node[1-2]")
-    assert title.startswith("1 processes with OMP_NUM_THREADS=4000 need more than the ")
+    assert title.startswith("1 process with OMP_NUM_THREADS=4000 needs more than the ")
     (_, _, title), = bad(only(lab, "cores", args={"num-workers": 5000}, **TORCHRUN))
     assert "5000 data loader workers" in title
 

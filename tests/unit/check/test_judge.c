@@ -179,6 +179,8 @@ static void set_subject(struct case_file *file, const char *key, const char *val
         strlist_add(&file->require.same, value);
     } else if (strcmp(key, "argv") == 0) {
         strlist_add(&file->argv, value);
+    } else if (strcmp(key, "starting") == 0) {
+        subject->starting = to_number(value) != 0;
     } else if (strcmp(key, "nproc") == 0) {
         subject->nproc = to_number(value);
     } else if (strcmp(key, "rank") == 0) {
