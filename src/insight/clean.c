@@ -117,6 +117,22 @@ static void strip_prefixes(struct clean_line *out)
     }
 }
 
+/*
+ * A progress bar has no line break of its own: what a rank writes while one stands comes behind it, prefix
+ * and all. The first line of a traceback loses the bar, so that it has the rank of the lines below it.
+ */
+static void strip_bar(struct clean_line *out)
+{
+    const char *title = strstr(out->text, "Traceback (most recent call last):");
+    for (const char *at = title; at && at >= out->text; at--) {
+        if (*at == '[' && at + bracket_prefix(at, out) == title) {
+            out->len -= (size_t)(title - out->text);
+            memmove(out->text, title, out->len + 1);
+            return;
+        }
+    }
+}
+
 /* "Rank 3]" somewhere in the text. */
 static void find_rank(struct clean_line *out)
 {
@@ -187,6 +203,9 @@ void clean_line(const char *bytes, size_t len, struct clean_line *out)
     out->prefixed = false;
     copy_plain(bytes, len, out);
     strip_prefixes(out);
+    if (!out->prefixed) {
+        strip_bar(out);
+    }
     if (out->rank < 0) {
         find_rank(out);
     }
