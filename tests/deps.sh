@@ -60,7 +60,7 @@ needs_test() {
     need procps have ps
     need busybox have busybox
     need docker.io have dockerd
-    need docker.io have docker
+    need docker-cli have docker
     need dash have dash
     need zsh have zsh
     need fish have fish
@@ -112,6 +112,8 @@ run $sudo apt-get update -qq || exit 1
 # The package of clang's run-time libraries carries clang's number.
 clang_rt=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9][0-9]*\)$/libclang-rt-\1-dev/p')
 missing=$(printf '%s\n' "$missing" | sed "s/libclang-rt-dev/${clang_rt:-clang}/")
+# Debian 12's docker.io holds the client too.
+apt-cache show docker-cli >/dev/null 2>&1 || missing=$(printf '%s\n' "$missing" | sed 's/docker-cli/docker.io/')
 venv=
 case " $missing " in
 *" python3-torch "*)
