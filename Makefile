@@ -33,12 +33,12 @@ LAYERS := base model input launcher check insight node reach transport run repor
 
 MT_CPPFLAGS := -D_GNU_SOURCE -DMTLAUNCH_VERSION='"$(VERSION)"' -Iinclude -Isrc $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 MT_CFLAGS   := -std=c11 $(WARNINGS) $(HARDEN) -MMD -MP
-MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
+MT_LIBS     := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard src/$(layer)/*.c src/$(layer)/*/*.c))
 MAINS    := src/cmd/main.c src/cmd/man_main.c
 LIB_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(MAINS),$(SOURCES))) $(BUILD)/node/script_text.o \
-               $(BUILD)/cmd/completion_text.o $(BUILD)/cmd/schema_text.o
+               $(BUILD)/cmd/completion_text.o $(BUILD)/cmd/schema_text.o $(BUILD)/report/page_text.o
 LIBRARY  := $(BUILD)/libmtlaunch.a
 
 UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
@@ -93,6 +93,15 @@ $(BUILD)/cmd/schema_text.c: $(SCHEMA) src/cmd/schema/embed.sh
 	sh src/cmd/schema/embed.sh $(SCHEMA) >$@.tmp && mv $@.tmp $@
 
 $(BUILD)/cmd/schema_text.o: $(BUILD)/cmd/schema_text.c
+	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+# The style sheet and the script of the report's page, embedded with their digests.
+PAGE := $(addprefix src/report/page/page.,css js)
+$(BUILD)/report/page_text.c: $(PAGE) src/report/page/embed.sh
+	@mkdir -p $(@D)
+	sh src/report/page/embed.sh $(PAGE) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/report/page_text.o: $(BUILD)/report/page_text.c
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/mtlaunch-man: $(BUILD)/cmd/man_main.o $(LIBRARY)

@@ -12,6 +12,7 @@ need() { # PACKAGE PROBE…: the package is missing when the probe fails
     "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 have() { command -v "$1" || [ -x "/usr/sbin/$1" ]; }
+browser() { have chromium || have chromium-browser || have google-chrome; }
 module() { pkg-config --exists "$@"; }
 header() { printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" | cc -E -xc -; }
 fuzzer() { printf 'int LLVMFuzzerTestOneInput(void){return 0;}' | clang -fsanitize=fuzzer,address -xc - -o /dev/null; }
@@ -72,6 +73,7 @@ needs_test() {
     need prometheus have promtool
     need groff have groff
     need man-db have man
+    need chromium browser
     need mandoc have mandoc
     need munge have munged
     need slurm-wlm have slurmctld

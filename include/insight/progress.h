@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "model/progress.h"
+#include "model/samples.h"
 
 struct progress_reader;
 
@@ -20,6 +21,14 @@ struct progress_reader *progress_reader_new(const char *pattern, unsigned long w
 
 /* What the arguments of the job say of a step, for a log that says nothing of it; 0: unknown. */
 void progress_reader_set_step(struct progress_reader *reader, unsigned global_batch, unsigned sequence);
+
+#define PROGRESS_SERIES_MAX 4096
+
+/*
+ * Also append what each iteration says to series (borrowed; of SAMPLES_TRAINING), without times. When there
+ * are more than PROGRESS_SERIES_MAX, neighbours are merged.
+ */
+void progress_reader_keep(struct progress_reader *reader, struct samples *series, unsigned attempt);
 
 /* Take bytes of a log, from any place on: a line whose beginning is missing gives nothing. */
 void progress_reader_feed(struct progress_reader *reader, const char *bytes, size_t len);

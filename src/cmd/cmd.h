@@ -120,6 +120,9 @@ struct cmd_options {
     bool relay;
     struct strlist skip;
 
+    /* report */
+    const char *output; /* a file, or - */
+
     /* list */
     const char *state; /* one of the states' names */
     const char *job;   /* also exec */

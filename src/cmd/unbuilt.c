@@ -7,10 +7,3 @@ const struct command command_ladder = {
     .summary = "run a job on 1, 2, 4 … nodes and compare the runs",
     .usage = ladder_usage,
 };
-
-static const char *const report_usage[] = {"report RUN", NULL};
-const struct command command_report = {
-    .name = "report",
-    .summary = "write a report of a run",
-    .usage = report_usage,
-};

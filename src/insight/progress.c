@@ -26,6 +26,8 @@ struct progress_reader {
     int64_t sequence;                       /* tokens of one sample, as the log says; -1 */
     unsigned known_samples, known_sequence; /* the same as the job's arguments say; 0 */
     struct clean_line line;
+    struct samples *series; /* NULL: not kept */
+    unsigned attempt;
 };
 
 struct progress_reader *progress_reader_new(const char *pattern, unsigned long world_size)
@@ -46,6 +48,26 @@ void progress_reader_set_step(struct progress_reader *reader, unsigned global_ba
 {
     reader->known_samples = global_batch;
     reader->known_sequence = sequence;
+}
+
+void progress_reader_keep(struct progress_reader *reader, struct samples *series, unsigned attempt)
+{
+    reader->series = series;
+    reader->attempt = attempt;
+}
+
+static double samples_of_step(const struct progress_reader *reader)
+{
+    return reader->samples > 0 ? reader->samples : (double)reader->known_samples;
+}
+
+/* -1: unknown. */
+static int64_t tokens_of_sample(const struct progress_reader *reader)
+{
+    if (reader->sequence <= 0 && reader->known_sequence == 0) {
+        return -1;
+    }
+    return reader->sequence > 0 ? reader->sequence : (int64_t)reader->known_sequence;
 }
 
 /* --- steps -------------------------------------------------------------------------------------- */
@@ -103,6 +125,16 @@ static void take_step(struct progress_reader *reader, const struct step *step)
     }
     reader->samples = step->samples >= 0 ? step->samples : reader->samples;
     reader->sequence = step->sequence >= 0 ? step->sequence : reader->sequence;
+    if (reader->series) {
+        struct sample point =
+            progress_point(step, samples_of_step(reader), tokens_of_sample(reader), reader->world_size);
+        if (step->iteration == reader->first) {
+            point.numbers[SAMPLE_STEP_TIME] = (double)NAN; /* it holds the start-up */
+        }
+        point.iteration = progress->iteration;
+        point.attempt = reader->attempt;
+        progress_series_add(reader->series, &point);
+    }
 }
 
 /* --- the program's own pattern ------------------------------------------------------------------ */
@@ -215,12 +247,9 @@ static double median_time(struct progress_reader *reader)
 /* What follows from the length of a step, its samples and their tokens. */
 static void derive_rates(const struct progress_reader *reader, struct training_progress *progress)
 {
-    double samples = reader->samples > 0 ? reader->samples : (double)reader->known_samples;
+    double samples = samples_of_step(reader);
     progress->global_batch = samples > 0 ? (int64_t)samples : -1;
-    progress->sequence = reader->sequence > 0 ? reader->sequence : -1;
-    if (progress->sequence < 0 && reader->known_sequence > 0) {
-        progress->sequence = reader->known_sequence;
-    }
+    progress->sequence = tokens_of_sample(reader);
     if (samples > 0 && progress->step_time_s > 0 && progress->samples_per_second < 0) {
         progress->samples_per_second = samples / progress->step_time_s;
     } else if (samples > 0 && progress->step_time_s < 0 && progress->samples_per_second > 0) {

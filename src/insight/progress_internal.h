@@ -39,6 +39,15 @@ struct progress_format {
     bool (*parse)(const char *text, struct step *step); /* false: it is none */
 };
 
+/* What a step says, with the rates that follow from samples of an iteration and tokens of a sample (-1:
+ * unknown). */
+struct sample progress_point(const struct step *step, double samples, int64_t sequence,
+                             unsigned long world_size);
+
+/* Append a point, or complete the last one when it is of the same iteration; an earlier iteration is left
+ * out. */
+void progress_series_add(struct samples *series, const struct sample *point);
+
 extern const struct progress_format progress_formats[];
 extern const size_t progress_formats_len;
 

@@ -8,6 +8,7 @@
 #include "model/hostlist.h"
 #include "report/json_internal.h"
 #include "report/table.h"
+#include "report/values_internal.h"
 
 #define TEXT_SHOWN 300 /* bytes of a quoted line */
 
@@ -109,12 +110,17 @@ static json_t *facts_json(const struct explanation *explanation)
     return object;
 }
 
+void report_diagnosis_put(json_t *object, const struct explanation *explanation)
+{
+    json_object_set_new(object, "cause", cause_json(explanation));
+    json_object_set_new(object, "consequences", consequences_json(explanation));
+    json_object_set_new(object, "facts", facts_json(explanation));
+}
+
 void report_diagnose_json(const struct explanation *explanation, struct str *out)
 {
     json_t *answer = js_answer();
-    json_object_set_new(answer, "cause", cause_json(explanation));
-    json_object_set_new(answer, "consequences", consequences_json(explanation));
-    json_object_set_new(answer, "facts", facts_json(explanation));
+    report_diagnosis_put(answer, explanation);
     js_add_line(out, answer);
 }
 

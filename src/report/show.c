@@ -9,6 +9,7 @@
 #include "report/json_internal.h"
 #include "report/status_internal.h"
 #include "report/table.h"
+#include "report/values_internal.h"
 
 #define INDENT 2
 
@@ -89,14 +90,19 @@ static json_t *plan_value(const struct run *run)
     return plan;
 }
 
+void report_recorded_put(json_t *object, const struct run *run)
+{
+    json_object_set_new(object, "spec", spec_value(run));
+    json_object_set_new(object, "plan", plan_value(run));
+    json_object_set_new(object, "findings", findings_value(run));
+}
+
 void report_show_json(const struct report_show *show, struct str *out)
 {
     json_t *answer = js_answer();
     json_object_set_new(answer, "run", js_text(show->run->name));
     json_object_set_new(answer, "job", js_text(show->run->job));
-    json_object_set_new(answer, "spec", spec_value(show->run));
-    json_object_set_new(answer, "plan", plan_value(show->run));
-    json_object_set_new(answer, "findings", findings_value(show->run));
+    report_recorded_put(answer, show->run);
     json_object_set_new(answer, "events", report_events_json(show->events));
     js_add_line(out, answer);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "report/json_internal.h"
 #include "report/status_internal.h"
+#include "report/values_internal.h"
 
 static json_t *supervisor_object(const struct report_run *view)
 {
@@ -203,6 +204,13 @@ void report_run_json(const struct report_run *view, const struct error *failure,
 }
 
 /* --- several runs ------------------------------------------------------------------------------- */
+
+json_t *report_run_value(const struct report_run *view)
+{
+    json_t *object = json_object();
+    fill_run(object, view, NULL, NULL);
+    return object;
+}
 
 struct report_many {
     json_t *runs;

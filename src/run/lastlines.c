@@ -12,8 +12,7 @@
 #include "round_internal.h"
 
 #define FETCH_TIMEOUT_MS 10000
-#define TEXT_MAX         4000 /* bytes kept of a node's lines */
-#define QUOTE_MAX        600  /* bytes that go into a reason */
+#define QUOTE_MAX        600 /* bytes that go into a reason */
 #define LINES_QUOTED     5
 
 struct fetch {
@@ -40,7 +39,7 @@ char *run_safe_lines(const char *plain)
 {
     struct str text = STR_INIT;
     size_t len = plain ? strlen(plain) : 0;
-    size_t skip = len > TEXT_MAX ? len - TEXT_MAX : 0;
+    size_t skip = len > LAST_LINES_BYTES ? len - LAST_LINES_BYTES : 0;
     if (len > 0) {
         text_add_safe(&text, plain + skip, len - skip);
     }

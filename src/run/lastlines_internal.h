@@ -7,6 +7,8 @@
 #include "model/run.h"
 #include "node_set_internal.h"
 
+#define LAST_LINES_BYTES 8000 /* kept of a node's lines */
+
 /*
  * Ask the wanted nodes of run, which set was opened for (one flag a node), for the last lines of their logs
  * of this attempt. texts: one a node, made safe to show, without a line end behind the last one; NULL where

@@ -12,6 +12,8 @@
 #include "model/kind.h"
 #include "samples_internal.h"
 
+#define SETTLE_MS 15000 /* for the other nodes, when the first one has said what its GPUs do */
+
 static const size_t bounds[SAMPLES_KINDS] = {
     [SAMPLES_TRAINING] = SAMPLES_TRAINING_MAX,
     [SAMPLES_GPUS] = SAMPLES_GPUS_MAX,
@@ -167,11 +169,15 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
                            const struct run *run, const struct watchers *watchers)
 {
     AUTO_FREE struct gpu_sample *nodes = NULL;
-    if (!is_due(&writer->files[SAMPLES_GPUS])) {
+    struct samples_file *file = &writer->files[SAMPLES_GPUS];
+    if (!is_due(file)) {
         return;
     }
     nodes = xcalloc(run->nodes_len, sizeof(*nodes));
-    if (watchers_gpus(watchers, nodes)) {
+    size_t known = watchers_gpus(watchers, nodes);
+    if (known > 0 && known < run->nodes_len && file->next_ms == 0) {
+        file->next_ms = clock_mono_ms() + SETTLE_MS;
+    } else if (known > 0) {
         const struct sample sample = {.time_ms = clock_real_ms(),
                                       .attempt = run->attempt,
                                       .iteration = -1,

@@ -294,17 +294,17 @@ void watchers_apply(struct watchers *watchers, struct run *run)
     }
 }
 
-bool watchers_gpus(const struct watchers *watchers, struct gpu_sample *out)
+size_t watchers_gpus(const struct watchers *watchers, struct gpu_sample *out)
 {
     int64_t now = now_ms(watchers);
-    bool any = false;
+    size_t known = 0;
     for (size_t i = 0; i < watchers->len; i++) {
         const struct watcher *watcher = &watchers->items[i];
         bool fresh = watcher->gpus_ms != 0 && now - watcher->gpus_ms < GPUS_OLD_MS;
         out[i] = fresh ? watcher->gpus : GPU_SAMPLE_NONE;
-        any = any || fresh;
+        known += fresh;
     }
-    return any;
+    return known;
 }
 
 const int64_t *watchers_silent_since(const struct watchers *watchers)

@@ -36,9 +36,9 @@ bool watchers_have_news(const struct watchers *watchers);
 /* Put what has come into run, of which the node set's nodes are. */
 void watchers_apply(struct watchers *watchers, struct run *run);
 
-/* The GPUs of each node as it last said, unless that is long ago: one a node. False: nothing is known of any.
- */
-bool watchers_gpus(const struct watchers *watchers, struct gpu_sample *out);
+/* The GPUs of each node as it last said, unless that is long ago: one a node. Returns of how many nodes
+ * something is known. */
+size_t watchers_gpus(const struct watchers *watchers, struct gpu_sample *out);
 
 /* One a node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know. */
 const int64_t *watchers_silent_since(const struct watchers *watchers);

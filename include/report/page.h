@@ -1,0 +1,36 @@
+/*
+ * The report of runs: one self-contained HTML page, and the same values as JSON. What the page shows is what
+ * the JSON object holds: it is made from that.
+ */
+#ifndef MTLAUNCH_REPORT_PAGE_H
+#define MTLAUNCH_REPORT_PAGE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "insight/comparison.h"
+#include "report/status.h"
+#include "run/history.h"
+
+#define REPORT_PAGE_RUNS 8 /* runs that are shown in full */
+
+struct report_page; /* opaque */
+
+struct report_page *report_page_new(void);
+void report_page_free(struct report_page *page); /* NULL: nothing */
+
+/* Add a run: view is its picture, history what was gathered. */
+void report_page_add(struct report_page *page, const struct report_run *view,
+                     const struct run_history *history);
+
+/* Add what the runs come to beside each other. */
+void report_page_compare(struct report_page *page, const struct comparison *comparison);
+
+/* Append the page; now_ms: when it is written. */
+void report_page_html(const struct report_page *page, int64_t now_ms, struct str *out);
+
+/* Append {schema, file, runs: […], compare: the object of `compare` or null}; file NULL: null. */
+void report_page_json(const struct report_page *page, const char *file, struct str *out);
+
+#endif

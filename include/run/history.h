@@ -1,0 +1,41 @@
+/* All that is known of a run, gathered for a report: its record, its nodes, its logs, its samples. */
+#ifndef MTLAUNCH_RUN_HISTORY_H
+#define MTLAUNCH_RUN_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/samples.h"
+#include "run/diagnose.h"
+#include "run/store.h"
+#include "run/usecase.h"
+
+#define HISTORY_LOGS_MAX 8 /* nodes whose logs' ends are kept */
+
+/* The end of a node's log: safe to show, secrets masked. */
+struct run_log_end {
+    size_t node; /* its place in the run */
+    char *text;  /* whole lines */
+};
+
+struct run_history {
+    struct run run;
+    struct run_events events;
+    struct explanation explanation;
+    struct samples training; /* by the supervisor's samples and the logs of the current attempt */
+    struct samples gpus;
+    struct run_log_end
+        logs[HISTORY_LOGS_MAX]; /* of the cause and its consequences, the first node, the last ones */
+    size_t logs_len;
+    struct strlist notes; /* what could not be had, and why */
+};
+
+/*
+ * Gather it. A run that lives is asked how it is. What a node does not answer is missing and noted, however
+ * many they are. Errors: no_such_run, record_newer, record_damaged, interrupted. Release out in any case.
+ */
+int run_history_gather(struct run_context *context, const char *name, struct run_history *out,
+                       struct error *err);
+void run_history_release(struct run_history *history);
+
+#endif
