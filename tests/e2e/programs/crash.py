@@ -1,4 +1,4 @@
-"""A gloo job of all-reduces in which one rank fails on purpose: crash.py KIND RANK."""
+"""A gloo job of all-reduces in which one rank, or all ranks of one node, fail on purpose: crash.py KIND RANK."""
 import datetime
 import os
 import signal
@@ -7,8 +7,8 @@ import time
 
 kind, culprit = sys.argv[1], int(sys.argv[2])
 rank = int(os.environ["RANK"])
-if kind == "module" and rank == culprit:
-    import flash_attn_missing  # noqa: F401  pylint: disable=import-error,unused-import
+if kind == "module":
+    import crash_extra  # noqa: F401  pylint: disable=import-error,unused-import
 
 import torch  # noqa: E402  pylint: disable=wrong-import-position
 import torch.distributed as dist  # noqa: E402  pylint: disable=wrong-import-position
@@ -27,8 +27,6 @@ def fail(loss):
         # in pieces: real messages come from C++, and do not stand in the source that a traceback quotes
         raise RuntimeError("CUDA out of " + "memory. Tried to allocate 8.00 GiB (GPU 0; 139.80 GiB total capacity; "
                            "130.00 GiB already allocated; 7.96 GiB free; 131.00 GiB reserved in total by PyTorch)")
-    if kind == "file":
-        open("/data/shard_7.bin", "rb")  # pylint: disable=consider-using-with
     if kind == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "agent":
@@ -43,6 +41,8 @@ def fail(loss):
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
 values = torch.ones(4)
 for step in range(1000):
+    if step == 20 and kind == "file":
+        open("shard_7.bin", "rb").close()  # pylint: disable=consider-using-with
     if step == 20 and rank == culprit:
         fail(float(values.sum()))
     dist.all_reduce(values)
