@@ -45,7 +45,7 @@ struct cause {
     long global_rank; /* -1: unknown */
     struct strlist remedies;
     const char *file;   /* of the evidence, borrowed from the node; NULL: none */
-    unsigned long line; /* 0: none */
+    unsigned long line; /* 0: the file has one text, or there is none */
     char *text;         /* NULL: none */
 };
 

@@ -27,6 +27,7 @@ struct event {
     bool exception;     /* the message of an exception */
     bool command;       /* how the job\'s command itself ended: of no rank */
     char *text;         /* the line, without prefixes and colours */
+    char *file;         /* where it stands, when not in the log; NULL: there */
     char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
     char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */
 };
@@ -39,6 +40,17 @@ struct child_end {
     double time;           /* negative: unknown */
     bool first;            /* the block's "root cause": the first that ended on this node */
     char *text;            /* the line; owned */
+};
+
+/* A deadly signal as Python's faulthandler or a shell reports it. Owned strings. */
+struct fault {
+    const char *signal; /* name without SIG, static */
+    unsigned long line;
+    long rank, local_rank; /* -1: unknown */
+    bool prefixed;         /* a rank stood before the line */
+    bool current;          /* the stack that follows is that of the thread that got the signal */
+    char *text;            /* the line */
+    char *place;           /* "train.py:42", innermost frame of the program's own files; NULL: unknown */
 };
 
 /* What a rank's watchdog says of a process group. */
@@ -54,6 +66,8 @@ struct evidence {
     size_t events_len, events_cap;
     struct child_end *children;
     size_t children_len, children_cap;
+    struct fault *faults;
+    size_t faults_len, faults_cap;
     struct enqueued *enqueued;
     size_t enqueued_len, enqueued_cap;
     long *ranks; /* global ranks that printed something that was read, in order of appearance */
@@ -93,6 +107,13 @@ void evidence_reader_feed(struct evidence_reader *reader, const char *bytes, siz
 /* Take one line of the log by its number: lines between may be left out. Not to be mixed with feed. */
 void evidence_reader_line(struct evidence_reader *reader, unsigned long number, const char *bytes,
                           size_t len);
+
+/*
+ * Take the error file of a worker (JSON, as torch.distributed.elastic's @record writes it), after the log.
+ * path is what evidence shows, when the exception's time as "2026-11-29_15:25:00", or another text: unknown.
+ */
+void evidence_reader_error_file(struct evidence_reader *reader, const char *path, long local_rank,
+                                const char *when, const char *text);
 
 /* The log has ended; the reader is freed. */
 void evidence_reader_end(struct evidence_reader *reader);

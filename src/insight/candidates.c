@@ -14,6 +14,9 @@ bool candidate_is(const struct event *event, const char *id)
 /* A rank ends by one exception: one that was followed by another much later was handled. */
 static bool was_survived(const struct evidence *evidence, const struct event *event)
 {
+    if (event->file) {
+        return false;
+    }
     for (size_t i = 0; i < evidence->events_len; i++) {
         const struct event *other = &evidence->events[i];
         if (other->exception && other->rank == event->rank && other->local_rank == event->local_rank &&

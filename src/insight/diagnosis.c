@@ -133,7 +133,7 @@ static void make_cause(const struct ranking *ranking, const struct candidate *be
     }
     cause->summary = make_summary(event, same, same_len);
     add_remedies(event, same, same_len, &cause->remedies);
-    cause->file = ranking->nodes[best->node].file;
+    cause->file = event->file ? event->file : ranking->nodes[best->node].file;
     cause->line = event->line;
     cause->text = xstrdup(event->text);
 }
@@ -165,7 +165,7 @@ static void add_consequence(struct diagnosis *diagnosis, const struct ranking *r
     struct consequence *fresh = &diagnosis->consequences[diagnosis->consequences_len++];
     *fresh = (struct consequence){
         .signature = one->event->signature,
-        .file = ranking->nodes[one->node].file,
+        .file = one->event->file ? one->event->file : ranking->nodes[one->node].file,
         .line = one->event->line,
         .text = xstrdup(one->event->text),
         .summary = make_summary(one->event, &one->event, 1),
@@ -247,6 +247,10 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     struct ranking ranking = {.nodes = nodes, .nodes_len = nodes_len};
     ranking.nproc = nproc > 0 ? (long)nproc : ranking_guess_nproc(&ranking);
     ranking.made = xcalloc(nodes_len, sizeof(*ranking.made));
+    ranking.matched = xcalloc(nodes_len, sizeof(*ranking.matched));
+    for (size_t i = 0; i < nodes_len; i++) {
+        ranking.matched[i] = xcalloc(nodes[i].evidence ? nodes[i].evidence->faults_len + 1 : 1, sizeof(bool));
+    }
     ranking_add_ends(&ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         ranking_add_candidates(&ranking, i, nodes[i].evidence);
@@ -264,8 +268,10 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     add_consequences(diagnosis, &ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         evidence_release(&ranking.made[i]);
+        free(ranking.matched[i]);
     }
     free(ranking.made);
+    free(ranking.matched);
     free(ranking.candidates);
 }
 

@@ -21,6 +21,7 @@ struct ranking {
     size_t nodes_len;
     long nproc;            /* 0: unknown */
     struct evidence *made; /* one a node: events of how processes ended */
+    bool **matched;        /* one a node: which of its faults belong to an event in made */
     struct candidate *candidates;
     size_t len, cap;
 };

@@ -49,6 +49,51 @@ static struct event *add_signal(struct ranking *ranking, size_t node, const char
     return event;
 }
 
+/* Does the report of a fault belong to the process? One without a rank may be of any. */
+static bool is_of(const struct fault *fault, const char *signal, long rank, long local_rank)
+{
+    bool named = fault->rank >= 0 || fault->local_rank >= 0;
+    bool same = (fault->rank >= 0 && fault->rank == rank) ||
+                (fault->local_rank >= 0 && fault->local_rank == local_rank);
+    return strcmp(fault->signal, signal) == 0 && (same || !named || (rank < 0 && local_rank < 0));
+}
+
+/* The event gets what the fault's report tells. */
+static void take_fault(struct event *event, const struct fault *fault)
+{
+    free(event->text);
+    event->text = xstrdup(fault->text);
+    event->line = fault->line;
+    event->place = fault->place ? xstrdup(fault->place) : NULL;
+    event->rank = event->rank >= 0 ? event->rank : fault->rank;
+    event->local_rank = event->local_rank >= 0 ? event->local_rank : fault->local_rank;
+}
+
+/* Each report is of one process. */
+static void match_fault(struct ranking *ranking, size_t node, struct event *event)
+{
+    const struct evidence *evidence = ranking->nodes[node].evidence;
+    for (size_t i = 0; evidence && i < evidence->faults_len; i++) {
+        if (!ranking->matched[node][i] &&
+            is_of(&evidence->faults[i], event->groups[1], event->rank, event->local_rank)) {
+            ranking->matched[node][i] = true;
+            take_fault(event, &evidence->faults[i]);
+            return;
+        }
+    }
+}
+
+/* Reports of faults of processes whose end nobody else told. */
+static void add_faults(struct ranking *ranking, size_t node)
+{
+    const struct evidence *evidence = ranking->nodes[node].evidence;
+    for (size_t i = 0; evidence && i < evidence->faults_len && !ranking->nodes[node].stopped; i++) {
+        if (!ranking->matched[node][i]) {
+            take_fault(add_signal(ranking, node, evidence->faults[i].signal), &evidence->faults[i]);
+        }
+    }
+}
+
 static struct event *add_status(struct ranking *ranking, size_t node, int status)
 {
     struct event *event = add(ranking, node, signature_find("EXIT_STATUS"));
@@ -71,6 +116,9 @@ static void add_child(struct ranking *ranking, size_t node, const struct child_e
     event->line = child->line;
     event->text = xstrdup(child->text);
     event->time = child->time;
+    if (name) {
+        match_fault(ranking, node, event);
+    }
 }
 
 /* The job's command itself: torchrun ends with 1 for whatever its workers did, so a worker's end says more.
@@ -86,6 +134,7 @@ static void add_command(struct ranking *ranking, size_t node)
         return;
     } else if (end->signal && strcmp(end->signal, "TERM") != 0) {
         event = add_signal(ranking, node, end->signal);
+        match_fault(ranking, node, event);
     } else if (!told && !end->signal) {
         event = add_status(ranking, node, end->exit_status);
     }
@@ -102,6 +151,7 @@ void ranking_add_ends(struct ranking *ranking)
             add_child(ranking, i, &evidence->children[j]);
         }
         add_command(ranking, i);
+        add_faults(ranking, i);
     }
 }
 

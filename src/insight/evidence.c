@@ -15,6 +15,7 @@ void evidence_init(struct evidence *evidence)
 static void event_release(struct event *event)
 {
     free(event->text);
+    free(event->file);
     free(event->place);
     for (size_t i = 0; i < SIGNATURE_GROUPS; i++) {
         free(event->groups[i]);
@@ -31,6 +32,11 @@ void evidence_release(struct evidence *evidence)
         free(evidence->children[i].text);
     }
     free(evidence->children);
+    for (size_t i = 0; i < evidence->faults_len; i++) {
+        free(evidence->faults[i].text);
+        free(evidence->faults[i].place);
+    }
+    free(evidence->faults);
     free(evidence->init_open);
     free(evidence->enqueued);
     free(evidence->ranks);

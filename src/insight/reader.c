@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "reader_internal.h"
 
 #define HITS_MAX   32 /* rows and formats whose literals stand in one line */
@@ -39,6 +40,7 @@ static struct event *event_slot(struct evidence *evidence, const struct signatur
         return NULL;
     }
     free(last->text);
+    free(last->file);
     free(last->place);
     for (size_t i = 0; i < SIGNATURE_GROUPS; i++) {
         free(last->groups[i]);
@@ -47,10 +49,33 @@ static struct event *event_slot(struct evidence *evidence, const struct signatur
     return last;
 }
 
+/* An error file says again what stands in the log, and whose it is. */
+static bool is_said_before(const struct evidence_reader *reader, const struct signature *signature)
+{
+    const struct clean_line *line = &reader->line;
+    for (size_t i = 0; reader->in_error_file && i < reader->evidence->events_len; i++) {
+        struct event *event = &reader->evidence->events[i];
+        bool nobodys = event->rank < 0 && event->local_rank < 0;
+        bool same = event->signature == signature && strcmp(event->text, line->text) == 0;
+        bool whose = nobodys || (event->rank >= 0 && event->rank == line->rank) ||
+                     (event->local_rank >= 0 && event->local_rank == line->local_rank);
+        if (same && whose) {
+            event->rank = event->rank >= 0 ? event->rank : line->rank;
+            event->local_rank = event->local_rank >= 0 ? event->local_rank : line->local_rank;
+            event->time = event->time >= 0 ? event->time : line->time;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_event(struct evidence_reader *reader, const struct signature *signature, unsigned long number,
                       const regmatch_t *groups, enum traceback_line kind, const struct traceback *traceback)
 {
     const struct clean_line *line = &reader->line;
+    if (is_said_before(reader, signature)) {
+        return;
+    }
     struct event *event = event_slot(reader->evidence, signature, line->rank, line->local_rank);
     if (!event) {
         return;
@@ -138,12 +163,39 @@ static bool read_rows(struct evidence_reader *reader, unsigned long number, enum
     return known;
 }
 
+/*
+ * "  traceback : Traceback (most recent call last):": the block quotes the error file of its child, each line
+ * two blanks to the right. It is the child's own traceback, and often the only one in the log.
+ */
+static void follow_error_file(struct evidence_reader *reader)
+{
+    static const char begins[] = "  traceback : ";
+    struct clean_line *line = &reader->line;
+    size_t indent = 2;
+    if (text_starts(line->text, begins) && strstr(line->text, "Traceback (most recent call last):")) {
+        reader->in_error_file = true;
+        indent = strlen(begins);
+    }
+    reader->in_error_file = reader->in_error_file && text_starts(line->text, "  ") &&
+                            !text_starts(line->text, "  time      : "); /* of the next child */
+    if (!reader->in_error_file) {
+        return;
+    }
+    line->len -= indent;
+    memmove(line->text, line->text + indent, line->len + 1);
+    line->rank = reader->child.rank;
+    line->local_rank = reader->child.local_rank;
+    line->time = reader->child.time;
+    line->prefixed = true;
+}
+
 /* A stretch of a line up to a line end or a carriage return. */
 static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
                          const uint16_t *hits, size_t hits_len)
 {
     const struct traceback *traceback = NULL;
     clean_line(bytes, len, &reader->line);
+    follow_error_file(reader);
     enum traceback_line kind = traceback_feed(reader, number, &reader->line, &traceback);
     if (traceback && traceback->ignored && (kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE)) {
         return;

@@ -52,11 +52,27 @@ struct evidence_reader {
     struct traceback tracebacks[TRACEBACK_KEYS];
     size_t tracebacks_len;
     size_t tracebacks_open;
-    struct child_end child; /* of the failure block that is being read */
+    struct child_end child; /* of the failure block that is being read, or was read last */
     bool in_child;
-    unsigned *uses; /* of each row, then of each format */
+    bool in_error_file; /* the block shows what the child's error file holds, its traceback */
+    unsigned *uses;     /* of each row, then of each format */
     struct clean_line line;
 };
+
+/* `  File "/a/train.py", line 17, in main`; name without folders. Borrowed from the text. */
+struct traceback_frame {
+    const char *name;
+    size_t name_len;
+    unsigned long line;
+    const char *rest; /* behind the number */
+    bool own;         /* a file of the program */
+    bool distributed; /* torch.distributed's */
+};
+bool traceback_read_frame(const char *text, struct traceback_frame *frame); /* false: it is none */
+
+/* fault.c: line formats */
+typedef void take_line(struct evidence_reader *reader, unsigned long number, const struct clean_line *line);
+take_line fault_take_fatal, fault_take_shell, fault_take_thread, fault_take_frame;
 
 /* Is it a file of the program, not one of Python or of a package? */
 bool traceback_is_own_file(const char *path, size_t len);

@@ -42,8 +42,7 @@ bool traceback_is_own_file(const char *path, size_t len)
     return true;
 }
 
-/* `  File "/a/train.py", line 17, in main`. True when the text is a frame. */
-static bool take_frame(struct traceback *traceback, const char *text)
+bool traceback_read_frame(const char *text, struct traceback_frame *frame)
 {
     const char *at = text + strspn(text, " |+");
     if (!text_starts(at, "File \"")) {
@@ -54,16 +53,31 @@ static bool take_frame(struct traceback *traceback, const char *text)
     if (!end) {
         return false;
     }
+    char *rest = NULL;
     size_t len = (size_t)(end - path);
-    unsigned long number = strtoul(end + strlen("\", line "), NULL, 10);
     const char *slash = memrchr(path, '/', len);
-    const char *name = slash ? slash + 1 : path;
-    bool own = traceback_is_own_file(path, len);
-    if (own || !traceback->own) {
-        snprintf(traceback->place, sizeof traceback->place, "%.*s:%lu", (int)(end - name), name, number);
-        traceback->own = own;
+    frame->line = strtoul(end + strlen("\", line "), &rest, 10);
+    frame->rest = rest;
+    frame->name = slash ? slash + 1 : path;
+    frame->name_len = (size_t)(end - frame->name);
+    frame->own = traceback_is_own_file(path, len);
+    frame->distributed = memmem(path, len, "torch/distributed/", strlen("torch/distributed/"));
+    return true;
+}
+
+/* True when the text is a frame. */
+static bool take_frame(struct traceback *traceback, const char *text)
+{
+    struct traceback_frame frame;
+    if (!traceback_read_frame(text, &frame)) {
+        return false;
     }
-    traceback->distributed = memmem(path, len, "torch/distributed/", strlen("torch/distributed/"));
+    if (frame.own || !traceback->own) {
+        snprintf(traceback->place, sizeof traceback->place, "%.*s:%lu", (int)frame.name_len, frame.name,
+                 frame.line);
+        traceback->own = frame.own;
+    }
+    traceback->distributed = frame.distributed;
     return true;
 }
 
@@ -86,15 +100,13 @@ static bool is_exception(const char *text)
            (text[len] == '\0' || (text[len] == ':' && (text[len + 1] == ' ' || text[len + 1] == '\0')));
 }
 
-static void begin(struct evidence_reader *reader, struct traceback *traceback, const char *text)
+static void begin(struct evidence_reader *reader, struct traceback *traceback)
 {
-    bool footer =
-        text_starts(text + strspn(text, " "), "traceback :"); /* torchrun's block: facts, not text */
     reader->tracebacks_open += traceback->open == 0;
     traceback->open++;
     traceback->idle = 0;
     traceback->message_to = 0;
-    traceback->ignored = traceback->announced || footer;
+    traceback->ignored = traceback->announced;
     traceback->own = traceback->distributed = traceback->announced = false;
     traceback->place[0] = '\0';
 }
@@ -139,7 +151,7 @@ enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long
         return TRACEBACK_NOTHING;
     }
     if (strstr(line->text, "Traceback (most recent call last):")) {
-        begin(reader, traceback, line->text);
+        begin(reader, traceback);
         return TRACEBACK_PART;
     }
     traceback->announced = text_starts(line->text, "Exception ignored in");

@@ -134,13 +134,16 @@ static void add_line(struct str *out, const char *text)
 
 static void add_evidence(struct str *out, const char *file, unsigned long line, const char *text)
 {
-    if (!file || line == 0) {
+    if (!file || !text) {
         return;
     }
     str_add(out, "    ");
     add_line(out, file);
-    str_addf(out, ":%lu: ", line);
-    add_line(out, text ? text : "");
+    if (line > 0) {
+        str_addf(out, ":%lu", line);
+    }
+    str_add(out, ": ");
+    add_line(out, text);
     str_add_char(out, '\n');
 }
 

@@ -36,11 +36,28 @@ static bool search_build(void *ctx, size_t node, const char *nonce, struct node_
     return true;
 }
 
-/* "NUMBER TEXT"; number 0: the log has so many lines. */
+/* "LOCAL-RANK TIME PATH JSON" */
+static void take_error_file(struct evidence_reader *reader, const char *record, size_t len)
+{
+    AUTO_FREE char *copy = xstrndup(record, len);
+    char *rest = NULL;
+    const char *local_rank = strtok_r(copy, " ", &rest);
+    const char *when = strtok_r(NULL, " ", &rest);
+    const char *path = strtok_r(NULL, " ", &rest);
+    if (path) {
+        evidence_reader_error_file(reader, path, strtol(local_rank, NULL, 10), when, rest);
+    }
+}
+
+/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file. */
 static void take_record(struct evidence_reader *reader, struct evidence *evidence, const char *line,
                         size_t len)
 {
     char *text = NULL;
+    if (len > 2 && line[0] == 'e' && line[1] == ' ') {
+        take_error_file(reader, line + 2, len - 2);
+        return;
+    }
     unsigned long number = strtoul(line, &text, 10);
     if (text == line || (size_t)(text - line) >= len || *text != ' ') {
         return;

@@ -111,7 +111,7 @@ def test_the_reason_names_the_culprit(lab, crash, request):
     assert status["state"] == "failed"
     assert re.match(rf"node{node + 1} \(node {node}{rank}\): {KINDS[kind]}", status["reason"]), status["reason"]
     assert "\n" not in status["reason"] and f"mtlaunch: run 'r' failed: {status['reason']}\n" in done.err
-    assert re.search(r"^mtlaunch: node\d (exited with \d+|was killed by SIG[A-Z]+), looking for the cause", done.err, re.M), done.err
+    assert re.search(r"^mtlaunch: warning: node\d (exited with \d+|was killed by SIG[A-Z]+), looking for the cause", done.err, re.M), done.err
     (failed,) = [seconds(e["time"]) for e in status["events"] if e["event"] == "failed"]
     ended = max(seconds(n["ended"]) for n in status["nodes"])
     assert failed - ended <= REASON_S + 1, (failed - ended, status)
@@ -120,3 +120,21 @@ def test_the_reason_names_the_culprit(lab, crash, request):
     assert found["cause"]["confidence"] == ("medium" if kind == "never" else "high")
     assert f"cause: node{node + 1} " in lab.mt("diagnose", "r", timeout=60).out.splitlines()[0]
     lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("where", ["files", "log"])
+def test_an_exception_deep_in_the_program(lab, newer_torch, where):
+    """Forty frames; in the log, or in the workers' own files, so that only torch's error file tells it."""
+    lab.program("recorded.py")
+    more = {"launcher_args": ["--log_dir=out", "--redirects=3"]} if where == "files" else {}
+    lab.job("c.yaml", hosts="node[1-2]", launcher="torchrun", program="recorded.py", python=newer_torch, start_timeout="5m", **more)
+    lab.mt("start", "c.yaml", "r", "--wait", "--timeout", "180", code=1, timeout=240)
+    assert lab.status("r")["reason"] == "node2 (node 1, rank 1): LookupError: sample 4711 is damaged (recorded.py:15)"
+    evidence = lab.mt("diagnose", "r", "--json", timeout=60).json["cause"]["evidence"]
+    assert evidence["text"] == "LookupError: sample 4711 is damaged" and "sample 4711" not in lab.log("r", 0).decode()
+    assert evidence["file"].endswith("/r_node1.log") and evidence["line"] > 40
+    (error_file,) = lab.node_file("node2", "out").glob("r-*/attempt_0/0/error.json") if where == "files" else [None]
+    if error_file:  # as after a torchrun that was ended before it could say anything
+        lab.node_file("node2", ".mtlaunch", "logs", "r_node1.log").write_text(f"  error_file: /home/lab/out/{error_file.parents[2].name}/attempt_0/0/error.json\n")
+        found = lab.mt("diagnose", "r", timeout=60).out
+        assert "rank 1): LookupError: sample 4711 is damaged (recorded.py:15)" in found and "/attempt_0/0/error.json: LookupError" in found

@@ -1,4 +1,5 @@
 """The verb grep: the lines of a log that hold a literal, numbered, with those that follow, and bounded."""
+import os
 import time
 
 
@@ -37,6 +38,38 @@ def test_of_a_line_of_progress_bars_the_last_stretches_count(node):
     _, records, _ = grep(node, bars + b"\rTraceback (most recent call last):\n  File\n", "Traceback")
     assert records[-2:] == [(1, b"Traceback (most recent call last):"), (2, b"  File")]
     assert len(records) <= 5
+
+
+def test_error_files_of_workers_are_told(node, tmp_path):
+    """Those of this run below the folder for temporary files, and those that the log names; nothing that is no such file."""
+    def error_file(folder, text, local_rank=0):
+        path = folder / "attempt_0" / str(local_rank)
+        path.mkdir(parents=True)
+        (path / "error.json").write_bytes(text)
+        return path / "error.json"
+
+    own = error_file(tmp_path / "torchelastic_a" / f"{node.run_id}.1_x", b'{"message": {"extraInfo":\n {"timestamp": "1795965913"}}}', 3)
+    error_file(tmp_path / "torchelastic_a" / f"{node.run_id}.2_x", b"another attempt")
+    error_file(tmp_path / "torchelastic_a" / "other.1_x", b"another run")
+    named = error_file(tmp_path / "logs", b"x" * 20000, 1)
+    (tmp_path / "secret.json").write_text("no error file")
+    link = tmp_path / "link" / "4" / "error.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "secret.json")
+    fifo = tmp_path / "fifo" / "5" / "error.json"
+    fifo.parent.mkdir(parents=True)
+    os.mkfifo(fifo)
+    node.start("/bin/true")
+    node.wait_ended()
+    log = "".join(f"  error_file: {p}\n" for p in (named, named, own, link, fifo, tmp_path / "secret.json", "<N/A>", "/gone/1/error.json"))
+    with open(node.file("log"), "w", encoding="utf-8") as f:
+        f.write(log)
+    out, _, _ = node.raw("grep", literal=["zzz"], env={"TMPDIR": str(tmp_path), "TZ": "UTC"})
+    _, body = node.parse("grep", out)
+    records = body.decode().splitlines()
+    assert [r.split(" ", 4)[:4] for r in records[:-1]] == [
+        ["e", "1", "-", str(named)], ["e", "3", "2026-11-29_15:25:13", str(own)]]
+    assert records[0].endswith(" " + "x" * 16000) and records[1].endswith(' {"message": {"extraInfo":  {"timestamp": "1795965913"}}}')
 
 
 def test_a_flood_is_bounded_and_fast(node):

@@ -33,6 +33,23 @@ mt_bound_records() {
         }'
 }
 
+# What workers wrote about the exception that ended them (torch's @record), where it can be found: by the name of the
+# rendezvous below the folder for temporary files, or as torchrun's last lines name it. Records
+# "e LOCAL-RANK TIME PATH JSON", the time by the clock and the zone of this node, as torchrun shows it.
+mt_print_error_files() {
+    {
+        printf '%s\n' "${TMPDIR:-/tmp}"/torchelastic_*/"$mt_run_id.$mt_attempt"_*/attempt_*/*/error.json
+        tail -c 300000 "$mt_file" | grep -aF 'error_file: /' | sed 's/^.*error_file: //'
+    } | grep -x '/[A-Za-z0-9._/+-]*/[0-9]\{1,6\}/error[.]json' | sort -u | tail -n 32 | while read -r mt_path; do
+        [ -f "$mt_path" ] && [ -r "$mt_path" ] && [ ! -h "$mt_path" ] || continue
+        mt_text=$(head -c 16000 "$mt_path" | tr '\n\r\0' '   ')
+        mt_time=$(printf '%s\n' "$mt_text" | sed -n 's/^.*"timestamp": *"\{0,1\}\([0-9]\{1,11\}\)[",}].*$/\1/p')
+        [ -z "$mt_time" ] || mt_time=$(date -d "@$mt_time" +%Y-%m-%d_%H:%M:%S 2>/dev/null)
+        mt_local=${mt_path%/error.json}
+        printf 'e %s %s %s %s\n' "${mt_local##*/}" "${mt_time:--}" "$mt_path" "$mt_text"
+    done
+}
+
 mt_verb_grep() {
     mt_set_paths
     mt_check_place || mt_fail place "$mt_problem"
@@ -48,6 +65,7 @@ mt_verb_grep() {
     LC_ALL=C
     export LC_ALL
     head -c "$mt_size" "$mt_file" | grep -naF -A 10 -e "$mt_grep_literals" | mt_bound_records
+    mt_print_error_files
     # the last record: how many lines the log has
     printf '0 %s\n' "$(head -c "$mt_size" "$mt_file" | wc -l | tr -d ' ')"
     exit 0

@@ -145,7 +145,7 @@ static void test_the_end_of_a_command_is_a_cause_where_no_log_says_more(void **s
         {7, NULL, "g1 (node 1): exit status 7"},
         {1, NULL, "g1 (node 1): exit status 1"},
         {137, "KILL", "g1 (node 1): killed by SIGKILL: by hand, or the machine ran out of memory"},
-        {139, "SEGV", "g1 (node 1): killed by SIGSEGV (segmentation fault)"},
+        {139, "SEGV", "g1 (node 1): killed by SIGSEGV, a segmentation fault"},
         {135, "BUS", "g1 (node 1): killed by SIGBUS: often /dev/shm is full"},
         {134, "ABRT", "g1 (node 1): killed by SIGABRT"},
         {136, "FPE", "g1 (node 1): killed by SIGFPE"},
@@ -177,6 +177,62 @@ static void test_a_node_that_does_not_answer_goes_before_all(void **state)
     struct node_end nodes[] = {ended(0, "g0", 137, "KILL"), ended(1, "g1", -1, NULL)};
     nodes[1].unreachable = true;
     assert_ends(nodes, 2, "g1 (node 1): the node does not answer");
+}
+
+/* --- error files -------------------------------------------------------------------------------- */
+
+static void read_error_file(struct scanner *scanner, const char *log, const char *text,
+                            struct evidence *evidence)
+{
+    evidence_init(evidence);
+    struct evidence_reader *reader = evidence_reader_new(scanner, evidence);
+    evidence_reader_feed(reader, log, strlen(log));
+    evidence_reader_error_file(reader, "/tmp/e/1/error.json", 1, "2026-11-29_15:25:00", text);
+    evidence_reader_end(reader);
+}
+
+static void test_error_files_tell_what_the_log_does_not(void **state)
+{
+    static const char stack[] = "{\"message\": {\"message\": \"ValueError: bad\", \"extraInfo\": "
+                                "{\"py_callstack\": \"Traceback (most recent "
+                                "call last):\\n  File \\\"/a/train.py\\\", line 9, in f\\n    "
+                                "g()\\nValueError: bad\\n\", \"timestamp\": \"1\"}}}";
+    static const struct {
+        const char *log, *text, *reason;
+        size_t events;
+    } cases[] = {
+        {"", stack, "g1 (node 1, rank 3): ValueError: bad (train.py:9)", 1},
+        {"", "{\"message\": {\"message\": \"RuntimeError: CUDA out of memory\"}}",
+         "g1 (node 1, rank 3): CUDA out of memory", 1},
+        {"", "{\"message\": \"KeyError: 'x'\"}", "g1 (node 1, rank 3): KeyError: 'x'", 1},
+        {"Traceback (most recent call last):\n  File \"/a/train.py\", line 9, in f\nValueError: bad\n", stack,
+         "g1 (node 1, rank 3): ValueError: bad (train.py:9)", 1},
+        {"[rank2]: Traceback (most recent call last):\n[rank2]: ValueError: bad\n", stack,
+         "g1 (node 1, rank 3): ValueError: bad (train.py:9)", 2},
+        {"", "{\"message\": 7}", "", 0},
+        {"", "{\"message\": {\"message\": \"cut", "", 0},
+        {"", "[]", "", 0},
+    };
+    FOR_ROWS(i, cases, cases[i].text) {
+        struct evidence evidence;
+        struct diagnosis diagnosis;
+        AUTO_STR struct str text = STR_INIT;
+        read_error_file(*state, cases[i].log, cases[i].text, &evidence);
+        assert_int_equal(evidence.events_len, cases[i].events);
+        const struct node_end nodes[] = {
+            ended(0, "g0", -1, NULL),
+            {.rank = 1, .host = "g1", .evidence = &evidence, .exit_status = -1, .ended = -1},
+        };
+        diagnosis_make(&diagnosis, nodes, 2, 2);
+        diagnosis_add_reason(&diagnosis, nodes, &text);
+        assert_string_equal(str_text(&text), cases[i].reason);
+        if (cases[i].events == 1 && cases[i].log[0] == '\0') {
+            assert_string_equal(diagnosis.cause.file, "/tmp/e/1/error.json");
+            assert_true(evidence.events[0].time > 0);
+        }
+        diagnosis_release(&diagnosis);
+        evidence_release(&evidence);
+    }
 }
 
 /* --- bounds ------------------------------------------------------------------------------------- */
@@ -221,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_the_end_of_a_command_is_a_cause_where_no_log_says_more),
         cmocka_unit_test(test_a_node_that_was_stopped_or_ended_later_is_no_culprit),
         cmocka_unit_test(test_a_node_that_does_not_answer_goes_before_all),
+        cmocka_unit_test(test_error_files_tell_what_the_log_does_not),
         cmocka_unit_test(test_a_flood_of_one_message_keeps_first_and_last),
         cmocka_unit_test(test_many_ranks_and_long_lines_stay_bounded),
     };
