@@ -30,6 +30,9 @@ echo "== every answer of a hostile node against every command"
 $MAKE --no-print-directory BUILD="$BUILD/asan" SANITIZE=address,undefined CFLAGS='-O1 -g' "$BUILD/asan/mtlaunch" || exit 1
 # shellcheck disable=SC2086
 MTLAUNCH_HOSTILE=all $PYTEST tests/e2e/test_hostile.py || exit 1
+echo "== thirty crashes of torchrun jobs"
+# shellcheck disable=SC2086
+MTLAUNCH_CRASHES=all $PYTEST tests/e2e/test_diagnose.py || exit 1
 echo "== every limit and broken tool of a node"
 # shellcheck disable=SC2086
 MTLAUNCH_SCAN_ALL=1 $PYTEST tests/node/test_scan.py || exit 1

@@ -244,8 +244,8 @@ void node_request_watch(const struct node_target *target, const struct node_watc
 void node_request_stop(const struct node_target *target, const struct node_stop_options *options,
                        const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan",
-                                        "25-place", "60-stop", "90-main",  NULL};
+    static const char *const parts[] = {"10-frame", "15-stat", "17-write",   "20-proc", "22-scan", "25-place",
+                                        "59-abort", "60-stop", "64-workers", "90-main", NULL};
 
     begin(out, target, "stop", nonce);
     detach(out, target);
@@ -269,8 +269,9 @@ void node_request_signal(const struct node_target *target, const char *signal, c
 void node_request_stacks(const struct node_target *target, const char *py_spy, bool dumps, const char *nonce,
                          struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat",  "17-write",  "20-proc", "22-scan",
-                                        "25-place", "29-limit", "65-stacks", "90-main", NULL};
+    static const char *const parts[] = {"10-frame",  "15-stat",  "17-write", "20-proc",
+                                        "22-scan",   "25-place", "29-limit", "64-workers",
+                                        "65-stacks", "90-main",  NULL};
 
     begin(out, target, "stacks", nonce);
     set_text(&out->input, "py_spy", py_spy ? py_spy : "");

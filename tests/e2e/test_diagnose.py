@@ -29,13 +29,15 @@ KINDS = {
     "status": r"exit status 7$",
     "port": r"the master port is in use: another program listens on it$",
     "interface": r"no such network interface: GLOO_SOCKET_IFNAME names none of this node",
-    "never": r"did not (answer at|join the rendezvous|come to the rendezvous)",
+    "never": r"did not (answer at|join the rendezvous|come to the (rendezvous|set-up))",
 }
 WHOLE_NODE = ("file", "module", "interface")  # every rank of the node fails
-NO_RANK = ("agent", "port")
-# torchrun called by the job itself, so that its patience is short; one node never gets so far.
-NEVER = ("[ $NODE_RANK != {node} ] || exec sleep 600; exec {python} -m torch.distributed.run --nnodes=4 --node_rank=$NODE_RANK "
-         "--nproc_per_node=1 --rdzv_id=$MTLAUNCH_RUN_ID {rendezvous} crash.py none -1")
+NO_RANK = ("agent", "port", "never")
+# torchrun called by the job itself, so that its patience is short, and so that something comes before it: one node never
+# gets so far, or another program takes the master port after mtlaunch found it free.
+BEFORE = {"never": "[ $NODE_RANK != {node} ] || exec sleep 600", "port": "[ $NODE_RANK != 0 ] || python3 hold_port.py $MASTER_PORT"}
+TORCHRUN = ("{before}; exec {python} -m torch.distributed.run --nnodes=4 --node_rank=$NODE_RANK "
+            "--nproc_per_node={nproc} --rdzv_id=$MTLAUNCH_RUN_ID {rendezvous} crash.py none -1")
 STATIC = "--rdzv_backend=static --rdzv_conf=timeout=15 --master_addr=$MASTER_ADDR --master_port=$MASTER_PORT"
 C10D = ("--rdzv_backend=c10d --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT "
         "--rdzv_conf=join_timeout=15,timeout=15,is_host=$([ $NODE_RANK = 0 ] && echo true || echo false)")
@@ -46,7 +48,7 @@ def crashes():
     for number in range(30):
         kind = list(KINDS)[number % len(KINDS)]
         node = 0 if kind == "port" else (number * 3 + number // 12) % 4
-        nproc = 2 if number % 3 == 0 and kind != "never" else 1
+        nproc = 2 if number % 3 == 0 and kind not in BEFORE else 1
         yield kind, node, number // 4 % nproc, nproc, (number + number // 12) % 2 == 1
 
 
@@ -70,24 +72,21 @@ def newer_torch():
 def write_job(lab, crash, python):
     kind, node, local_rank, nproc, newer = crash
     hosts = [f"node{i + 1}" for i in range(4)]
-    extra = {}
     lab.program("crash.py")
+    lab.program("hold_port.py")
     for i, host in enumerate(hosts):
         if i != node:
             lab.node_file(host, "shard_7.bin").touch()
             lab.node_file(host, "crash_extra.py").touch()
     if kind == "interface":
         hosts[node] += " env.GLOO_SOCKET_IFNAME=nosuch0"
-    if kind == "port":
-        lab.program("hold_port.py")
-        extra = {"master": {"port": 29777}, "setup": ["[ $NODE_RANK != 0 ] || python3 hold_port.py $MASTER_PORT"]}
-    if kind == "never":
-        line = NEVER.format(node=node, python=python or "python3", rendezvous=STATIC if newer else C10D)
+    if kind in BEFORE:
+        line = TORCHRUN.format(before=BEFORE[kind].format(node=node), python=python or "python3", nproc=nproc,
+                               rendezvous=C10D if kind == "never" and not newer else STATIC)
         extra = {"launcher": "script", "program": ["sh", "-c", line]}
     else:
-        extra.update(launcher="torchrun", program="crash.py", args=[kind, str(node * nproc + local_rank)], nproc_per_node=nproc)
-        if newer:
-            extra["python"] = python
+        extra = {"launcher": "torchrun", "program": "crash.py", "args": [kind, str(node * nproc + local_rank)],
+                 "nproc_per_node": nproc, "python": python}
     lab.job("c.yaml", hosts=hosts, start_timeout="5m", stop={"grace": "2s"}, **extra)
 
 
@@ -104,8 +103,6 @@ def test_the_reason_names_the_culprit(lab, crash, request):
     rank = rf", rank {node * nproc + local_rank}"
     if kind in WHOLE_NODE:
         rank = rf", rank [{node * nproc}-{node * nproc + nproc - 1}]"
-    elif kind == "never":
-        rank = rf"(, rank {node})?"
     elif kind in NO_RANK:
         rank = f"({rank})?"
     assert status["state"] == "failed"

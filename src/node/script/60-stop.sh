@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The stop: look first, remember, signal, wait, kill what is left, and look again. What is the run's is known before
+# The stop: look first, remember, signal, wait, ask workers where they hang, kill what is left, and look again. What is the run's is known before
 # anything is signalled: a process that lost its parent, its session and its environment can only be remembered.
 
 # Ranks of this run that live on this machine as nodes of their own (several ranks on one host, in one artifacts
@@ -349,6 +349,7 @@ mt_verb_stop() {
     mt_frame signalled "$(($# / 5))"
     [ -z "$mt_inner" ] || mt_name_inner
     mt_stop_gently
+    mt_abort_workers
     mt_stop_hard 20
     mt_stop_keeper
     mt_stop_hard 3

@@ -1,58 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What the workers of a run are doing: for each process with a rank of torch the state that the kernel shows and, where
-# py-spy is found, its Python stack. Nothing is signalled, and py-spy pauses nothing.
-
-# What may block on a process that sleeps in the kernel runs under this where the node has it.
-mt_set_brief() {
-    mt_brief=
-    ! command -v timeout >/dev/null || mt_brief='timeout -s KILL 2'
-}
-
-# PID NAME -> mt_value: a variable of its environment
-mt_read_variable() {
-    # shellcheck disable=SC2086 # a prefix of several words
-    mt_value=$($mt_brief tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n "s/^$2=//p" | head -n 1)
-}
-
-# The processes among mt_found whose environment has a rank -> mt_ranked
-mt_find_ranked() {
-    mt_awake='' mt_asleep=''
-    while read -r mt_p mt_t mt_letter mt_rest; do
-        case $mt_letter in
-        '') ;;
-        D*) mt_asleep="$mt_asleep $mt_p" ;;
-        *) mt_awake="$mt_awake $mt_p" ;;
-        esac
-    done <<MT_LIST
-$mt_found
-MT_LIST
-    mt_list_environs "$mt_awake"
-    mt_grep_environs "$mt_list" "$mt_list_batches" 'RANK=[0-9]+' || mt_fail_scan
-    mt_ranked=$mt_hits
-    [ -z "$mt_brief" ] || mt_ranked="$mt_ranked$mt_asleep"
-}
-
-# Of the processes with the same rank (its data loaders have it, too) the oldest is the worker, a Python before a
-# wrapper -> mt_workers: lines "RANK PID", at most 64
-mt_find_workers() {
-    mt_find_ranked
-    mt_workers=$(
-        for mt_p in $mt_ranked; do
-            mt_stat "$mt_p" || continue
-            mt_read_variable "$mt_p" RANK
-            mt_digits "$mt_value"
-            case $mt_number in
-            "" | ????????*) continue ;;
-            esac
-            mt_file=$(ls -l "/proc/$mt_p/exe" 2>/dev/null)
-            case ${mt_file##*/} in
-            python* | pypy*) mt_kind=0 ;;
-            *) mt_kind=1 ;;
-            esac
-            printf '%s %s %s %s\n' "$mt_number" "$mt_kind" "$mt_st_ticks" "$mt_p"
-        done | sort -k1,1n -k2,2n -k3,3n -k4,4n | awk '!seen[$1 + 0]++ && count++ < 64 { print $1 + 0, $4 }'
-    )
-}
+# What the workers of a run are doing: for each of them the state that the kernel shows and, where py-spy is found, its
+# Python stack. Nothing is signalled, and py-spy pauses nothing.
 
 # -> mt_spy: py-spy as given, of the PATH here, of the job's own PATH or beside its Python; "": none
 mt_find_spy() {
@@ -191,7 +139,7 @@ mt_verb_stacks() {
     mt_attempts=$mt_attempt
     mt_scan_or_fail "$mt_run_id" "$mt_rank" ''
     [ -z "$mt_found" ] || mt_frame lives 1
-    mt_find_workers
+    mt_find_workers || mt_fail_scan
     [ -n "$mt_workers" ] || mt_end
     mt_write_pipes
     mt_tmp=$(mktemp -d 2>/dev/null) || mt_fail place "cannot make a temporary folder"

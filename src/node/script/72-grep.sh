@@ -41,7 +41,9 @@ mt_print_error_files() {
         printf '%s\n' "${TMPDIR:-/tmp}"/torchelastic_*/"$mt_run_id.$mt_attempt"_*/attempt_*/*/error.json
         tail -c 300000 "$mt_file" | grep -aF 'error_file: /' | sed 's/^.*error_file: //'
     } | grep -x '/[A-Za-z0-9._/+-]*/[0-9]\{1,6\}/error[.]json' | sort -u | tail -n 32 | while read -r mt_path; do
-        [ -f "$mt_path" ] && [ -r "$mt_path" ] && [ ! -h "$mt_path" ] || continue
+        if [ -h "$mt_path" ] || ! [ -f "$mt_path" ] || ! [ -r "$mt_path" ]; then
+            continue
+        fi
         mt_text=$(head -c 16000 "$mt_path" | tr '\n\r\0' '   ')
         mt_time=$(printf '%s\n' "$mt_text" | sed -n 's/^.*"timestamp": *"\{0,1\}\([0-9]\{1,11\}\)[",}].*$/\1/p')
         [ -z "$mt_time" ] || mt_time=$(date -d "@$mt_time" +%Y-%m-%d_%H:%M:%S 2>/dev/null)
