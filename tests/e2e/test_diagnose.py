@@ -25,7 +25,7 @@ KINDS = {
     "module": r"ModuleNotFoundError: No module named 'crash_extra' \(crash\.py:11\)",
     "kill": re.escape(KILLED),
     "agent": re.escape(KILLED),
-    "segv": r"killed by SIGSEGV",
+    "segv": r"killed by SIGSEGV, a segmentation fault \(crash\.py:\d+\)$",
     "status": r"exit status 7$",
     "port": r"the master port is in use: another program listens on it$",
     "interface": r"no such network interface: GLOO_SOCKET_IFNAME names none of this node",
