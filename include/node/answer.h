@@ -234,4 +234,18 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
 /* The channel has ended: -1 when no whole header came (kind_node_answer), or a followless body is short. */
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err);
 
+/* What the whole answer of a tail or a search holds of a log: as much as has come. */
+struct node_log {
+    char *path; /* NULL: there is no such log, and text is NULL too */
+    char *text; /* text_len bytes and a NUL */
+    size_t text_len;
+};
+
+#define AUTO_NODE_LOG __attribute__((cleanup(node_log_release)))
+void node_log_release(struct node_log *log);
+
+/* Fill log, which the caller releases in any case. -1: the bytes cannot be an answer (kinds as above). */
+int node_answer_log(const char *bytes, size_t len, const char *nonce, struct node_log *log,
+                    struct error *err);
+
 #endif

@@ -198,6 +198,9 @@ void node_request_inventory(const struct node_target *target, const struct strli
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out);
 
+/* Nothing but a login: a command that ends at once. It answers no frame. */
+void node_request_ping(struct node_call *out);
+
 /* Is there a part of the node's script of this name ("check/port")? */
 bool node_script_has(const char *name);
 

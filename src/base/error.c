@@ -51,6 +51,9 @@ static void set_text(struct error *err, const struct error_kind *kind, const cha
 {
     int saved = errno;
 
+    if (!err) {
+        return;
+    }
     format_bounded(err->text, sizeof err->text, format, args);
     err->kind = kind;
     err->hint[0] = '\0';
@@ -65,9 +68,6 @@ int error_set(struct error *err, const struct error_kind *kind, const char *form
 {
     va_list args;
 
-    if (!err) {
-        return -1;
-    }
     va_start(args, format);
     set_text(err, kind, format, args);
     va_end(args);

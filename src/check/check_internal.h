@@ -4,6 +4,11 @@
 
 #include "check/check.h"
 
+/* In a row: it takes what the setup lines leave. */
+/* clang-format off */
+#define CHECK_AFTER_SETUP .needs = "setup", .timeout_s = 30
+/* clang-format on */
+
 /* The table: the checks in the order in which their findings count, a line each. */
 /* clang-format off */
 #define CHECK_TABLE(X) \

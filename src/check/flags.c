@@ -157,9 +157,8 @@ const struct check check_flags = {
     .title = "flags of the program",
     .why =
         "a misspelt flag, or one of another version, ends the program on all nodes once everything is loaded",
-    .needs = "setup",
+    CHECK_AFTER_SETUP,
     .when = CHECK_ON_REQUEST,
-    .timeout_s = 30,
     .apart = true,
     .ask = ask,
     .judge = judge,

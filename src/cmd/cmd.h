@@ -139,7 +139,18 @@ struct cmd_options {
 };
 
 #define CMD_FANOUT_DEFAULT 64
-#define CMD_RUNS_MAX       65536 /* operands of a command that takes RUN... */
+#define CMD_RUNS_MAX       65536 /* operands of a command that takes RUN... or SRC... */
+
+/* In an option table: --node of a command that takes a run. In a command's row: what its operands are. */
+/* clang-format off */
+#define CMD_OPTION_NODE                                                                                      \
+    {.name = "node", .type = OPTION_LIST, .offset = offsetof(struct cmd_options, log_nodes),                 \
+     .value = "N|HOST", .help = "only this node, by its number or its host"}
+#define CMD_TAKES_RUN  .min_operands = 1, .max_operands = 1, .operands = "RUN"
+#define CMD_TAKES_RUNS .min_operands = 1, .max_operands = CMD_RUNS_MAX, .operands = "RUN"
+#define CMD_TAKES_COPIES(words)                                                                              \
+    .takes_hosts = true, .min_operands = 2, .max_operands = CMD_RUNS_MAX, .operands = (words)
+/* clang-format on */
 
 struct command;
 

@@ -171,8 +171,6 @@ const struct command command_compare = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = CMD_RUNS_MAX,
-    .operands = "RUN",
+    CMD_TAKES_RUNS,
     .run = run_compare,
 };

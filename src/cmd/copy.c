@@ -106,14 +106,8 @@ int cmd_copy(struct cmd_call *call, int (*work)(const struct run_copy_request *,
 {
     AUTO_SETUP struct setup setup = {0};
 
-    if (check_words(call, err) != 0) {
+    if (check_words(call, err) != 0 || setup_load_hosts(&setup, call, err) != 0) {
         return -1;
     }
-    int result = call->options.run ? setup_load_run(&setup, call, call->options.run, err)
-                                   : setup_load(&setup, call, call->options.job, err);
-    if (result != 0 || setup_endpoints(&setup, err) != 0) {
-        return -1;
-    }
-    setup_warn_unverified(&setup);
     return copy(call, &setup, work, verb, err);
 }

@@ -131,15 +131,9 @@ static int run_exec_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
 
-    if (check_words(call, err) != 0) {
+    if (check_words(call, err) != 0 || setup_load_hosts(&setup, call, err) != 0) {
         return -1;
     }
-    int result = call->options.run ? setup_load_run(&setup, call, call->options.run, err)
-                                   : setup_load(&setup, call, call->options.job, err);
-    if (result != 0 || setup_endpoints(&setup, err) != 0) {
-        return -1;
-    }
-    setup_warn_unverified(&setup);
     int code = run_on_hosts(call, &setup, err);
     if (code == NOT_FOUND) {
         hint_hosts(call, &setup);

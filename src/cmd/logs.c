@@ -244,8 +244,6 @@ const struct command command_logs = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = 1,
-    .operands = "RUN",
+    CMD_TAKES_RUN,
     .run = run_logs_command,
 };

@@ -30,9 +30,6 @@ const struct command command_pull = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .takes_hosts = true,
-    .min_operands = 2,
-    .max_operands = 65536,
-    .operands = "SRC and DIR",
+    CMD_TAKES_COPIES("SRC and DIR"),
     .run = pull,
 };

@@ -43,9 +43,6 @@ const struct command command_push = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .takes_hosts = true,
-    .min_operands = 2,
-    .max_operands = 65536,
-    .operands = "SRC and DEST",
+    CMD_TAKES_COPIES("SRC and DEST"),
     .run = push,
 };

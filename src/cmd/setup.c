@@ -203,7 +203,7 @@ int setup_endpoints(struct setup *setup, struct error *err)
     return 0;
 }
 
-void setup_warn_unverified(const struct setup *setup)
+static void warn_unverified(const struct setup *setup)
 {
     struct trust_survey survey = {0};
 
@@ -215,4 +215,16 @@ void setup_warn_unverified(const struct setup *setup)
         msg_warn("%s", warning);
     }
     trust_survey_release(&survey);
+}
+
+int setup_load_hosts(struct setup *setup, const struct cmd_call *call, struct error *err)
+{
+    const struct cmd_options *options = &call->options;
+    int result = options->run ? setup_load_run(setup, call, options->run, err)
+                              : setup_load(setup, call, options->job, err);
+    if (result != 0 || setup_endpoints(setup, err) != 0) {
+        return -1;
+    }
+    warn_unverified(setup);
+    return 0;
 }

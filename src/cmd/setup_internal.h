@@ -45,7 +45,8 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
 /* How each host is reached. */
 int setup_endpoints(struct setup *setup, struct error *err);
 
-/* Say which hosts' keys are not verified. */
-void setup_warn_unverified(const struct setup *setup);
+/* The hosts of --run, of --job or of the host options, and how each is reached; warns of those whose keys are
+ * not verified. Released by the caller in any case. */
+int setup_load_hosts(struct setup *setup, const struct cmd_call *call, struct error *err);
 
 #endif

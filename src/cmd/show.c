@@ -67,8 +67,6 @@ const struct command command_show = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = 1,
-    .operands = "RUN",
+    CMD_TAKES_RUN,
     .run = run_show,
 };

@@ -62,11 +62,7 @@ static int run_signal_command(struct cmd_call *call, struct error *err)
 
 static const char *const usage[] = {"signal RUN NAME [--node N|HOST]...", NULL};
 static const struct option own_options[] = {
-    {.name = "node",
-     .type = OPTION_LIST,
-     .offset = offsetof(struct cmd_options, log_nodes),
-     .value = "N|HOST",
-     .help = "only this node, by its number or its host"},
+    CMD_OPTION_NODE,
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] = "NAME is a signal with or without SIG, such as USR1. It is sent to the job's\n"

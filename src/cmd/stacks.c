@@ -51,11 +51,7 @@ static const char *const usage[] = {
     NULL,
 };
 static const struct option own_options[] = {
-    {.name = "node",
-     .type = OPTION_LIST,
-     .offset = offsetof(struct cmd_options, log_nodes),
-     .value = "N|HOST",
-     .help = "only this node, by its number or its host"},
+    CMD_OPTION_NODE,
     {.name = "rank",
      .type = OPTION_LIST,
      .offset = offsetof(struct cmd_options, stack_ranks),
@@ -87,8 +83,6 @@ const struct command command_stacks = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = 1,
-    .operands = "RUN",
+    CMD_TAKES_RUN,
     .run = run_stacks_command,
 };

@@ -78,8 +78,6 @@ const struct command command_stop = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = CMD_RUNS_MAX,
-    .operands = "RUN",
+    CMD_TAKES_RUNS,
     .run = run_stop_command,
 };

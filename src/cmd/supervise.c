@@ -59,9 +59,7 @@ const struct command command_supervise = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = 1,
-    .operands = "RUN",
+    CMD_TAKES_RUN,
     .run = run_supervise_command,
 };
 

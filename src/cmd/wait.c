@@ -55,8 +55,6 @@ const struct command command_wait = {
     .usage = usage,
     .notes = notes,
     .own = &own,
-    .min_operands = 1,
-    .max_operands = CMD_RUNS_MAX,
-    .operands = "RUN",
+    CMD_TAKES_RUNS,
     .run = run_wait_command,
 };

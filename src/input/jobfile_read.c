@@ -372,8 +372,11 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
     return 0;
 }
 
-int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
-                const char *prefix)
+/* Visit the entries of a mapping, of which each has to be a field of the table. */
+static int visit_fields(struct job_reader *reader, const struct yaml_node *map,
+                        const struct field_table *table, const char *prefix,
+                        int (*visit)(struct job_reader *, const struct field *, const struct yaml_entry *,
+                                     const char *path))
 {
     for (size_t i = 0; i < map->len; i++) {
         const struct yaml_entry *entry = &map->entries[i];
@@ -382,28 +385,37 @@ int fields_read(struct job_reader *reader, const struct yaml_node *map, const st
             return fail_unknown_key(reader, entry->key, table, prefix);
         }
         AUTO_FREE char *path = xasprintf("%s%s", prefix, entry->key->text);
-        /* a key without a value, or null, is a key that is not given */
-        if (!yaml_is_null(entry->value) && read_field(reader, field, entry, path) < 0) {
+        if (visit(reader, field, entry, path) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
+/* A key without a value, or null, is a key that is not given. */
+static int read_given(struct job_reader *reader, const struct field *field, const struct yaml_entry *entry,
+                      const char *path)
+{
+    return yaml_is_null(entry->value) ? 0 : read_field(reader, field, entry, path);
+}
+
+int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
+                const char *prefix)
+{
+    return visit_fields(reader, map, table, prefix, read_given);
+}
+
+static int check_below(struct job_reader *reader, const struct field *field, const struct yaml_entry *entry,
+                       const char *path)
+{
+    AUTO_FREE char *prefix = xasprintf("%s.", path);
+    return field->table && entry->value->type == YAML_MAP
+               ? fields_check_keys(reader, entry->value, field->table, prefix)
+               : 0;
+}
+
 int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                       const char *prefix)
 {
-    for (size_t i = 0; i < map->len; i++) {
-        const struct yaml_entry *entry = &map->entries[i];
-        const struct field *field = find_field(table, entry->key->text);
-        if (!field) {
-            return fail_unknown_key(reader, entry->key, table, prefix);
-        }
-        AUTO_FREE char *below = xasprintf("%s%s.", prefix, entry->key->text);
-        if (field->table && entry->value->type == YAML_MAP &&
-            fields_check_keys(reader, entry->value, field->table, below) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return visit_fields(reader, map, table, prefix, check_below);
 }

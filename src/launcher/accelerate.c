@@ -91,12 +91,9 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
 static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                  struct error *err)
 {
-    if (launcher_check_program(in, err)) {
+    if (launcher_begin_module(in, "accelerate.commands.launch", argv, probe, err)) {
         return -1;
     }
-    launcher_add_named(argv, launcher_python(in), probe);
-    strlist_add(argv, "-m");
-    strlist_add(argv, "accelerate.commands.launch");
     if (in->job->accelerate_config) {
         strlist_addf(argv, "--config_file=%s", in->job->accelerate_config);
     }

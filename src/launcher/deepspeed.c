@@ -124,12 +124,9 @@ static void ready(const struct launch_input *in, struct strlist *argv, struct st
 static int build_no_ssh(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                         struct error *err)
 {
-    if (launcher_check_program(in, err)) {
+    if (launcher_begin_module(in, "deepspeed.launcher.runner", argv, probe, err)) {
         return -1;
     }
-    launcher_add_named(argv, launcher_python(in), probe);
-    strlist_add(argv, "-m");
-    strlist_add(argv, "deepspeed.launcher.runner");
     strlist_addf(argv, "--hostfile=%s" HOSTFILE_SUFFIX, in->state_base);
     strlist_add(argv, "--no_ssh");
     strlist_addf(argv, "--node_rank=%u", in->rank);

@@ -26,8 +26,10 @@ extern const struct launcher_words torchrun_words;
 /* The interpreter of this node: "python3". Borrowed. */
 const char *launcher_python(const struct launch_input *in);
 
-/* Is `program` one script or module? Errors: kind_plan. */
-int launcher_check_program(const struct launch_input *in, struct error *err);
+/* Begin argv with "PYTHON -m MODULE", once `program` has proved to be one script or module. Errors:
+ * kind_plan. */
+int launcher_begin_module(const struct launch_input *in, const char *module, struct strlist *argv,
+                          struct launch_probe *probe, struct error *err);
 
 /*
  * Append the program as argparse-based launchers take it ([--no_python] [MODULE_OPTION] PROGRAM ARGS) and

@@ -27,7 +27,7 @@ static const char *module_name(const char *program)
     return program + strspn(program, " \t");
 }
 
-int launcher_check_program(const struct launch_input *in, struct error *err)
+static int check_program(const struct launch_input *in, struct error *err)
 {
     const char *program = in->program->items[0];
     const char *module = module_name(program);
@@ -47,6 +47,18 @@ int launcher_check_program(const struct launch_input *in, struct error *err)
         error_set(err, &kind_plan, "program '%s' begins with '-'", program);
         return error_hint(err, "write './%s' if that is its name, and put options into args", program);
     }
+    return 0;
+}
+
+int launcher_begin_module(const struct launch_input *in, const char *module, struct strlist *argv,
+                          struct launch_probe *probe, struct error *err)
+{
+    if (check_program(in, err)) {
+        return -1;
+    }
+    launcher_add_named(argv, launcher_python(in), probe);
+    strlist_add(argv, "-m");
+    strlist_add(argv, module);
     return 0;
 }
 

@@ -34,12 +34,9 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
 static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                  struct error *err)
 {
-    if (launcher_check_program(in, err)) {
+    if (launcher_begin_module(in, "torch.distributed.run", argv, probe, err)) {
         return -1;
     }
-    launcher_add_named(argv, launcher_python(in), probe);
-    strlist_add(argv, "-m");
-    strlist_add(argv, "torch.distributed.run");
     add_rendezvous(in, argv);
     strlist_copy(argv, &in->job->launcher_args);
     launcher_add_program(in, "-m", argv, probe);

@@ -326,6 +326,12 @@ void node_request_inventory(const struct node_target *target, const struct strli
     finish(out, parts);
 }
 
+void node_request_ping(struct node_call *out)
+{
+    *out = (struct node_call)NODE_CALL_INIT;
+    out->command = xstrdup("true");
+}
+
 void node_request_remove(const struct node_target *target, bool logs, const char *nonce,
                          struct node_call *out)
 {

@@ -1,4 +1,4 @@
-/* A tail's answer as it comes in. */
+/* A tail's answer, as it comes in or as a whole. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,4 +97,28 @@ int node_tail_end(const struct node_tail *tail, bool follow, struct error *err)
                          (unsigned long long)tail->body_len, (unsigned long long)(tail->size - tail->offset));
     }
     return 0;
+}
+
+void node_log_release(struct node_log *log)
+{
+    free(log->path);
+    free(log->text);
+    *log = (struct node_log){0};
+}
+
+int node_answer_log(const char *bytes, size_t len, const char *nonce, struct node_log *log, struct error *err)
+{
+    struct node_tail tail;
+    const char *body = NULL;
+
+    *log = (struct node_log){0};
+    node_tail_init(&tail, nonce);
+    int result = node_tail_feed(&tail, bytes, len, &body, &log->text_len, err);
+    if (result == 0 && tail.header && !tail.missing) {
+        log->path = xstrdup(tail.log);
+        log->text = xcalloc(log->text_len + 1, 1);
+        memcpy(log->text, body, log->text_len);
+    }
+    node_tail_release(&tail);
+    return result;
 }

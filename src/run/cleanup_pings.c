@@ -1,6 +1,7 @@
 /* Pings the nodes with pending cleanups until one answers, beside all other work. */
 #include <stdlib.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
 #include "cleanup_pings_internal.h"
 #include "model/policy.h"
@@ -10,8 +11,8 @@
 #define PING_TIMEOUT_MS 30000
 
 struct cleanup_ping {
+    struct ask ask;
     struct cleanup_pings *pings;
-    size_t host;            /* in the node set's fleet */
     unsigned rank, attempt; /* of the pending cleanup */
     unsigned tries;
     bool answered;
@@ -25,13 +26,23 @@ struct cleanup_pings {
     bool answers;
 };
 
-static void send_ping(void *ctx);
+static bool on_build(void *ctx, const char *nonce, struct node_call *call)
+{
+    (void)ctx;
+    (void)nonce;
+    node_request_ping(call);
+    return true;
+}
 
-static void on_answer(void *ctx, size_t host, const struct exec_result *result)
+static void try_later(struct cleanup_ping *ping)
+{
+    ask_retry(&ping->ask, policy_retry_ms(++ping->tries, UINT32_MAX / 2));
+}
+
+static void on_done(void *ctx, const struct exec_result *result)
 {
     struct cleanup_ping *ping = ctx;
     struct node_set *set = ping->pings->set;
-    (void)host;
     if (node_set_is_interrupted(set)) {
         return;
     }
@@ -41,33 +52,26 @@ static void on_answer(void *ctx, size_t host, const struct exec_result *result)
         fleet_stop(set->fleet);
         return;
     }
-    fleet_timer(set->fleet, policy_retry_ms(++ping->tries, UINT32_MAX / 2), send_ping, ping);
-}
-
-static void send_ping(void *ctx)
-{
-    static const struct exec_handler handler = {.done = on_answer};
-    static const struct exec_request request = {.command = "true", .timeout_ms = PING_TIMEOUT_MS};
-    struct cleanup_ping *ping = ctx;
-    fleet_exec(ping->pings->set->fleet, ping->host, &request, &handler, ping);
+    try_later(ping);
 }
 
 struct cleanup_pings *cleanup_pings_open(struct node_set *set, const struct run *run)
 {
+    static const struct ask_handler handler = {.build = on_build, .done = on_done};
+    static const struct ask_options options = {.timeout_ms = PING_TIMEOUT_MS};
     struct cleanup_pings *pings = xcalloc(1, sizeof(*pings));
     pings->set = set;
     pings->run = run;
     pings->len = run->cleanups_len;
     pings->items = xcalloc(pings->len + 1, sizeof(*pings->items));
     for (size_t i = 0; i < pings->len; i++) {
-        pings->items[i] = (struct cleanup_ping){
-            .pings = pings,
-            .host = set->cleanup_hosts[i],
-            .rank = run->cleanups[i].rank,
-            .attempt = run->cleanups[i].attempt,
-        };
-        if (pings->items[i].host != NODE_SET_NO_HOST && pending_cleanup_can_try(run, &run->cleanups[i])) {
-            send_ping(&pings->items[i]);
+        struct cleanup_ping *ping = &pings->items[i];
+        ping->pings = pings;
+        ping->rank = run->cleanups[i].rank;
+        ping->attempt = run->cleanups[i].attempt;
+        ask_init(&ping->ask, set->fleet, set->cleanup_hosts[i], &handler, &options, ping);
+        if (ping->ask.host != NODE_SET_NO_HOST && pending_cleanup_can_try(run, &run->cleanups[i])) {
+            ask_send(&ping->ask);
         }
     }
     return pings;
@@ -90,7 +94,7 @@ void cleanup_pings_resume(struct cleanup_pings *pings)
         struct cleanup_ping *ping = &pings->items[i];
         if (ping->answered && is_pending(ping, pings->run)) {
             ping->answered = false;
-            fleet_timer(pings->set->fleet, policy_retry_ms(++ping->tries, UINT32_MAX / 2), send_ping, ping);
+            try_later(ping);
         }
     }
 }
@@ -98,6 +102,9 @@ void cleanup_pings_resume(struct cleanup_pings *pings)
 void cleanup_pings_free(struct cleanup_pings *pings)
 {
     if (pings) {
+        for (size_t i = 0; i < pings->len; i++) {
+            ask_release(&pings->items[i].ask);
+        }
         free(pings->items);
         free(pings);
     }

@@ -70,12 +70,10 @@ static void take_record(struct evidence_reader *reader, struct evidence *evidenc
     }
 }
 
-static void read_records(struct search *search, size_t node, const char *body, size_t len)
+static void read_records(struct search *search, size_t node, const char *text, size_t len)
 {
     struct evidence *evidence = &search->out->evidence[node];
     struct evidence_reader *reader = evidence_reader_new(search->scanner, evidence);
-    AUTO_FREE char *text = xcalloc(len + 1, 1); /* ends with a NUL, as strtoul needs it */
-    memcpy(text, body, len);
     const struct policy *policy = &search->run->policy;
     const char *forbidden = policy_forbids_restart(policy, text);
     search->out->forbidden = search->out->forbidden ? search->out->forbidden : forbidden;
@@ -92,18 +90,14 @@ static int search_take(void *ctx, size_t node, const char *bytes, size_t len, co
                        struct error *err)
 {
     struct search *search = ctx;
-    struct node_tail tail;
-    const char *body = NULL;
-    size_t body_len = 0;
-    node_tail_init(&tail, nonce);
-    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
-    if (result == 0 && tail.header && !tail.missing) {
-        search->out->files[node] = xstrdup(tail.log);
+    AUTO_NODE_LOG struct node_log log;
+    int result = node_answer_log(bytes, len, nonce, &log, err);
+    if (result == 0 && log.path) {
+        search->out->files[node] = xstrdup(log.path);
         search->out->ends[node].file = search->out->files[node];
         search->out->ends[node].evidence = &search->out->evidence[node];
-        read_records(search, node, body ? body : "", body_len);
+        read_records(search, node, log.text, log.text_len);
     }
-    node_tail_release(&tail);
     return result;
 }
 

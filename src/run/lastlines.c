@@ -53,19 +53,14 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
                       struct error *err)
 {
     struct fetch *fetch = ctx;
-    struct node_tail tail;
-    const char *body = NULL;
-    size_t body_len = 0;
-    node_tail_init(&tail, nonce);
-    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
-    if (result == 0 && tail.header && !tail.missing) {
-        AUTO_FREE char *plain = xstrndup(body_len > 0 ? body : "", body_len);
-        run_mask(fetch->context, &plain);
-        node_drop_shell_place(plain);
+    AUTO_NODE_LOG struct node_log log;
+    int result = node_answer_log(bytes, len, nonce, &log, err);
+    if (result == 0 && log.path) {
+        run_mask(fetch->context, &log.text);
+        node_drop_shell_place(log.text);
         free(fetch->texts[node]);
-        fetch->texts[node] = run_safe_lines(plain);
+        fetch->texts[node] = run_safe_lines(log.text);
     }
-    node_tail_release(&tail);
     return result;
 }
 

@@ -31,22 +31,18 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
 {
     const struct reading *reading = ctx;
     struct run *run = reading->run;
-    struct node_tail tail;
-    const char *body = NULL;
-    size_t body_len = 0;
-    node_tail_init(&tail, nonce);
-    int result = node_tail_feed(&tail, bytes, len, &body, &body_len, err);
-    if (result == 0 && tail.header && !tail.missing) {
+    AUTO_NODE_LOG struct node_log log;
+    int result = node_answer_log(bytes, len, nonce, &log, err);
+    if (result == 0 && log.path) {
         struct training_progress progress;
         unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
         struct progress_reader *reader = progress_reader_new(run->policy.progress_pattern, world);
         progress_reader_set_step(reader, run->global_batch, run->sequence);
-        progress_reader_feed(reader, body ? body : "", body_len);
+        progress_reader_feed(reader, log.text, log.text_len);
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
         progress_merge(&run->progress, &progress);
     }
-    node_tail_release(&tail);
     return result;
 }
 

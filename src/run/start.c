@@ -370,16 +370,28 @@ static void refresh_existing(struct run_context *context, const char *name)
     run_release(&run);
 }
 
-int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
-              struct error *err)
+static struct start start_of(struct run_context *context, const struct run_start_request *request,
+                             struct run *run)
 {
-    struct start start = {
+    return (struct start){
         .context = context,
         .request = request,
         .run = run,
         .hosts = request->hosts,
         .host_facts = request->host_facts,
     };
+}
+
+static void release(struct start *start)
+{
+    plan_release(&start->plan);
+    reached_hosts_release(&start->replaced);
+}
+
+int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
+              struct error *err)
+{
+    struct start start = start_of(context, request, run);
     run_init(run);
     if (job_check_run_name(request->run, err) != 0 || start_make_plan(&start, false, err) != 0) {
         return -1;
@@ -397,26 +409,18 @@ int run_start(struct run_context *context, const struct run_start_request *reque
     if (result == 0) {
         result = try_ports(&start, err);
     }
-    plan_release(&start.plan);
-    reached_hosts_release(&start.replaced);
+    release(&start);
     return result;
 }
 
 int run_restart(struct run_context *context, const struct run_start_request *request, struct run *run,
                 struct error *err)
 {
-    struct start start = {
-        .context = context,
-        .request = request,
-        .run = run,
-        .hosts = request->hosts,
-        .host_facts = request->host_facts,
-    };
+    struct start start = start_of(context, request, run);
     int result = start_make_plan(&start, false, err);
     if (result == 0) {
         result = try_ports(&start, err);
     }
-    plan_release(&start.plan);
-    reached_hosts_release(&start.replaced);
+    release(&start);
     return result;
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask_internal.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/kind.h"
-#include "transport/fleet.h"
 
 #define ROUNDS 9 /* behind a jump that is trusted first there may be more to see */
 
@@ -15,8 +15,14 @@ struct trust {
     const struct run_trust_request *request;
     struct run_trust_result *result;
     struct fleet *fleet;
-    size_t *hosts;     /* the fleet's hosts as indices of the list */
-    size_t round_from; /* the first offer of this round */
+    struct visit *visits; /* one a host of the list */
+    size_t round_from;    /* the first offer of this round */
+};
+
+/* A login to one host of the list. */
+struct visit {
+    struct ask ask;
+    struct trust *trust;
 };
 
 static void add_failure(struct trust *trust, const char *host, const struct error *error)
@@ -66,11 +72,20 @@ static bool hides_key(const struct error *error)
             kind != &kind_key_unusable);
 }
 
-static void on_done(void *ctx, size_t host, const struct exec_result *result)
+static bool on_build(void *ctx, const char *nonce, struct node_call *call)
 {
-    struct trust *trust = ctx;
-    size_t index = trust->hosts[host];
-    fleet_close_idle(trust->fleet, host);
+    (void)ctx;
+    (void)nonce;
+    node_request_ping(call);
+    return true;
+}
+
+static void on_done(void *ctx, const struct exec_result *result)
+{
+    const struct visit *visit = ctx;
+    struct trust *trust = visit->trust;
+    size_t index = (size_t)(visit - trust->visits);
+    fleet_close_idle(trust->fleet, visit->ask.host);
     if (result->error.kind == &kind_hostkey_unknown && has_offer(trust, &trust->request->endpoints[index])) {
         return;
     }
@@ -81,8 +96,8 @@ static void on_done(void *ctx, size_t host, const struct exec_result *result)
 
 static int visit_hosts(struct trust *trust, struct error *err)
 {
-    static const struct exec_handler handler = {.done = on_done};
-    static const struct exec_request command = {.command = "true", .timeout_ms = FLEET_CONNECT_MS};
+    static const struct ask_handler handler = {.build = on_build, .done = on_done};
+    static const struct ask_options visit_options = {.timeout_ms = FLEET_CONNECT_MS};
     const struct run_trust_request *request = trust->request;
     const struct fleet_options options = {.fanout = request->fanout,
                                           .hosts = request->hosts->len,
@@ -100,12 +115,17 @@ static int visit_hosts(struct trust *trust, struct error *err)
             at->offers = &trust->result->offers;
             at->accept_new = false;
         }
-        size_t host = fleet_add_host(trust->fleet, endpoint);
-        trust->hosts[host] = i;
-        fleet_exec(trust->fleet, host, &command, &handler, trust);
+        struct visit *visit = &trust->visits[i];
+        visit->trust = trust;
+        ask_init(&visit->ask, trust->fleet, fleet_add_host(trust->fleet, endpoint), &handler, &visit_options,
+                 visit);
+        ask_send(&visit->ask);
     }
     fleet_run(trust->fleet);
     fleet_free(trust->fleet);
+    for (size_t i = 0; i < request->hosts->len; i++) {
+        ask_release(&trust->visits[i].ask);
+    }
     return 0;
 }
 
@@ -208,8 +228,8 @@ static int trust_round(struct trust *trust, struct error *err)
 
 int run_trust(const struct run_trust_request *request, struct run_trust_result *result, struct error *err)
 {
-    AUTO_FREE size_t *hosts = xcalloc(request->hosts->len + 1, sizeof(*hosts));
-    struct trust trust = {.request = request, .result = result, .hosts = hosts};
+    AUTO_FREE struct visit *visits = xcalloc(request->hosts->len + 1, sizeof(*visits));
+    struct trust trust = {.request = request, .result = result, .visits = visits};
     int more = 1;
     *result = (struct run_trust_result){0};
     for (int round = 0; round < ROUNDS && more == 1; round++) {

@@ -6,15 +6,11 @@ _mtlaunch() {
     before=("${(@Q)words[2,CURRENT-1]}")
     [[ $PREFIX == --*=* ]] && cut=1
     for line in "${(@f)$(${(Q)~words[1]} completion candidates -- "${before[@]}" "$PREFIX" 2>/dev/null)}"; do
-        if [[ $line == :files ]]; then
-            files=1
-            continue
-        fi
-        if [[ $line == :specs ]]; then
-            specs=1
-            continue
-        fi
-        [[ -n $line ]] || continue
+        case $line in
+            :files) files=1; continue ;;
+            :specs) specs=1; continue ;;
+            '') continue ;;
+        esac
         word=${line%%$'\t'*}
         (( cut )) && word=${word#*=}
         if [[ $line == *$'\t'* ]]; then

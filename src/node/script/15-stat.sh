@@ -19,6 +19,18 @@ mt_stat() {
     mt_st_state=$1 mt_st_ppid=$2 mt_st_pgrp=$3 mt_st_sid=$4 mt_st_threads=${18} mt_st_ticks=${20}
 }
 
+# The same for awk: read_stat("/proc/PID") fills word from the state on, as above; 0 when there is none.
+mt_awk_stat='
+function read_stat(folder, file, text, part) {
+    file = folder "/stat"
+    text = ""
+    while ((getline part < file) > 0) text = text part " "
+    close(file)
+    if (!sub(/^.*\) /, "", text)) return 0
+    split(text, word, " ")
+    return 1
+}'
+
 # PID TICKS: that very process lives. A zombie is gone, unless threads of it still run.
 mt_alive() {
     [ -n "$1" ] && [ -n "$2" ] || return 1

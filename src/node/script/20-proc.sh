@@ -179,15 +179,10 @@ end table "}
 mt_print_table() { # -> mt_table, mt_code
     mt_table=$(
         exec 2>&1
-        printf '%s\n' /proc/[0-9]* end | awk '
+        printf '%s\n' /proc/[0-9]* end | awk "$mt_awk_stat"'
             $1 == "end" { whole = 1; next }
             {
-                file = $1 "/stat"
-                text = ""
-                while ((getline part < file) > 0) text = text part " "
-                close(file)
-                if (!sub(/^.*\) /, "", text)) next
-                split(text, word, " ")
+                if (!read_stat($1)) next
                 print "proc", substr($1, 7), word[2], word[3], word[4], word[18], word[20], word[1]
                 if (word[1] ~ /^D/) stuck = stuck " " $1 "/environ"
                 else if (word[1] !~ /^[ZXx]/) file_of[++count] = $1 "/environ"

@@ -55,18 +55,13 @@ mt_find() {
         printf '%s\n' /proc/[0-9]*/environ /proc/self/cmdline |
             xargs grep -lzx -e "MTLAUNCH_EXEC=$mt_mark" -e MTLAUNCH_SCAN=end 2>/dev/null
         printf '%s\n' /proc/[0-9]* end
-    } | awk -v leader="$mt_command" -v self="$mt_self" '
+    } | awk -v leader="$mt_command" -v self="$mt_self" "$mt_awk_stat"'
         $1 == "found" { seen[$2] = $3; next }
         $1 == "/proc/self/cmdline" { searched = 1; next }
         $1 == "end" { whole = 1; next }
         sub(/\/environ$/, "", $1) { marked[substr($1, 7)] = 1; next }
         {
-            file = $1 "/stat"
-            text = ""
-            while ((getline part < file) > 0) text = text part " "
-            close(file)
-            if (!sub(/^.*\) /, "", text)) next
-            split(text, word, " ")
+            if (!read_stat($1)) next
             pid = substr($1, 7)
             kids[word[2]] = kids[word[2]] " " pid
             ticks[pid] = word[20]

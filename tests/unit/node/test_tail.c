@@ -42,6 +42,29 @@ static void test_pieces_of_any_size(void **state)
     }
 }
 
+/* A whole answer gives a text of its own, which ends with a NUL, or none where the log is missing. */
+static void test_a_whole_answer(void **state)
+{
+    (void)state;
+    static const char missing[] = FRAME "missing=1\n" FRAME "offset=0\n" FRAME "size=0\n" FRAME "body=1\n";
+    const size_t len = sizeof(answer) - 1;
+    const char *body_begin = strstr(answer, "body=1\n") + 7;
+    struct node_log log;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(node_answer_log(answer, len, N, &log, &err), 0);
+    assert_string_equal(log.path, "/a/r_node0.log");
+    assert_int_equal(log.text_len, len - (size_t)(body_begin - answer));
+    assert_memory_equal(log.text, body_begin, log.text_len + 1);
+    node_log_release(&log);
+    assert_int_equal(node_answer_log(missing, sizeof(missing) - 1, N, &log, &err), 0);
+    assert_null(log.path);
+    assert_null(log.text);
+    node_log_release(&log);
+    assert_int_equal(node_answer_log("bash: sh: not found\n", 20, N, &log, &err), 0);
+    assert_null(log.path);
+}
+
 /* Feed one text: 0, or -1 with err. */
 static int feed(struct node_tail *tail, const char *text, struct error *err)
 {
@@ -135,9 +158,10 @@ static void test_endless_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces_of_any_size), cmocka_unit_test(test_a_missing_log),
-        cmocka_unit_test(test_a_cut_answer),       cmocka_unit_test(test_headers_that_cannot_be),
-        cmocka_unit_test(test_a_refusal),          cmocka_unit_test(test_endless_noise),
+        cmocka_unit_test(test_pieces_of_any_size),     cmocka_unit_test(test_a_whole_answer),
+        cmocka_unit_test(test_a_missing_log),          cmocka_unit_test(test_a_cut_answer),
+        cmocka_unit_test(test_headers_that_cannot_be), cmocka_unit_test(test_a_refusal),
+        cmocka_unit_test(test_endless_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
