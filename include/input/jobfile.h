@@ -10,7 +10,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/strlist.h"
+#include "model/hostlist.h"
 #include "model/job.h"
 
 /* What the command line gave; everything is borrowed. NULL: not given; texts are as typed. */
@@ -40,6 +42,13 @@ int jobfile_load(struct job *out, const struct job_request *request, struct strl
 int jobfile_parse_text(struct job *out, const char *path, const char *text, size_t len,
                        const struct job_request *request, struct strlist *notes, struct strlist *warnings,
                        struct error *err);
+
+/*
+ * The job as a job file that says the same, without what has its default, as an object (JSON is YAML). hosts:
+ * those that are used, in place of what the file names; NULL: as the file has it. Secrets are "***": values
+ * of secret variables and of the container's, and the part of a URL that carries a token. The caller owns it.
+ */
+json_t *jobfile_to_json(const struct job *job, const struct hostlist *hosts);
 
 /* For completion: every key as --set takes it ("stop.grace"), appended. */
 void jobfile_key_names(struct strlist *keys);

@@ -165,7 +165,8 @@ struct run {
     struct reach reach;                /* how nodes are reached, as the spec said */
     struct place place; /* where on every node all of it happens; id and started are those of each node */
     char *head_host, *head_boot_id;
-    char *spec;     /* as resolved: JSON text */
+    char *spec;     /* what was started on node 0, as JSON text: command, environment … */
+    char *job_spec; /* the job file as resolved, as JSON text; NULL: of an earlier version */
     char *findings; /* what the checks of the last start found that is not well, as JSON; NULL: nothing */
     struct run_node *nodes;
     size_t nodes_len;

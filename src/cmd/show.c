@@ -47,7 +47,7 @@ static const struct option own_options[] = {
     {.name = "spec",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, show_spec),
-     .help = "only the resolved job file"},
+     .help = "only the resolved job file, which 'start' reads"},
     {.name = "plan",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, show_plan),
@@ -60,7 +60,10 @@ static const struct option own_options[] = {
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] = "No node is contacted: use 'mtlaunch status RUN' for the current state. Secrets\n"
                             "are shown as ***. Command and environment are those of node 0. With --json the\n"
-                            "object always holds spec, plan and events.\n";
+                            "object always holds spec, plan and events.\n"
+                            "\n"
+                            "'mtlaunch show RUN --spec >FILE.yaml' writes a job file that starts the same,\n"
+                            "with profiles and options merged into it and the hosts that were used.\n";
 const struct command command_show = {
     .name = "show",
     .summary = "show the recorded job file, plan and events of a run",

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "input/jobfile.h"
 #include "input/yaml.h"
 #include "launcher/launcher.h"
@@ -78,7 +79,27 @@ struct field {
         *example; /* COUNT, DURATION: a value that a hint shows; NULL: the nearest one that is allowed */
     /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
     int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
+    /* CUSTOM without a table: the value as the job file says it, NULL: it says nothing (jobfile_write.c). */
+    json_t *(*write)(const struct job *job, const struct field *field);
 };
+
+/* Values as the job file says them; the first two by the row's offset. */
+json_t *write_text(const struct job *job, const struct field *field);
+json_t *write_list(const struct job *job, const struct field *field);
+json_t *write_off_or_duration(const struct job *job, const struct field *field);
+json_t *write_hosts(const struct job *job, const struct field *field);
+json_t *write_hostfile(const struct job *job, const struct field *field);
+json_t *write_program(const struct job *job, const struct field *field);
+json_t *write_args(const struct job *job, const struct field *field);
+json_t *write_env(const struct job *job, const struct field *field);
+json_t *write_env_file(const struct job *job, const struct field *field);
+json_t *write_secret_env(const struct job *job, const struct field *field);
+json_t *write_run_env(const struct job *job, const struct field *field);
+json_t *write_shm_size(const struct job *job, const struct field *field);
+json_t *write_free_disk(const struct job *job, const struct field *field);
+json_t *write_shm(const struct job *job, const struct field *field);
+json_t *write_prepare(const struct job *job, const struct field *field);
+json_t *write_notify(const struct job *job, const struct field *field);
 
 /* All keys of a job file. */
 extern const struct field_table job_fields;

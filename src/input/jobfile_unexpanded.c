@@ -46,6 +46,19 @@ static void warn_env(const struct job_reader *reader, const struct env *env)
     }
 }
 
+/* A job file that `show` printed has its secrets masked. */
+static void warn_masked(const struct job_reader *reader, const struct env *env)
+{
+    for (size_t i = 0; i < env->len; i++) {
+        const struct env_var *var = &env->items[i];
+        if (var->value && strcmp(var->value, "***") == 0 && !env_get(&reader->job->env_options, var->name)) {
+            strlist_addf(reader->warnings,
+                         "'%.80s' is '***', as a secret is shown: give its value, or -e %.80s", var->name,
+                         var->name);
+        }
+    }
+}
+
 static void warn_path(const struct job_reader *reader, const char *key, const char *text)
 {
     AUTO_FREE char *reference = text ? find_reference(text) : NULL;
@@ -63,6 +76,7 @@ void warn_unexpanded(const struct job_reader *reader)
     warn_env(reader, &job->env_files);
     warn_env(reader, &job->env);
     warn_env(reader, &job->env_options);
+    warn_masked(reader, &job->env);
     warn_path(reader, "workdir", job->workdir);
     warn_path(reader, "artifacts", job->artifacts);
     warn_path(reader, "python", job->python);

@@ -210,7 +210,7 @@ void run_release(struct run *run)
     free(run->attempts);
     run_set_reason(run, NULL);
     char *texts[] = {run->name,      run->job,          run->job_file, run->master_addr, run->stop_signal,
-                     run->head_host, run->head_boot_id, run->spec,     run->findings};
+                     run->head_host, run->head_boot_id, run->spec,     run->job_spec,    run->findings};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(texts[i]);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/json_internal.h"
@@ -18,10 +19,16 @@ static void add_text(struct str *out, const char *text)
     text_add_line(out, text, strlen(text));
 }
 
-static json_t *spec_value(const struct run *run)
+static json_t *started_value(const struct run *run)
 {
     json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
     return spec ? spec : json_null();
+}
+
+static json_t *spec_value(const struct run *run)
+{
+    json_t *spec = run->job_spec ? json_loads(run->job_spec, 0, NULL) : NULL;
+    return spec ? spec : started_value(run);
 }
 
 static json_t *findings_value(const struct run *run)
@@ -65,7 +72,7 @@ static json_t *synced_value(const struct run_synced *synced)
 static json_t *plan_value(const struct run *run)
 {
     AUTO_STR struct str rendezvous = STR_INIT;
-    json_t *plan = json_object(), *spec = spec_value(run);
+    json_t *plan = json_object(), *spec = started_value(run);
     const size_t world = (size_t)run->nproc_per_node * run->nodes_len;
     if (run->id[0] && run->attempt) {
         str_addf(&rendezvous, "%s.%u", run->id, run->attempt);
@@ -109,12 +116,49 @@ void report_show_json(const struct report_show *show, struct str *out)
 
 /* --- text --------------------------------------------------------------------------------------------- */
 
+/* A word, or words with single blanks, that no reader of YAML takes for something else. */
+static bool is_plain(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~@%+=";
+    static const char *const words[] = {"true", "false", "null", "~"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            return false;
+        }
+    }
+    const char *first = text + (text[0] == '-') + (text[0] == '-' && text[1] == '-'); /* "-x", "--lr" */
+    if (*first == '\0' || strchr("@%=", *text) || !strchr(letters, *first)) {
+        return false;
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        bool blank = *at == ' ' && at > text && at[1] != '\0' && at[1] != ' ' && at[1] != '#';
+        if (!blank && *at != '-' && !strchr(letters, *at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Control characters are escaped, those that turn the direction of a line too. */
+static void add_quoted(struct str *out, const json_t *value)
+{
+    AUTO_STR struct str safe = STR_INIT;
+    const char *text = json_string_value(value);
+    text_add_line(&safe, text, strlen(text));
+    char *quoted =
+        json_dumps(value, JSON_ENCODE_ANY | (strcmp(str_text(&safe), text) == 0 ? 0 : JSON_ENSURE_ASCII));
+    str_add(out, quoted ? quoted : "\"\"");
+    free(quoted);
+}
+
 static void add_scalar(struct str *out, const json_t *value)
 {
-    if (json_is_string(value)) {
-        add_text(out, json_string_value(value));
+    if (json_is_string(value) && is_plain(json_string_value(value))) {
+        str_add(out, json_string_value(value));
+    } else if (json_is_string(value)) {
+        add_quoted(out, value);
     } else if (json_is_null(value)) {
-        str_add(out, "-");
+        str_add(out, "-"); /* no job file has one */
     } else {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         str_add(out, text ? text : "?");
@@ -124,12 +168,18 @@ static void add_scalar(struct str *out, const json_t *value)
 
 static void add_value(struct str *out, const json_t *value, size_t depth);
 
+static bool has_lines(const json_t *value)
+{
+    return (json_is_object(value) && json_object_size(value)) ||
+           (json_is_array(value) && json_array_size(value));
+}
+
 static void add_entry(struct str *out, const char *key, const json_t *value, size_t depth)
 {
-    str_addf(out, "%*s", (int)(depth * INDENT), "");
-    add_text(out, key);
-    if ((json_is_object(value) && json_object_size(value)) ||
-        (json_is_array(value) && json_array_size(value))) {
+    json_t *name = js_text(key);
+    add_scalar(out, name);
+    json_decref(name);
+    if (has_lines(value)) {
         str_add(out, ":\n");
         add_value(out, value, depth + 1);
         return;
@@ -139,20 +189,43 @@ static void add_entry(struct str *out, const char *key, const json_t *value, siz
     str_add_char(out, '\n');
 }
 
-/* An object as "key: value" lines, an array as "- value" lines; the array of nodes stays for the table. */
+static void add_indent(struct str *out, size_t depth)
+{
+    str_addf(out, "%*s", (int)(depth * INDENT), "");
+}
+
+/* An object as "key: value" lines; the first one stands where the caller has come to. */
+static void add_entries(struct str *out, const json_t *object_const, size_t depth)
+{
+    json_t *object = (json_t *)(uintptr_t)object_const; /* jansson iterates over what it could change */
+    bool first = true;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        if (!first) {
+            add_indent(out, depth);
+        }
+        first = false;
+        add_entry(out, json_object_iter_key(at), json_object_iter_value(at), depth);
+    }
+}
+
+/* As YAML: an object as "key: value" lines, an array as "- value" lines. */
 static void add_value(struct str *out, const json_t *value, size_t depth)
 {
     if (json_is_object(value)) {
-        json_t *object = (json_t *)(uintptr_t)value; /* jansson iterates over what it could change */
-        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-            add_entry(out, json_object_iter_key(at), json_object_iter_value(at), depth);
-        }
+        add_indent(out, depth);
+        add_entries(out, value, depth);
         return;
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
-        str_addf(out, "%*s- ", (int)(depth * INDENT), "");
-        add_scalar(out, json_array_get(value, i));
-        str_add_char(out, '\n');
+        const json_t *item = json_array_get(value, i);
+        add_indent(out, depth);
+        str_add(out, "- ");
+        if (json_is_object(item) && json_object_size(item)) {
+            add_entries(out, item, depth + 1);
+        } else {
+            add_scalar(out, item);
+            str_add_char(out, '\n');
+        }
     }
 }
 
@@ -211,8 +284,23 @@ static void add_findings(const struct run *run, const struct report_style *style
     json_decref(findings);
 }
 
+/* The job file alone, as one that `start` reads. */
+static void add_job_file(const struct report_show *show, struct str *out)
+{
+    json_t *spec = spec_value(show->run);
+    str_add(out, "# run ");
+    add_text(out, show->run->name);
+    str_addf(out, ", attempt %u; what is not here has its default, *** is a secret\n", show->run->attempt);
+    add_value(out, spec, 0);
+    json_decref(spec);
+}
+
 void report_show_text(const struct report_show *show, const struct report_style *style, struct str *out)
 {
+    if (show->with_spec && !show->with_plan && !show->with_events) {
+        add_job_file(show, out);
+        return;
+    }
     add_text(out, show->run->name);
     str_add(out, " (job ");
     add_text(out, show->run->job ? show->run->job : "?");

@@ -249,6 +249,8 @@ static json_t *rest_to_json(const struct run *run)
     json_object_set_new(object, "attempts", attempts);
     json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
     json_object_set_new(object, "spec", spec ? spec : json_null());
+    json_t *job_spec = run->job_spec ? json_loads(run->job_spec, 0, NULL) : NULL;
+    json_object_set_new(object, "job_spec", job_spec ? job_spec : json_null());
     return object;
 }
 
@@ -490,6 +492,8 @@ static bool run_from_json(const json_t *object, struct run *run)
     run->head_boot_id = js_get_text(object, "head_boot_id");
     const json_t *spec = json_object_get(object, "spec");
     run->spec = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
+    const json_t *job_spec = json_object_get(object, "job_spec");
+    run->job_spec = json_is_object(job_spec) ? json_dumps(job_spec, JSON_COMPACT) : NULL;
     const json_t *findings = json_object_get(object, "findings");
     run->findings = json_array_size(findings) > 0 ? json_dumps(findings, JSON_COMPACT) : NULL;
     return lists_from_json(object, run);

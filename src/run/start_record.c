@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "input/jobfile.h"
 #include "launcher/launcher.h"
 #include "start_internal.h"
 
@@ -75,6 +76,16 @@ static char *spec_text(const struct start *start)
     json_object_set_new(object, "given", given_json(&plan->nodes[0]));
     json_object_set_new(object, "zero_stage", json_integer(job->zero_stage));
     json_object_set_new(object, "start_timeout", json_integer((json_int_t)job->start_timeout_s));
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+/* The job file that starts the same: what only this start could find out is said. */
+static char *job_spec_text(const struct start *start)
+{
+    json_t *object = jobfile_to_json(start->request->job, start->hosts);
+    json_object_set_new(object, "nproc_per_node", json_integer(start->plan.nproc_per_node));
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return text;
@@ -206,4 +217,6 @@ void start_complete_record(struct start *start)
     }
     free(run->spec);
     run->spec = spec_text(start);
+    free(run->job_spec);
+    run->job_spec = job_spec_text(start);
 }

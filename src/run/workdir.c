@@ -69,7 +69,8 @@ int workdir_of_job(const struct job *job, const struct hostlist *hosts, const st
 int workdir_of_run(const struct run *run, const struct hostlist *hosts, struct strlist *out,
                    struct error *err)
 {
-    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
+    const char *text = run->job_spec ? run->job_spec : run->spec;
+    json_t *spec = text ? json_loads(text, 0, NULL) : NULL;
     struct places places = {.job = run->job, .run = run->name, .run_id = run->id};
 
     places.workdir = json_string_value(json_object_get(spec, "workdir"));

@@ -74,6 +74,35 @@ def test_show_asks_nobody(lab):
     lab.cluster.restore("node1")
 
 
+def test_the_spec_of_a_run_starts_the_same(lab):
+    lab.job(hosts="node[1-4]", program="train.sh --x 'a b'", args=["--lr", "1e-4"], env={"NOTE": "a: b", "API_TOKEN": "s3cr3t"},
+            setup=["export X=1"], ssh={"user": "lab"}, on_failure="keep", stop={"grace": "3s"}, restart={"no_restart_on": ["oom"]},
+            prepare=[{"name": "make", "command": "echo made; touch made", "creates": "made"}],
+            notify=[{"url": "https://127.0.0.1:9/hook/s3cr3t", "on": ["failed"]}],
+            profiles={"short": {"program": "echo hello; exec sleep", "args": None}})
+    lab.mt("start", "job.yaml", "r", "--profile", "short", "--nodes", "2", "-e", "MORE=1", "--", "300", "300s")
+    shown = lab.mt("show", "r", "--spec")
+    assert "s3cr3t" not in shown.out and "API_TOKEN: " in shown.out and shown.out.startswith("# run r, attempt 1; ")
+    spec = lab.mt("show", "r", "--json").json["spec"]
+    assert spec["program"] == "echo hello; exec sleep" and spec["args"] == ["300", "300s"]
+    assert spec["hosts"] == ["node1", "node2"] and spec["nproc_per_node"] == 1
+    assert spec["env"] == {"NOTE": "a: b", "API_TOKEN": "***", "MORE": "1"}
+    assert spec["prepare"] == [{"name": "make", "on": "first", "command": "echo made; touch made", "creates": "made", "timeout": 3600}]
+    assert spec["notify"] == [{"url": "https://127.0.0.1:9/***", "on": ["failed"], "format": "json", "allow_http": False}]
+    assert spec["on_failure"] == "keep" and spec["stop"] == {"grace": 3} and spec["ssh"] == {"user": "lab"}
+    lab.write("again.yaml", shown.out)
+    keys = ("nnodes", "master_addr", "launcher", "job")
+    plans = [lab.mt("start", *words, "other", "--dry-run", "--json").json for words in (
+        ("job.yaml", "--profile", "short", "--nodes", "2", "-e", "MORE=1"), ("again.yaml",))]
+    assert [plans[0][key] for key in keys] == [plans[1][key] for key in keys]
+    assert [n["host"] for n in plans[0]["nodes"]] == [n["host"] for n in plans[1]["nodes"]]
+    again = lab.mt("start", "again.yaml", "again", env={"API_TOKEN": "s3cr3t"})
+    assert "'API_TOKEN' is '***', as a secret is shown" in again.err
+    assert lab.states("again") == ["running"] * 2
+    assert lab.mt("show", "again", "--json").json["spec"] == spec
+    lab.mt("stop", "r", "again")
+
+
 def test_exit_status_is_of_the_node_that_failed_first(lab):
     trap = "trap 'exit 9' TERM; sleep 60 & wait"
     specs = {"keep": dict(program="[ $NODE_RANK = 0 ] || { sleep 2; exit 7; }; sleep 4; exit 3", on_failure="keep"),

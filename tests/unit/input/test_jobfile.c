@@ -185,6 +185,96 @@ static void test_every_example_is_read(void **state)
     }
 }
 
+/* Said in another way, or masked. */
+static bool is_rephrased(const char *key)
+{
+    static const char *const rephrased[] = {"args", "env_file", "hostfile", "container.run.env", "notify"};
+    for (size_t i = 0; i < ARRAY_LEN(rephrased); i++) {
+        if (strcmp(rephrased[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *write_job(const struct job *job)
+{
+    json_t *object = jobfile_to_json(job, NULL);
+    char *text = json_dumps(object, 0);
+    json_decref(object);
+    return text;
+}
+
+/* A job that is written as a job file reads as the same job. */
+static void test_every_key_is_written(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        bool is_program = strcmp(keys[i].key, "program") == 0;
+        AUTO_FREE char *spec = xasprintf("%s%s\n", is_program ? "" : "program: train.py\n", keys[i].spec);
+        AUTO_OUTCOME struct outcome got = read_spec(spec, NULL);
+        assert_read(&got);
+        AUTO_FREE char *written = write_job(&got.job);
+        AUTO_OUTCOME struct outcome again = read_spec(written, NULL);
+        if (again.result != 0) {
+            fail_msg("%s: %s", written, again.err.text);
+        }
+        AUTO_FREE char *twice = write_job(&again.job);
+        assert_string_equal(twice, written);
+        got.job.hosts_line = again.job.hosts_line = 0; /* it is one line */
+        got.job.hostfile_line = again.job.hostfile_line = 0;
+        AUTO_FREE char *before = dump_job(&got.job);
+        AUTO_FREE char *after = dump_job(&again.job);
+        if (!is_rephrased(keys[i].key) && strcmp(before, after) != 0) {
+            fail_msg("'%s' is not written: %s\n%s\n%s", keys[i].key, written, before, after);
+        }
+    }
+}
+
+/* A row without a way to write its value would be left out silently. */
+static void check_writers(const struct field_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct field *field = &table->fields[i];
+        if (field->table) {
+            check_writers(field->table);
+        } else if (field->type == FIELD_CUSTOM && !field->write) {
+            fail_msg("'%s' has no writer", field->key);
+        }
+    }
+}
+
+static void test_a_whole_job_is_written(void **state)
+{
+    (void)state;
+    check_writers(&job_fields);
+    AUTO_OUTCOME struct outcome got = read_spec(
+        "program: train.py\nlauncher: deepspeed\ndeepspeed: {config: ds.json}\nzero_stage: 0\n"
+        "args: {lr: 1e-4, bf16: true, note: 'a b'}\nenv: {A: '1', W_TOKEN: s3cret, X_DSN: s3cret}\n"
+        "secret_env: '*_DSN'\nssh: {user: u}\non_failure: stop\n"
+        "prepare: [{name: a, command: b c, on: all}, {name: d, command: [e], creates: f, timeout: 90}]\n"
+        "notify: [{url: 'https://hooks.example.org:8443/T0/s3cret?x=1', on: [failed]}]\n",
+        NULL);
+    assert_read(&got);
+    AUTO_FREE char *written = write_job(&got.job);
+    assert_null(strstr(written, "s3cret"));
+    json_t *wanted = json_pack(
+        "{s:s,s:s,s:s,s:{s:s},s:i,s:[s,s,s,s,s],s:{s:s,s:s,s:s},s:[s],s:{s:s},s:s,"
+        "s:[{s:s,s:s,s:s,s:i},{s:s,s:s,s:[s],s:s,s:i}],s:[{s:s,s:[s],s:s,s:b}]}",
+        "job", "job", "program", "train.py", "launcher", "deepspeed", "deepspeed", "config", "ds.json",
+        "zero_stage", 0, "args", "--lr", "1e-4", "--bf16", "--note", "a b", "env", "A", "1", "W_TOKEN", "***",
+        "X_DSN", "***", "secret_env", "*_DSN", "ssh", "user", "u", "on_failure", "stop", "prepare", "name",
+        "a", "on", "all", "command", "b c", "timeout", 3600, "name", "d", "on", "first", "command", "e",
+        "creates", "f", "timeout", 90, "notify", "url", "https://hooks.example.org:8443/***", "on", "failed",
+        "format", "json", "allow_http", 0);
+    json_t *have = json_loads(written, 0, NULL);
+    if (!wanted || !json_equal(wanted, have)) {
+        fail_msg("%s", written);
+    }
+    json_decref(wanted);
+    json_decref(have);
+}
+
 static void test_every_key_has_its_effect(void **state)
 {
     (void)state;
@@ -654,6 +744,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_minimal_file_has_the_defaults),
         cmocka_unit_test(test_every_key_has_its_effect),
+        cmocka_unit_test(test_every_key_is_written),
+        cmocka_unit_test(test_a_whole_job_is_written),
         cmocka_unit_test(test_every_example_is_read),
         cmocka_unit_test(test_nothing_asked_for_is_fine),
         cmocka_unit_test(test_wrong_steps),
