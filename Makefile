@@ -247,6 +247,7 @@ bench: mtlaunch $(BUILD)/tests/bench/bench_fleet ## exec and start beside pdsh a
 	@sh tests/deps.sh build test
 	@$(PYTHON) tests/bench/scale.py ./mtlaunch $(BUILD)/tests/bench/bench_fleet $(BENCH_SCALE)
 	@$(PYTHON) tests/bench/launch.py ./mtlaunch $(BENCH)
+	@$(PYTHON) tests/bench/check.py ./mtlaunch $(BENCH_CHECK)
 	@$(PYTHON) tests/bench/fault.py
 	@$(PYTHON) tests/bench/rest.py ./mtlaunch $(BENCH_REST)
 	@$(PYTHON) tests/bench/push.py ./mtlaunch $(BENCH_PUSH)
