@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "check/check.h"
+#include "check/comm.h"
 #include "cmd/cmd.h"
 #include "cmd/man_internal.h"
 #include "cmd/reference_internal.h"
@@ -99,18 +100,27 @@ static void add_option_sections(struct str *out)
     }
 }
 
+static void add_check(const char *id, const char *title, const char *when, const char *why, struct str *out)
+{
+    str_add(out, ".TP\n");
+    page_roff_bold(out, id);
+    str_add(out, "\n");
+    page_roff(out, title);
+    page_roff(out, when);
+    str_add(out, ": ");
+    page_roff(out, why);
+    str_add(out, ".\n");
+}
+
 static void add_checks(struct str *out)
 {
     str_add(out, ".SH CHECKS\n");
     for (size_t i = 0; i < checks_count; i++) {
-        str_add(out, ".TP\n");
-        page_roff_bold(out, checks_all[i]->id);
-        str_add(out, "\n");
-        page_roff(out, checks_all[i]->title);
-        str_add(out, checks_all[i]->when == CHECK_ON_REQUEST ? ": " : " (start makes it, too): ");
-        page_roff(out, checks_all[i]->why);
-        str_add(out, ".\n");
+        const struct check *check = checks_all[i];
+        add_check(check->id, check->title, check->when == CHECK_ON_REQUEST ? "" : " (start makes it, too)",
+                  check->why, out);
     }
+    add_check(COMM_ID, COMM_TITLE, " (only with --comm)", COMM_WHY, out);
 }
 
 static const struct {
