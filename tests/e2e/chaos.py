@@ -76,7 +76,7 @@ class Chaos:
     def kill_connections(self, _run):
         for node in self.lab.names:
             for process in self.lab.cluster.ps(node):
-                if process.command.startswith("sshd: ") and "[listener]" not in process.command:
+                if process.is_session:
                     try:
                         os.kill(process.host_pid, signal.SIGKILL)
                     except ProcessLookupError:

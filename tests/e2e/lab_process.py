@@ -53,6 +53,11 @@ class Process:
     def command(self):
         return " ".join(self.argv) or f"[{self.name}]"
 
+    @property
+    def is_session(self):
+        """Is it one of the processes by which sshd serves a connection? From OpenSSH 9.8 on they are a program each."""
+        return self.command.startswith(("sshd: ", "sshd-session: ", "sshd-auth: ")) and "[listener]" not in self.command
+
     def __repr__(self):
         return f"<{self.pid} {self.state} {self.command[:100]}>"
 

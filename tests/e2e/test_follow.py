@@ -7,8 +7,7 @@ COUNT = "i=0; while [ $i -lt 1200 ]; do i=$((i+1)); echo line $i of $MTLAUNCH_HO
 
 def sessions(lab, node):
     """The processes of sshd that carry connections there."""
-    return [p for p in lab.cluster.ps(node) if p.command.startswith("sshd: ")
-            and "[listener]" not in p.command]
+    return [p for p in lab.cluster.ps(node) if p.is_session]
 
 
 def check(lab, output, *hosts):

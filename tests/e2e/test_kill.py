@@ -154,6 +154,6 @@ def test_killed_from_outside_during_start(lab, delay):
     time.sleep(delay)  # the moment of the kill is the subject here, not a condition to wait for
     begun.kill()
     begun.wait()
-    wait_for(lambda: not [p for n in lab.names for p in lab.cluster.ps(n) if p.command.startswith("sshd: lab")],
+    wait_for(lambda: not [p for n in lab.names for p in lab.cluster.ps(n) if p.is_session],
              "the connections to end", 10)
     check_stoppable(lab, "r", check_truth(lab, "r"))

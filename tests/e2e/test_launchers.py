@@ -196,8 +196,8 @@ def swift(lab):
 @pytest.mark.parametrize("rendezvous", ["static", "c10d"])
 def test_ms_swift_starts_torchrun_by_what_it_finds(lab, swift, launcher, rendezvous):
     lab.job("s.yaml", launcher=launcher, program="sft", args={"packing": True, "bf16": False}, nproc_per_node=1, rendezvous=rendezvous,
-            setup=["PATH=~/ms/bin:$PATH", "export PYTHONPATH=~/ms"], launcher_args=["--max_restarts", "0", "--log_dir=logs.d"])
-    lab.mt("start", "s.yaml", "r", *[word for word in TORCH_ENV if not word.startswith("PYTHONPATH")])
+            setup=["PATH=~/ms/bin:$PATH", "export PYTHONPATH=~/ms:$PYTHONPATH"], launcher_args=["--max_restarts", "0", "--log_dir=logs.d"])
+    lab.mt("start", "s.yaml", "r", *TORCH_ENV)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     said = seen(lab)
     assert [one["rank"] for one in said] == [0, 1, 2, 3] and {one["sum"] for one in said} == {10.0}

@@ -104,7 +104,7 @@ def test_follow_goes_on_after_the_connection_was_cut(lab):
     follow = lab.spawn("logs", "r", "-f", "-n", "all")
     follow.stdout.readline()
     for process in lab.cluster.ps("node1"):
-        if process.command.startswith("sshd: lab"):
+        if process.is_session:
             lab.cluster.kill("node1", process.pid)
     assert follow.stdout.read().splitlines() == [f"node1: line {i}" for i in range(2, 61)]
     follow.communicate()
@@ -255,7 +255,7 @@ def test_wait_ends_1_when_somebody_stops_the_run_and_ctrl_c_leaves_it(lab):
     waiting.communicate(timeout=20)
     assert waiting.returncode == 130 and lab.status("r")["state"] == "running"
     waiting = lab.spawn("wait", "r")
-    wait_for(lambda: [p for p in lab.cluster.ps("node1") if p.command.startswith("sshd: lab")], "wait to look", 10)
+    wait_for(lambda: [p for p in lab.cluster.ps("node1") if p.is_session], "wait to look", 10)
     lab.mt("stop", "r")
     waiting.communicate(timeout=30)
     assert waiting.returncode == 1
