@@ -45,6 +45,8 @@ struct check_subject {
     enum check_program program_type;
     const char *program, *interpreter;
     const char *module;         /* that the interpreter itself needs */
+    const char *config;         /* a file that the launcher reads, relative to workdir */
+    const char *config_key;     /* of the spec, that names it */
     const struct strlist *argv; /* the whole command */
     const char *visible;        /* CUDA_VISIBLE_DEVICES as the job sets it; NULL: it does not */
     bool counts_gpus;           /* the number of GPUs may decide how many processes start */

@@ -28,8 +28,10 @@ struct launch_probe {
         LAUNCH_PROGRAM_COMMAND /* found in PATH, or with a slash: an executable file */
     } program_type;
     char *program;
-    char *interpreter; /* a command: "python3" */
-    char *module;      /* a module the interpreter itself needs: "torch" */
+    char *interpreter;      /* a command: "python3" */
+    char *module;           /* a module the interpreter itself needs: "torch" */
+    char *config;           /* a file that the launcher reads, relative to the working directory */
+    const char *config_key; /* of the spec, that names it */
 
     /* The words of the command that are the interpreter or the program and start with "~/", by index in argv:
      * the home folder of the user on the node. Every other word is handed over as it stands. */

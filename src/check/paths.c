@@ -1,5 +1,5 @@
-/* Check: what the spec requires (require.paths), and the data and model files that arguments name, can be
- * read. */
+/* Check: what the spec requires (require.paths), the configuration that the launcher reads, and the data and
+ * model files that arguments name, can be read. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -52,7 +52,8 @@ static bool ask(const struct check_subject *subject, struct env *values)
     }
     check_set_list(values, "paths_required", required);
     check_set_list(values, "paths_named", &named);
-    return required->len > 0 || named.len > 0;
+    check_set_text(values, "paths_config", subject->config);
+    return required->len > 0 || named.len > 0 || subject->config;
 }
 
 static size_t tell(const struct facts *facts, const char *key, bool required, const char *what,
@@ -70,13 +71,27 @@ static size_t tell(const struct facts *facts, const char *key, bool required, co
     return count;
 }
 
+/* Its launcher would find it on every node, after the start. */
+static size_t tell_config(const struct check_subject *subject, const struct facts *facts, const char *key,
+                          const char *what, struct findings *out)
+{
+    if (!facts_text(facts, key) || !subject->config) {
+        return 0;
+    }
+    struct finding *finding = findings_fail(out, "paths", &kind_path_missing, "%s '%s' %s",
+                                            subject->config_key, subject->config, what);
+    finding_set_remedy(finding, "put it there, or correct %s (relative to workdir)", subject->config_key);
+    return 1;
+}
+
 static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
 {
-    (void)subject;
     if (!check_is_set_up(facts)) {
         return;
     }
-    size_t bad = tell(facts, "paths.missing", true, "is not there", out) +
+    size_t bad = tell_config(subject, facts, "paths.config_missing", "is not there", out) +
+                 tell_config(subject, facts, "paths.config_unreadable", "cannot be read by this user", out) +
+                 tell(facts, "paths.missing", true, "is not there", out) +
                  tell(facts, "paths.unreadable", true, "cannot be read by this user", out) +
                  tell(facts, "paths.named_missing", false, "is not there", out) +
                  tell(facts, "paths.named_unreadable", false, "cannot be read by this user", out);

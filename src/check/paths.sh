@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2088,SC2034
 # Facts: missing, unreadable (of what is required), named_missing, named_unreadable (of what arguments name): lists.
+# config_missing, config_unreadable: the configuration that the launcher reads.
 
 mt_job_file() { # PATH, relative to the job's folder -> mt_file
     mt_file=$1
@@ -15,7 +16,7 @@ mt_look_at_paths() {
     while IFS= read -r mt_path; do
         [ -n "$mt_path" ] || continue
         mt_job_file "$mt_path"
-        if [ ! -e "$mt_file" ] && [ -n "$2" ] && [ -e "$mt_file.idx" ]; then
+        if [ ! -e "$mt_file" ] && [ "$2" = named_ ] && [ -e "$mt_file.idx" ]; then
             mt_file=$mt_file.idx
         fi
         if [ ! -e "$mt_file" ]; then
@@ -33,4 +34,5 @@ mt_check_paths() {
     mt_folder=$(cat "$mt_tmp/found.folder")
     mt_look_at_paths "$mt_paths_required" ''
     mt_look_at_paths "$mt_paths_named" named_
+    mt_look_at_paths "$mt_paths_config" config_
 }

@@ -102,6 +102,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     strlist_copy(argv, &in->job->launcher_args);
     launcher_add_program(in, "-m", argv, probe);
     probe->module = xstrdup("accelerate");
+    launcher_reads(probe, "accelerate.config_file", in->job->accelerate_config);
     return 0;
 }
 

@@ -145,6 +145,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
     if (result == 0) {
         free(probe->module);
         probe->module = xstrdup("deepspeed");
+        launcher_reads(probe, "deepspeed.config", in->job->deepspeed_config);
     }
     return result;
 }

@@ -19,7 +19,14 @@ void launch_probe_release(struct launch_probe *probe)
     free(probe->program);
     free(probe->interpreter);
     free(probe->module);
+    free(probe->config);
     *probe = (struct launch_probe){0};
+}
+
+void launcher_reads(struct launch_probe *probe, const char *key, const char *file)
+{
+    probe->config = file ? xstrdup(file) : NULL;
+    probe->config_key = key;
 }
 
 void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe)

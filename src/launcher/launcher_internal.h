@@ -78,6 +78,9 @@ int launcher_megatron_batch(const struct launch_job *in, const struct megatron_b
  */
 bool launcher_find_option(const struct strlist *words, const char *name, const char **value);
 
+/* The launcher reads that file, which a key of the spec names. file NULL: none. */
+void launcher_reads(struct launch_probe *probe, const char *key, const char *file);
+
 /* Append the word that is the interpreter or the program; one that starts with "~/" is noted in probe. */
 void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe);
 

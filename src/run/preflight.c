@@ -113,6 +113,8 @@ static struct check_subject make_subject(const struct preflight *preflight, size
         .program = plan->probe.program,
         .interpreter = plan->probe.interpreter,
         .module = plan->probe.module,
+        .config = job->prepare_len == 0 ? plan->probe.config : NULL, /* a step may make it */
+        .config_key = plan->probe.config_key,
         .argv = &plan->argv,
         .visible = visible ? visible->value : NULL,
         .counts_gpus = job->nproc_per_node == 0,

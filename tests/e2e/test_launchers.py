@@ -113,10 +113,27 @@ def test_a_configuration_of_accelerate_that_trains_apart_is_refused(lab, start):
     lab.node_file("node2", "copied.yaml").write_text(COPIED.replace("MULTI_GPU", "'NO'"), encoding="utf-8")
     failed = start("accelerate-config", "end", code=1)
     assert "accelerate.config_file 'copied.yaml': distributed_type is NO" in failed.err
-    lab.node_file("node2", "copied.yaml").unlink()
-    failed = start("accelerate-config", "end", code=1)
-    assert "accelerate.config_file 'copied.yaml': No such file or directory" in failed.err
     lab.assert_nothing_left()
+
+
+@pytest.mark.parametrize("kind,name,key", [("accelerate-config", "copied.yaml", "accelerate.config_file"),
+                                           ("deepspeed", "ds.json", "deepspeed.config"),
+                                           ("deepspeed-no-ssh", "ds.json", "deepspeed.config")])
+def test_a_configuration_that_one_node_lacks_is_found_before_the_start(lab, start, kind, name, key):
+    lab.node_file("node2", name).unlink()
+    failed = start(kind, "end", code=4)
+    assert f"node2: {key} '{name}' is not there" in failed.err and f"correct {key} (relative to workdir)" in failed.err
+    assert not lab.node_file("node1", ".mtlaunch", "logs").exists() or not list(lab.node_file("node1", ".mtlaunch", "logs").iterdir())
+    checked = lab.mt("check", "l.yaml", "--only", "paths", "--json", code=4).json
+    assert [(f["severity"], f["hosts"]) for f in checked["findings"] if f["severity"] == "fail"] == [("fail", ["node2"])]
+    lab.assert_nothing_left()
+
+
+def test_a_configuration_that_a_step_makes_is_no_fault(lab, start):
+    lab.node_file("node1", "copied.yaml").rename(lab.node_file("node1", "source.yaml"))
+    step = [{"name": "make", "on": "first", "command": "cp source.yaml copied.yaml"}]
+    start("accelerate-config", "end", "--set", f"prepare={json.dumps(step)}", "--nodes", "1")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
 
 
 @pytest.mark.parametrize("text,why", [
@@ -126,11 +143,9 @@ def test_a_configuration_of_accelerate_that_trains_apart_is_refused(lab, start):
     ('{"train_batch_size": 9, "train_micro_batch_size_per_gpu": 2}',
      "train_batch_size 9 does not fit train_micro_batch_size_per_gpu 2 on 4 processes; 8 would"),
     ("[]", "it is no JSON object"),
-    (None, "No such file or directory"),
 ])
 def test_a_configuration_of_deepspeed_that_cannot_work_is_refused(lab, start, text, why):
-    file = lab.node_file("node3", "ds.json")
-    file.unlink() if text is None else file.write_text(text, encoding="utf-8")
+    lab.node_file("node3", "ds.json").write_text(text, encoding="utf-8")
     failed = start("deepspeed", "end", code=1)
     assert f"deepspeed.config 'ds.json': {why}" in " ".join(failed.err.split())
     lab.assert_nothing_left()

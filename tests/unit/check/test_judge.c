@@ -54,6 +54,8 @@ static void forget_case(struct case_file *file)
         .program = "train.py",
         .interpreter = "python3",
         .module = "torch",
+        .config = "ds.json",
+        .config_key = "deepspeed.config",
         .program_type = CHECK_PROGRAM_FILE,
         .needs_gpus = true,
         .counts_gpus = true,
