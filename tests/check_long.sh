@@ -41,6 +41,9 @@ python3 tests/e2e/chaos.py --cycles "${CYCLES:-500}" --seed "$seed" || exit 1
 echo "== push: 10,000 small files and one of 2 GiB, seed $seed"
 # shellcheck disable=SC2086
 MTLAUNCH_PUSH=all MTLAUNCH_SEED=$seed $PYTEST tests/e2e/test_push_property.py || exit 1
+echo "== every launcher, failing on a rank and stopped"
+# shellcheck disable=SC2086
+MTLAUNCH_LAUNCHERS=all $PYTEST tests/e2e/test_launchers.py || exit 1
 while [ "$(date +%s)" -lt "$end" ]; do
     echo "== kill matrix, seed $seed"
     # PYTEST holds a command and its options.

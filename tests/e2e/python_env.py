@@ -44,7 +44,10 @@ def python_env(name, packages, timeout=900):
 
 
 def wheel_files(package, folder, names):
-    """Those files of a wheel from PyPI, by name, as bytes; nothing of it is installed. Raises Unavailable."""
+    """Files of a wheel from PyPI, as bytes by name; names is a list of them, or chooses them. Nothing is installed.
+
+    Raises Unavailable.
+    """
     ENVS.mkdir(mode=0o755, exist_ok=True)
     found = sorted((ENVS / folder).glob("*.whl"))
     if not found:
@@ -54,4 +57,4 @@ def wheel_files(package, folder, names):
         if done.returncode != 0 or not found:
             raise Unavailable((done.stderr.strip() or "pip failed").splitlines()[-1])
     with zipfile.ZipFile(found[0]) as wheel:
-        return {name: wheel.read(name) for name in names}
+        return {name: wheel.read(name) for name in (filter(names, wheel.namelist()) if callable(names) else names)}

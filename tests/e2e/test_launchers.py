@@ -1,7 +1,15 @@
-"""The launchers with the real thing from PyPI: torch 2.13, accelerate and DeepSpeed on CPUs over SSH nodes."""
+"""The launchers with the real thing on CPUs over SSH nodes: torch 2.13, accelerate and DeepSpeed from PyPI, Debian's torch.
+
+Each of them trains to its end, and fails on a rank or is stopped, as $MTLAUNCH_SEED says; $MTLAUNCH_LAUNCHERS=all does both.
+"""
+import ast
 import json
+import os
+import random
+import subprocess
 
 import pytest
+import yaml
 
 from cluster import wait_for
 from conftest import ROOT, TORCH_ENV
@@ -33,7 +41,13 @@ KINDS = {
     "accelerate-config": {"launcher": "accelerate", "accelerate": {"config_file": "copied.yaml"}},
     "deepspeed": {"launcher": "deepspeed", "deepspeed": {"config": "ds.json"}, "zero_stage": 1},
     "deepspeed-no-ssh": {"launcher": "deepspeed", "deepspeed": {"config": "ds.json", "form": "no_ssh"}, "zero_stage": 1},
+    "debian": {"launcher": "torchrun", "python": "/usr/bin/python3"},
+    "debian-c10d": {"launcher": "torchrun", "python": "/usr/bin/python3", "rendezvous": "c10d"},
 }
+CHANCE = random.Random(int(os.environ.get("MTLAUNCH_SEED", "1")))
+BOTH = os.environ.get("MTLAUNCH_LAUNCHERS") == "all"
+FAILING = [kind for kind in KINDS if BOTH or CHANCE.random() < 0.5]
+STOPPED = [kind for kind in KINDS if BOTH or kind not in FAILING]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +56,11 @@ def python():
         return str(python_env("torch", TORCH))
     except Unavailable as error:
         pytest.skip(f"torch, accelerate and deepspeed cannot be installed from PyPI: {error}")
+
+
+def has_torch(python):
+    if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"{python} has no torch: apt-get install python3-torch")
 
 
 @pytest.fixture
@@ -53,10 +72,13 @@ def start(lab, python):
         lab.node_file(node, "ds.json").write_text(DEEPSPEED, encoding="utf-8")
 
     def make(kind, mode, *words, **options):
-        keys = KINDS[kind]
+        keys = {"python": python, **KINDS[kind]}
+        if kind.startswith("debian"):
+            has_torch(keys["python"])
+            words += tuple(TORCH_ENV)
         program = keys["launcher"] if keys["launcher"] in ("accelerate", "deepspeed") else "torch"
         args = [program, mode] + (["--deepspeed_config", "${{deepspeed_config}}"] if program == "deepspeed" else [])
-        lab.job("l.yaml", program="launched.py", args=args, python=python, nproc_per_node=1, **keys)
+        lab.job("l.yaml", program="launched.py", args=args, nproc_per_node=1, **keys)
         stray = {"PET_STRAY": "1", "PET_NNODES": "9", "RANK": "5", "WORLD_SIZE": "77", "LOCAL_RANK": "3",
                  "LOCAL_WORLD_SIZE": "9", "TORCHELASTIC_STRAY": "1"}
         return lab.mt("start", "l.yaml", "r", "--set", "pass_env=['*']", *words, env=stray, **options)
@@ -78,7 +100,7 @@ def test_it_trains_on_four_nodes(lab, start, kind):
     assert {one["sum"] for one in said} == {10.0}
     assert {(one["WORLD_SIZE"], one["LOCAL_WORLD_SIZE"]) for one in said} <= {("4", "1"), ("4", None)}
     assert {(one["PET_STRAY"], one["TORCHELASTIC_STRAY"]) for one in said} == {(None, None)}
-    if kind != "c10d":  # there torch gives out the ranks
+    if not kind.endswith("c10d"):  # there torch gives out the ranks
         assert [one["MTLAUNCH_HOST"] for one in said] == lab.names
     if kind.startswith("deepspeed"):
         for i, (node, one) in enumerate(zip(lab.names, said)):
@@ -91,19 +113,21 @@ def test_it_trains_on_four_nodes(lab, start, kind):
     lab.assert_nothing_left()
 
 
-@pytest.mark.parametrize("kind", ["accelerate", "deepspeed", "deepspeed-no-ssh"])
+@pytest.mark.parametrize("kind", FAILING)
 def test_a_rank_that_fails_ends_the_run(lab, start, kind):
-    start(kind, "fail", "--nodes", "2", "--set", "stop.grace=5s")
+    start(kind, "fail", "--set", "stop.grace=5s")
     waited = lab.mt("wait", "r", "--timeout", "5m", "--json", code=1, timeout=400).json
     assert waited["state"] == "failed" and waited["exit_status"] not in (0, None)
-    assert "rank 1 fails as it was told" in lab.mt("logs", "r", "-n", "all", "--node", "1").out
+    assert "rank 1): ValueError: rank 1 fails as it was told (launched.py:" in waited["reason"]
+    culprit = next(line for line in lab.mt("logs", "r", "-n", "all").lines if "ValueError: rank 1 fails as it was told" in line)
+    assert waited["reason"].startswith(culprit.split(":", 1)[0] + " (")
     lab.assert_nothing_left()
 
 
-@pytest.mark.parametrize("kind", ["accelerate", "deepspeed", "deepspeed-no-ssh"])
+@pytest.mark.parametrize("kind", STOPPED)
 def test_a_run_is_stopped(lab, start, kind):
-    start(kind, "sleep", "--nodes", "2")
-    wait_for(lambda: len(seen(lab)) == 2, "both ranks to train", 240, 1)
+    start(kind, "sleep")
+    wait_for(lambda: len(seen(lab)) == 4, "all ranks to train", 240, 1)
     stop = lab.mt("stop", "r", "--grace", "5s", "--json").json
     assert stop["state"] == "stopped" and stop["survivors"] == []
     lab.assert_nothing_left()
@@ -151,14 +175,39 @@ def test_a_configuration_of_deepspeed_that_cannot_work_is_refused(lab, start, te
     lab.assert_nothing_left()
 
 
-def test_launcher_args_reach_torchrun_and_the_logs_stay_right(lab, start):
-    start("torchrun", "end", "--set", "launcher_args=[--redirects, 1, --tee, 3, --log-dir, tlogs]", "--nodes", "2")
+@pytest.mark.parametrize("kind", ["torchrun", "deepspeed"])
+def test_launcher_args_reach_torchrun_and_the_logs_stay_right(lab, start, kind):
+    start(kind, "end", "--set", "launcher_args=[--redirects, 1, --tee, 3, --log-dir, tlogs]", "--nodes", "2")
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     assert [one["rank"] for one in seen(lab)] == [0, 1]
     for i, node in enumerate(("node1", "node2")):
         files = sorted(lab.node_file(node, "tlogs").rglob("stdout.log"))
         assert len(files) == 1 and f'"rank": {i}' in files[0].read_text()
         assert any("[default0]:seen" in line for line in lab.mt("logs", "r", "-n", "all", "--node", str(i)).lines)
+
+
+def test_the_reason_is_found_in_what_torchrun_repeats(lab, start):
+    start("torchrun", "fail", "--set", "launcher_args=[--redirects, 3, --tee, 3, --log-dir, tlogs]", "--nodes", "2",
+          "--set", "stop.grace=5s")
+    waited = lab.mt("wait", "r", "--timeout", "5m", "--json", code=1, timeout=400).json
+    assert waited["reason"].startswith("node2 (node 1, rank 1): ValueError: rank 1 fails as it was told (launched.py:")
+    assert any("ValueError" in file.read_text() for file in lab.node_file("node2", "tlogs").rglob("stderr.log"))
+
+
+@pytest.mark.parametrize("kind", ["accelerate", "accelerate-config"])
+def test_launcher_args_reach_accelerate(lab, start, kind):
+    start(kind, "end", "--set", "launcher_args=[--mixed_precision=bf16, --log_dir, alogs, --tee, 1]", "--nodes", "2")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    assert {one["ACCELERATE_MIXED_PRECISION"] for one in seen(lab)} == {"bf16"}
+    assert [len(list(lab.node_file(node, "alogs").rglob("stdout.log"))) for node in ("node1", "node2")] == [1, 1]
+
+
+def test_launcher_args_reach_deepspeeds_own_launcher(lab, start):
+    start("deepspeed-no-ssh", "end", "--set", "launcher_args=['--enable_each_rank_log=dlogs']", "--nodes", "2")
+    assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
+    for i, node in enumerate(("node1", "node2")):
+        texts = [file.read_text(errors="replace") for file in lab.node_file(node, "dlogs").rglob("*.log")]
+        assert sum(f'"rank": {i},' in text for text in texts) == 1
 
 
 def test_a_ray_cluster_for_the_time_of_a_job(lab):
@@ -221,3 +270,27 @@ def test_ms_swift_starts_torchrun_by_what_it_finds(lab, swift, launcher, rendezv
     assert any("--nnodes 4 --node_rank 3 --master_addr" in line for line in lines if "run sh:" in line)
     assert any(lab.node_file("node4", "logs.d").iterdir())
     lab.assert_nothing_left()
+
+
+def fields(files):
+    """The names of all fields of the classes in Python files: what a dataclass reads from a command line."""
+    classes = (node for text in files.values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef))
+    return {line.target.id for one in classes for line in one.body
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)}
+
+
+@pytest.mark.parametrize("example", ["qwen3_vl_swift.yaml", "qwen3_vl_megatron_swift.yaml"])
+def test_the_options_of_the_examples_are_ms_swifts(lab, example):
+    try:
+        files = wheel_files(SWIFT, SWIFT, lambda name: "argument" in name and name.endswith(".py"))
+    except Unavailable as error:
+        pytest.skip(f"{SWIFT} cannot be downloaded from PyPI: {error}")
+    known = fields(files) | {"deepspeed"}  # a field of transformers, whose class ms-swift's extends
+    assert any(b"self.deepspeed" in text for text in files.values())
+    for name in (example, "h200_hosts.txt"):
+        lab.write(name, (ROOT / "examples" / name).read_bytes())
+    plan = lab.mt("start", example, "r", "--dry-run", "--json").json
+    words = plan["nodes"][0]["command"] + [word for step in yaml.safe_load((ROOT / "examples" / example).read_text()).get("prepare", [])
+                                           for word in step["command"]]
+    options = {word[2:].split("=")[0] for word in words if word.startswith("--")}
+    assert len(options) > 10 and options <= known, options - known

@@ -50,7 +50,8 @@ def main():
     seen = {"torch": with_torch, "accelerate": with_accelerate, "deepspeed": with_deepspeed}[args.kind](args)
     import torch
     rank = torch.distributed.get_rank()
-    names = ("WORLD_SIZE", "LOCAL_WORLD_SIZE", "MTLAUNCH_HOST", "MASTER_ADDR", "MASTER_PORT", "PET_STRAY", "TORCHELASTIC_STRAY")
+    names = ("WORLD_SIZE", "LOCAL_WORLD_SIZE", "MTLAUNCH_HOST", "MASTER_ADDR", "MASTER_PORT", "PET_STRAY", "TORCHELASTIC_STRAY",
+             "ACCELERATE_MIXED_PRECISION")
     print("seen " + json.dumps({"rank": rank, **seen, **{n: os.environ.get(n) for n in names}}), flush=True)
     if args.mode == "fail" and rank == 1:
         raise ValueError("rank 1 fails as it was told")
