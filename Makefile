@@ -9,8 +9,8 @@ PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
 
 VERSION := 0.1.0
-LINKED   := libssh libcrypto libuv yaml-0.1 jansson libarchive
-PACKAGES := $(LINKED) libcurl # loaded when it is needed: src/report/notify_curl.c
+LINKED   := libssh libcrypto libuv yaml-0.1 jansson
+PACKAGES := $(LINKED) libcurl libarchive # the last two are loaded when they are needed: include/base/library.h
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wnull-dereference \

@@ -1,8 +1,9 @@
 /* The loader's side of notify_curl_internal.h. */
-#include <dlfcn.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/library.h"
 #include "model/kind.h"
 #include "report/notify_curl_internal.h"
 
@@ -10,10 +11,7 @@
 
 struct curl_functions libcurl;
 
-static const struct {
-    const char *name;
-    size_t at;
-} table[] = {
+static const struct library_symbol symbols[] = {
 #define ONE(name) {"curl_" #name, offsetof(struct curl_functions, name)},
     CURL_FUNCTIONS(ONE)
 #undef ONE
@@ -21,26 +19,12 @@ static const struct {
 
 int curl_load(struct error *err)
 {
-    static void *library; /* stays until the process ends */
-    if (library) {
-        return 0;
-    }
-    void *loaded = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; loaded && i < ARRAY_LEN(table); i++) {
-        void *function = dlsym(loaded, table[i].name);
-        if (!function) {
-            dlclose(loaded);
-            loaded = NULL;
-        } else {
-            memcpy((char *)&libcurl + table[i].at, &function, sizeof(function));
-        }
-    }
-    if (!loaded) {
-        const char *reason = dlerror();
-        error_set(err, &kind_local, "libcurl, which sends notifications, cannot be loaded: %s",
-                  reason ? reason : LIBRARY);
+    static bool loaded;
+    const char *reason = loaded ? NULL : library_load(LIBRARY, symbols, ARRAY_LEN(symbols), &libcurl);
+    if (reason) {
+        error_set(err, &kind_local, "libcurl, which sends notifications, cannot be loaded: %s", reason);
         return error_hint(err, "install it (Debian, Ubuntu: libcurl4), or leave out notify");
     }
-    library = loaded;
+    loaded = true;
     return 0;
 }

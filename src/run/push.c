@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "model/kind.h"
 #include "push_internal.h"
+#include "push_libarchive_internal.h"
 
 static void report_progress(struct push *push)
 {
@@ -263,6 +264,9 @@ int run_push(const struct run_copy_request *request, struct error *err)
                         .progress = {.hosts_total = request->count}};
 
     push.hosts.ctx = &push;
+    if (archive_load(err) != 0) {
+        return -1;
+    }
     int result = push_source_open(&push.source, request->sources, request->skip, request->delete_, err);
     if (result == 0) {
         result = push_all(&push, err);

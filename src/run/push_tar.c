@@ -1,10 +1,9 @@
 /* Writes archives into memory. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "node/copy.h"
+#include "push_libarchive_internal.h"
 #include "push_tar_internal.h"
 
 #define BLOCK 512
@@ -41,14 +40,14 @@ struct push_tar *push_tar_new(void)
 {
     struct push_tar *tar = xcalloc(1, sizeof(*tar));
 
-    tar->writer = archive_write_new();
-    tar->entry = archive_entry_new();
+    tar->writer = libarchive.write_new();
+    tar->entry = libarchive.entry_new();
     if (!tar->writer || !tar->entry) {
         abort();
     }
-    check(archive_write_set_format_gnutar(tar->writer));
-    check(archive_write_set_bytes_per_block(tar->writer, 0));
-    check(archive_write_open(tar->writer, tar, NULL, on_write, NULL));
+    check(libarchive.write_set_format_gnutar(tar->writer));
+    check(libarchive.write_set_bytes_per_block(tar->writer, 0));
+    check(libarchive.write_open(tar->writer, tar, NULL, on_write, NULL));
     return tar;
 }
 
@@ -58,8 +57,8 @@ void push_tar_free(struct push_tar *tar)
         return;
     }
     tar->out = NULL;
-    archive_entry_free(tar->entry);
-    archive_write_free(tar->writer);
+    libarchive.entry_free(tar->entry);
+    libarchive.write_free(tar->writer);
     free(tar);
 }
 
@@ -68,16 +67,16 @@ static void write_header(struct push_tar *tar, const struct tree_entry *entry, u
     static const unsigned types[] = {
         [TREE_FILE] = AE_IFREG, [TREE_FOLDER] = AE_IFDIR, [TREE_LINK] = AE_IFLNK, [TREE_OTHER] = AE_IFREG};
 
-    archive_entry_clear(tar->entry);
-    archive_entry_set_pathname(tar->entry, entry->path);
-    archive_entry_set_filetype(tar->entry, types[entry->kind]);
-    archive_entry_set_perm(tar->entry, mode);
-    archive_entry_set_mtime(tar->entry, entry->mtime, 0);
-    archive_entry_set_size(tar->entry, (la_int64_t)size);
+    libarchive.entry_clear(tar->entry);
+    libarchive.entry_set_pathname(tar->entry, entry->path);
+    libarchive.entry_set_filetype(tar->entry, types[entry->kind]);
+    libarchive.entry_set_perm(tar->entry, mode);
+    libarchive.entry_set_mtime(tar->entry, entry->mtime, 0);
+    libarchive.entry_set_size(tar->entry, (la_int64_t)size);
     if (entry->kind == TREE_LINK) {
-        archive_entry_set_symlink(tar->entry, entry->link);
+        libarchive.entry_set_symlink(tar->entry, entry->link);
     }
-    check(archive_write_header(tar->writer, tar->entry));
+    check(libarchive.write_header(tar->writer, tar->entry));
 }
 
 void push_tar_header(struct push_tar *tar, const struct tree_entry *entry, unsigned mode, struct str *out)
@@ -89,7 +88,7 @@ void push_tar_header(struct push_tar *tar, const struct tree_entry *entry, unsig
 void push_tar_contents(struct push_tar *tar, const void *bytes, size_t len, struct str *out)
 {
     tar->out = out;
-    if (archive_write_data(tar->writer, bytes, len) != (la_ssize_t)len) {
+    if (libarchive.write_data(tar->writer, bytes, len) != (la_ssize_t)len) {
         abort();
     }
 }
@@ -104,7 +103,7 @@ void push_tar_end(struct push_tar *tar, struct str *out)
     static const char zeros[NODE_COPY_RECORD];
 
     tar->out = out;
-    check(archive_write_close(tar->writer));
+    check(libarchive.write_close(tar->writer));
     str_add_mem(out, zeros, (size_t)padding(tar->written));
 }
 
@@ -120,7 +119,7 @@ uint64_t push_tar_size(const struct tree *tree, const size_t *entries, size_t co
             contents += (entry->size + BLOCK - 1) / BLOCK * BLOCK;
         }
     }
-    check(archive_write_close(tar->writer));
+    check(libarchive.write_close(tar->writer));
     const uint64_t bytes = tar->written + contents;
     push_tar_free(tar);
     return bytes + padding(bytes);

@@ -1,5 +1,6 @@
 /* What is pushed, cut into pieces: all of it once, in order, the same at every reading. */
 #include "node/copy.h"
+#include "run/push_libarchive_internal.h"
 #include "run/push_pieces_internal.h"
 #include "test.h"
 
@@ -132,6 +133,12 @@ static void test_what_changes_is_torn(void **state)
     close_room(&room);
 }
 
+static int set_up(void **state)
+{
+    (void)state;
+    return archive_load(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,5 +146,5 @@ int main(void)
         cmocka_unit_test(test_sums_are_those_of_the_bytes),
         cmocka_unit_test(test_what_changes_is_torn),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,0 +1,25 @@
+/*
+ * A shared library that is loaded when it is first needed: with the libraries behind it, it would cost every
+ * command milliseconds and megabytes. Its functions stand in a struct of pointers, typed by the library's own
+ * header.
+ */
+#ifndef MTLAUNCH_BASE_LIBRARY_H
+#define MTLAUNCH_BASE_LIBRARY_H
+
+#include <stddef.h>
+
+struct library_symbol {
+    const char *name; /* as the library has it */
+    size_t at;        /* where its pointer stands in the struct of functions */
+};
+
+/*
+ * Load a library by its soname, which names the version of its ABI, and fill functions. Returns NULL, or the
+ * loader's reason why it could not be loaded (valid until the next call; functions is then unchanged or
+ * filled in part). It stays loaded until the process ends. A call with the same functions after a success is
+ * the caller's to avoid.
+ */
+const char *library_load(const char *soname, const struct library_symbol *symbols, size_t count,
+                         void *functions);
+
+#endif
