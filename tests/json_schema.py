@@ -18,8 +18,8 @@ OUTPUTS = {
     "remove": ["removed", "removals"], "hosts": ["hosts", "host_keys"], "exec": ["exec"],
     "logs": ["log_line", "saved"], "signal": ["signal"], "stacks": ["stacks"], "container": ["container"], "check": ["check", "checks"],
     "init": ["written"],
-    "version": ["version"], "push": ["copy"], "diagnose": ["diagnosis"], "compare": ["comparison"], "metrics": ["metrics", "written", "served"],
-    "report": ["report"], "pull": ["copy"],
+    "version": ["version"], "push": ["copy"], "diagnose": ["diagnosis"], "compare": ["comparison"], "ladder": ["ladder"],
+    "metrics": ["metrics", "written", "served"], "report": ["report"], "pull": ["copy"],
 }
 
 

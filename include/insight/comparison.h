@@ -54,4 +54,11 @@ void comparison_make(struct comparison *out, const struct comparison_input *inpu
                      const struct comparison_goal *goal);
 void comparison_release(struct comparison *comparison);
 
+/*
+ * Which run to go on with, and why, in a sentence: the fastest, or one that is as fast with less memory.
+ * trial: a flag a row, for those that count only when there are no others; NULL: none. The caller frees;
+ * NULL: no rate is known.
+ */
+char *comparison_recommend(const struct comparison *comparison, const bool *trial);
+
 #endif

@@ -81,6 +81,9 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
                       struct str *out);
 void report_runs_json(const struct report_run *views, size_t count, struct str *out);
 
+/* A training's progress in one line, without a line end; live: with the time that is left. */
+void report_progress_text(const struct training_progress *progress, bool live, struct str *out);
+
 /* What the exit status of a node says to a person: "exit 3", "killed by SIGKILL (137)". Caller frees. */
 char *report_exit_text(const struct run_node *node);
 

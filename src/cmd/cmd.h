@@ -1,6 +1,6 @@
 /*
  * Commands. Each is one file that ends in one const struct command; the table in table.c lists them.
- * Parsing, help and the refusal of what is not built come from these structs.
+ * Parsing and help come from these structs.
  * To add a command: one file, one line in table.c. tests/unit/cmd/test_table.c catches what is missing.
  */
 #ifndef MTLAUNCH_CMD_CMD_H
@@ -104,6 +104,10 @@ struct cmd_options {
     const char *samples;
     bool csv;
 
+    /* ladder; also dry_run, no_check, no_sync */
+    const char *steps;
+    struct option_uint limit;
+
     /* metrics */
     const char *listen;
     const char *textfile;
@@ -181,7 +185,7 @@ struct command {
     bool takes_rest;      /* words after "--" */
     bool takes_command;   /* options end at the first operand: it and all that follow are rest */
     bool no_json;         /* --json is refused */
-    /* The exit code, or -1 with err set. NULL: known, but not built in this version. */
+    /* The exit code, or -1 with err set. */
     int (*run)(struct cmd_call *call, struct error *err);
 };
 

@@ -45,9 +45,7 @@ static void offer_files(struct completing *at)
 static void offer_commands(struct completing *at)
 {
     for (size_t i = 0; i < commands_count; i++) {
-        if (commands[i]->run) {
-            offer(at, commands[i]->name, commands[i]->summary);
-        }
+        offer(at, commands[i]->name, commands[i]->summary);
     }
 }
 
@@ -303,7 +301,7 @@ void complete_words(char *const *words, size_t count, const struct complete_name
         return;
     }
     at.command = command_find(words[0], NULL);
-    if (!at.command || !at.command->run) {
+    if (!at.command) {
         return;
     }
     command_groups(at.command, at.groups);

@@ -8,23 +8,14 @@
 #include "input/jobfile.h"
 #include "report/output.h"
 
-static void add_commands(bool built, struct str *out)
-{
-    for (size_t i = 0; i < commands_count; i++) {
-        if (!commands[i]->run == !built) {
-            str_addf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
-        }
-    }
-}
-
 void help_overview(size_t columns, struct str *out)
 {
     const struct option_group *groups[] = {&cmd_group_global, NULL};
     str_add(out, "Usage: mtlaunch COMMAND [WORD]... [OPTION]...\n\n"
                  "Start, watch and stop multi-node training over plain SSH.\n\nCommands:\n");
-    add_commands(true, out);
-    str_add(out, "\nNot supported by this version:\n");
-    add_commands(false, out);
+    for (size_t i = 0; i < commands_count; i++) {
+        str_addf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+    }
     str_add_char(out, '\n');
     options_help(groups, columns, out);
     str_add(out, "\nTopics:\n");
@@ -41,10 +32,6 @@ void help_command(const struct command *command, size_t columns, struct str *out
         str_addf(out, "%s mtlaunch %s\n", i ? "      " : "Usage:", command->usage[i]);
     }
     str_addf(out, "\n%s: %s.\n\n", command->name, command->summary);
-    if (!command->run) {
-        str_addf(out, "'%s' is not supported by this version.\n", command->name);
-        return;
-    }
     command_groups(command, groups);
     options_help(groups, columns, out);
     if (command->notes) {

@@ -90,13 +90,6 @@ static int print_help(const struct command *command, struct error *err)
 static int run_command(struct cmd_call *call, const struct command *command, int argc, char *const *argv,
                        struct error *err)
 {
-    bool wants_help = has_word(argc, argv, "--help") || has_word(argc, argv, "-h");
-    if (!command->run && !wants_help) {
-        return error_set(err, &kind_not_supported, "'%s' is not supported by this version", command->name);
-    }
-    if (!command->run) {
-        return print_help(command, err);
-    }
     if (cmd_parse(call, command, argc, argv, err) != 0) {
         return -1;
     }

@@ -184,9 +184,7 @@ static void add_program(struct page *page)
     add_description(out);
     str_add(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < commands_count; i++) {
-        if (commands[i]->run) {
-            add_command(out, commands[i]);
-        }
+        add_command(out, commands[i]);
     }
     add_option_sections(out);
     add_checks(out);

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "insight/comparison.h"
 
+#define COMPARISON_EVEN 0.03 /* so near to each other, rates are equal */
+
 /* How many times as large: by GPUs, by nodes where these are not known. */
 double comparison_size(const struct comparison_row *row, const struct comparison_row *reference);
 

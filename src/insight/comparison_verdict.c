@@ -4,9 +4,8 @@
 #include "base/alloc.h"
 #include "comparison_internal.h"
 
-#define EVEN       0.03 /* so near to each other are equals */
-#define RUNS_SAID  3    /* names in a sentence */
-#define DIFFS_SAID 2    /* more differences than these explain nothing */
+#define RUNS_SAID  3 /* names in a sentence */
+#define DIFFS_SAID 2 /* more differences than these explain nothing */
 
 static bool is_rated(const struct comparison_row *row)
 {
@@ -129,8 +128,8 @@ static char *compare_equals(const struct comparison *comparison)
         }
     }
     double ratio = rows[fast].samples_per_second / rows[slow].samples_per_second;
-    if (ratio - 1 < EVEN) {
-        str_addf(&text, "the %zu runs are equally fast, within %g %%", count, EVEN * 100);
+    if (ratio - 1 < COMPARISON_EVEN) {
+        str_addf(&text, "the %zu runs are equally fast, within %g %%", count, COMPARISON_EVEN * 100);
         return str_detach(&text);
     }
     str_addf(&text, "'%s' is %.3g times as fast as '%s' on as many nodes", rows[fast].run->name, ratio,

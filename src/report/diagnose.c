@@ -38,7 +38,7 @@ static json_t *evidence_json(const char *file, unsigned long line, const char *t
     return object;
 }
 
-static json_t *cause_json(const struct explanation *explanation)
+json_t *report_cause_json(const struct explanation *explanation)
 {
     const struct cause *cause = &explanation->diagnosis.cause;
     json_t *object = json_object();
@@ -112,7 +112,7 @@ static json_t *facts_json(const struct explanation *explanation)
 
 void report_diagnosis_put(json_t *object, const struct explanation *explanation)
 {
-    json_object_set_new(object, "cause", cause_json(explanation));
+    json_object_set_new(object, "cause", report_cause_json(explanation));
     json_object_set_new(object, "consequences", consequences_json(explanation));
     json_object_set_new(object, "facts", facts_json(explanation));
 }

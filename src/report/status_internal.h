@@ -15,7 +15,4 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
 /* The events as an array of {time, event, host, text}; NULL: none. */
 json_t *report_events_json(const struct run_events *events);
 
-/* A training's progress in one line, without a line end; live: with the time that is left. */
-void report_progress_text(const struct training_progress *progress, bool live, struct str *out);
-
 #endif

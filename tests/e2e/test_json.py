@@ -203,10 +203,8 @@ def test_exit_codes(lab, words, code):
     lab.assert_nothing_left()
 
 
-def test_names_of_what_is_not_built_are_told(lab):
+def test_the_nearest_name_is_told(lab):
     lab.job()
-    for name in ("ladder", "report"):
-        assert f"'{name}' is not supported by this version" in lab.mt(name, "job.yaml", code=2).err
     assert "start" in lab.mt("strat", code=2).err
     assert "--wait" in lab.mt("start", "job.yaml", "r", "--wiat", code=2).err
 

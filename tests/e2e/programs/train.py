@@ -1,7 +1,7 @@
 """A small training by torch's DistributedDataParallel over gloo, which tells its steps as Megatron-LM does.
 
---pause: seconds that a step takes at least. --fail-at STEP: rank 0 raises there. --without FILE: only while that file
-does not exist. --nccl NETWORK: also print what NCCL would say of its choice (there is no GPU here).
+--pause: seconds that a step takes at least. --fail-at STEP: rank 0 raises there. --level N --fail-level N: only at that
+level. --without FILE: only while that file does not exist. --nccl NETWORK: also print what NCCL would say of its choice (there is no GPU here).
 """
 import argparse
 import os
@@ -20,6 +20,8 @@ def options():
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--pause", type=float, default=0.1)
     parser.add_argument("--fail-at", type=int, default=0)
+    parser.add_argument("--level", default="")
+    parser.add_argument("--fail-level", default="")
     parser.add_argument("--without", default="")
     parser.add_argument("--nccl", default="")
     return parser.parse_args()
@@ -38,7 +40,7 @@ def main():
     batch = args.micro_batch_size * world
     for step in range(1, args.steps + 1):
         began = time.monotonic()
-        if rank == 0 and step == args.fail_at and not (args.without and os.path.exists(args.without)):
+        if rank == 0 and step == args.fail_at and args.level == args.fail_level and not os.path.exists(args.without or "/none"):
             raise ValueError(f"step {step} cannot be done")
         data = torch.rand(args.micro_batch_size, args.seq_length)
         loss = ((model(data) - data.sum(1, keepdim=True)) ** 2).mean()

@@ -1,4 +1,4 @@
-/* The table of commands is whole: names, usage, help of everything, refusal of what is not built. */
+/* The table of commands is whole: names, usage, help of everything. */
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/topics_internal.h"
@@ -47,10 +47,6 @@ static void test_overview_lists_every_command(void **state)
         AUTO_FREE char *line = xasprintf("\n  %-11s %s\n", commands[i]->name, commands[i]->summary);
         assert_non_null(strstr(str_text(&help), line));
     }
-    const char *unbuilt = strstr(str_text(&help), "Not supported by this version:");
-    assert_non_null(unbuilt);
-    assert_non_null(strstr(unbuilt, "\n  ladder "));
-    assert_null(strstr(unbuilt, "\n  start "));
 }
 
 static void test_help_lists_every_option(void **state)
@@ -59,9 +55,6 @@ static void test_help_lists_every_option(void **state)
     for (size_t i = 0; i < commands_count; i++) {
         const struct option_group *groups[CMD_GROUPS_MAX];
         AUTO_STR struct str help = STR_INIT;
-        if (!commands[i]->run) {
-            continue;
-        }
         help_command(commands[i], 80, &help);
         command_groups(commands[i], groups);
         for (size_t g = 0; groups[g]; g++) {
@@ -90,15 +83,6 @@ static void test_help_fits_the_width(void **state)
             }
         }
     }
-}
-
-static void test_help_of_what_is_not_built_says_so(void **state)
-{
-    (void)state;
-    AUTO_STR struct str help = STR_INIT;
-    help_command(command_find("ladder", NULL), 80, &help);
-    assert_non_null(strstr(str_text(&help), "'ladder' is not supported by this version"));
-    assert_non_null(strstr(str_text(&help), "ladder JOB"));
 }
 
 static void test_unknown_command(void **state)
@@ -163,15 +147,10 @@ static void test_topics_are_there_and_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_command_has_a_row),
-        cmocka_unit_test(test_rows_are_complete),
-        cmocka_unit_test(test_overview_lists_every_command),
-        cmocka_unit_test(test_help_lists_every_option),
-        cmocka_unit_test(test_help_fits_the_width),
-        cmocka_unit_test(test_help_of_what_is_not_built_says_so),
-        cmocka_unit_test(test_unknown_command),
-        cmocka_unit_test(test_topics_are_there_and_fit),
-        cmocka_unit_test(test_words_of_other_tools),
+        cmocka_unit_test(test_every_command_has_a_row),      cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(test_overview_lists_every_command), cmocka_unit_test(test_help_lists_every_option),
+        cmocka_unit_test(test_help_fits_the_width),          cmocka_unit_test(test_unknown_command),
+        cmocka_unit_test(test_topics_are_there_and_fit),     cmocka_unit_test(test_words_of_other_tools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

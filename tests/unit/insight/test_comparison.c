@@ -310,6 +310,72 @@ static void test_runs_without_rates(void **state)
     assert_string_equal(compare(fixture), "no verdict: the logs of 'a', 'c' tell no samples per second");
 }
 
+/* --- recommendations ------------------------------------------------------------------------------------ */
+
+static void assert_recommended(struct fixture *fixture, const bool *trial, const char *wanted)
+{
+    compare(fixture);
+    AUTO_FREE char *got = comparison_recommend(&fixture->comparison, trial);
+    assert_string_equal(got, wanted);
+}
+
+static void test_the_fastest_is_recommended(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "z0", 2, 4);
+    add_run(fixture, "z1", 2, 3.2);
+    fixture->inputs[1].peak_memory = INT64_C(30) << 30;
+    assert_recommended(
+        fixture, NULL,
+        "go on with 'z1': 5 samples/s on 2 nodes, 1.25 times as fast as 'z0', at most 30.0 GiB of a GPU");
+}
+
+static void test_less_memory_at_the_same_speed(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int64_t gib[] = {44, 31, 28};
+    add_run(fixture, "z0", 2, 3.20);
+    add_run(fixture, "z1", 2, 3.22);
+    add_run(fixture, "z2", 2, 3.68);
+    for (size_t i = 0; i < ARRAY_LEN(gib); i++) {
+        fixture->inputs[i].peak_memory = gib[i] << 30;
+    }
+    assert_recommended(
+        fixture, NULL,
+        "go on with 'z1': 4.969 samples/s on 2 nodes, as fast as 'z0' with 13.0 GiB less memory a GPU, at "
+        "most 31.0 GiB of a GPU");
+}
+
+static void test_nodes_that_do_not_help(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "one", 1, 4.76);
+    add_run(fixture, "two", 2, 20.71);
+    assert_recommended(
+        fixture, NULL,
+        "go on with 'one': 1.681 samples/s on 1 node, 2.18 times as fast as 'two'; more nodes are no faster");
+}
+
+/* A trial counts only where there is nothing else. */
+static void test_trials(void **state)
+{
+    struct fixture *fixture = *state;
+    static const bool all[] = {true, true};
+    static const bool first[] = {true, false};
+    add_run(fixture, "smoke", 2, 1);
+    add_run(fixture, "z0", 2, 4);
+    assert_recommended(fixture, first, "go on with 'z0': 4 samples/s on 2 nodes");
+    comparison_release(&fixture->comparison);
+    assert_recommended(fixture, all, "go on with 'smoke': 16 samples/s on 2 nodes, 4 times as fast as 'z0'");
+}
+
+static void test_nothing_to_recommend(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "a", 2, -1);
+    assert_recommended(fixture, NULL, NULL);
+}
+
 /* --- differences -------------------------------------------------------------------------------------- */
 
 static const char *value_of(const struct differences *differences, const char *key, size_t run)
@@ -478,6 +544,11 @@ int main(void)
         ON_FIXTURE(test_runs_of_one_size),
         ON_FIXTURE(test_equal_runs),
         ON_FIXTURE(test_runs_without_rates),
+        ON_FIXTURE(test_the_fastest_is_recommended),
+        ON_FIXTURE(test_less_memory_at_the_same_speed),
+        ON_FIXTURE(test_nodes_that_do_not_help),
+        ON_FIXTURE(test_trials),
+        ON_FIXTURE(test_nothing_to_recommend),
         ON_FIXTURE(test_differences),
         ON_FIXTURE(test_names_within_words_differ),
         ON_FIXTURE(test_logs_of_megatron),

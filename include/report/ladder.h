@@ -1,0 +1,42 @@
+/* Steps of a ladder, what became of them, and what they come to: as text and as JSON. */
+#ifndef MTLAUNCH_REPORT_LADDER_H
+#define MTLAUNCH_REPORT_LADDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "insight/comparison.h"
+#include "report/style.h"
+#include "run/diagnose.h"
+
+/* All borrowed. */
+struct report_ladder_step {
+    const char *step, *run;            /* its name, and that of its run */
+    const char *profiles, *zero_stage; /* as text; NULL: as the job has it */
+    size_t nodes;
+    const struct run *record;              /* NULL: there is none yet */
+    bool done;                             /* it is not repeated */
+    const struct explanation *explanation; /* why it failed, by its logs; NULL */
+    const char *reason;                    /* why it failed; NULL: it did not */
+};
+
+struct report_ladder {
+    const struct report_ladder_step *steps;
+    size_t len;
+    unsigned long limit_s;
+    const struct comparison *comparison; /* NULL: nothing has been run */
+    const char *recommendation;          /* NULL */
+};
+
+/* What would be run, and what is done already. */
+void report_ladder_plan(const struct report_ladder *ladder, const struct report_style *style,
+                        struct str *out);
+
+void report_ladder_text(const struct report_ladder *ladder, const struct report_style *style,
+                        struct str *out);
+
+/* {schema, steps: [{step, run, state, seconds, cause, reason}], compare, recommendation} */
+void report_ladder_json(const struct report_ladder *ladder, struct str *out);
+
+#endif

@@ -1,0 +1,47 @@
+/* A ladder on its way: its steps, their runs, what became of them. */
+#ifndef MTLAUNCH_CMD_LADDER_RUN_INTERNAL_H
+#define MTLAUNCH_CMD_LADDER_RUN_INTERNAL_H
+
+#include "cmd/compare_internal.h"
+#include "cmd/ladder_internal.h"
+#include "cmd/setup_internal.h"
+#include "run/diagnose.h"
+
+struct ladder_item {
+    const struct ladder_step *step; /* borrowed */
+    char *run;                      /* PREFIX-STEP */
+    char *profiles;                 /* of the step, for people; NULL: none */
+    size_t nodes;
+    struct run record; /* of its run, as last read */
+    bool has_record;
+    bool done;
+    char *reason;                   /* why it failed; NULL: it did not, or has not been run */
+    struct explanation explanation; /* when explained */
+    bool explained;
+};
+
+struct ladder {
+    struct cmd_call *call; /* borrowed */
+    char *prefix;
+    unsigned long limit_s; /* of a step */
+    struct ladder_steps steps;
+    struct ladder_item *items; /* one a step */
+    size_t len;
+    struct compared_runs compared; /* the runs of the comparison at the end */
+};
+
+void ladder_release(struct ladder *ladder);
+
+/*
+ * Look whether the step can be planned, and what has become of its run so far. Errors: those of a dry run of
+ * start, with the step's name; kind_run_exists for a run of another job.
+ */
+int ladder_check_item(const struct ladder *ladder, struct ladder_item *item, struct error *err);
+
+/*
+ * Run the step to its end: start it, or wait for a run that lives. 0: it is done. -1: it failed (reason and,
+ * as far as its logs tell, explanation are set), or somebody interrupted it and it was stopped.
+ */
+int ladder_run_item(const struct ladder *ladder, struct ladder_item *item, struct error *err);
+
+#endif
