@@ -61,6 +61,17 @@ struct enqueued {
     char group[48];
 };
 
+/* What the flight recorder of a rank says of a process group. Owned strings. */
+struct recorded {
+    long rank;
+    char *group;                   /* its name, the same on all ranks */
+    long long enqueued, completed; /* numbers of the last collective; -1: none */
+    char *op;    /* the collective that it waits in, or called last: "all_reduce"; NULL: unknown */
+    char *place; /* "train.py:88", from where it was called; NULL: unknown */
+    long *ranks; /* of the group, global; none: unknown */
+    size_t ranks_len;
+};
+
 struct evidence {
     struct event *events;
     size_t events_len, events_cap;
@@ -68,6 +79,8 @@ struct evidence {
     size_t children_len, children_cap;
     struct fault *faults;
     size_t faults_len, faults_cap;
+    struct recorded *recorded;
+    size_t recorded_len, recorded_cap;
     struct enqueued *enqueued;
     size_t enqueued_len, enqueued_cap;
     long *ranks; /* global ranks that printed something that was read, in order of appearance */
@@ -114,6 +127,10 @@ void evidence_reader_line(struct evidence_reader *reader, unsigned long number, 
  */
 void evidence_reader_error_file(struct evidence_reader *reader, const char *path, long local_rank,
                                 const char *when, const char *text);
+
+/* Take what a dump of the flight recorder comes to, as the node's part dumps says it (JSON). False: it is
+ * none. */
+bool evidence_add_dump(struct evidence *evidence, const char *text);
 
 /* The log has ended; the reader is freed. */
 void evidence_reader_end(struct evidence_reader *reader);

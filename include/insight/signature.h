@@ -31,11 +31,12 @@ const char *signature_class_name(enum signature_class class);
 
 /* How the culprit is found for CLASS_ABSENT, where it is not who is silent. */
 enum signature_culprit {
-    CULPRIT_PRINTER, /* the node that prints it */
-    CULPRIT_ABSENT,  /* the nodes that print nothing of the kind */
-    CULPRIT_MASTER,  /* node 0, unless it prints it itself */
-    CULPRIT_LAGGARD, /* the ranks that enqueued the fewest collectives, else those that are silent */
-    CULPRIT_NAMED,   /* the global rank in group 1 */
+    CULPRIT_PRINTER,  /* the node that prints it */
+    CULPRIT_ABSENT,   /* the nodes that print nothing of the kind */
+    CULPRIT_MASTER,   /* node 0, unless it prints it itself */
+    CULPRIT_LAGGARD,  /* the ranks that enqueued the fewest collectives, else those that are silent */
+    CULPRIT_NAMED,    /* the global rank in group 1 */
+    CULPRIT_RECORDED, /* the ranks that the flight recorders tell of */
 };
 
 struct signature {

@@ -183,11 +183,12 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 /*
  * The lines of an attempt's log (0: the target's) that hold one of the literals (none empty, none with a line
  * end), and ten after each. The answer is a tail's, its body made of records "NUMBER TEXT": at most 2,000,
- * the first and the last ones, cut after 900 bytes; the last one is "0 LINES", how many lines the log has.
- * Without it the answer is cut off.
+ * the first and the last ones, cut after 900 bytes; then "e LOCAL-RANK TIME PATH JSON" for each error file of
+ * a worker, and "d JSON" for each dump of a flight recorder, read by python (NULL: one that is found there).
+ * The last one is "0 LINES", how many lines the log has. Without it the answer is cut off.
  */
 void node_request_grep(const struct node_target *target, unsigned attempt, const struct strlist *literals,
-                       const char *nonce, struct node_call *out);
+                       const char *python, const char *nonce, struct node_call *out);
 /*
  * What the node has for the run and what its log says of NCCL: the first line with each of the literals. The
  * answer is facts, see src/node/script/74-inventory.sh.

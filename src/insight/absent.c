@@ -7,7 +7,7 @@
 #include "diagnosis_internal.h"
 
 /* The node of a global rank, by the ranks that nodes showed, else by counting. */
-static long node_of_rank(const struct ranking *ranking, long rank)
+long ranking_node_of_rank(const struct ranking *ranking, long rank)
 {
     for (size_t i = 0; i < ranking->nodes_len; i++) {
         const struct evidence *evidence = ranking->nodes[i].evidence;
@@ -124,12 +124,25 @@ static long find_master(const struct ranking *ranking, const struct candidate *c
 static long find_named(const struct ranking *ranking, const struct event *event, bool *absent)
 {
     long rank = event->groups[1] ? strtol(event->groups[1], NULL, 10) : -1;
-    long node = rank >= 0 ? node_of_rank(ranking, rank) : -1;
+    long node = rank >= 0 ? ranking_node_of_rank(ranking, rank) : -1;
     if (node < 0) {
         return find_silent(ranking, absent);
     }
     absent[node] = true;
     return rank;
+}
+
+/* Those that the flight recorders tell of. */
+static long find_unjoined(const struct ranking *ranking, bool *absent)
+{
+    const struct unjoined *found = &ranking->unjoined;
+    for (size_t i = 0; i < found->len; i++) {
+        long node = ranking_node_of_rank(ranking, found->ranks[i]);
+        if (node >= 0) {
+            absent[node] = true;
+        }
+    }
+    return found->len == 1 ? found->ranks[0] : -1;
 }
 
 long ranking_find_absent(const struct ranking *ranking, const struct candidate *candidate, bool *absent)
@@ -143,6 +156,8 @@ long ranking_find_absent(const struct ranking *ranking, const struct candidate *
         return find_named(ranking, candidate->event, absent);
     case CULPRIT_ABSENT:
         return find_silent(ranking, absent);
+    case CULPRIT_RECORDED:
+        return find_unjoined(ranking, absent);
     case CULPRIT_PRINTER:
         break;
     }

@@ -240,6 +240,44 @@ static void note_unmet(struct ranking *ranking)
     }
 }
 
+/* "rank 7 ", "ranks 4-7,9 " */
+static char *ranks_text(const struct unjoined *found)
+{
+    struct str text = STR_INIT;
+    str_add(&text, "ranks ");
+    for (size_t i = 0, to = 0; i < found->len; i = to) {
+        to = i + 1;
+        while (to < found->len && found->ranks[to] == found->ranks[to - 1] + 1) {
+            to++;
+        }
+        str_addf(&text, i > 0 ? ",%ld" : "%ld", found->ranks[i]);
+        if (to > i + 1) {
+            str_addf(&text, "-%ld", found->ranks[to - 1]);
+        }
+    }
+    str_add_char(&text, ' ');
+    return str_detach(&text);
+}
+
+/* The flight recorders tell who never called the collective in which the others wait. */
+static void note_unjoined(struct ranking *ranking)
+{
+    struct unjoined *found = &ranking->unjoined;
+    if (!ranking_find_unjoined(ranking, found)) {
+        return;
+    }
+    long node = ranking_node_of_rank(ranking, found->ranks[0]);
+    size_t at = node >= 0 ? (size_t)node : 0;
+    struct event *event = evidence_add_event(&ranking->made[at], signature_find("COLLECTIVE_UNJOINED"));
+    event->fatal = true;
+    event->groups[1] = found->len > 1 ? ranks_text(found) : xstrdup("");
+    event->groups[2] = xstrdup(found->waiter->op ? found->waiter->op : "the collective");
+    event->groups[3] = xasprintf("%lld", found->waiter->enqueued);
+    event->groups[4] = found->waiting == 1 ? xasprintf("rank %ld waits", found->waiter->rank)
+                                           : xasprintf("%zu ranks wait", found->waiting);
+    event->place = xstrdup(found->waiter->place);
+}
+
 void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, size_t nodes_len,
                     unsigned nproc)
 {
@@ -252,6 +290,7 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
         ranking.matched[i] = xcalloc(nodes[i].evidence ? nodes[i].evidence->faults_len + 1 : 1, sizeof(bool));
     }
     ranking_add_ends(&ranking);
+    note_unjoined(&ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         ranking_add_candidates(&ranking, i, nodes[i].evidence);
         ranking_add_candidates(&ranking, i, &ranking.made[i]);
@@ -272,6 +311,7 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     }
     free(ranking.made);
     free(ranking.matched);
+    free(ranking.unjoined.ranks);
     free(ranking.candidates);
 }
 

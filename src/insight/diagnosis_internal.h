@@ -13,6 +13,14 @@ struct candidate {
     double time;    /* negative: unknown */
 };
 
+/* Ranks that never called a collective, by the flight recorders. */
+struct unjoined {
+    const struct recorded *waiter; /* one that waits in it, borrowed */
+    size_t waiting;                /* how many do */
+    long *ranks;                   /* ascending; owned */
+    size_t len, cap;
+};
+
 #define LEVEL_NEVER 90
 #define LEVEL_AMBIG 50
 
@@ -24,6 +32,7 @@ struct ranking {
     bool **matched;        /* one a node: which of its faults belong to an event in made */
     struct candidate *candidates;
     size_t len, cap;
+    struct unjoined unjoined; /* len 0: nobody, or nothing is recorded */
 };
 
 bool candidate_is(const struct event *event, const char *id);
@@ -49,6 +58,12 @@ long ranking_rank(const struct ranking *ranking, size_t node, const struct event
 /* absent.c: the nodes (flags) that others wait for, by what the candidate's signature says, and a rank or -1.
  */
 long ranking_find_absent(const struct ranking *ranking, const struct candidate *candidate, bool *absent);
+
+/* absent.c: the index of the node of a global rank, -1. */
+long ranking_node_of_rank(const struct ranking *ranking, long rank);
+
+/* recorder.c: true when there are some. */
+bool ranking_find_unjoined(const struct ranking *ranking, struct unjoined *found);
 
 /* absent.c: the nodes (flags) whose logs show nothing known. Returns how many. */
 size_t ranking_find_silent(const struct ranking *ranking, bool *absent);

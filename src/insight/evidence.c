@@ -37,6 +37,13 @@ void evidence_release(struct evidence *evidence)
         free(evidence->faults[i].place);
     }
     free(evidence->faults);
+    for (size_t i = 0; i < evidence->recorded_len; i++) {
+        free(evidence->recorded[i].group);
+        free(evidence->recorded[i].op);
+        free(evidence->recorded[i].place);
+        free(evidence->recorded[i].ranks);
+    }
+    free(evidence->recorded);
     free(evidence->init_open);
     free(evidence->enqueued);
     free(evidence->ranks);

@@ -3,6 +3,15 @@
 #include "signatures_internal.h"
 
 static const struct signature rows[] = {
+    /* without literals: made from the dumps of the flight recorder
+       (torch/csrc/distributed/c10d/FlightRecorder.hpp) */
+    {.id = "COLLECTIVE_UNJOINED",
+     .class = CLASS_ABSENT,
+     .culprit = CULPRIT_RECORDED,
+     .summary = "%1did not call %2 number %3, in which %4",
+     .remedies =
+         {"look where it stands: mtlaunch stacks RUN",
+          "uneven data, a rank that saves or loads alone, and a slow file system are frequent causes"}},
     {.id = "NCCL_WATCHDOG",
      .class = CLASS_ABSENT,
      .culprit = CULPRIT_LAGGARD,

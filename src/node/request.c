@@ -300,15 +300,21 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
 }
 
 void node_request_grep(const struct node_target *target, unsigned attempt, const struct strlist *literals,
-                       const char *nonce, struct node_call *out)
+                       const char *python, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame",   "15-stat", "17-write", "20-proc", "22-scan", "25-place",
-                                        "50-observe", "70-tail", "72-grep",  "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "15-stat",  "17-write",   "20-proc", "22-scan",
+                                        "25-place", "29-limit", "50-observe", "70-tail", "72-grep",
+                                        "73-dumps", "90-main",  NULL};
     AUTO_FREE char *lines = strlist_join(literals, "\n");
 
     begin(out, target, "grep", nonce);
     set_number(&out->input, "tail_attempt", attempt != 0 ? attempt : target->attempt);
     set_text(&out->input, "grep_literals", lines);
+    static const char *const reader[] = {"dumps.py", NULL};
+    AUTO_STR struct str text = STR_INIT;
+    node_script_add(&text, reader);
+    set_text(&out->input, "grep_python", python ? python : "");
+    set_text(&out->input, "dumps_py", str_text(&text));
     finish(out, parts);
 }
 

@@ -21,6 +21,7 @@ struct search {
     const bool *wanted;
     struct scanner *scanner;
     struct strlist literals;
+    const char *python;             /* of the job; NULL: unknown */
     struct node_failures *failures; /* NULL: nobody asks */
     struct explanation *out;
 };
@@ -32,7 +33,7 @@ static bool search_build(void *ctx, size_t node, const char *nonce, struct node_
         return false;
     }
     const struct node_target target = run_node_target(search->run, node);
-    node_request_grep(&target, search->attempt, &search->literals, nonce, call);
+    node_request_grep(&target, search->attempt, &search->literals, search->python, nonce, call);
     return true;
 }
 
@@ -49,13 +50,18 @@ static void take_error_file(struct evidence_reader *reader, const char *record, 
     }
 }
 
-/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file. */
+/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file, "d …": a dump. */
 static void take_record(struct evidence_reader *reader, struct evidence *evidence, const char *line,
                         size_t len)
 {
     char *text = NULL;
     if (len > 2 && line[0] == 'e' && line[1] == ' ') {
         take_error_file(reader, line + 2, len - 2);
+        return;
+    }
+    if (len > 2 && line[0] == 'd' && line[1] == ' ') {
+        AUTO_FREE char *dump = xstrndup(line + 2, len - 2);
+        evidence_add_dump(evidence, dump);
         return;
     }
     unsigned long number = strtoul(line, &text, 10);
@@ -125,12 +131,10 @@ static struct node_end node_end_of(const struct run_node *node, bool current)
 }
 
 /* Processes on each node; 0 where they have no ranks of torch. */
-static unsigned ranks_on_node(const struct run *run)
+static unsigned ranks_on_node(const struct run *run, const json_t *spec)
 {
-    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
     const char *launcher = json_string_value(json_object_get(spec, "launcher"));
     bool ranked = launcher && strcmp(launcher, "script") != 0;
-    json_decref(spec);
     return ranked ? run->nproc_per_node : 0;
 }
 
@@ -156,11 +160,13 @@ int run_explain(struct node_set *set, const struct run *run, unsigned attempt, c
         out->hosts[i] = xstrdup(run->nodes[i].label);
         out->ends[i].host = out->hosts[i];
     }
+    json_t *spec = run->spec ? json_loads(run->spec, 0, NULL) : NULL;
     struct search search = {
         .run = run,
         .attempt = attempt,
         .wanted = wanted,
         .scanner = scanner_new(),
+        .python = json_string_value(json_object_get(spec, "python")),
         .failures = failures,
         .out = out,
     };
@@ -176,7 +182,8 @@ int run_explain(struct node_set *set, const struct run *run, unsigned attempt, c
     int result = node_set_ask(set, &question);
     strlist_release(&search.literals);
     scanner_free(search.scanner);
-    diagnosis_make(&out->diagnosis, out->ends, out->nodes_len, ranks_on_node(run));
+    diagnosis_make(&out->diagnosis, out->ends, out->nodes_len, ranks_on_node(run, spec));
+    json_decref(spec);
     return result;
 }
 

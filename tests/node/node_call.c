@@ -30,6 +30,7 @@ struct options {
     struct node_stop_options stop;
     struct node_tail_options tail;
     struct strlist literals; /* for grep and inventory */
+    const char *python;      /* for grep */
     struct node_watch_options watch;
     struct strlist setup, argv, unset;
     struct env defaults, env, computed;
@@ -156,6 +157,8 @@ static void take_other(struct options *w, const char *key, const char *value)
         w->logs = true;
     } else if (strcmp(key, "literal") == 0) {
         strlist_add(&w->literals, value);
+    } else if (strcmp(key, "python") == 0) {
+        w->python = value;
     } else if (strcmp(key, "tail_attempt") == 0) {
         w->tail.attempt = (unsigned)number(value);
     } else if (strcmp(key, "lines") == 0 || strcmp(key, "offset") == 0 || strcmp(key, "bytes") == 0) {
@@ -269,7 +272,7 @@ static int build(const char *verb, int argc, char **argv)
     } else if (strcmp(verb, "signal") == 0) {
         node_request_signal(&w.target, w.stop.signal, w.nonce, &call);
     } else if (strcmp(verb, "grep") == 0) {
-        node_request_grep(&w.target, 0, &w.literals, w.nonce, &call);
+        node_request_grep(&w.target, 0, &w.literals, w.python, w.nonce, &call);
     } else if (strcmp(verb, "inventory") == 0) {
         node_request_inventory(&w.target, &w.literals, w.nonce, &call);
     } else if (strcmp(verb, "tail") == 0) {

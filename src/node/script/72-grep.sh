@@ -68,6 +68,7 @@ mt_verb_grep() {
     export LC_ALL
     head -c "$mt_size" "$mt_file" | grep -naF -A 10 -e "$mt_grep_literals" | mt_bound_records
     mt_print_error_files
+    (mt_print_dumps)
     # the last record: how many lines the log has
     printf '0 %s\n' "$(head -c "$mt_size" "$mt_file" | wc -l | tr -d ' ')"
     exit 0

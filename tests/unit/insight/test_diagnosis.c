@@ -235,6 +235,72 @@ static void test_error_files_tell_what_the_log_does_not(void **state)
     }
 }
 
+/* --- flight recorders --------------------------------------------------------------------------- */
+
+#define GROUP(NAME, ENQUEUED, COMPLETED, RANKS)                                                              \
+    "{\"name\":\"" NAME "\",\"enqueued\":" #ENQUEUED ",\"completed\":" #COMPLETED ",\"ranks\":[" RANKS       \
+    "],\"op\":\"all_reduce\",\"place\":\"train.py:" #ENQUEUED "\"}"
+#define DUMP(RANK, GROUPS) "{\"rank\":" #RANK ",\"groups\":[" GROUPS "]}"
+
+static void test_recorders_name_the_ranks_that_never_joined(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *dumps[4]; /* two nodes with two ranks each */
+        const char *reason;
+    } cases[] = {
+        {"one is behind",
+         {DUMP(0, GROUP("0", 26, 25, "")), DUMP(1, GROUP("0", 26, 25, "")), DUMP(2, GROUP("0", 25, 25, "")),
+          DUMP(3, GROUP("0", 26, 25, ""))},
+         "g1 (node 1, rank 2): did not call all_reduce number 26, in which 3 ranks wait (train.py:26)"},
+        {"several are",
+         {DUMP(0, GROUP("0", 26, 25, "")), DUMP(1, GROUP("0", 25, 25, "")), DUMP(2, GROUP("0", 25, 25, "")),
+          DUMP(3, GROUP("0", 24, 24, ""))},
+         "g[0-1]: ranks 1-3 did not call all_reduce number 26, in which rank 0 waits (train.py:26)"},
+        {"one that is behind waits elsewhere",
+         {DUMP(0, GROUP("0", 5, 4, "") "," GROUP("1", 9, 9, "")),
+          DUMP(1, GROUP("0", 5, 4, "") "," GROUP("1", 9, 9, "")),
+          DUMP(2, GROUP("0", 4, 4, "") "," GROUP("2", 9, 8, "")),
+          DUMP(3, GROUP("0", 4, 4, "") "," GROUP("2", 8, 8, ""))},
+         "g1 (node 1, rank 3): did not call all_reduce number 5, in which 2 ranks wait (train.py:5)"},
+        {"one left no dump",
+         {DUMP(0, GROUP("0", 26, 25, "0,1,2,3")), DUMP(1, GROUP("0", 26, 25, "0,1,2,3")), NULL,
+          DUMP(3, GROUP("0", 26, 25, "0,1,2,3"))},
+         "g1 (node 1, rank 2): did not call all_reduce number 26, in which 3 ranks wait (train.py:26)"},
+        {"all wait",
+         {DUMP(0, GROUP("0", 26, 25, "0,1")), DUMP(1, GROUP("0", 26, 25, "0,1")), NULL, NULL},
+         ""},
+        {"nobody waits",
+         {DUMP(0, GROUP("0", 26, 26, "0,1")), DUMP(1, GROUP("0", 25, 25, "0,1")), NULL, NULL},
+         ""},
+        {"no dumps",
+         {"{}", "{\"rank\":1}", "{\"rank\":-1,\"groups\":[{}]}", "{\"rank\":3,\"groups\":[{},7]}"},
+         ""},
+    };
+    FOR_ROWS(i, cases, cases[i].what) {
+        struct evidence evidence[2];
+        struct node_end nodes[2];
+        for (size_t j = 0; j < 4; j++) {
+            if (j % 2 == 0) {
+                evidence_init(&evidence[j / 2]);
+                nodes[j / 2] = ended((unsigned)j / 2, j == 0 ? "g0" : "g1", -1, NULL);
+                nodes[j / 2].evidence = &evidence[j / 2];
+            }
+            if (cases[i].dumps[j]) {
+                evidence_add_dump(&evidence[j / 2], cases[i].dumps[j]);
+            }
+        }
+        struct diagnosis diagnosis;
+        AUTO_STR struct str text = STR_INIT;
+        diagnosis_make(&diagnosis, nodes, 2, 2);
+        diagnosis_add_reason(&diagnosis, nodes, &text);
+        assert_string_equal(str_text(&text), cases[i].reason);
+        diagnosis_release(&diagnosis);
+        evidence_release(&evidence[0]);
+        evidence_release(&evidence[1]);
+    }
+}
+
 /* --- bounds ------------------------------------------------------------------------------------- */
 
 static void test_a_flood_of_one_message_keeps_first_and_last(void **state)
@@ -278,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_a_node_that_was_stopped_or_ended_later_is_no_culprit),
         cmocka_unit_test(test_a_node_that_does_not_answer_goes_before_all),
         cmocka_unit_test(test_error_files_tell_what_the_log_does_not),
+        cmocka_unit_test(test_recorders_name_the_ranks_that_never_joined),
         cmocka_unit_test(test_a_flood_of_one_message_keeps_first_and_last),
         cmocka_unit_test(test_many_ranks_and_long_lines_stay_bounded),
     };

@@ -6,8 +6,9 @@
 
 /* Rows that no line gives; test_diagnosis shows each of them. */
 static const char *const made[] = {
-    "PY_EXCEPTION", "PY_DISTRIBUTED", "EXIT_SIGKILL", "EXIT_SIGSEGV",     "EXIT_SIGBUS", "EXIT_SIGABRT",
-    "EXIT_SIGNAL",  "EXIT_SIGTERM",   "EXIT_STATUS",  "NODE_UNREACHABLE", "NODE_SILENT", "RDZV_UNMET",
+    "PY_EXCEPTION", "PY_DISTRIBUTED", "EXIT_SIGKILL",        "EXIT_SIGSEGV", "EXIT_SIGBUS",
+    "EXIT_SIGABRT", "EXIT_SIGNAL",    "EXIT_SIGTERM",        "EXIT_STATUS",  "NODE_UNREACHABLE",
+    "NODE_SILENT",  "RDZV_UNMET",     "COLLECTIVE_UNJOINED",
 };
 
 static bool is_made(const char *id)
