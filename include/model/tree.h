@@ -12,7 +12,8 @@
 
 #include "base/strlist.h"
 
-#define TREE_PATH_MAX 4000 /* bytes of a path below the top */
+#define TREE_PATH_MAX    4000     /* bytes of a path below the top */
+#define TREE_ENTRIES_MAX 20000000 /* that are copied at once */
 
 /* What a copy makes for itself in the folder it fills; entries of this name are never part of a tree. */
 #define TREE_OWN_PREFIX ".mtlaunch-"

@@ -30,10 +30,11 @@ void node_request_copy(const char *base, bool relay, const char *mark, const cha
 
 /* What the program can do, with the words each takes. Paths are relative to the folder that was opened. */
 enum node_copy_verb {
-    NODE_COPY_OPEN,       /* FOLDER, "1" to make it or "": frame missing=FOLDER when it lacks */
-    NODE_COPY_BEGIN_LIST, /* no word: entries follow, of … */
-    NODE_COPY_LIST,       /* PATH…: what stands at and below these */
-    NODE_COPY_END_LIST,   /* no word */
+    NODE_COPY_OPEN,         /* FOLDER, "1" to make it or "": frame missing=FOLDER when it lacks */
+    NODE_COPY_CHECK_DELETE, /* no word: refuses to empty what holds the home folder; frame folder=PATH */
+    NODE_COPY_BEGIN_LIST,   /* no word: entries follow, of … */
+    NODE_COPY_LIST,         /* PATH…: what stands at and below these */
+    NODE_COPY_END_LIST,     /* no word */
     NODE_COPY_SUM, /* PATH…: frames sum=SHA-256, one a file that can be read; then summed=how many words */
     NODE_COPY_MAKE_WRITABLE,  /* FOLDER… */
     NODE_COPY_CLEAR,          /* PATH: what stands there makes room; an empty folder, too */

@@ -153,7 +153,8 @@ struct cmd_options {
 #define CMD_TAKES_RUN  .min_operands = 1, .max_operands = 1, .operands = "RUN"
 #define CMD_TAKES_RUNS .min_operands = 1, .max_operands = CMD_RUNS_MAX, .operands = "RUN"
 #define CMD_TAKES_COPIES(words)                                                                              \
-    .takes_hosts = true, .min_operands = 2, .max_operands = CMD_RUNS_MAX, .operands = (words)
+    .takes_hosts = true, .takes_paths = true, .min_operands = 2, .max_operands = CMD_RUNS_MAX,               \
+    .operands = (words)
 /* clang-format on */
 
 struct command;
@@ -183,6 +184,7 @@ struct command {
     unsigned min_operands, max_operands;
     const char *operands; /* for the message when some are missing: "JOB and RUN" */
     bool takes_rest;      /* words after "--" */
+    bool takes_paths;     /* words after "--" are operands, however they begin */
     bool takes_command;   /* options end at the first operand: it and all that follow are rest */
     bool no_json;         /* --json is refused */
     /* The exit code, or -1 with err set. */

@@ -29,6 +29,13 @@ static int check_words(const struct cmd_call *call, struct error *err)
             return error_hint(err, "'.' stands for the folder that relative paths are in");
         }
     }
+    for (size_t i = 0; i < call->operands.len; i++) {
+        const char *path = call->operands.items[i];
+        if (path[0] == '~' && path[1] != '\0' && path[1] != '/') {
+            error_set(err, &kind_usage, "'%s': only '~' and '~/' stand for a home folder", path);
+            return error_hint(err, "give the whole path; a folder of that name is './%s'", path);
+        }
+    }
     return options->run ? job_check_run_name(options->run, err) : 0;
 }
 

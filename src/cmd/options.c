@@ -198,12 +198,12 @@ int cmd_parse(struct cmd_call *call, const struct command *command, int argc, ch
     command_groups(command, groups);
     struct options_words words = {
         .operands = &call->operands,
-        .rest = &call->rest,
+        .rest = command->takes_paths ? &call->operands : &call->rest,
         .end_at_operand = command->takes_command,
         .unknown_hint = command->takes_job && command->takes_rest ? rest_hint : NULL,
     };
     int result = options_parse(groups, argc, argv, &call->options, &words, err);
-    call->saw_rest = words.saw_rest;
+    call->saw_rest = words.saw_rest && !command->takes_paths;
     if (result != 0) {
         call->options.json = wants_json;
         return -1;

@@ -19,6 +19,7 @@
 
 static const char *const verbs[] = {
     [NODE_COPY_OPEN] = "mt_open",
+    [NODE_COPY_CHECK_DELETE] = "mt_check_delete",
     [NODE_COPY_BEGIN_LIST] = "mt_begin_list",
     [NODE_COPY_LIST] = "mt_list",
     [NODE_COPY_END_LIST] = "mt_end_list",

@@ -94,7 +94,16 @@ static void take_answer(struct copy_call *call, const char *bytes, size_t len)
             copy_call_stop(call, &error); /* it takes away what is unfinished */
             return;
         }
+        if (event != NODE_COPY_NOTHING) {
+            restart_timer(call);
+        }
     } while (event != NODE_COPY_NOTHING);
+}
+
+int copy_call_unexpected(const struct copy_call *call, struct error *err)
+{
+    return error_set(err, &kind_node_answer, "the node says '%s=%s', which was not to come", call->answer.key,
+                     call->answer.value);
 }
 
 static void on_data(void *ctx, int stream, const char *bytes, size_t len)
@@ -108,15 +117,18 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
     node_exec_stream_take(stream == 1 ? &call->out : &call->err, &bytes, &len);
     if (!call->ask.begun && call->out.begun) {
         ask_begun(&call->ask);
+        restart_timer(call);
     }
-    restart_timer(call);
     if (len == 0) {
         return;
     }
     if (stream == (call->expect_contents ? 2 : 1)) {
         take_answer(call, bytes, len);
-    } else if (stream == 1 && call->handler->contents(call->ctx, bytes, len, &error) != 0) {
-        copy_call_abort(call, &error);
+    } else if (stream == 1) {
+        restart_timer(call);
+        if (call->handler->contents(call->ctx, bytes, len, &error) != 0) {
+            copy_call_abort(call, &error);
+        }
     }
 }
 

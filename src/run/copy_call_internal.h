@@ -19,7 +19,8 @@ struct copy_call;
 
 /* Called from inside fleet_run. */
 struct copy_call_handler {
-    /* Something of the program's answer; -1 with err ends the call with that error. */
+    /* Something of the program's answer; -1 with err ends the call with that error. What it lets pass counts
+     * as progress: nothing that a node can repeat for ever may pass. */
     int (*event)(void *ctx, struct copy_call *call, enum node_copy_event event, struct error *err);
     /* Bytes of standard output that are contents of files, once expect_contents was set. As event. */
     int (*contents)(void *ctx, const char *bytes, size_t len, struct error *err);
@@ -78,6 +79,9 @@ void copy_call_be_patient(struct copy_call *call, unsigned seconds);
  * seconds it is killed. A call that is over is left alone. ended comes with the error.
  */
 void copy_call_stop(struct copy_call *call, const struct error *error);
+
+/* The error for a frame that was not to come, or not again. Returns -1. */
+int copy_call_unexpected(const struct copy_call *call, struct error *err);
 
 /* End it at once: ended comes with the error. */
 void copy_call_abort(struct copy_call *call, const struct error *error);

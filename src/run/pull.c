@@ -167,7 +167,7 @@ static int judge_sums(struct pull_host *host, const char *value, struct error *e
 {
     uint64_t count = 0;
 
-    if (!text_to_uint(value, 0, host->sum_len - host->sum_at, &count)) {
+    if (!text_to_uint(value, 1, host->sum_len - host->sum_at, &count)) {
         return error_set(err, &kind_node_answer, "the node says that it has summed '%s' files", value);
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -218,10 +218,26 @@ static int compare(struct pull_host *host, struct error *err)
 
 /* --- what the host has --- */
 
-static int take_entry(struct pull_host *host, const struct tree_entry *there)
+/* A name that is ours here. */
+static bool is_own(const char *path)
+{
+    while (path && !text_starts(path, TREE_OWN_PREFIX)) {
+        path = strchr(path, '/');
+        path = path ? path + 1 : NULL;
+    }
+    return path;
+}
+
+static int take_entry(struct pull_host *host, const struct tree_entry *there, struct error *err)
 {
     const bool is_folder = there->kind == TREE_FOLDER;
 
+    if (host->entries++ == TREE_ENTRIES_MAX) {
+        return error_set(err, &kind_node_answer, "the node lists more than %d files", TREE_ENTRIES_MAX);
+    }
+    if (is_own(there->path)) {
+        return 0;
+    }
     host->found_any = true;
     if (there->kind == TREE_OTHER) {
         host->others++;
@@ -258,20 +274,24 @@ static int on_list_event(void *ctx, struct copy_call *call, enum node_copy_event
 {
     struct pull_host *host = ctx;
 
+    const char *key = call->answer.key;
+
     if (event == NODE_COPY_ENTRY) {
-        return take_entry(host, &call->answer.entry);
+        return take_entry(host, &call->answer.entry, err);
     }
     if (event == NODE_COPY_LISTED) {
         return end_source(host, err);
     }
-    if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "missing") == 0) {
+    if (strcmp(key, "missing") == 0 && !host->missing) {
         host->missing = true;
-    } else if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "sum") == 0) {
+    } else if (strcmp(key, "sum") == 0 && host->sums.len < host->sum_len - host->sum_at) {
         strlist_add(&host->sums, call->answer.value);
-    } else if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "summed") == 0) {
+    } else if (strcmp(key, "summed") == 0) {
         return judge_sums(host, call->answer.value, err);
-    } else if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "finished") == 0) {
+    } else if (strcmp(key, "finished") == 0 && !host->finished) {
         host->finished = true;
+    } else {
+        return copy_call_unexpected(call, err);
     }
     return 0;
 }

@@ -106,14 +106,21 @@ static int on_event(void *ctx, struct copy_call *call, enum node_copy_event even
 {
     struct pull_host *host = ctx;
 
-    (void)err;
-    if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "finished") == 0) {
+    if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "missing") == 0 && !host->missing) {
+        host->missing = true; /* it went meanwhile: what was to come did not */
+    } else if (event == NODE_COPY_FRAME) {
+        if (host->finished || strcmp(call->answer.key, "finished") != 0) {
+            return copy_call_unexpected(call, err);
+        }
         host->finished = true;
     }
     if (event != NODE_COPY_ENTRY) {
         return 0;
     }
     const struct tree_entry *now = &call->answer.entry;
+    if (host->entries++ == host->batch_len) {
+        return error_set(err, &kind_node_answer, "the node lists more than was asked for");
+    }
     for (size_t i = 0; i < host->batch_len; i++) {
         const struct tree_entry *entry = entry_of(host, i);
         if (strcmp(entry->path, now->path) == 0) {
@@ -231,6 +238,8 @@ void pull_fetch(struct pull_host *host)
         host->fds[i] = -1;
     }
     host->at = 0;
+    host->entries = 0;
+    host->missing = false;
     host->began_at = 0;
     host->large = host->batch_len == 1 && entry_of(host, 0)->size >= LARGE;
     host->fed = host->finished = false;

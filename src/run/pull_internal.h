@@ -24,6 +24,7 @@ struct pull_host {
     struct tree tree;
     size_t source; /* that is listed now */
     bool found_any, missing;
+    size_t entries; /* that it listed, of all sources; then of a batch */
     size_t others;
 
     struct push_source here;    /* what its folder here has */

@@ -25,11 +25,13 @@ static void release_host(struct push_host *host)
     push_relay_release_link(host);
     tree_release(&host->extra);
     strlist_release(&host->sums);
+    free(host->folder);
     free(host->states);
     free(host->removable);
     free(host->sum_queue);
     free(host->batch);
     free(host->batch_torn);
+    host->folder = NULL;
     host->states = NULL;
     host->removable = NULL;
     host->sum_queue = NULL;
@@ -135,6 +137,9 @@ static void feed_list(struct push_host *host)
     AUTO_STR struct str input = STR_INIT;
 
     node_copy_call(&text, NODE_COPY_OPEN, (const char *const[]){push->request->target, ""}, 2);
+    if (push->request->delete_ && strlist_has(roots, ".")) {
+        node_copy_call(&text, NODE_COPY_CHECK_DELETE, NULL, 0);
+    }
     node_copy_call(&text, NODE_COPY_BEGIN_LIST, NULL, 0);
     node_copy_calls(&text, NODE_COPY_LIST, NULL, (const char *const *)roots->items, roots->len);
     node_copy_call(&text, NODE_COPY_END_LIST, NULL, 0);

@@ -36,16 +36,19 @@ static bool may_be_removed(const struct push *push, const struct tree_entry *ent
     return true;
 }
 
-static void take_entry(struct push_host *host, const struct tree_entry *there)
+static int take_entry(struct push_host *host, const struct tree_entry *there, struct error *err)
 {
     const struct push *push = host->push;
     const size_t i = tree_find(&push->source.tree, there->path);
 
+    if (host->entries++ == TREE_ENTRIES_MAX) {
+        return error_set(err, &kind_node_answer, "the node lists more than %d files", TREE_ENTRIES_MAX);
+    }
     if (i == TREE_NONE) {
         if (push->request->delete_) {
             tree_add(&host->extra, there->path, NULL, there);
         }
-        return;
+        return 0;
     }
     const struct tree_entry *here = &push->source.tree.items[i];
     struct push_state *state = &host->states[i];
@@ -54,6 +57,7 @@ static void take_entry(struct push_host *host, const struct tree_entry *there)
     state->locked = here->kind == TREE_FOLDER && there->kind == TREE_FOLDER && (there->mode & 0700) != 0700;
     state->same_size = here->kind == TREE_FILE && there->kind == TREE_FILE && here->size == there->size;
     state->set_time = state->same_size && here->mtime != there->mtime;
+    return 0;
 }
 
 /* --- sums --- */
@@ -166,12 +170,53 @@ static void find_removable(struct push_host *host)
     host->end.removed = tree_find_removable(extra, keep, host->removable);
 }
 
-void push_plan(struct push_host *host)
+/* Would a removal take that path of the target, or what is in it? */
+static bool is_removed(const struct push_host *host, const char *path)
+{
+    const struct tree *extra = &host->extra;
+    const size_t len = strlen(path);
+
+    for (size_t i = 0; i < extra->len; i++) {
+        const char *at = extra->items[i].path;
+        if (host->removable[i] && strncmp(at, path, len) == 0 && (at[len] == '\0' || at[len] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* On this machine, or on a share, a source may stand in the target. */
+static int check_source_stays(const struct push_host *host, struct error *err)
+{
+    const struct strlist *sources = host->push->request->sources;
+    const size_t len = host->folder ? strlen(host->folder) : 0;
+
+    for (size_t i = 0; i < sources->len && host->folder && host->end.removed > 0; i++) {
+        AUTO_FREE char *source = realpath(sources->items[i], NULL);
+        const bool root = strcmp(host->folder, "/") == 0;
+        if (!source || strncmp(source, host->folder, len) != 0 || (!root && source[len] != '/')) {
+            continue;
+        }
+        if (is_removed(host, source + len + (root ? 0 : 1))) {
+            error_set(err, &kind_file_failed,
+                      "'--delete' would remove '%s' there, which may be the source itself", source);
+            return error_hint(err,
+                              "push to a folder that does not hold the source, or leave it out: --skip '/%s'",
+                              source + len + (root ? 0 : 1));
+        }
+    }
+    return 0;
+}
+
+int push_plan(struct push_host *host, struct error *err)
 {
     struct push *push = host->push;
     const struct tree *tree = &push->source.tree;
 
     find_removable(host);
+    if (check_source_stays(host, err) != 0) {
+        return -1;
+    }
     host->end.files = push->source.files;
     for (size_t i = 0; i < tree->len; i++) {
         if (!push_is_needed(&host->states[i])) {
@@ -191,37 +236,66 @@ void push_plan(struct push_host *host)
                                           host->extra.items[i].path);
         }
     }
+    return 0;
 }
 
-static void begin_sending(struct push_host *host)
+static int begin_sending(struct push_host *host, struct error *err)
 {
     host->listed = true;
     copy_call_be_patient(&host->call, 0);
-    push_plan(host);
+    if (push_plan(host, err) != 0) {
+        return -1;
+    }
     host->step = host->push->request->dry_run ? PUSH_END : PUSH_PREPARE;
     push_go_on(host);
+    return 0;
+}
+
+/* "FILES BYTES": a batch stands in its places. */
+static int take_done(struct push_host *host, const char *value, struct error *err)
+{
+    char *rest = NULL;
+
+    if (host->done_told == host->done_asked) {
+        return copy_call_unexpected(&host->call, err);
+    }
+    host->done_told++;
+    host->end.files_sent = strtoull(value, &rest, 10);
+    host->end.bytes_sent = strtoull(rest, NULL, 10);
+    return 0;
+}
+
+static int take_sum(struct push_host *host, const char *key, const char *value, struct error *err)
+{
+    const size_t left = host->sum_len - host->sum_at;
+    uint64_t count = 0;
+
+    if (strcmp(key, "sum") == 0 && host->sums.len < left) {
+        strlist_add(&host->sums, value);
+        return 0;
+    }
+    if (strcmp(key, "summed") == 0 && text_to_uint(value, 1, left, &count)) {
+        judge_sums(host, count);
+        return 0;
+    }
+    return strcmp(key, "all_summed") == 0 ? begin_sending(host, err) : copy_call_unexpected(&host->call, err);
 }
 
 static int take_frame(struct push_host *host, const char *key, const char *value, struct error *err)
 {
-    uint64_t count = 0;
-
-    if (strcmp(key, "sum") == 0) {
-        strlist_add(&host->sums, value);
-    } else if (strcmp(key, "summed") == 0) {
-        if (!text_to_uint(value, 0, host->push->source.tree.len, &count)) {
-            return error_set(err, &kind_node_answer, "the node says that it has summed '%s' files", value);
-        }
-        judge_sums(host, count);
-    } else if (strcmp(key, "all_summed") == 0 && !host->listed) {
-        begin_sending(host);
-    } else if (strcmp(key, "done") == 0) { /* a batch stands in its places */
-        char *rest = NULL;
-        host->end.files_sent = strtoull(value, &rest, 10);
-        host->end.bytes_sent = strtoull(rest, NULL, 10);
-    } else if (strcmp(key, "finished") == 0) {
+    if (host->asked_sums && !host->listed) {
+        return take_sum(host, key, value, err);
+    }
+    if (strcmp(key, "missing") == 0 && !host->listed && !host->missing) {
+        host->missing = true;
+    } else if (strcmp(key, "folder") == 0 && !host->listed && !host->folder) {
+        host->folder = xstrdup(value);
+    } else if (strcmp(key, "done") == 0) {
+        return take_done(host, value, err);
+    } else if (strcmp(key, "finished") == 0 && host->step == PUSH_OVER && !host->finished) {
         host->finished = true;
-    } else if (strcmp(key, "folders_kept") == 0) {
+    } else if (strcmp(key, "folders_kept") == 0 && host->listed && !host->folders_kept) {
+        host->folders_kept = true;
         AUTO_FREE char *text = xasprintf("%s: modes and times of some folders cannot be set there: %s",
                                          host->push->request->labels->items[host->call.host], value);
         host->push->request->observer->warn(host->push->request->observer->ctx, text);
@@ -235,14 +309,14 @@ int push_take_event(void *ctx, struct copy_call *call, enum node_copy_event even
 {
     struct push_host *host = ctx;
 
-    if (event == NODE_COPY_ENTRY) {
-        take_entry(host, &call->answer.entry);
-    } else if (event == NODE_COPY_LISTED) {
-        if (!host->push->request->checksum || !ask_sums(host)) {
-            begin_sending(host);
-        }
-    } else if (event == NODE_COPY_FRAME) {
+    if (event == NODE_COPY_FRAME) {
         return take_frame(host, call->answer.key, call->answer.value, err);
     }
-    return 0;
+    if (host->listed || host->asked_sums) {
+        return error_set(err, &kind_node_answer, "the node lists more than was asked for");
+    }
+    if (event == NODE_COPY_ENTRY) {
+        return take_entry(host, &call->answer.entry, err);
+    }
+    return host->push->request->checksum && ask_sums(host) ? 0 : begin_sending(host, err);
 }

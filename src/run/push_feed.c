@@ -319,6 +319,7 @@ void push_add_moves(struct push_host *host, const size_t *entries, size_t count,
         host->states[entries[i]].there = !host->states[entries[i]].torn;
     }
     snprintf(done, sizeof(done), "%zu %llu", host->sent_files, (unsigned long long)host->sent_bytes);
+    host->done_asked++;
     node_copy_call(text, NODE_COPY_EMPTY_ROOM, NULL, 0);
     node_copy_call(text, NODE_COPY_TELL, (const char *const[]){"done", done}, 2);
 }

@@ -47,10 +47,15 @@ struct push_host {
     struct push *push;
     struct copy_call call;
     bool asked_list, listed, asked_sums;
+    bool missing;      /* the target lacks */
+    bool folders_kept; /* that some folders could not be set was said */
+    size_t entries;    /* that it listed */
+    size_t done_asked, done_told;
     bool decided;  /* it is known whether it passes pieces on */
     bool waits;    /* there is nothing to send it until something happens */
     bool finished; /* the program has said that all is done */
     struct push_state *states;
+    char *folder;      /* with --delete of all that is in it: the target as the host calls it; NULL */
     struct tree extra; /* with --delete: what stands there and not here */
     bool *removable;   /* one an item of extra */
 
@@ -87,7 +92,7 @@ struct push {
 /* push_compare.c */
 int push_take_event(void *ctx, struct copy_call *call, enum node_copy_event event, struct error *err);
 /* All is listed (and summed): what has to be sent is known. */
-void push_plan(struct push_host *host);
+int push_plan(struct push_host *host, struct error *err);
 
 bool push_is_needed(const struct push_state *state);
 

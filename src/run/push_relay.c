@@ -65,7 +65,6 @@ void push_relay_add_open(struct push_host *host, struct str *text)
         strlist_addf(&words, "%u", PUSH_RELAY_PORT + random[i] % COUNT_PORTS);
     }
     node_copy_call(text, NODE_COPY_RELAY_OPEN, (const char *const *)words.items, words.len);
-    host->relay.opened = true;
 }
 
 /* --- groups --- */

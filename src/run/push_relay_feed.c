@@ -39,6 +39,7 @@ static bool is_admitted(struct push_host *host, size_t source)
         snprintf(number, sizeof(number), "%zu", link->member);
         node_copy_call(&other->relay.control, NODE_COPY_ADMIT, (const char *const[]){number, link->key}, 2);
         link->asked = source;
+        other->relay.admissions++;
         push_wake(other);
     }
     return false;

@@ -28,7 +28,8 @@ struct push_group {
 
 /* A host's part in it. */
 struct push_relay_link {
-    bool opened;              /* what it can do was asked */
+    unsigned said;            /* of what it can do, so many frames */
+    size_t admissions;        /* so many members it was asked to admit and has not */
     struct push_group *group; /* NULL: it has not joined one */
     size_t member;
     enum push_sum_kind sum_kind;

@@ -8,6 +8,8 @@
 #include "model/kind.h"
 #include "push_internal.h"
 
+#define ABILITIES_MAX 8 /* frames that say what a host can do */
+
 static bool is_plain(const char *text, const char *more)
 {
     for (; *text != '\0'; text++) {
@@ -67,8 +69,11 @@ static void set_text(char **text, const char *value)
 static int take_ability(struct push_host *host, const char *key, const char *value, struct error *err)
 {
     struct push_relay_link *link = &host->relay;
-    bool good = true;
+    bool good = link->said++ < ABILITIES_MAX;
 
+    if (!good) {
+        return copy_call_unexpected(&host->call, err);
+    }
     if (strcmp(key, "relay_summer") == 0) {
         link->sum_kind = strcmp(value, "sha256sum") == 0 ? PUSH_SUM_SHA256 : PUSH_SUM_CKSUM;
     } else if (strcmp(key, "relay_key") == 0 && (good = key_is_valid(value))) {
@@ -139,39 +144,44 @@ static void take_failure(struct push_host *host, const char *why)
     push_wake(host);
 }
 
-static void take_admission(const struct push_host *host, const char *value)
+static bool take_admission(struct push_host *host, const char *value)
 {
     const struct push_group *group = host->relay.group;
     uint64_t member = 0;
 
-    if (text_to_uint(value, 0, group->relay.len - 1, &member) && group->members[member]) {
-        group->members[member]->relay.admitted = host->relay.member;
-        if (group->members[member]->waits && group->members[member]->step == PUSH_PIECE) {
-            push_wake(group->members[member]);
-        }
+    if (host->relay.admissions == 0 || !text_to_uint(value, 0, group->relay.len - 1, &member)) {
+        return false;
     }
+    host->relay.admissions--;
+    struct push_host *other = group->members[member];
+    if (!other || other->relay.asked != host->relay.member) {
+        return true; /* it is over, or has found another by now */
+    }
+    other->relay.admitted = host->relay.member;
+    if (other->waits && other->step == PUSH_PIECE) {
+        push_wake(other);
+    }
+    return true;
 }
 
 int push_relay_take_frame(struct push_host *host, const char *key, const char *value, struct error *err)
 {
     uint64_t number = 0;
 
-    if (!host->relay.opened) {
-        return 0;
+    if (host->step == PUSH_JOIN) {
+        return take_ability(host, key, value, err);
     }
     if (!host->relay.group) {
-        return host->step == PUSH_JOIN ? take_ability(host, key, value, err) : 0;
+        return copy_call_unexpected(&host->call, err);
     }
-    if (strcmp(key, "have") == 0) {
-        if (!text_to_uint(value, 0, SIZE_MAX, &number) || number != push_relay_member(host)->have ||
-            (number == push_relay_member(host)->next && host->step != PUSH_FETCH)) {
-            return error_set(err, &kind_node_answer, "the node says that it has piece '%s'", value);
-        }
+    if (strcmp(key, "have") == 0 && text_to_uint(value, 0, SIZE_MAX, &number) &&
+        number == push_relay_member(host)->have &&
+        (number < push_relay_member(host)->next || host->step == PUSH_FETCH)) {
         take_piece(host);
     } else if (strcmp(key, "fetch_failed") == 0 && host->step == PUSH_FETCH) {
         take_failure(host, value);
-    } else if (strcmp(key, "admitted") == 0) {
-        take_admission(host, value);
+    } else if (strcmp(key, "admitted") != 0 || !take_admission(host, value)) {
+        return copy_call_unexpected(&host->call, err);
     }
     return 0;
 }

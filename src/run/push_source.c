@@ -15,9 +15,8 @@
 #include "push_source_internal.h"
 #include "push_sum_internal.h"
 
-#define BLOCKS      64 /* 16 MiB for hosts that are not in step */
-#define DEPTH_MAX   200
-#define ENTRIES_MAX 20000000
+#define BLOCKS    64 /* 16 MiB for hosts that are not in step */
+#define DEPTH_MAX 200
 
 struct push_block {
     char *bytes;
@@ -116,8 +115,9 @@ static int walk_entry(struct walk *walk, int fd, const char *name, struct str *p
         note_unreadable(walk, text, errno);
         return 0;
     }
-    if (walk->source->tree.len == ENTRIES_MAX) {
-        return error_set(walk->err, &kind_local, "more than %d files cannot be copied at once", ENTRIES_MAX);
+    if (walk->source->tree.len == TREE_ENTRIES_MAX) {
+        return error_set(walk->err, &kind_local, "more than %d files cannot be copied at once",
+                         TREE_ENTRIES_MAX);
     }
     tree_add(&walk->source->tree, text, kind == TREE_LINK ? link : NULL,
              &(struct tree_entry){.kind = kind,

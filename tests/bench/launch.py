@@ -17,10 +17,10 @@ from cluster import UID, Cluster  # noqa: E402  pylint: disable=wrong-import-pos
 JOB = "launcher: script\nhostfile: hosts.txt\nprogram: [sleep, '600']\nstop: {grace: 1s}\n"
 
 
-def measure(cluster, *argv):
+def measure(cluster, *argv, timeout=300):
     """Wall seconds, and CPU seconds of the command and its children here."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = cluster.run(*argv, timeout=300)
+    done = cluster.run(*argv, timeout=timeout)
     wall, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout}{done.stderr}")

@@ -1,4 +1,5 @@
 """The clusters the end-to-end tests run on, and the ways they call mtlaunch and look at nodes."""
+import contextlib
 import json
 import os
 import shutil
@@ -190,6 +191,22 @@ class CommandLines(threading.Thread):
     def __exit__(self, *exc):
         self.done.set()
         self.join()
+
+
+@contextlib.contextmanager
+def covered(lab, node, path, text=None):
+    """Another file (by default one that nobody can run) stands at path of the node."""
+    place = lab.node_file(node, "cover")
+    place.write_text(text or "")
+    place.chmod(0o755 if text else 0o644)
+    real = lab.cluster.exec(node, f"readlink -f $(command -v {path})", check=True).stdout.strip()
+    own = "/run/cover." + os.path.basename(path)
+    lab.cluster.exec(node, f"cp --preserve=mode /home/lab/cover {own} && rm /home/lab/cover && mount --bind {own} {real}",
+                     user=False, check=True)
+    try:
+        yield
+    finally:
+        lab.cluster.exec(node, f"umount -l {real}", user=False, check=True)
 
 
 def needs_namespaces():

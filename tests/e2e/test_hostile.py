@@ -37,6 +37,9 @@ COMMANDS = {
     "start_json": (("start", "job.yaml", "other", "--no-supervise", *SHORT), 90, False),
     "container": (("container", "status", "boxed.yaml", *SHORT), 60, False),
     "signal": (("signal", "live", "USR1", *SHORT), 60, False),
+    "push": (("push", "large", "there", "-H", "node1,node2", *SHORT), 60, False),
+    "push_relay": (("push", "large", "there", "-H", "node1,node2", "--relay", "--delete", *SHORT), 90, False),
+    "pull": (("pull", ".mtlaunch/logs", "here", "-H", "node1,node2", "--connect-timeout", "1"), 60, False),
     "trust": (("hosts", "-H", "node1,node2", "--trust", "--yes", *SHORT), 40, False),
     "stop": (("stop", "live", "--grace", "1s", "--connect-timeout", "1"), 90, False),
     "stop_json": (("stop", "live", "--grace", "1s", *SHORT), 90, False),
@@ -58,6 +61,7 @@ def fixture_hostile():
         config.write_text(config.read_text() + "ForceCommand /usr/bin/python3 /home/lab/hostile.py\n")
         cluster.stop_sshd("node2")
         cluster.start_sshd("node2")
+        lab.write("large", b"x" * (5 << 20))
         lab.job("job.yaml", program="echo line of $NODE_RANK; sleep 600", env={"API_TOKEN": SECRET})
         lab.job("boxed.yaml", program=["sleep", "600"], container={"name": "box"})
         lab.job("short.yaml", program=["true"])
@@ -100,7 +104,7 @@ def check(lab, mode, name):
         if name not in ("exec_text", "gather", "logs_text", "follow"):  # those show lines of the node, behind its name
             assert not re.search(r"^FORGED", text, re.M), what
     honest = {"status": '"running"', "logs": "line of 0", "logs_text": "line of 0", "follow": "line of 0",
-              "exec": "honest\\n", "exec_text": "node1: honest", "gather": "honest"}.get(name)
+              "exec": "honest\\n", "exec_text": "node1: honest", "gather": "honest", "push": '"host":"node1"', "pull": "node1: "}.get(name)
     assert honest is None or honest in done.stdout, what
     if name == "start" and done.returncode == 0:
         assert "started" in done.stdout + done.stderr, what
@@ -112,7 +116,8 @@ def cases():
     if os.environ.get("MTLAUNCH_HOSTILE") == "all":
         return every
     chance = random.Random(int(os.environ.get("MTLAUNCH_SEED", "1")))
-    always = [("moving_buffer", "exec"), ("nasty_values", "status"), ("number_port", "start"), ("nasty_values", "stop"),
+    always = [("copy_frames", "push"), ("copy_door", "push_relay"), ("copy_without_end", "pull"), ("copy_nasty", "pull"),
+              ("copy_frames", "push_relay"), ("moving_buffer", "exec"), ("nasty_values", "status"), ("number_port", "start"), ("nasty_values", "stop"),
               ("runs_nasty", "exec_text"), ("body_nasty", "logs_text"), ("slow_drip", "logs")]
     return always + chance.sample([case for case in every if case not in always and case[0] not in ENDLESS], 25)
 

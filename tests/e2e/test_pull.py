@@ -1,12 +1,16 @@
 """pull: files from every node into a folder of its own; what was cut goes on; nothing leads out of it."""
 import os
+import random
 import signal
 import time
 
+import pytest
+
 import trees
-from cluster import UID, wait_for
+from cluster import UID, kill_quietly, wait_for
 
 ALL = "node[1-4]"
+SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
 
 
 def node_tree(lab, node, seed, name="out"):
@@ -99,3 +103,36 @@ def test_a_large_file_goes_on_where_it_stopped(lab):
     assert 0 < answer["bytes_sent"] < 200 << 20
     assert (lab.home / "here" / "node1" / "large").read_bytes() == large.read_bytes()
     assert os.listdir(lab.home / "here" / "node1") == ["large"]
+
+
+@pytest.mark.parametrize("how", ["head", "interrupt", "node", "link"])
+def test_cut_in_mid_transfer(lab, how):
+    """No half file under its name, and the next pull goes on and completes."""
+    rng = random.Random(f"{SEED} {how}")
+    for node in ("node1", "node2"):
+        place = lab.node_file(node, "out")
+        place.mkdir()
+        (place / "large").write_bytes(rng.randbytes(1 << 20) * 150)
+        for i in range(300):
+            (place / f"small {i}").write_bytes(rng.randbytes(rng.randint(0, 20000)))
+        trees.own(lab.node_file(node), UID)
+    process = lab.spawn("pull", "out", "here", "-H", "node[1-2]", "--connect-timeout", "3")
+    wait_for(lambda: list((lab.home / "here").glob("*/.mtlaunch-p*")), "the pull to begin", 20, 0.01)
+    time.sleep(rng.random())
+    if how == "node":
+        for one in lab.cluster.user_ps("node1"):
+            kill_quietly(one.host_pid, signal.SIGKILL)
+    elif how == "link":
+        lab.cluster.cut("node1")
+    else:
+        process.send_signal(signal.SIGKILL if how == "head" else signal.SIGINT)
+    process.wait(90)
+    lab.cluster.restore("node1")
+    for node in ("node1", "node2"):
+        for path in (lab.home / "here" / node / "out").glob("*"):
+            assert path.read_bytes() == (lab.node_file(node, "out") / path.name).read_bytes(), path
+    again = lab.mt("pull", "out", "here", "-H", "node[1-2]", "--json").json
+    assert [h["error"] for h in again["hosts"]] == [None, None]
+    for node in ("node1", "node2"):
+        assert trees.differences(trees.look(lab.node_file(node, "out")), trees.look(lab.home / "here" / node / "out")) == {}
+        assert os.listdir(lab.home / "here" / node) == ["out"]

@@ -10,7 +10,7 @@ import pytest
 
 import trees
 from cluster import UID, kill_quietly, wait_for
-from conftest import CommandLines
+from conftest import CommandLines, covered
 
 ALL = "node[1-4]"
 SEED = int(os.environ.get("MTLAUNCH_SEED", "1"))
@@ -63,22 +63,6 @@ def hosts(answer):
 
 def push(lab, *more, code=0, nodes=ALL):
     return lab.mt("push", "src", "d", "-H", nodes, "--relay", *more, code=code)
-
-
-@contextlib.contextmanager
-def covered(lab, node, path, text=None):
-    """Another file (by default one that nobody can run) stands at path of the node."""
-    place = lab.node_file(node, "cover")
-    place.write_text(text or "")
-    place.chmod(0o755 if text else 0o644)
-    real = lab.cluster.exec(node, f"readlink -f $(command -v {path})", check=True).stdout.strip()
-    own = "/run/cover." + os.path.basename(path)
-    lab.cluster.exec(node, f"cp --preserve=mode /home/lab/cover {own} && rm /home/lab/cover && mount --bind {own} {real}",
-                     user=False, check=True)
-    try:
-        yield
-    finally:
-        lab.cluster.exec(node, f"umount {real}", user=False, check=True)
 
 
 def test_one_copy_leaves_the_head(lab):
@@ -302,7 +286,7 @@ def test_other_shells_and_busybox(lab):
             for tool in tools:
                 real = lab.cluster.exec(node, f"readlink -f $(command -v {tool})", check=True).stdout.strip()
                 lab.cluster.exec(node, f"mount --bind $(readlink -f $(command -v {shell})) {real}", user=False, check=True)
-                stack.callback(lab.cluster.exec, node, f"umount {real}", user=False, check=True)
+                stack.callback(lab.cluster.exec, node, f"umount -l {real}", user=False, check=True)
         answer = push(lab, "--json")
     found = hosts(answer)
     assert answer.err == ""

@@ -20,12 +20,12 @@ def push(request, tmp_path):
             os.symlink("/usr/bin/busybox", os.path.join(path, applet))
     shell = subprocess.check_output(["which", request.param], text=True).strip()
 
-    def run(*args, code=0):
+    def run(*args, code=0, **env):
         done = subprocess.run(
             ["/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
              f"mount --bind {shell} \"$(readlink -f /bin/sh)\" && PATH={path} exec \"$@\"", "sh",
              str(BINARY.resolve()), "push", *map(str, args)],
-            env={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"), "PATH": os.environ["PATH"]},
+            env={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"), "PATH": os.environ["PATH"], **env},
             capture_output=True, text=True, errors="replace", timeout=60, check=False)
         assert done.returncode == code, done
         return done
@@ -81,3 +81,24 @@ def test_a_full_disk_leaves_nothing_half(push, tmp_path):
         assert "read-only file system" in push(source, small, code=4).stderr
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+def test_cdpath_leads_nowhere(push, tmp_path):
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "x").write_text("x")
+    (tmp_path / "trap" / "to").mkdir(parents=True)
+    push(source, "to", CDPATH=str(tmp_path / "trap"))
+    assert (tmp_path / "to" / "src" / "x").exists() and not os.listdir(tmp_path / "trap" / "to")
+
+
+def test_the_source_is_never_deleted(push, tmp_path):
+    """It stands in the folder that is emptied: on this machine, or on a share."""
+    source = tmp_path / "project" / "src"
+    source.mkdir(parents=True)
+    (source / "x").write_text("x")
+    done = push(f"{source}/", tmp_path / "project", "--delete", code=4)
+    assert "which may be the source itself" in done.stderr and "hint: push to a folder" in done.stderr
+    assert (source / "x").exists() and os.listdir(tmp_path / "project") == ["src"]
+    push(f"{source}/", tmp_path / "project", "--delete", "--skip", "/src")
+    assert sorted(os.listdir(tmp_path / "project")) == ["src", "x"]

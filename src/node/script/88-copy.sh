@@ -40,6 +40,7 @@ mt_open() {
     case $1 in
     "~" | "~/") mt_folder=$HOME ;;
     "~/"*) mt_folder=$HOME/${1#"~/"} ;;
+    -*) mt_folder=./$1 ;;
     *) mt_folder=$1 ;;
     esac
     mt_here=
@@ -62,6 +63,16 @@ mt_open() {
     fi
     mt_said=$(cd -P -- "$mt_folder" 2>&1) || mt_refuse_said "cannot enter the folder '$mt_folder'"
     cd -P -- "$mt_folder" && mt_here=1
+}
+
+# Everything here that is not in the source is to go: not what is or holds the home folder. Else a frame with this folder.
+mt_check_delete() {
+    [ -n "$mt_here" ] || return 0
+    mt_home=$(cd -P -- "$HOME" 2>/dev/null && pwd)
+    case $mt_home/ in
+    "${PWD%/}"/*) mt_refuse "'--delete' would remove what is in '$PWD', which is or holds the home folder" ;;
+    esac
+    mt_frame folder "$PWD"
 }
 
 mt_begin_list() {
@@ -156,6 +167,33 @@ mt_make_room() {
     mt_own=.mtlaunch-push.$$.$mt_self_ticks.$mt_name
     mt_said=$(mkdir -m 700 "$mt_own" 2>&1) || mt_refuse_said "cannot write in the folder '$mt_folder'"
     mt_room=$PWD/$mt_own
+    mt_find_mounts
+}
+
+# Where other file systems stand below this folder -> mt_mounts, lines. The kernel writes odd bytes as octal digits.
+mt_find_mounts() {
+    mt_mounts=
+    while IFS=' ' read -r mt_id mt_above mt_device mt_root mt_point mt_rest; do
+        case $mt_point in
+        *\\*) mt_point=$(printf '%b' "$(printf '%s\n' "$mt_point" | sed 's/\\\([0-7]\)/\\0\1/g')") ;;
+        esac
+        case $mt_point in
+        "${PWD%/}"/*) mt_mounts="$mt_mounts$mt_point
+" ;;
+        esac
+    done </proc/self/mountinfo
+}
+
+# Does FOLDER stand in one of them?
+mt_is_mounted() { # FOLDER
+    while IFS= read -r mt_point; do
+        case $1/ in
+        "$mt_point"/*) return 0 ;;
+        esac
+    done <<MT_MOUNTS
+${mt_mounts%?}
+MT_MOUNTS
+    return 1
 }
 
 mt_unpack() { # RECORDS FOLDER
@@ -178,7 +216,25 @@ mt_move() { # FOLDER PATH…: from the room into FOLDER
     mt_stays_inside "$1/x"
     mt_to=$PWD/$1
     shift
+    if [ -n "$mt_mounts" ] && mt_is_mounted "$mt_to"; then
+        mt_move_over "$@"
+        return
+    fi
     mt_said=$( (cd -- "$mt_room" && LC_ALL=C mv -f -- "$@" "$mt_to/.") 2>&1) || mt_refuse_said "cannot write in '$mt_to'"
+}
+
+# PATH…: into mt_to, which stands in another file system. There a move is a copy: it ends in a room of its own, and what
+# is whole moves on from there.
+mt_move_over() {
+    mt_far_room=$mt_to/${mt_room##*/}
+    mt_said=$( (
+        export LC_ALL=C
+        cd -- "$mt_to" && mt_remove_left .mtlaunch-push && mkdir -m 700 "./${mt_room##*/}" && cd -- "$mt_room" &&
+            mv -f -- "$@" "$mt_far_room/." && cd -- "$mt_far_room" && for mt_path; do
+            mv -f -- "./${mt_path##*/}" .. || exit
+        done && rmdir "$mt_far_room"
+    ) 2>&1) || mt_refuse_said "cannot write in '$mt_to'"
+    mt_far_room=
 }
 
 mt_drop() { # PATH…: what was unpacked and is not wanted
@@ -262,12 +318,13 @@ mt_send_from() { # OFFSET PATH
 mt_on_copy_exit() {
     cd /
     [ -z "$mt_pieces" ] || mt_relay_close
+    [ -z "$mt_far_room" ] || rm -rf "$mt_far_room"
     [ -z "$mt_room" ] || rm -rf "$mt_room"
 }
 
 mt_copy() {
     mt_nonce=$1 mt_base=${2:-$HOME} mt_room='' mt_find='' mt_here=''
-    mt_pieces='' mt_keys='' mt_ssh='' mt_peer='' mt_door='' mt_guard=''
+    mt_far_room='' mt_mounts='' mt_pieces='' mt_keys='' mt_ssh='' mt_peer='' mt_door='' mt_guard=''
     export LC_ALL=C
     trap mt_on_copy_exit EXIT
     trap 'exit 143' HUP INT TERM
@@ -290,6 +347,6 @@ mt_copy() {
     done
     exit 0
 }
-unset IFS
+unset IFS CDPATH
 set +e +u
 mt_copy "$@"

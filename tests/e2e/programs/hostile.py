@@ -1,5 +1,6 @@
 """A node that answers as no node should: sshd's ForceCommand. The mode is the first word of the file ~/mode."""
 import os
+import random
 import re
 import select
 import subprocess
@@ -138,8 +139,37 @@ def nasty_values(a):
                   signal=nasty, stage="port", container_lost=nasty, interface=nasty, life="exited"))
 
 
+def listed(a, entries=b""):
+    """The beginning of an answer to push and pull: all that is asked for lacks, or these entries."""
+    return a.frame(b"runs") + a.frame(b"list", b"1") + entries + b"E\0\0"
+
+
+def copy_frames(a):
+    """One that is known, again and again."""
+    write(listed(a))
+    keys = (b"done", b"have", b"admitted", b"sum", b"finished", b"missing", b"folder", b"relay_key", b"fetch_failed")
+    for turn in range(10**9):
+        write(a.frame(keys[turn % len(keys)], b"1"))
+        time.sleep(0.1)
+
+
+def copy_door(a):
+    """What a host says that would pass on files, with values that must lead nowhere."""
+    write(listed(a))
+    for key, value in ((b"relay_summer", b"sha256sum"), (b"relay_key", b"ssh-ed25519 AAAA"), (b"relay_host_key", b"ssh-rsa AA"),
+                       (b"relay_door", random.Random(COMMAND).choice([b"-oProxyCommand=x 22222 10.0.0.1", b"lab 22 10.77.0.1",
+                                                                      b"lab 22222 $(id)", b"lab 22222 10.77.0.9"])),
+                       (b"relay_open", b"1"), (b"have", b"0"), (b"have", b"1"), (b"admitted", b"0")):
+        write(a.frame(key, escaped(value)))
+        time.sleep(0.2)
+    time.sleep(1)
+
+
 MODES = {
-    "real": real, "mute": mute, "drip": drip, "slow_drip": slow_drip, "flood": flood, "flood_of_errors": flood_of_errors,
+    "real": real, "copy_frames": copy_frames, "copy_door": copy_door,
+    "copy_nasty": lambda a: write(listed(a, b"f 644 5 1 ./" + NASTY + b"\0\0" + b"l 777 1 1 ./x\0" + NASTY + b"\0") * 3),
+    "copy_without_end": lambda a: [write((a.frame(b"runs") if i == 0 else b"") + a.frame(b"list", b"1") * (i == 0) + b"f 644 5 1 ./x\0" * 99)
+                                   for i in range(3000)], "mute": mute, "drip": drip, "slow_drip": slow_drip, "flood": flood, "flood_of_errors": flood_of_errors,
     "moving_buffer": moving_buffer, "later": later, "nasty_values": nasty_values,
     "exit_silent": lambda a: None,
     "exit_97": lambda a: sys.exit(97),

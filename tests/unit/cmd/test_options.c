@@ -66,6 +66,19 @@ static void test_values_land(void **state)
     release(&parsed);
 }
 
+static void test_paths_may_begin_with_a_dash(void **state)
+{
+    struct parsed parsed;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(parse(&parsed, "push", "-H h -- src -x --help", &err), 0);
+    assert_int_equal(parsed.call.operands.len, 3);
+    assert_string_equal(parsed.call.operands.items[2], "--help");
+    assert_false(parsed.call.options.help);
+    release(&parsed);
+}
+
 static void test_words_missing_and_too_many(void **state)
 {
     (void)state;
@@ -182,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list_knows_every_state),
         cmocka_unit_test(test_values_land),
+        cmocka_unit_test(test_paths_may_begin_with_a_dash),
         cmocka_unit_test(test_words_missing_and_too_many),
         cmocka_unit_test(test_program_arguments_belong_behind_the_dashes),
         cmocka_unit_test(test_a_command_begins_at_the_first_word),
