@@ -52,6 +52,11 @@ static size_t scrolled(enum scroll scroll, size_t top, size_t last, size_t room)
     return last;
 }
 
+static bool is_downward(enum scroll scroll)
+{
+    return scroll == LINE_DOWN || scroll == PAGE_DOWN || scroll == TO_END;
+}
+
 static bool scroll_by(struct watch_place *place, int key, size_t lines, size_t room)
 {
     for (size_t i = 0; i < ARRAY_LEN(scrolls); i++) {
@@ -60,7 +65,8 @@ static bool scroll_by(struct watch_place *place, int key, size_t lines, size_t r
             const size_t last = last_top(lines, room);
             size_t to = scrolled(scrolls[i].scroll, *top, last, room);
             *top = to < last ? to : last;
-            place->follows = *top == last; /* scrolled back to the end it goes on with the log */
+            /* Scrolled back to the end it goes on with the log; up, it stands still even where all fits. */
+            place->follows = is_downward(scrolls[i].scroll) && *top == last;
             return true;
         }
     }

@@ -115,6 +115,21 @@ static void test_a_log_is_followed(void **state)
     assert_int_equal(place.top[WATCH_LOG], 120);
 }
 
+/* A page that is just full: going to its first line keeps it there. */
+static void test_a_full_log_stands_still(void **state)
+{
+    struct watch_place place = start();
+    (void)state;
+    press(&place, "l");
+    watch_place_fit(&place, ROOM, ROOM);
+    watch_place_key(&place, KEY_HOME, ROOM, ROOM);
+    watch_place_fit(&place, ROOM + 5, ROOM);
+    assert_int_equal(place.top[WATCH_LOG], 0);
+    watch_place_key(&place, KEY_PAGE_DOWN, ROOM + 5, ROOM);
+    watch_place_fit(&place, ROOM + 9, ROOM);
+    assert_int_equal(place.top[WATCH_LOG], 9);
+}
+
 static void test_numbers(void **state)
 {
     struct watch_place place = start();
@@ -163,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_a_page_becomes_shorter),
         cmocka_unit_test(test_a_log),
         cmocka_unit_test(test_a_log_is_followed),
+        cmocka_unit_test(test_a_full_log_stands_still),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_stacks),
         cmocka_unit_test(test_the_list_of_runs),
