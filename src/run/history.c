@@ -26,7 +26,7 @@ static void note(struct run_history *history, const char *text)
     }
 }
 
-/* --- what is here ------------------------------------------------------------------------------------ */
+/* --- what is here ----------------------------------------------------------------------------------- */
 
 static void load_samples(const struct run_store *store, struct run_history *history)
 {
@@ -42,7 +42,7 @@ static void load_samples(const struct run_store *store, struct run_history *hist
     }
 }
 
-/* --- what the nodes say -------------------------------------------------------------------------------- */
+/* --- what the nodes say ----------------------------------------------------------------------------- */
 
 static void note_failures(struct run_history *history, const struct node_failures *failures)
 {
@@ -132,7 +132,7 @@ static int ask_nodes(struct node_set *set, struct run_history *history)
     return result == 0 ? history_read_series(set, history) : result;
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------------------------- */
 
 int run_history_gather(struct run_context *context, const char *name, struct run_history *out,
                        struct error *err)

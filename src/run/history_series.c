@@ -79,7 +79,7 @@ static void open_readers(struct reading *reading, bool *selected)
     }
 }
 
-/* --- merging -------------------------------------------------------------------------------------------- */
+/* --- merging ---------------------------------------------------------------------------------------- */
 
 static bool is_of(const struct sample *sample, unsigned attempt)
 {

@@ -70,7 +70,7 @@ int64_t run_samples_peak_memory(const struct run_store *store, const char *name,
     return peak;
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------------- */
 
 /* Find out where the file stands. A frame that a crash cut off is taken out. */
 static void open_file(struct samples_file *file, const char *path, enum samples_kind kind)
@@ -187,7 +187,7 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
     }
 }
 
-/* --- what a node shows -------------------------------------------------------------------------- */
+/* --- what a node shows ------------------------------------------------------------------------------ */
 
 struct gpu_sample run_sample_gpus(const struct node_gpus *gpus)
 {

@@ -41,6 +41,17 @@ for level in z0 z1 z2; do
         bad "$level"; tail -5 "$out/gpu_$level.err"; grep -E 'Error|error' "$out/gpu_$level.log" | tail -5; fi
 done
 
+echo "--- a page that compares them: $out/gpu.html"
+if ./mtlaunch report gpu_z0 gpu_z1 gpu_z2 -o "$out/gpu.html" --json >"$out/report.json" &&
+    grep -q 'GPU memory' "$out/gpu.html"; then ok "the page has plots of the GPUs"; else bad "report"; fi
+"$python" - "$out/report.json" <<'PYTHON'
+import json, sys
+for run in json.load(open(sys.argv[1]))["runs"]:
+    gpus, training = run["gpus"] or {"time": []}, run["training"]
+    print("REPORT", run["run"], f"peak {(run['peak_memory'] or 0) >> 20} MiB a GPU,", len(gpus["time"]), "samples of GPUs,",
+          len(training["iteration"]), "iterations,", "network", run["facts"]["network"])
+PYTHON
+
 echo "--- stop in mid-run"
 start gpu_stop z1 --set args.train-iters=500 2>&1 | tail -3
 for _ in $(seq 120); do

@@ -9,6 +9,8 @@
 #include "data_internal.h"
 #include "report/values_internal.h"
 
+#define ODD_PERCENT 5.0 /* below the mean of all nodes: that makes a node an odd one */
+
 const char *const data_training_keys[SAMPLE_NUMBERS] = {
     [SAMPLE_LOSS] = "loss",
     [SAMPLE_STEP_TIME] = "step_time",
@@ -17,7 +19,7 @@ const char *const data_training_keys[SAMPLE_NUMBERS] = {
     [SAMPLE_TFLOPS] = "tflops_per_gpu",
 };
 
-/* --- writing -------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------------- */
 
 /* Six significant digits say all that a log says, and keep the object small; bytes are whole. */
 static json_t *number(double value)
@@ -82,7 +84,7 @@ static json_t *training_value(const struct samples *all)
     return object;
 }
 
-/* --- GPUs ----------------------------------------------------------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------------------------- */
 
 static double utilization_of(const struct gpu_sample *node)
 {
@@ -139,14 +141,16 @@ static double mean_of_node(const struct samples *samples, size_t node)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* Nodes with a line of their own: all, or of many those whose GPUs are least busy. */
+/* Nodes with a line of their own: all, or of many those whose GPUs are less busy than the others'. */
 static size_t choose_nodes(const struct samples *samples, size_t nodes, size_t *chosen)
 {
     AUTO_FREE double *means = xcalloc(nodes > 0 ? nodes : 1, sizeof(*means));
     size_t known = 0, len = 0;
+    double sum = 0;
     for (size_t n = 0; n < nodes; n++) {
         means[n] = mean_of_node(samples, n);
         known += isfinite(means[n]) != 0;
+        sum += isfinite(means[n]) ? means[n] : 0;
     }
     for (size_t n = 0; n < nodes && known <= DATA_HOSTS; n++) {
         if (isfinite(means[n])) {
@@ -159,6 +163,9 @@ static size_t choose_nodes(const struct samples *samples, size_t nodes, size_t *
             if (isfinite(means[n]) && (!isfinite(means[least]) || means[n] < means[least])) {
                 least = n;
             }
+        }
+        if (means[least] > sum / (double)known - ODD_PERCENT) {
+            break;
         }
         means[least] = NAN;
         chosen[len++] = least;
@@ -218,7 +225,33 @@ static json_t *gpus_value(const struct samples *all, const struct run *run)
     return object;
 }
 
-/* --- the run -------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------------- */
+
+/* What the nodes have and what NCCL chose of it. */
+static json_t *inventory_value(const struct inventory *inventory)
+{
+    if (!inventory->known) {
+        return json_null();
+    }
+    json_t *object = json_object(), *links = json_array();
+    json_object_set_new(object, "gpus", js_list(&inventory->gpus));
+    json_object_set_new(object, "nccl_version", js_text(inventory->nccl_version));
+    json_object_set_new(object, "networks", js_list(&inventory->networks));
+    json_object_set_new(object, "interfaces", js_list(&inventory->interfaces));
+    json_object_set_new(object, "gpu_direct",
+                        inventory->direct == INVENTORY_DIRECT_UNKNOWN
+                            ? json_null()
+                            : json_boolean(inventory->direct == INVENTORY_DIRECT_YES));
+    for (size_t i = 0; i < inventory->links_len; i++) {
+        json_t *link = json_object();
+        json_object_set_new(link, "name", js_text(inventory->links[i].name));
+        json_object_set_new(link, "rdma", json_boolean(inventory->links[i].rdma));
+        json_object_set_new(link, "gigabits_per_second", number(inventory->links[i].gbps));
+        json_array_append_new(links, link);
+    }
+    json_object_set_new(object, "links", links);
+    return object;
+}
 
 static json_t *logs_value(const struct run_history *history)
 {
@@ -244,12 +277,13 @@ json_t *data_of_run(const struct report_run *view, const struct run_history *his
     json_object_set_new(object, "gpus", gpus_value(&history->gpus, &history->run));
     json_object_set_new(object, "peak_memory",
                         js_integer(samples_peak_memory(&history->gpus, history->run.attempt), -1));
+    json_object_set_new(object, "inventory", inventory_value(&history->run.inventory));
     json_object_set_new(object, "logs", logs_value(history));
     json_object_set_new(object, "notes", js_list(&history->notes));
     return object;
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------------- */
 
 const char *data_text(const json_t *object, const char *key)
 {

@@ -72,7 +72,7 @@ void report_page_json(const struct report_page *page, const char *file, struct s
     js_add_line(out, answer);
 }
 
-/* --- what parts are made of ------------------------------------------------------------------------ */
+/* --- what parts are made of ------------------------------------------------------------------------- */
 
 void page_begin_part(const struct page *page, const char *id, const char *title)
 {
@@ -121,7 +121,7 @@ void page_time(const struct page *page, int64_t time_ms)
              clock_format_local(time_ms, local));
 }
 
-/* --- the whole ------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------------- */
 
 /* Nothing is loaded, sent or run but the two that stand in the page, known by their digests. */
 static void add_head(struct str *out, const char *title)

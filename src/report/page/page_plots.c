@@ -78,8 +78,7 @@ static void draw(const struct page *page, const struct svg_plot *plot, struct li
     lines_release(lines);
 }
 
-/* --- training --------------------------------------------------------------------------------------------
- */
+/* --- training --------------------------------------------------------------------------------------- */
 
 static bool has_numbers(const json_t *array)
 {
@@ -150,8 +149,7 @@ void page_add_training(const struct page *page, const json_t *run)
     str_add(page->out, "</div>\n");
 }
 
-/* --- GPUs ------------------------------------------------------------------------------------------------
- */
+/* --- GPUs ------------------------------------------------------------------------------------------- */
 
 bool page_has_gpus(const json_t *run)
 {
@@ -223,8 +221,7 @@ void page_add_gpus(const struct page *page, const json_t *run)
     str_add(page->out, "</div>\n");
 }
 
-/* --- several runs ----------------------------------------------------------------------------------------
- */
+/* --- several runs ----------------------------------------------------------------------------------- */
 
 void page_add_overlay(const struct page *page, const json_t *runs)
 {

@@ -33,7 +33,7 @@ void page_add_state(const struct page *page, const json_t *run)
     str_add(page->out, "</p>\n");
 }
 
-/* --- figures ------------------------------------------------------------------------------------------- */
+/* --- figures ---------------------------------------------------------------------------------------- */
 
 static void add_figure(const struct page *page, const char *name, const char *value, const char *more)
 {
@@ -139,7 +139,7 @@ void page_add_summary(const struct page *page, const json_t *run)
     str_add(page->out, "</dl>\n");
 }
 
-/* --- cause --------------------------------------------------------------------------------------------- */
+/* --- cause ------------------------------------------------------------------------------------------ */
 
 bool page_has_cause(const json_t *run)
 {

@@ -1,4 +1,4 @@
-/* The tables of a run's page: nodes, findings, network, plan, environment, spec, events, ends of logs. */
+/* The tables of a run's page: nodes, findings, events; and the ends of its logs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,11 @@
 #include "model/hostlist.h"
 #include "page_internal.h"
 
-#define FOLD_FROM     17
-#define GROUPS_MAX    1000
-#define SPEC_MAX      60000 /* bytes of the spec that are shown */
-#define VALUE_MAX     2000  /* characters of a variable's value */
-#define VARIABLES_MAX 500
+#define FOLD_FROM  17
+#define GROUPS_MAX 1000
+#define TEXT_MAX   2000 /* characters of an event */
 
-/* --- nodes -----------------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------------ */
 
 /* Nodes that ended alike: one row. */
 struct group {
@@ -128,8 +125,7 @@ void page_add_nodes(const struct page *page, const json_t *run)
     }
 }
 
-/* --- findings --------------------------------------------------------------------------------------------
- */
+/* --- findings --------------------------------------------------------------------------------------- */
 
 bool page_has_findings(const json_t *run)
 {
@@ -156,149 +152,7 @@ void page_add_findings(const struct page *page, const json_t *run)
     page_end_table(page);
 }
 
-/* --- lists of names and values
- * ------------------------------------------------------------------------------- */
-
-static void add_row(const struct page *page, const char *name, const char *value)
-{
-    str_add(page->out, "<tr>");
-    html_element(page->out, "th", " scope=\"row\"", name);
-    str_add(page->out, "<td class=\"text\">");
-    html_text_short(page->out, value, VALUE_MAX);
-    str_add(page->out, "</td></tr>\n");
-}
-
-static void add_text_row(const struct page *page, const char *name, const json_t *object, const char *key)
-{
-    if (data_text(object, key)) {
-        add_row(page, name, data_text(object, key));
-    }
-}
-
-static void add_number_row(const struct page *page, const char *name, const json_t *object, const char *key)
-{
-    char text[FIGURE_TEXT_SIZE];
-    if (isfinite(data_number(object, key))) {
-        snprintf(text, sizeof text, "%.0f", data_number(object, key));
-        add_row(page, name, text);
-    }
-}
-
-/* Hosts that use the same interface, one row each interface. */
-static void add_interfaces(const struct page *page, const json_t *interfaces)
-{
-    AUTO_STRLIST struct strlist done = STRLIST_INIT;
-    json_t *object = (json_t *)(uintptr_t)interfaces; /* jansson iterates over what it could change */
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-        AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        AUTO_STR struct str text = STR_INIT;
-        const char *name = json_string_value(json_object_iter_value(at));
-        if (!name || strlist_has(&done, name)) {
-            continue;
-        }
-        strlist_add(&done, name);
-        for (void *other = at; other; other = json_object_iter_next(object, other)) {
-            const char *same = json_string_value(json_object_iter_value(other));
-            if (same && strcmp(same, name) == 0) {
-                strlist_add(&hosts, json_object_iter_key(other));
-            }
-        }
-        str_addf(&text, "%s on ", name);
-        hostlist_fold_names(hosts.items, hosts.len, &text);
-        add_row(page, "Interface", str_text(&text));
-    }
-}
-
-void page_add_network(const struct page *page, const json_t *run)
-{
-    const json_t *facts = json_object_get(run, "facts"), *interfaces = json_object_get(facts, "interfaces");
-    if (!data_text(facts, "nccl_version") && !data_text(facts, "network") &&
-        json_object_size(interfaces) == 0) {
-        str_add(page->out,
-                "<p class=\"none\">The logs say nothing of NCCL. With NCCL_DEBUG=INFO they name its version, "
-                "network and interfaces.</p>\n");
-        return;
-    }
-    page_begin_table(page, "network", "pairs", NULL);
-    add_text_row(page, "NCCL", facts, "nccl_version");
-    add_text_row(page, "Network", facts, "network");
-    add_interfaces(page, interfaces);
-    page_end_table(page);
-}
-
-/* The words of a command as one line for a person: blanks within a word are quoted. */
-static void add_command(const struct page *page, const json_t *command)
-{
-    AUTO_STR struct str text = STR_INIT;
-    for (size_t i = 0; i < json_array_size(command); i++) {
-        const char *word = json_string_value(json_array_get(command, i));
-        bool quoted = word && (strpbrk(word, " \t\n'\"$\\") || *word == '\0');
-        str_add(&text, i > 0 ? " " : "");
-        str_addf(&text, quoted ? "'%s'" : "%s", word ? word : "?");
-    }
-    if (text.len > 0) {
-        add_row(page, "Command", str_text(&text));
-    }
-}
-
-void page_add_plan(const struct page *page, const json_t *run)
-{
-    const json_t *plan = json_object_get(run, "plan"), *spec = json_object_get(run, "spec");
-    page_begin_table(page, "plan", "pairs", NULL);
-    add_text_row(page, "Launcher", spec, "launcher");
-    add_number_row(page, "Nodes", plan, "nnodes");
-    add_number_row(page, "Processes a node", plan, "nproc_per_node");
-    add_number_row(page, "World size", plan, "world_size");
-    add_text_row(page, "Master", plan, "master_addr");
-    add_number_row(page, "Master port", plan, "master_port");
-    add_text_row(page, "Rendezvous id", plan, "rendezvous_id");
-    add_text_row(page, "Container", plan, "container");
-    add_text_row(page, "Working folder", spec, "workdir");
-    add_text_row(page, "Job file", spec, "file");
-    add_text_row(page, "Commit", json_object_get(plan, "synced"), "commit");
-    add_command(page, json_object_get(plan, "command"));
-    page_end_table(page);
-}
-
-bool page_has_environment(const json_t *run)
-{
-    return json_object_size(json_object_get(json_object_get(run, "plan"), "env")) > 0;
-}
-
-void page_add_environment(const struct page *page, const json_t *run)
-{
-    json_t *env = json_object_get(json_object_get(run, "plan"), "env");
-    size_t count = 0;
-    str_add(page->out, "<p class=\"note\">Of node 0; secrets are shown as ***.</p>\n");
-    page_begin_table(page, "environment", "pairs", NULL);
-    for (void *at = json_object_iter(env); at && count < VARIABLES_MAX;
-         at = json_object_iter_next(env, at), count++) {
-        const char *value = json_string_value(json_object_iter_value(at));
-        add_row(page, json_object_iter_key(at), value ? value : "");
-    }
-    page_end_table(page);
-}
-
-bool page_has_spec(const json_t *run)
-{
-    return json_is_object(json_object_get(run, "spec"));
-}
-
-void page_add_spec(const struct page *page, const json_t *run)
-{
-    json_t *spec = json_copy(json_object_get(run, "spec"));
-    json_object_del(spec, "env"); /* have parts of their own */
-    json_object_del(spec, "command");
-    AUTO_FREE char *text = json_dumps(spec, JSON_INDENT(2));
-    size_t len = strlen(text);
-    str_add(page->out, "<pre class=\"spec\" tabindex=\"0\">");
-    html_text_len(page->out, text, len < SPEC_MAX ? len : SPEC_MAX);
-    str_add(page->out, "</pre>\n");
-    json_decref(spec);
-}
-
-/* --- events and logs
- * ------------------------------------------------------------------------------------------- */
+/* --- events and logs ----------------------------------------------------------------------------- */
 
 bool page_has_events(const json_t *run)
 {
@@ -322,7 +176,7 @@ void page_add_events(const struct page *page, const json_t *run)
         page_cell(page, data_text(event, "event"));
         page_cell(page, data_text(event, "host") ? data_text(event, "host") : "");
         str_add(page->out, "<td class=\"text\">");
-        html_text_short(page->out, data_text(event, "text") ? data_text(event, "text") : "", VALUE_MAX);
+        html_text_short(page->out, data_text(event, "text") ? data_text(event, "text") : "", TEXT_MAX);
         str_add(page->out, "</td></tr>\n");
     }
     page_end_table(page);

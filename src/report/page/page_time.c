@@ -60,8 +60,7 @@ bool page_has_timeline(const json_t *run)
     return data_time(first_attempt(run), "started") != 0;
 }
 
-/* --- nodes -----------------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------------ */
 
 /* The current attempt says of each node how it went; of earlier ones only who took part is known. */
 static const json_t *node_of(const json_t *run, const json_t *attempt, const char *host)
@@ -190,8 +189,7 @@ static void fold(struct courses *courses)
     qsort(courses->items, kept, sizeof(*courses->items), compare_courses);
 }
 
-/* --- the drawing -------------------------------------------------------------------------------------------
- */
+/* --- the drawing ------------------------------------------------------------------------------------ */
 
 static int64_t end_of(const json_t *run, int64_t now_ms)
 {

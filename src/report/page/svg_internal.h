@@ -15,7 +15,7 @@
 #define SVG_COLORS     8
 #define SVG_SERIES_MAX 8
 
-/* --- plots --- */
+/* --- plots ------------------------------------------------------------------------------------------ */
 
 /* A line. Where y is NAN, or x goes back, the line is interrupted. All arrays have len items and are
  * borrowed. */
@@ -48,7 +48,7 @@ bool svg_plot_has_points(const struct svg_plot *plot);
  */
 void svg_plot(struct str *out, const struct svg_plot *plot);
 
-/* --- timeline --- */
+/* --- timeline --------------------------------------------------------------------------------------- */
 
 struct svg_bar {
     double from, to; /* seconds since the beginning */

@@ -44,7 +44,7 @@ bool svg_plot_has_points(const struct svg_plot *plot)
     return false;
 }
 
-/* --- scales ------------------------------------------------------------------------------------------- */
+/* --- scales ----------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -123,7 +123,7 @@ static void choose_x(struct plot_drawing *drawing)
     drawing->x.high = drawing->x_axis.high;
 }
 
-/* --- axes --------------------------------------------------------------------------------------------- */
+/* --- axes ------------------------------------------------------------------------------------------- */
 
 void plot_add_line(struct str *out, const char *class, double x1, double y1, double x2, double y2)
 {
@@ -188,7 +188,7 @@ static void add_x_axis(const struct plot_drawing *drawing)
                   drawing->plot->x_name);
 }
 
-/* --- lines -------------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------------ */
 
 static bool is_interrupted(const struct svg_series *series, size_t i)
 {
@@ -262,7 +262,7 @@ static void add_series(const struct plot_drawing *drawing, size_t s)
     }
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------------- */
 
 static void add_summary(const struct plot_drawing *drawing)
 {

@@ -45,7 +45,7 @@ void plot_add_legend(const struct plot_drawing *drawing)
     }
 }
 
-/* --- readings --- */
+/* --- readings --------------------------------------------------------------------------------------- */
 
 struct reading {
     double x;                    /* of the place, in the drawing */

@@ -6,13 +6,13 @@
 #include "svg_plot_internal.h"
 
 #define WIDTH     1140
-#define LEFT      150
+#define LEFT      164
 #define RIGHT     1126
 #define MARKS     26 /* height of the lane of events */
 #define ROW       24
 #define BAR       16
 #define AXIS      40
-#define LABEL_MAX 22  /* characters */
+#define LABEL_MAX 21  /* characters */
 #define LETTER    6.2 /* width of one, about */
 
 struct timeline {
