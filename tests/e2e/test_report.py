@@ -12,6 +12,7 @@ from python_env import Unavailable, wheel_files
 AXE = ("axe-playwright-python==0.1.8", "axe", "axe_playwright_python/axe.min.js")
 SMI = """#!/bin/sh
 case $* in
+-L) printf 'GPU %s: NVIDIA H200 (UUID: GPU-aa0%s)\\n' 0 0 1 1 ;;
 *uuid*) printf '%s\\n' '0, GPU-aa00' '1, GPU-aa01' ;;
 *) printf '%s\\n' '0, 31, 30720, 143771' '1, 96, 61440, 143771' ;;
 esac

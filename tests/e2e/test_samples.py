@@ -10,6 +10,7 @@ from cluster import wait_for
 # Two GPUs; the job uses the second.
 SMI = """#!/bin/sh
 case $* in
+-L) printf 'GPU %s: NVIDIA H200 (UUID: GPU-aa0%s)\\n' 0 0 1 1 ;;
 *uuid*) printf '%s\\n' '0, GPU-aa00' '1, GPU-aa01' ;;
 *) printf '%s\\n' '0, 3, 16, 143771' '1, 96, 61440, 143771' ;;
 esac
