@@ -229,6 +229,11 @@ static void add_value(struct str *out, const json_t *value, size_t depth)
     }
 }
 
+void report_spec_text(const json_t *spec, struct str *out)
+{
+    add_value(out, spec, 0);
+}
+
 static void add_section(struct str *out, const char *title, json_t *value, bool color)
 {
     tone_add(out, title, TONE_STRONG, color);

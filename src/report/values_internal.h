@@ -15,4 +15,7 @@ void report_diagnosis_put(json_t *object, const struct explanation *explanation)
 /* Put "spec", "plan" and "findings" into object, as they are recorded. */
 void report_recorded_put(json_t *object, const struct run *run);
 
+/* A spec of these as the job file that it is. */
+void report_spec_text(const json_t *spec, struct str *out);
+
 #endif

@@ -9,6 +9,7 @@
 #include "html_internal.h"
 #include "model/hostlist.h"
 #include "page_internal.h"
+#include "report/values_internal.h"
 
 #define SPEC_MAX      60000 /* bytes of the spec that are shown */
 #define VALUE_MAX     2000  /* characters of a variable's value */
@@ -190,13 +191,9 @@ bool page_has_spec(const json_t *run)
 
 void page_add_spec(const struct page *page, const json_t *run)
 {
-    json_t *spec = json_copy(json_object_get(run, "spec"));
-    json_object_del(spec, "env"); /* have parts of their own */
-    json_object_del(spec, "command");
-    AUTO_FREE char *text = json_dumps(spec, JSON_INDENT(2));
-    size_t len = strlen(text);
+    AUTO_STR struct str text = STR_INIT;
+    report_spec_text(json_object_get(run, "spec"), &text);
     str_add(page->out, "<pre class=\"spec\" tabindex=\"0\">");
-    html_text_len(page->out, text, len < SPEC_MAX ? len : SPEC_MAX);
+    html_text_len(page->out, str_text(&text), text.len < SPEC_MAX ? text.len : SPEC_MAX);
     str_add(page->out, "</pre>\n");
-    json_decref(spec);
 }
