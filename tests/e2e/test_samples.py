@@ -46,7 +46,7 @@ def frames(path):
 def test_samples_of_training_and_gpus_outlive_the_supervisor(gpu_lab):
     lab = gpu_lab
     lab.job(hosts="node1 gpus=1,node2", program=STEPS, progress={"pattern": r"step (?P<iteration>\d+)/(?P<total>\d+) loss (?P<loss>\S+)"})
-    lab.mt("start", "job.yaml", "r")
+    lab.mt("start", "job.yaml", "r", "--no-check")
     folder = lab.home / ".local/state/mtlaunch/runs/r"
     training, gpus = folder / "training.samples", folder / "gpus.samples"
     wait_for(lambda: len(frames(training)[1]) >= 1 and len(frames(gpus)[1]) >= 1, "samples of both kinds", 60, 0.5)
