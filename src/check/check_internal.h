@@ -6,7 +6,7 @@
 
 /* In a row: it takes what the setup lines leave. */
 /* clang-format off */
-#define CHECK_AFTER_SETUP .needs = "setup", .timeout_s = 30
+#define CHECK_AFTER_SETUP(moment) .needs = "setup", .when = (moment), .timeout_s = 30
 /* clang-format on */
 
 /* The table: the checks in the order in which their findings count, a line each. */

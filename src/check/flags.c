@@ -157,8 +157,7 @@ const struct check check_flags = {
     .title = "flags of the program",
     .why =
         "a misspelt flag, or one of another version, ends the program on all nodes once everything is loaded",
-    CHECK_AFTER_SETUP,
-    .when = CHECK_ON_REQUEST,
+    CHECK_AFTER_SETUP(CHECK_ON_REQUEST),
     .apart = true,
     .ask = ask,
     .judge = judge,
