@@ -87,45 +87,59 @@ struct job_require {
     bool ib;                  /* an active InfiniBand or RoCE port */
 };
 
-struct job {
-    char *name;   /* job, or the file's name without .yaml */
-    char *file;   /* the spec's path as found */
-    char *folder; /* its folder; relative paths of the spec are resolved against it */
+/* The texts and lists of a job. A key that is one is a line here and a line in the tables of input. */
+/* clang-format off */
+#define JOB_TEXTS(X)                                                                                         \
+    X(name)              /* job, or the file's name without .yaml */                                         \
+    X(file)              /* the spec's path as found */                                                      \
+    X(folder)            /* its folder; relative paths of the spec are resolved against it */                \
+    X(hosts)             /* for hostlist_parse, its lines as in the spec; NULL: not given */                 \
+    X(hostfile)          /* path, resolved against folder; NULL */                                           \
+    X(launcher)          /* "torchrun" */                                                                    \
+    X(master_addr)       /* NULL: auto */                                                                    \
+    X(master_interface)  /* NULL: auto */                                                                    \
+    X(workdir)           /* NULL: login folder */                                                            \
+    X(artifacts)         /* NULL: ~/.mtlaunch on the node */                                                 \
+    X(shell)             /* "auto", or a shell for setup ("bash", "sh", a path) */                           \
+    X(python)            /* "python3"; "none": --no_python */                                                \
+    X(deepspeed_config)  /* a file on the nodes, relative to workdir; NULL: none */                          \
+    X(accelerate_config) /* likewise */                                                                      \
+    X(stop_signal)       /* without SIG: "TERM" */
 
-    char *hosts;        /* for hostlist_parse, laid out as in the spec so that lines agree; NULL: not given */
-    bool hosts_is_list; /* one entry a line (HOSTLIST_LINES) rather than an expression */
+#define JOB_LISTS(X)                                                                                         \
+    X(setup)                                                                                                 \
+    X(program)       /* one item unless a list for script */                                                 \
+    X(launcher_args) /* words for torchrun itself */                                                         \
+    X(extra_args)    /* after "--" on the command line, appended */                                          \
+    X(pass_env)      /* patterns */                                                                          \
+    X(secret_env)    /* patterns, defaults included */                                                       \
+    X(checks_skip)   /* ids of checks that are not made */
+/* clang-format on */
+
+struct job {
+#define JOB_TEXT(member) char *member;
+    JOB_TEXTS(JOB_TEXT)
+#undef JOB_TEXT
+#define JOB_LIST(member) struct strlist member;
+    JOB_LISTS(JOB_LIST)
+#undef JOB_LIST
+    bool hosts_is_list;     /* one entry a line (HOSTLIST_LINES) rather than an expression */
     unsigned hostfile_line; /* line of the spec that names it; 0: not from the spec */
     unsigned hosts_line;    /* line in the spec of the first entry; 0: not from the spec */
-    char *hostfile;         /* path, resolved against folder; NULL */
 
-    char *launcher;          /* "torchrun" */
     unsigned nproc_per_node; /* 0: auto */
-    char *master_addr;       /* NULL: auto */
     unsigned master_port;    /* 0: auto */
-    char *master_interface;  /* NULL: auto */
     enum job_rendezvous rendezvous;
-    char *workdir;   /* NULL: login folder */
-    char *artifacts; /* NULL: ~/.mtlaunch on the node */
-    char *shell;     /* "auto", or a shell for setup ("bash", "sh", a path) */
-    struct strlist setup;
-    char *python;                 /* "python3"; "none": --no_python */
-    struct strlist program;       /* one item unless a list for script */
-    struct strlist launcher_args; /* words for torchrun itself */
-    bool program_is_list;         /* script: an exact argv rather than a line for /bin/sh */
+    bool program_is_list; /* script: an exact argv rather than a line for /bin/sh */
     struct job_args args;
-    struct strlist extra_args; /* after "--" on the command line, appended */
-    unsigned zero_stage;       /* 0..3 */
-    bool zero_stage_given;     /* somebody set it, be it to 0 */
+    unsigned zero_stage;   /* 0..3 */
+    bool zero_stage_given; /* somebody set it, be it to 0 */
     enum job_sharding megatron_sharding;
-    char *deepspeed_config; /* a file on the nodes, relative to workdir; NULL: none */
     enum job_deepspeed_form deepspeed_form;
-    char *accelerate_config; /* likewise */
 
-    struct env env_files;      /* all env_file entries, later wins, source "env_file NAME:LINE" */
-    struct env env;            /* env, source "spec"; source "--set" or "profile NAME" where that set it */
-    struct env env_options;    /* -e, source "-e" */
-    struct strlist pass_env;   /* patterns */
-    struct strlist secret_env; /* patterns, defaults included */
+    struct env env_files;   /* all env_file entries, later wins, source "env_file NAME:LINE" */
+    struct env env;         /* env, source "spec"; source "--set" or "profile NAME" where that set it */
+    struct env env_options; /* -e, source "-e" */
 
     struct reach reach; /* ssh.*; paths are expanded, and relative to folder */
     struct place
@@ -133,7 +147,6 @@ struct job {
     struct job_container container;
     struct job_sync sync;
     struct job_require require;
-    struct strlist checks_skip; /* ids of checks that are not made */
 
     struct job_step *prepare; /* in order */
     size_t prepare_len, prepare_cap;
@@ -141,7 +154,6 @@ struct job {
     unsigned long start_timeout_s; /* 120 */
     struct notify_targets notify;  /* who is told; URLs are secrets */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
-    char *stop_signal;             /* without SIG: "TERM" */
     unsigned long stop_grace_s;    /* 40 */
 };
 

@@ -87,26 +87,12 @@ void job_release(struct job *job)
 {
     job_release_steps(job);
     container_release(&job->container);
-    char *texts[] = {
-        job->name,
-        job->file,
-        job->folder,
-        job->hosts,
-        job->hostfile,
-        job->launcher,
-        job->master_addr,
-        job->master_interface,
-        job->workdir,
-        job->artifacts,
-        job->shell,
-        job->python,
-        job->stop_signal,
-        job->deepspeed_config,
-        job->accelerate_config,
-    };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        free(texts[i]);
-    }
+#define JOB_TEXT(member) free(job->member);
+    JOB_TEXTS(JOB_TEXT)
+#undef JOB_TEXT
+#define JOB_LIST(member) strlist_release(&job->member);
+    JOB_LISTS(JOB_LIST)
+#undef JOB_LIST
     free(job->sync.from);
     free(job->sync.to);
     strlist_release(&job->sync.exclude);
@@ -117,17 +103,10 @@ void job_release(struct job *job)
     strlist_release(&job->require.paths);
     strlist_release(&job->require.same);
     strlist_release(&job->require.commands);
-    strlist_release(&job->checks_skip);
-    strlist_release(&job->setup);
-    strlist_release(&job->program);
-    strlist_release(&job->launcher_args);
     job_args_release(&job->args);
-    strlist_release(&job->extra_args);
     env_release(&job->env_files);
     env_release(&job->env);
     env_release(&job->env_options);
-    strlist_release(&job->pass_env);
-    strlist_release(&job->secret_env);
     *job = (struct job){0};
 }
 
