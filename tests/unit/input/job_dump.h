@@ -48,27 +48,15 @@ static inline char *dump_job(const struct job *job)
     const struct {
         const char *name, *value;
     } texts[] = {
-        {"name", job->name},
-        {"file", job->file},
-        {"folder", job->folder},
-        {"hosts", job->hosts},
-        {"hostfile", job->hostfile},
-        {"launcher", job->launcher},
-        {"master_addr", job->master_addr},
-        {"master_interface", job->master_interface},
-        {"workdir", job->workdir},
-        {"artifacts", job->artifacts},
-        {"shell", job->shell},
-        {"python", job->python},
-        {"ssh_user", job->reach.user},
+#define JOB_TEXT(member) {#member, job->member},
+        JOB_TEXTS(JOB_TEXT)
+#undef JOB_TEXT
+            {"ssh_user", job->reach.user},
         {"ssh_identity", job->reach.identity},
         {"ssh_config", job->reach.config},
         {"ssh_known_hosts", job->reach.known_hosts},
         {"ssh_client", job->reach.client},
         {"ssh_jump", job->reach.jump},
-        {"stop_signal", job->stop_signal},
-        {"deepspeed_config", job->deepspeed_config},
-        {"accelerate_config", job->accelerate_config},
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         str_addf(&out, "%s: %s\n", texts[i].name, texts[i].value != NULL ? texts[i].value : "-");
@@ -105,21 +93,17 @@ static inline char *dump_job(const struct job *job)
     str_addf(&out, "require %u %llu %llu %d\n", job->require.gpus,
              (unsigned long long)job->require.free_disk_bytes, (unsigned long long)job->require.shm_bytes,
              job->require.ib);
-    dump_list(&out, "skip", &job->checks_skip);
-    dump_list(&out, "setup", &job->setup);
-    dump_list(&out, "program", &job->program);
-    dump_list(&out, "launcher_args", &job->launcher_args);
+#define JOB_LIST(member) dump_list(&out, #member, &job->member);
+    JOB_LISTS(JOB_LIST)
+#undef JOB_LIST
     for (size_t i = 0; i < job->args.len; i++) {
         const struct job_arg *arg = &job->args.items[i];
         str_addf(&out, "arg %d %s ", (int)arg->type, arg->key != NULL ? arg->key : "-");
         dump_list(&out, "", &arg->values);
     }
-    dump_list(&out, "extra", &job->extra_args);
     dump_env(&out, "env_files", &job->env_files);
     dump_env(&out, "env", &job->env);
     dump_env(&out, "env_options", &job->env_options);
-    dump_list(&out, "pass_env", &job->pass_env);
-    dump_list(&out, "secret_env", &job->secret_env);
     return str_detach(&out);
 }
 
