@@ -95,7 +95,7 @@ def test_gpus_as_the_supervisor_saw_them(make_lab):
         smi.chmod(0o755)
         lab.node_file(node, ".bashrc").write_text("export PATH=$HOME/bin:$PATH\n")
     lab.job(hosts="node[1-2]")
-    lab.mt("start", "job.yaml", "r")
+    lab.mt("start", "job.yaml", "r", "--no-check")  # the GPUs it would find in use are made up
 
     def figures():
         return {m["name"]: {s["labels"]["host"]: s["value"] for s in m["samples"]} for m in lab.mt("metrics", "--json").json["metrics"]
