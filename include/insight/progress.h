@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "base/strlist.h"
 #include "model/progress.h"
 #include "model/samples.h"
 
@@ -29,6 +30,9 @@ void progress_reader_set_step(struct progress_reader *reader, unsigned global_ba
  * are more than PROGRESS_SERIES_MAX, neighbours are merged.
  */
 void progress_reader_keep(struct progress_reader *reader, struct samples *series, unsigned attempt);
+
+/* The literals of lines that a program prints once, at its start. */
+void progress_list_said_once(struct strlist *literals);
 
 /* Take bytes of a log, from any place on: a line whose beginning is missing gives nothing. */
 void progress_reader_feed(struct progress_reader *reader, const char *bytes, size_t len);

@@ -222,6 +222,15 @@ static void take_piece(void *ctx, const struct line_piece *piece)
     }
 }
 
+void progress_list_said_once(struct strlist *literals)
+{
+    for (size_t i = 0; i < progress_formats_len; i++) {
+        if (progress_formats[i].said_once) {
+            strlist_add(literals, progress_formats[i].literal);
+        }
+    }
+}
+
 void progress_reader_feed(struct progress_reader *reader, const char *bytes, size_t len)
 {
     lines_feed(&reader->lines, bytes, len, take_piece, reader);

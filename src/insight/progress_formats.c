@@ -261,17 +261,17 @@ static bool parse_torchtune(const char *text, struct step *step)
 }
 
 const struct progress_format progress_formats[] = {
-    {"megatron", "elapsed time per iteration (ms): ", parse_megatron},
-    {"megatron-saved", "successfully saved checkpoint from iteration ", parse_megatron_saved},
-    {"megatron-world", "using world size: ", parse_megatron_world},
-    {"megatron-sequence", "seq_length .", parse_megatron_sequence},
-    {"dict", "'loss': ", parse_dict},
-    {"dict-end", "'train_samples_per_second': ", parse_dict_end},
-    {"tqdm", "%|", parse_tqdm},
-    {"deepspeed-step", "] step=", parse_deepspeed_step},
-    {"deepspeed-rate", "CurrSamplesPerSec=", parse_deepspeed_rate},
-    {"torchtitan", "step: ", parse_torchtitan},
-    {"torchtitan-start", "total steps ", parse_torchtitan_start},
-    {"torchtune", "Step ", parse_torchtune},
+    {"megatron", "elapsed time per iteration (ms): ", parse_megatron, false},
+    {"megatron-saved", "successfully saved checkpoint from iteration ", parse_megatron_saved, false},
+    {"megatron-world", "using world size: ", parse_megatron_world, true},
+    {"megatron-sequence", "seq_length .", parse_megatron_sequence, true},
+    {"dict", "'loss': ", parse_dict, false},
+    {"dict-end", "'train_samples_per_second': ", parse_dict_end, false},
+    {"tqdm", "%|", parse_tqdm, false},
+    {"deepspeed-step", "] step=", parse_deepspeed_step, false},
+    {"deepspeed-rate", "CurrSamplesPerSec=", parse_deepspeed_rate, false},
+    {"torchtitan", "step: ", parse_torchtitan, false},
+    {"torchtitan-start", "total steps ", parse_torchtitan_start, true},
+    {"torchtune", "Step ", parse_torchtune, false},
 };
 const size_t progress_formats_len = ARRAY_LEN(progress_formats);

@@ -10,6 +10,7 @@
 
 struct reading {
     struct run *run;
+    const struct strlist *said_once; /* what is looked for in the whole logs; NULL: the ends are read */
 };
 
 static bool reading_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
@@ -21,6 +22,10 @@ static bool reading_build(void *ctx, size_t node, const char *nonce, struct node
         return false;
     }
     const struct node_target target = run_node_target(run, node);
+    if (reading->said_once) {
+        node_request_grep(&target, 0, reading->said_once, NULL, nonce, call);
+        return true;
+    }
     const struct node_tail_options options = {.from = NODE_TAIL_BYTES, .count = BYTES_READ};
     node_request_tail(&target, &options, nonce, call);
     return true;
@@ -41,6 +46,9 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         progress_reader_feed(reader, log.text, log.text_len);
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
+        if (reading->said_once) {
+            progress.iteration = -1; /* of lines that happen to stand beside */
+        }
         progress_merge(&run->progress, &progress);
     }
     return result;
@@ -54,15 +62,29 @@ static void reading_failed(void *ctx, size_t node, const struct error *error, bo
     (void)started;
 }
 
-int run_read_progress(struct node_set *set, struct run *run)
+static int ask(struct node_set *set, struct reading *reading)
 {
-    struct reading reading = {.run = run};
     const struct node_question question = {
-        .ctx = &reading,
+        .ctx = reading,
         .timeout_ms = READ_TIMEOUT_MS,
         .build = reading_build,
         .take = reading_take,
         .failed = reading_failed,
     };
     return node_set_ask(set, &question);
+}
+
+int run_read_progress(struct node_set *set, struct run *run)
+{
+    struct reading reading = {.run = run};
+    int result = ask(set, &reading);
+    if (result == 0 && run->progress.iteration >= 0 && run->progress.sequence < 0 && run->sequence == 0) {
+        AUTO_STRLIST struct strlist literals = STRLIST_INIT;
+        progress_list_said_once(&literals);
+        reading.said_once = &literals;
+        result = ask(set, &reading);
+        run->progress.sequence =
+            run->progress.sequence < 0 ? 0 : run->progress.sequence; /* looked for once */
+    }
+    return result;
 }

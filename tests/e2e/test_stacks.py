@@ -67,7 +67,8 @@ def test_the_python_stack_names_the_rank(lab, py_spy, rank, how, line):
     lab.mt("stop", "hang")
 
 
-@pytest.mark.parametrize("rank, how, state", [(2, "stop", "stopped by a signal"), (1, "fifo", "sleeping"), (3, "spin", "running")])
+@pytest.mark.parametrize("rank, how, state", [
+    (2, "stop", "stopped by a signal"), (1, "fifo", "sleeping"), (3, "spin", "running"), (0, "sleep", "sleeping in hrtimer_nanosleep")])
 def test_without_py_spy_the_kernel_tells(lab, rank, how, state):
     hang(lab, rank, how)
 
@@ -100,16 +101,22 @@ def test_wrong_words_and_runs_without_ranks(lab):
     lab.mt("stop", "plain")
 
 
-def test_a_stall_says_where_the_ranks_stand(lab):
-    """The event and, where the run is stopped for it, the reason name the odd rank."""
+@pytest.mark.parametrize("rank, how, spies, place", [
+    (2, "stop", False, "rank 2 stopped by a signal"), (3, "spin", False, "rank 3 running"),
+    (0, "sleep", True, f"rank 0 at hang.py:{line_of('time.sleep')} in load_batch"),
+    (1, "fifo", True, f"rank 1 at hang.py:{line_of('with open')} in load_batch")])
+def test_a_stall_says_where_the_ranks_stand(lab, request, rank, how, spies, place):
+    """The event and, where the run is stopped for it, the reason name the odd rank; py-spy is found on the node."""
     lab.cluster.put(str(PROGRAM))
+    if spies:
+        lab.cluster.put(request.getfixturevalue("py_spy"))
+        lab.mt("exec", "-H", "node[1-2]", "mkdir -p ~/.local/bin && mv ~/py-spy ~/.local/bin/")
     lab.job("stall.yaml", hosts="node1,node2", launcher="torchrun", program="hang.py", nproc_per_node=2,
-            args=["2", "stop"], stop={"grace": "1s"}, stall="25s", on_stall="stop")
+            args=[str(rank), how], stop={"grace": "1s"}, stall="25s", on_stall="stop")
     lab.mt("start", "stall.yaml", "stall", *TORCH_ENV)
     lab.wait_state("stall", "stopped", limit=180)
     status = lab.status("stall")
-    assert "no log has grown for 25 s: " in status["reason"], status["reason"]
-    assert "rank 2 stopped by a signal" in status["reason"]
+    assert "no log has grown for 25 s: 3 ranks " in status["reason"] and place in status["reason"], status["reason"]
     (stalled,) = [e["text"] for e in status["events"] if e["event"] == "stalled"]
-    assert "rank 2 stopped by a signal" in stalled.splitlines()[0]
+    assert place in stalled.splitlines()[0]
     lab.assert_nothing_left()
