@@ -34,6 +34,12 @@ static void run(const struct str *in, struct pieces *pieces, struct scanner *sca
     progress_reader_end(steps, &progress);
     CHECK(evidence.events_len <= EVIDENCE_EVENTS && evidence.children_len <= EVIDENCE_CHILDREN);
     CHECK(evidence.ranks_len <= EVIDENCE_RANKS && evidence.enqueued_len <= EVIDENCE_RANKS);
+    CHECK(evidence.faults_len <= EVIDENCE_CHILDREN);
+    for (size_t i = 0; i < evidence.faults_len; i++) {
+        const struct fault *fault = &evidence.faults[i];
+        str_addf(out, "%s %lu %ld %s\n", fault->signal, fault->line, fault->rank,
+                 fault->place ? fault->place : "-");
+    }
     for (size_t i = 0; i < evidence.events_len; i++) {
         add_event(&evidence.events[i], out);
     }
