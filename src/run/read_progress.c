@@ -1,4 +1,6 @@
 /* Reads how far the training of a run is from the ends of its logs. */
+#include <string.h>
+
 #include "insight/progress.h"
 #include "node/answer.h"
 #include "node_target_internal.h"
@@ -31,6 +33,23 @@ static bool reading_build(void *ctx, size_t node, const char *nonce, struct node
     return true;
 }
 
+/* The end of a log, or records "NUMBER TEXT" of a search. */
+static void feed(const struct reading *reading, struct progress_reader *reader, const char *text, size_t len)
+{
+    if (!reading->said_once) {
+        progress_reader_feed(reader, text, len);
+        return;
+    }
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        const char *next = line_end ? line_end + 1 : end;
+        const char *blank = memchr(at, ' ', (size_t)(next - at));
+        const char *line = blank ? blank + 1 : next;
+        progress_reader_feed(reader, line, (size_t)(next - line));
+        at = next;
+    }
+}
+
 static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, const char *nonce,
                         struct error *err)
 {
@@ -43,7 +62,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
         struct progress_reader *reader = progress_reader_new(run->policy.progress_pattern, world);
         progress_reader_set_step(reader, run->global_batch, run->sequence);
-        progress_reader_feed(reader, log.text, log.text_len);
+        feed(reading, reader, log.text, log.text_len);
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
         if (reading->said_once) {
