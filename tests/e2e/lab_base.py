@@ -28,6 +28,18 @@ def register_folder():
     return folder
 
 
+def write_entry(entry, text):
+    """Another cluster's end may remove the empty folder between its making and the writing."""
+    for _ in range(100):
+        register_folder()
+        try:
+            entry.write_text(text)
+            return
+        except FileNotFoundError:
+            pass
+    raise LabError(f"'{entry}' cannot be written: its folder goes again and again")
+
+
 def sweep_crashed():
     """Take down every registered cluster whose owning process is gone (its nodes, where it was made to stay)."""
     for entry in register_folder().glob("*.json"):
@@ -131,7 +143,7 @@ class BaseCluster:
 
     def record(self):
         text = json.dumps(self.as_record())
-        self.entry.write_text(text)
+        write_entry(self.entry, text)
         (self.dir / "cluster.json").write_text(text)
 
     def down(self):

@@ -10,7 +10,7 @@ MEGATRON_TREE = ["--set", "workdir=null", "--artifacts", "~/.mtlaunch"]
 RUN = {"hello.yaml": [], "torchrun_allreduce.yaml": TORCH_ENV, "gpt_smoke.yaml": TORCH_ENV + MEGATRON_TREE,
        "qwen3_1p7b.yaml": TORCH_ENV + MEGATRON_TREE + ["--set", "container=null"], "existing_script.yaml": TORCH_ENV + MEGATRON_TREE,
        "deepspeed.yaml": [], "accelerate.yaml": [], "qwen3_vl_swift.yaml": [], "qwen3_vl_megatron_swift.yaml": [], "ray.yaml": []}
-USED = {"moving-files.md", "allreduce.py", "ray_count.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md", "ci"}
+USED = {"moving-files.md", "allreduce.py", "ray_count.py", "hosts.txt", "h200_hosts.txt", "params", "training_smoke_gpt.sh", "README.md", "ci", "grafana"}
 
 
 @pytest.fixture
