@@ -3,8 +3,8 @@
  * columns marked as flexible shrink first, their cells cut with "…". Cells are made safe for a terminal.
  *
  * A column of names loses the suffix that all its cells share first (a domain), then the middle of each cell,
- * cut where different names stay different. A column with own_line stands below its row, wrapped and
- * indented.
+ * cut where different names stay different. Mark what readers copy into their next command with last as well.
+ * A column with own_line stands below its row, wrapped and indented.
  */
 #ifndef MTLAUNCH_REPORT_TABLE_H
 #define MTLAUNCH_REPORT_TABLE_H
@@ -21,6 +21,7 @@ struct table_column {
     bool flexible;   /* may be cut to fit */
     bool hide_empty; /* left out when no row has a cell there */
     bool names;      /* flexible; cut in the middle, and different cells stay different */
+    bool last;       /* shrinks only when the flexible columns have nothing left to give */
     bool own_line;   /* a line of its own below the row, where the cell is not empty; the last column only */
 };
 

@@ -83,6 +83,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     const char *value = NULL;
     const char *problem = facts_text(facts, "memory.problem");
     size_t at = 0, gpus = 0, well = 0;
+    bool knows_memory = true;
     if (problem) {
         struct finding *finding = findings_fail(
             out, "memory", &kind_gpus_unknown, "%s: %s",
@@ -99,18 +100,23 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         char *words[WORDS];
         if (split_gpu(line, words)) {
             gpus++;
+            knows_memory = knows_memory && *words[1];
             well += judge_gpu(subject, facts, words, out);
         }
     }
     if (subject->require->gpus > gpus || (subject->nproc > 1 && gpus > 0 && subject->nproc > gpus)) {
         unsigned wanted = subject->require->gpus > gpus ? subject->require->gpus : subject->nproc;
         struct finding *finding = findings_fail(
-            out, "memory", &kind_gpus_missing, "%zu GPUs are there, %u are needed%s", gpus, wanted,
-            facts_is_set(facts, "memory.no_smi") ? " (there is no nvidia-smi to ask)" : "");
+            out, "memory", &kind_gpus_missing, "%zu GPU%s there, %u needed%s", gpus, gpus == 1 ? "" : "s",
+            wanted, facts_is_set(facts, "memory.no_smi") ? " (there is no nvidia-smi to ask)" : "");
         finding_set_remedy(
             finding, "leave the host out with --exclude, or start fewer processes with --nproc-per-node");
     } else if (gpus == 0) {
         findings_add(out, "memory", FINDING_NOTE, "no GPU is there");
+    } else if (!knows_memory) {
+        findings_add(out, "memory", FINDING_NOTE,
+                     "%zu GPU%s; nvidia-smi does not say how much memory is in use", gpus,
+                     gpus == 1 ? "" : "s");
     } else if (well == gpus) {
         findings_add(out, "memory", FINDING_OK, "%zu GPU%s, free", gpus, gpus == 1 ? "" : "s");
     }
@@ -127,7 +133,7 @@ static char *describe(const struct facts *facts)
     while ((value = facts_next(facts, "memory.gpu", &at))) {
         free(line);
         line = xstrdup(value);
-        if (!split_gpu(line, words)) {
+        if (!split_gpu(line, words) || !*words[5]) {
             return NULL;
         }
         count++;

@@ -32,6 +32,7 @@ mt_check_memory() {
     while IFS= read -r mt_line; do
         case $mt_line in
         [0-9]*,*,*,*,*,*) mt_frame gpu "$(printf '%s' "$mt_line" | sed 's/ *, */|/g')" ;;
+        [0-9]*,*) mt_frame gpu "${mt_line%%,*}|||||" ;; # a tool that does not know all that was asked
         *[!\ ]*) mt_frame problem "$mt_line" ;;
         esac
     done <"$mt_tmp/smi.gpus"

@@ -63,10 +63,34 @@ static void add_span(struct table *table, int64_t started_ms, int64_t ended_ms, 
     table_add(table, started_ms ? clock_format_span(span_s, buffer) : NULL, TONE_PLAIN);
 }
 
-static void add_local_time(struct table *table, int64_t time_ms)
+/* "11-30 17:26", or "2025-11-30" when it was in another year than now. */
+static void add_local_time(struct table *table, int64_t time_ms, int64_t now_ms)
 {
-    char buffer[CLOCK_TEXT_SIZE];
-    table_add(table, time_ms ? clock_format_local(time_ms, buffer) : NULL, TONE_PLAIN);
+    enum {
+        YEAR = sizeof("2026-") - 1,
+        DATE = sizeof("2026-11-30") - 1,
+        MINUTE = sizeof("2026-11-30 17:26") - 1
+    };
+    char text[CLOCK_TEXT_SIZE], now[CLOCK_TEXT_SIZE];
+    clock_format_local(time_ms, text);
+    clock_format_local(now_ms, now);
+    if (!time_ms) {
+        table_add(table, NULL, TONE_PLAIN);
+    } else if (strncmp(text, now, YEAR) == 0) {
+        table_addf(table, TONE_PLAIN, "%.*s", MINUTE - YEAR, text + YEAR);
+    } else {
+        table_addf(table, TONE_PLAIN, "%.*s", DATE, text);
+    }
+}
+
+/* Most runs have one attempt: only a further one is worth a column. */
+static void add_attempt(struct table *table, unsigned attempt)
+{
+    if (attempt > 1) {
+        table_addf(table, TONE_PLAIN, "%u", attempt);
+    } else {
+        table_add(table, NULL, TONE_PLAIN);
+    }
 }
 
 /* "ARTIFACTS/logs/RUN_node<N>.log": the log's path with the node's number left open. */
@@ -307,10 +331,14 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
                       struct str *out)
 {
     static const struct table_column columns[] = {
-        {.title = "RUN", .names = true},       {.title = "STATE"},
-        {.title = "JOB", .names = true},       {.title = "NODES", .right = true},
-        {.title = "ATTEMPT", .right = true},   {.title = "STARTED"},
-        {.title = "TIME", .right = true},      {.title = "STEP", .right = true, .hide_empty = true},
+        {.title = "RUN", .names = true, .last = true},
+        {.title = "STATE"},
+        {.title = "JOB", .names = true},
+        {.title = "NODES", .right = true},
+        {.title = "ATTEMPT", .right = true, .hide_empty = true},
+        {.title = "STARTED"},
+        {.title = "TIME", .right = true},
+        {.title = "STEP", .right = true, .hide_empty = true},
         {.title = "REASON", .own_line = true},
     };
     struct table table;
@@ -321,8 +349,8 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
         table_add(&table, run_state_name(run->state), run_tone(run->state));
         table_add(&table, run->job, TONE_PLAIN);
         table_addf(&table, TONE_PLAIN, "%zu", views[i].node_count);
-        table_addf(&table, TONE_PLAIN, "%u", run->attempt);
-        add_local_time(&table, run->started_ms);
+        add_attempt(&table, run->attempt);
+        add_local_time(&table, run->started_ms, style->now_ms);
         add_span(&table, run->started_ms, run->ended_ms, style->now_ms);
         add_step(&table, &run->progress);
         table_add(&table, run->reason, TONE_PLAIN);

@@ -243,7 +243,8 @@ static size_t widths_widest(const struct table *table, const size_t *widths, boo
 {
     size_t found = table->count;
     for (size_t column = 0; column < table->count; column++) {
-        if (flexible && !table->columns[column].flexible && !table->columns[column].names) {
+        const struct table_column *spec = &table->columns[column];
+        if (flexible && (spec->last || (!spec->flexible && !spec->names))) {
             continue;
         }
         if (widths[column] > COLUMN_MIN && (found == table->count || widths[column] > widths[found])) {

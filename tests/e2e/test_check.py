@@ -230,7 +230,7 @@ def test_memory_109(lab):
     smi(lab, ["node2"], "echo 'Failed to initialize NVML: Unknown Error'; exit 255")
     assert bad(only(lab, "memory", code=4, **setup)) == \
         [("fail", "node2", "nvidia-smi fails: Failed to initialize NVML: Unknown Error")]
-    assert "2 are needed" in bad(only(lab, "memory", code=4, require={"gpus": 2}))[0][2]
+    assert "2 needed" in bad(only(lab, "memory", code=4, require={"gpus": 2}))[0][2]
 
 
 @pair("ib")

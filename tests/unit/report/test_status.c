@@ -357,10 +357,38 @@ static void test_text_of_the_list(void **state)
     struct report_run view = {.run = *state, .node_count = 2};
     struct report_style style = REPORT_STYLE_PLAIN;
     AUTO_STR struct str out = STR_INIT;
+    setenv("TZ", "UTC", 1);
     style.now_ms = STARTED_MS + 60000;
     report_runs_text(&view, 1, &style, &out);
-    assert_contains(str_text(&out), "RUN  STATE     JOB    NODES  ATTEMPT  STARTED");
-    assert_contains(str_text(&out), "r1   degraded  hello      2        1  2026-11-");
+    assert_contains(str_text(&out), "RUN  STATE     JOB    NODES  STARTED       TIME");
+    assert_contains(str_text(&out), "r1   degraded  hello      2  11-29 15:25  1m00s");
+    ((struct run *)*state)->attempt = 2;
+    str_reset(&out);
+    report_runs_text(&view, 1, &style, &out);
+    assert_contains(str_text(&out), "r1   degraded  hello      2        2  11-29 15:25  1m00s");
+    style.now_ms += INT64_C(1000) * 60 * 60 * 24 * 365;
+    str_reset(&out);
+    report_runs_text(&view, 1, &style, &out);
+    assert_contains(str_text(&out), "  2026-11-29  365d00h");
+}
+
+/* The name of a run is typed again: the job's name gives way first. */
+static void test_the_list_keeps_the_names_of_runs(void **state)
+{
+    struct run *run = *state;
+    struct report_run view = {.run = run, .node_count = 16};
+    struct report_style style = REPORT_STYLE_PLAIN;
+    AUTO_STR struct str out = STR_INIT;
+    style.now_ms = STARTED_MS + 60000;
+    style.columns = 80;
+    free(run->name);
+    run->name = xstrdup("qwen3-pretrain-zero1-0017");
+    free(run->job);
+    run->job = xstrdup("qwen3-pretrain-zero1-on-all-nodes");
+    run->progress.iteration = 1200;
+    run->progress.total = 100000;
+    report_runs_text(&view, 1, &style, &out);
+    assert_contains(str_text(&out), "\nqwen3-pretrain-zero1-0017  degraded  q");
 }
 
 static void assert_exit_text(int status, const char *signal, const char *expected)
@@ -498,6 +526,7 @@ int main(void)
         TEST(test_text_names_survivors),
         TEST(test_foreign_text_makes_no_line),
         TEST(test_text_of_the_list),
+        TEST(test_the_list_keeps_the_names_of_runs),
         cmocka_unit_test(test_exit_statuses_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
