@@ -33,6 +33,7 @@ mt_check_memory() {
         case $mt_line in
         [0-9]*,*,*,*,*,*) mt_frame gpu "$(printf '%s' "$mt_line" | sed 's/ *, */|/g')" ;;
         [0-9]*,*) mt_frame gpu "${mt_line%%,*}|||||" ;; # a tool that does not know all that was asked
+        GPU\ [0-9]*:*) mt_line=${mt_line#GPU }; mt_frame gpu "${mt_line%%:*}|||||" ;;
         *[!\ ]*) mt_frame problem "$mt_line" ;;
         esac
     done <"$mt_tmp/smi.gpus"
