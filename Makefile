@@ -135,7 +135,14 @@ NODE_SHELLS := dash bash busybox
 node_items = $(foreach sh,$(1),$(foreach slice,1/8 2/8 3/8 4/8 5/8 6/8 7/8 8/8,\
 	     'NODE_SHELLS=$(sh) NODE_SLICE=$(slice) tests/node'))
 PYTEST_ITEMS := $(wildcard tests/notify/test_*.py tests/cli/test_*.py)
-E2E_ITEMS    := $(wildcard tests/e2e/test_*.py)
+# Files that take long are cut in slices, and begin first: those that compute between those that wait.
+E2E_LONG   := kill:4 diagnose:4 push_relay:4 faults:3 launchers:4 start:3 comm:2 stop:2 container:2 ladder:2 exec:2 supervise:2 \
+	     push_property:2 sick_nodes:2
+slices_of   = $(foreach k,$(wordlist 1,$2,1 2 3 4),'E2E_SLICE=$k/$2 tests/e2e/test_$1.py')
+split       = $(call slices_of,$(word 1,$(subst :, ,$1)),$(word 2,$(subst :, ,$1)))
+E2E_SLICES  = $(foreach long,$(E2E_LONG),$(call split,$(long)))
+E2E_WHOLE   = $(filter-out $(foreach long,$(E2E_LONG),tests/e2e/test_$(firstword $(subst :, ,$(long))).py),$(wildcard tests/e2e/test_*.py))
+E2E_ITEMS   = $(E2E_SLICES) $(E2E_WHOLE)
 
 .PHONY: unit contract fuzz-replay node-test e2e lint
 unit: $(if $(UNIT),$(BUILD)/tests/unit/$(UNIT),$(UNIT_TESTS)) ## unit tests (cmocka); UNIT=layer/name for one
@@ -195,8 +202,9 @@ test: all $(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS) $(TOOLS) ## the quick 
 .PHONY: check-tests
 ASAN_ITEMS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(UNIT_TESTS) $(CONTRACT_TESTS)) \
 	     $(subst $(BUILD)/tests/,$(BUILD)/asan/tests/,$(REPLAY_ITEMS))
+check-tests: JOBS ?= $(shell expr 3 '*' "$$(nproc)")
 check-tests: all $(TOOLS)
-	@$(RUN_TESTS) $(ASAN_ITEMS) $(call node_items,$(NODE_SHELLS)) $(PYTEST_ITEMS) $(E2E_ITEMS)
+	@$(RUN_TESTS) $(E2E_SLICES) $(ASAN_ITEMS) $(call node_items,$(NODE_SHELLS)) $(PYTEST_ITEMS) $(E2E_WHOLE)
 
 check: ## everything that has to pass: lint, tests, sanitizers, end to end
 	@sh tests/deps.sh build demo test

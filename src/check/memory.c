@@ -78,6 +78,22 @@ static bool judge_gpu(const struct check_subject *subject, const struct facts *f
     return true;
 }
 
+/* A job that does not ask for GPUs may do without them: its start goes on. One that counts them ends by
+ * `gpus`. */
+static void add_problem(const struct check_subject *subject, const char *problem, struct findings *out)
+{
+    const char *what = subject->container ? "the GPUs are lost in the container" : "nvidia-smi fails";
+    struct finding *finding = subject->starting && subject->require->gpus == 0
+                                  ? findings_add(out, "memory", FINDING_WARN, "%s: %s", what, problem)
+                                  : findings_fail(out, "memory", &kind_gpus_unknown, "%s: %s", what, problem);
+    finding_set_remedy(
+        finding, "%s",
+        subject->container
+            ? "restart the container (a reload of systemd takes its GPUs away), or make it anew "
+              "with --gpus all"
+            : "make `nvidia-smi` work there: reload the driver, or restart the host");
+}
+
 static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
 {
     const char *value = NULL;
@@ -85,14 +101,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     size_t at = 0, gpus = 0, well = 0;
     bool knows_memory = true;
     if (problem) {
-        struct finding *finding = findings_fail(
-            out, "memory", &kind_gpus_unknown, "%s: %s",
-            subject->container ? "the GPUs are lost in the container" : "nvidia-smi fails", problem);
-        finding_set_remedy(finding, "%s",
-                           subject->container
-                               ? "restart the container (a reload of systemd takes its GPUs away), or make "
-                                 "it anew with --gpus all"
-                               : "make `nvidia-smi` work there: reload the driver, or restart the host");
+        add_problem(subject, problem, out);
         return;
     }
     while ((value = facts_next(facts, "memory.gpu", &at))) {

@@ -236,8 +236,13 @@ class Cluster(BaseCluster):
         self.in_head_net(["ip", "neigh", "flush", "dev", "br0"])  # no memory of answers that did not come
 
     def freeze(self, name):
-        for process in self.ps(name):
-            kill_quietly(process.host_pid, signal.SIGSTOP)
+        """Every process; again and again, as one that was not stopped yet may have started others meanwhile."""
+        def all_stopped():
+            running = [p for p in self.ps(name) if p.state not in "TtZX"]
+            for process in running:
+                kill_quietly(process.host_pid, signal.SIGSTOP)
+            return not running
+        wait_for(all_stopped, f"processes on {name} to stand still")
 
     def thaw(self, name):
         for process in self.ps(name):
