@@ -1,5 +1,6 @@
 /*
- * Memory that never fails: out of memory prints one line and aborts. Cleanup attributes for locals.
+ * Memory allocation that never fails: when memory runs out, the process prints one line and aborts. Also
+ * cleanup attributes for local variables.
  */
 #ifndef MTLAUNCH_BASE_ALLOC_H
 #define MTLAUNCH_BASE_ALLOC_H

@@ -1,4 +1,4 @@
-/* Time: wall clock and monotonic in milliseconds, and how people and JSON see it. */
+/* Wall-clock and monotonic time in milliseconds, and its text forms for people and for JSON. */
 #ifndef MTLAUNCH_BASE_CLOCK_H
 #define MTLAUNCH_BASE_CLOCK_H
 

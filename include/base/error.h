@@ -24,7 +24,7 @@ struct error {
     const struct error_kind *kind; /* NULL: no error */
     char text[1000];               /* lower case, no full stop; what failed first */
     char hint[500];                /* an action for the reader, or "" */
-    char file[400];                /* where the bad input stands, or "" */
+    char file[400];                /* where the bad input is, or "" */
     unsigned line;                 /* from 1; 0: unknown */
     unsigned column;               /* from 1, in characters; 0: unknown */
     char source[240];              /* the bad line itself, or "" */
@@ -41,7 +41,7 @@ struct error {
 int error_set(struct error *err, const struct error_kind *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the reason of an errno value behind it: "text: no such file or directory". */
+/* The same, followed by the reason of an errno value: "text: no such file or directory". */
 int error_set_errno(struct error *err, const struct error_kind *kind, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -16,9 +16,9 @@
 int file_read(const char *path, size_t max_bytes, struct str *out, struct error *err);
 
 /*
- * Temp file beside path, write, fsync, rename, fsync of the folder. The file gets exactly mode. On an
- * error the old file stands untouched and no temp file is left (only when the last step, the folder's
- * fsync, failed is the new one there).
+ * Temp file beside path, write, fsync, rename, fsync of the folder. The file gets exactly mode. On an error
+ * the old file is untouched and no temporary file is left. Only if the last step, the fsync of the folder,
+ * failed, is the new file in place.
  */
 int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
 
@@ -41,7 +41,7 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err);
  */
 int file_lock(const char *path, unsigned wait_ms, struct error *err);
 
-bool file_exists(const char *path); /* or whatever stands there; a dangling link does not count */
+bool file_exists(const char *path); /* or anything else of that name; a dangling link does not count */
 
 char *path_join(const char *folder, const char *name); /* name unchanged when absolute; caller frees */
 char *path_folder(const char *path);                   /* "." when there is none; caller frees */

@@ -1,7 +1,7 @@
 /*
- * JSON values out and in, over jansson: unknown is null, times are UTC, text is always valid UTF-8. The
- * functions below never fail: memory that runs out ends the process, and what is missing or of another type
- * reads as unknown.
+ * Writes and reads JSON values with jansson: an unknown value is null, times are UTC, text is always valid
+ * UTF-8. The functions below never fail: the process aborts when memory runs out, and a member that is
+ * missing or of another type reads as unknown.
  */
 #ifndef MTLAUNCH_BASE_JSON_H
 #define MTLAUNCH_BASE_JSON_H
@@ -34,7 +34,7 @@ char *js_get_text(const json_t *object, const char *key); /* NULL: it has none. 
 int64_t js_get_number(const json_t *object, const char *key, int64_t fallback);
 bool js_get_flag(const json_t *object, const char *key);
 void js_get_list(const json_t *object, const char *key,
-                 struct strlist *list); /* appends; what is no text counts as "" */
+                 struct strlist *list); /* appends; what is not a string counts as "" */
 
 /* What js_exact made of a text; NULL: it is none. The caller frees it. */
 char *js_exact_text(const json_t *value);

@@ -36,7 +36,7 @@ static inline bool list_has(const struct list_link *link)
     return link->list;
 }
 
-/* Put an unlinked link behind before; NULL: at the front. */
+/* Insert an unlinked link after before; NULL: at the front. */
 static inline void list_insert(struct list *list, struct list_link *before, struct list_link *link)
 {
     struct list_link *next = before ? before->next : list->first;
@@ -56,7 +56,7 @@ static inline void list_prepend(struct list *list, struct list_link *link)
     list_insert(list, NULL, link);
 }
 
-/* Out of the list it is in; nothing when it is in none. */
+/* Remove it from its list; does nothing if it is in none. */
 static inline void list_remove(struct list_link *link)
 {
     if (!link->list) {
@@ -70,7 +70,7 @@ static inline void list_remove(struct list_link *link)
 /* The item around a link that is not NULL. */
 #define LIST_OF(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* The first or last item, the one behind an item; NULL when there is none. */
+/* The first or last item, or the one after an item; NULL if there is none. */
 #define LIST_FIRST(list, type, member) ((list)->first ? LIST_OF((list)->first, type, member) : NULL)
 #define LIST_LAST(list, type, member)  ((list)->last ? LIST_OF((list)->last, type, member) : NULL)
 #define LIST_NEXT(item, type, member)                                                                        \

@@ -1,5 +1,5 @@
 /*
- * Messages to people, on stderr, one write() a line. Control characters are replaced (see
+ * Messages to people, on stderr, one write() per line. Control characters are replaced (see
  * text_add_lines: a newline breaks the line only before four blanks), and errno is left alone. Only cmd and
  * report call these; lower layers hand warnings up as values.
  */
@@ -14,11 +14,11 @@ void msg_set_level(enum msg_level level);
 enum msg_level msg_get_level(void);
 /* Called before a message is written (a progress bar clears its line there); NULL: none. */
 void msg_set_before(void (*before)(void));
-/* Messages go there, a line with its end at a time, and not to stderr; NULL: to stderr again. */
+/* Send messages to take, one line with its line end at a time, instead of to stderr; NULL: back to stderr. */
 void msg_set_taker(void (*take)(void *ctx, const char *line, size_t len), void *ctx);
-/* Lines that are made elsewhere: written as they are, where messages go. */
+/* Write lines made elsewhere, unchanged, to where messages go. */
 void msg_write(const char *text, size_t len);
-/* Call it, for what is written to the terminal by other means than the functions below. */
+/* Call that callback before writing to the terminal by other means than the functions below. */
 void msg_make_room(void);
 
 void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "mtlaunch: …" */

@@ -48,8 +48,8 @@ struct option_group {
 struct options_words {
     struct strlist *operands; /* borrowed */
     struct strlist *rest;     /* borrowed: the words after "--" */
-    bool saw_rest;            /* out: "--" stood there */
-    /* Options end at the first operand: it and all words behind it go to rest, as with ssh(1) and env(1). */
+    bool saw_rest;            /* out: there was a "--" */
+    /* Options end at the first operand: it and all words after it go to rest, as with ssh(1) and env(1). */
     bool end_at_operand;
     const char *unknown_hint; /* what to do about an unknown option with no name near it; NULL: see --help */
 };

@@ -1,4 +1,4 @@
-/* What the streams of this process can show. */
+/* What the output streams of this process can display: width, colour, redrawing. */
 #ifndef MTLAUNCH_BASE_TERM_H
 #define MTLAUNCH_BASE_TERM_H
 
@@ -15,7 +15,7 @@ bool term_is_tty(int fd);
 size_t term_columns(int fd);
 /* The terminal's own size; 24 rows of 80 columns when fd is none or it does not say. */
 void term_size(int fd, size_t *rows, size_t *columns);
-/* Can what stands on it be drawn over: a terminal that the environment's TERM does not call dumb. */
+/* Can its content be redrawn in place: is it a terminal that TERM does not call dumb? */
 bool term_can_redraw(int fd);
 /*
  * May colour be used on fd: never without a terminal, or with no_color (the environment's NO_COLOR, may

@@ -64,7 +64,7 @@ void text_add_line(struct str *out, const char *bytes, size_t len);
 #define TEXT_QUOTE_INDENT "    "
 void text_add_lines(struct str *out, const char *bytes, size_t len);
 
-/* Append bytes with everything that is no valid UTF-8 replaced by U+FFFD (for JSON); control characters, NUL
+/* Append bytes with everything that is not valid UTF-8 replaced by U+FFFD (for JSON); control characters, NUL
  * too, stay. */
 void text_add_utf8(struct str *out, const char *bytes, size_t len);
 

@@ -1,9 +1,9 @@
 /*
  * Checks: what can be asked of the nodes before a job starts there, and what the answers mean. Pure: a check
- * says what to ask and judges what was said; whoever asks is above this layer.
+ * says what to ask and judges the answers; the layer above does the asking.
  *
  * To add one: src/check/ID.c with a `const struct check check_ID`, src/check/ID.sh with a shell function
- * mt_check_ID that says its facts with mt_frame KEY VALUE, a line in CHECK_TABLE of
+ * mt_check_ID that reports its facts with mt_frame KEY VALUE, a line in CHECK_TABLE of
  * src/check/check_internal.h, and good and bad facts in tests/data/check/ID.facts.
  * tests/unit/check/test_table.c walks the table and fails for a check that lacks a part.
  *
@@ -32,7 +32,7 @@ enum check_program {
     CHECK_PROGRAM_COMMAND /* looked up in PATH, or with a slash: an executable file */
 };
 
-/* The part of a job that one node would run. All borrowed; NULL and 0: not said. */
+/* The part of a job that one node would run. All borrowed; NULL and 0: not given. */
 struct check_subject {
     const char *run;
     unsigned rank, nnodes;
@@ -66,7 +66,7 @@ struct check_subject {
     const char *token;
     unsigned probe_port;
     const char *next_addr, *previous_addr;
-    const struct strlist *addresses; /* of all nodes; NULL: not said */
+    const struct strlist *addresses; /* of all nodes; NULL: not known */
 };
 
 /* One node's part in a comparison. All borrowed. */
@@ -91,7 +91,7 @@ enum check_fact_type {
     CHECK_RUN_USER /* "RUN_ID USER" */
 };
 
-/* A fact whose form matters: an answer in which it has another is refused. */
+/* A fact that must have a certain form: an answer in which it has another form is refused. */
 struct check_fact {
     const char *key; /* without the check's id; NULL ends a list */
     enum check_fact_type type;
@@ -111,14 +111,14 @@ struct check {
     unsigned timeout_s; /* on the node. 0: it must not be cut short (it proves something) and cannot hang */
     bool has_setup;     /* it may take start_timeout besides */
     bool apart;         /* it may take long: side by side with the others */
-    /* What it means that it did not end in time: a failure of this kind, or (NULL) a warning. */
+    /* What it means if it did not end in time: a failure of this kind, or (NULL) a warning. */
     const struct error_kind *late;
     const struct check_fact *facts; /* NULL: texts only */
 
     /* Does it make sense for this node? Then set the values that its shell function needs. */
     bool (*ask)(const struct check_subject *subject, struct env *values);
 
-    /* What the facts of one node mean. No finding: nothing is to be said (what it needs has failed). */
+    /* What the facts of one node mean. No finding: there is nothing to report (what it needs has failed). */
     void (*judge)(const struct check_subject *subject, const struct facts *facts, struct findings *out);
 
     /*
@@ -158,7 +158,7 @@ struct check_request {
 
 void check_request_release(struct check_request *request);
 
-/* choice loses what makes no sense for this node. */
+/* Checks that make no sense for this node are removed from choice. */
 void check_ask(const struct check_subject *subject, struct check_choice *choice, struct check_request *out);
 
 /*
@@ -185,7 +185,7 @@ bool check_has_fast_ports(const struct facts *facts);
 /* The setup line with this number (from 1), as a message quotes it: its first line. The caller frees it. */
 char *check_quote_setup(const struct strlist *setup, uint64_t number);
 
-/* Whose .state stands in the way of a run: NULL where it is not known. */
+/* The owner of a .state file that is in the way of a run; NULL: not known. */
 struct check_foreign {
     const char *run_id, *host, *user;
     const char *head; /* the machine it was started from; NULL: unknown */

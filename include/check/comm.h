@@ -1,6 +1,6 @@
 /*
- * The all-reduce test of `check --comm`: which nodes are tried with which, and what the results mean. Pure:
- * whoever makes the rounds is above this layer.
+ * The all-reduce test of `check --comm`: which nodes are paired with which, and what the results mean. Pure:
+ * the layer above runs the rounds.
  */
 #ifndef MTLAUNCH_CHECK_COMM_H
 #define MTLAUNCH_CHECK_COMM_H
@@ -22,7 +22,7 @@
  * pair. */
 size_t comm_count_rounds(size_t nodes);
 
-/* Fill partner (one a node; its own number: it rests) for round of a whole round robin. */
+/* Fill partner (one per node; its own number: it rests) for round of a whole round robin. */
 void comm_find_partners(size_t nodes, size_t round, size_t *partner);
 
 /* The round robin's round that is made as the number-th of count: they are spread evenly. */
@@ -32,8 +32,8 @@ struct comm_node {
     char *label;
     char *problem;   /* why it took no part, or no part any more; NULL: it did */
     char *remedy;    /* for that; may be NULL */
-    char *transport; /* "IB", "RoCE", "Socket" or the name of a plugin; NULL: not told */
-    char *interface; /* for sockets; NULL: not told */
+    char *transport; /* "IB", "RoCE", "Socket" or the name of a plugin; NULL: not known */
+    char *interface; /* for sockets; NULL: not known */
     bool fast_ports; /* it has InfiniBand or RoCE ports that are up */
 };
 
@@ -45,7 +45,7 @@ struct comm_pair {
 };
 
 struct comm_result {
-    const char *backend; /* "nccl" or "gloo"; NULL: it did not come to that */
+    const char *backend; /* "nccl" or "gloo"; NULL: the test did not get that far */
     unsigned processes;  /* on each node */
     struct comm_node *nodes;
     size_t count;
@@ -73,7 +73,7 @@ double comm_median(const struct comm_result *result);
 /* The best rate a node has reached with another one; 0: none. */
 double comm_best(const struct comm_result *result, size_t node);
 
-/* Is a rate so far below the usual one that it is tried again, and told? */
+/* Is a rate so far below the usual one that it is tried again, and reported? */
 bool comm_is_slow(double rate, double usual);
 
 /* Can something of the test still run on a node? */

@@ -1,5 +1,5 @@
 /*
- * Where the host list of a command comes from: the first source that is given wins, in the order of the
+ * Where the host list of a command comes from: the first source that is given is used, in the order of the
  * table in src/input/hostsource.c: command line (--hosts, --hostfile), the spec (hosts, hostfile),
  * $MTLAUNCH_HOSTFILE, the Slurm allocation of this shell (SLURM_JOB_NODELIST), else this machine alone.
  * To add a source: one file src/input/hostsource_NAME.c that defines a const struct hostsource

@@ -1,7 +1,7 @@
 /*
- * The job file and everything that changes it on the command line, into a struct job. Later wins: the file,
- * profiles in the order given, the caller's variables (ZERO_STAGE, CONTAINER_NAME, NPROC_PER_NODE,
- * MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT), --set in order, named options.
+ * Reads the job file, and everything that changes it on the command line, into a struct job. Later values
+ * win: the file, profiles in the order given, the caller's variables (ZERO_STAGE, CONTAINER_NAME,
+ * NPROC_PER_NODE, MASTER_ADDR, MASTER_PORT, ARTIFACT_ROOT), --set in order, named options.
  */
 #ifndef MTLAUNCH_INPUT_JOBFILE_H
 #define MTLAUNCH_INPUT_JOBFILE_H
@@ -62,7 +62,7 @@ struct jobfile_key {
     const char *since;   /* the version that has it first */
     const char *about;   /* whole sentences */
     const char *normal;  /* the value that holds when it is not given; NULL: there is none */
-    const char *example; /* a value, as it stands behind the colon */
+    const char *example; /* a value, as it is written after the colon */
     bool is_section;     /* a mapping of keys that are listed too */
 };
 
@@ -75,7 +75,8 @@ struct jobfile_keys {
 void jobfile_keys_list(struct jobfile_keys *keys);
 void jobfile_keys_release(struct jobfile_keys *keys);
 
-/* Append the names of the profiles and of the container of the file at path; one that is no spec has none. */
+/* Append the names of the profiles and of the container of the file at path; a file that is not a job file
+ * has none. */
 void jobfile_names(const char *path, struct strlist *profiles, struct strlist *containers);
 
 #endif

@@ -1,4 +1,4 @@
-/* JOB to the path of its file. */
+/* Finds the file of a JOB. */
 #ifndef MTLAUNCH_INPUT_JOBLOOKUP_H
 #define MTLAUNCH_INPUT_JOBLOOKUP_H
 

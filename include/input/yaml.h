@@ -1,8 +1,8 @@
 /*
  * YAML text to a small tree. Every scalar stays the text that was written; its key decides what it means.
- * Refused: duplicate keys, keys that are no texts, anchors, aliases, `<<`, tags, several documents, tabs in
- * the indentation, NUL bytes, text that is no UTF-8, and more than the limits below. libyaml (YAML 1.1
- * events) is used in src/input/yaml.c alone.
+ * Refused: duplicate keys, keys that are not strings, anchors, aliases, `<<`, tags, several documents, tabs
+ * in the indentation, NUL bytes, text that is not valid UTF-8, and more than the limits below. libyaml
+ * (YAML 1.1 events) is used in src/input/yaml.c alone.
  *
  * A tree may be put together from several texts (a file, options), so each node knows the text it came from
  * and errors point into that one. Documents are owned by the caller and must live as long as the nodes made
@@ -21,7 +21,7 @@
 #define YAML_MAX_DEPTH   32
 #define YAML_MAX_ENTRIES 2048 /* keys of one mapping */
 
-/* A text that nodes stand in. */
+/* The text that nodes were read from. */
 struct yaml_doc {
     char *name; /* for messages: a path, or an option ("--set args.lr=1") */
     char *text;
@@ -91,7 +91,7 @@ bool yaml_is_word(const struct yaml_node *node, const char *word);
 bool yaml_has_secret(const struct yaml_doc *doc, const char *text);
 /* The text as it may be shown: "***" in place of what follows such a name. Caller frees. */
 char *yaml_shown_text(const struct yaml_doc *doc, const char *text);
-/* "a mapping", "a list", "null", "a text". */
+/* "a mapping", "a list", "null", "a string". */
 const char *yaml_type_name(const struct yaml_node *node);
 
 /* Set err with the node's place and line (secret values masked). Returns -1. */

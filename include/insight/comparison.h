@@ -1,6 +1,6 @@
 /*
- * Runs beside each other: figures of each, what differs between them, and a sentence on what that comes to.
- * Pure: from records alone.
+ * Compares runs: the figures of each, what differs between them, and a verdict in a sentence. Pure: works on
+ * records alone.
  */
 #ifndef MTLAUNCH_INSIGHT_COMPARISON_H
 #define MTLAUNCH_INSIGHT_COMPARISON_H
@@ -15,7 +15,7 @@
 #define COMPARISON_EFFICIENT 0.85 /* an efficiency from here on is good */
 #define COMPARISON_BOUND     0.60 /* below it communication is what the time goes into */
 
-/* A run, and what its record does not hold. Borrowed. */
+/* A run, and what its record does not contain. Borrowed. */
 struct comparison_input {
     const struct run *run;
     int64_t peak_memory; /* bytes, the most that a GPU had in use; -1: unknown */
@@ -56,7 +56,7 @@ void comparison_release(struct comparison *comparison);
 
 /*
  * Which run to go on with, and why, in a sentence: the fastest, or one that is as fast with less memory.
- * trial: a flag a row, for those that count only when there are no others; NULL: none. The caller frees;
+ * trial: a flag per row, for those that count only when there are no others; NULL: none. The caller frees;
  * NULL: no rate is known.
  */
 char *comparison_recommend(const struct comparison *comparison, const bool *trial);

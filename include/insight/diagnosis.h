@@ -1,7 +1,7 @@
 /*
  * Why a run failed: the evidence of all its nodes, ranked. Pure: no clock, no I/O.
  *
- * The class of a message goes before its time: the node whose torchrun exits first is often a victim. A
+ * The class of a message counts before its time: the node whose torchrun exits first is often a victim. A
  * consequence (VICTIM) is never the cause.
  */
 #ifndef MTLAUNCH_INSIGHT_DIAGNOSIS_H
@@ -14,7 +14,7 @@
 #include "base/strlist.h"
 #include "insight/evidence.h"
 
-/* What is known of a node. All borrowed. */
+/* What is known about a node. All borrowed. */
 struct node_end {
     unsigned rank;
     const char *host;                /* its label */
@@ -37,7 +37,7 @@ struct cause {
     const struct signature *signature; /* NULL: there is none */
     enum signature_class class;
     enum confidence confidence;
-    bool command;  /* how the job\'s command itself ended: no log says more */
+    bool command;  /* how the job's command itself ended: no log says more */
     char *summary; /* one line, without the host */
     size_t *nodes; /* indices of the nodes it is about, ascending */
     size_t nodes_len;

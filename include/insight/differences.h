@@ -9,7 +9,7 @@
 /* A key that is not the same in all of the runs. Owned. */
 struct difference {
     char *key;     /* as the job file addresses it: "zero_stage", "args.lr", "env.NCCL_DEBUG"; "hosts" */
-    char **values; /* one a run; NULL: it does not say */
+    char **values; /* one per run; NULL: it does not say */
 };
 
 struct differences {

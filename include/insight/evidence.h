@@ -14,7 +14,7 @@
 #define EVIDENCE_EVENTS   256 /* kept of a log */
 #define EVIDENCE_REPEATS  4   /* kept of one signature and rank: the first ones, and the last */
 #define EVIDENCE_CHILDREN 256
-#define EVIDENCE_RANKS    1024 /* ranks of one node that are told apart */
+#define EVIDENCE_RANKS    1024 /* ranks of one node that are distinguished */
 
 /* A known message. Owned strings. */
 struct event {
@@ -25,9 +25,9 @@ struct event {
     double time;        /* seconds, to compare within a run; negative: unknown */
     bool fatal;         /* the message of an exception, or in the last lines before the end */
     bool exception;     /* the message of an exception */
-    bool command;       /* how the job\'s command itself ended: of no rank */
+    bool command;       /* how the job's command itself ended: of no rank */
     char *text;         /* the line, without prefixes and colours */
-    char *file;         /* where it stands, when not in the log; NULL: there */
+    char *file;         /* where it is, if not in the log; NULL: there */
     char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
     char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */
 };
@@ -89,9 +89,10 @@ struct evidence {
     unsigned long lines;                      /* read */
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
     int signalled;                            /* the signal that torchrun says it got; 0: none */
-    char *nccl_version, *network, *interface; /* NULL: not said */
+    char *nccl_version, *network, *interface; /* NULL: not known */
     char *ib_link;                            /* of the ports that NCCL found: "IB" or "RoCE"; NULL: none */
-    long *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one an init */
+    long
+        *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one per init */
     size_t init_open_len, init_open_cap;
 };
 
@@ -128,8 +129,8 @@ void evidence_reader_line(struct evidence_reader *reader, unsigned long number, 
 void evidence_reader_error_file(struct evidence_reader *reader, const char *path, long local_rank,
                                 const char *when, const char *text);
 
-/* Take what a dump of the flight recorder comes to, as the node's part dumps says it (JSON). False: it is
- * none. */
+/* Take the summary of a flight recorder's dump, as the node's script reports it (JSON). False: it is not one.
+ */
 bool evidence_add_dump(struct evidence *evidence, const char *text);
 
 /* The log has ended; the reader is freed. */

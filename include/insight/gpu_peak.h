@@ -1,4 +1,4 @@
-/* The rates that GPUs can reach, for what part of them a training uses. Pure. */
+/* The peak rates of GPUs, to compute which part of them a training uses. Pure. */
 #ifndef MTLAUNCH_INSIGHT_GPU_PEAK_H
 #define MTLAUNCH_INSIGHT_GPU_PEAK_H
 

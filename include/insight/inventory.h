@@ -1,4 +1,4 @@
-/* What a node says of its GPUs, its links and NCCL's choices, as an inventory. Pure. */
+/* Builds an inventory from what a node reports about its GPUs, its links and NCCL's choices. Pure. */
 #ifndef MTLAUNCH_INSIGHT_INVENTORY_H
 #define MTLAUNCH_INSIGHT_INVENTORY_H
 
@@ -6,7 +6,7 @@
 #include "model/facts.h"
 #include "model/inventory.h"
 
-/* What stands in the lines of a log that tell of NCCL's choices: the first line with each is enough. */
+/* Text in the lines of a log that show NCCL's choices: the first line with each is enough. */
 void inventory_list_literals(struct strlist *literals);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Where the processes of a run stand: the Python stack of each rank, or what the kernel shows of it, and the
- * ranks that stand at the same place as one group. Pure: no clock, no I/O.
+ * Where the processes of a run are: the Python stack of each rank, or what the kernel shows of it, with the
+ * ranks at the same place as one group. Pure: no clock, no I/O.
  *
  * When a collective hangs, most ranks wait in it. A rank that is elsewhere has the fault.
  */
@@ -66,7 +66,7 @@ struct stack_groups {
 void stack_groups_make(struct stack_groups *groups, struct stack_list *list);
 void stack_groups_release(struct stack_groups *groups);
 
-/* Append where a stack stands: "at data.py:41 in load_batch", "sleeping in hrtimer_nanosleep". */
+/* Append where a stack is: "at data.py:41 in load_batch", "sleeping in hrtimer_nanosleep". */
 void stack_add_place(const struct stack *stack, struct str *out);
 /* Append its state in words: "running", "stopped by a signal", "sleeping in futex_wait_queue". */
 void stack_add_state(const struct stack *stack, struct str *out);

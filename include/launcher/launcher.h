@@ -34,7 +34,7 @@ struct launch_probe {
     const char *config_key; /* of the spec, that names it */
 
     /* The words of the command that are the interpreter or the program and start with "~/", by index in argv:
-     * the home folder of the user on the node. Every other word is handed over as it stands. */
+     * the home folder of the user on the node. Every other word is passed on unchanged. */
     size_t home_words[2];
     size_t home_words_len;
 };
@@ -130,8 +130,8 @@ struct launcher {
 
     /*
      * Judge the job as a whole and fill out (zeroed before): options and variables that the job needs, what
-     * its batch comes to. Warnings are appended. Called once per plan. Errors: kind_plan. The caller releases
-     * out in any case. NULL: nothing to judge.
+     * and the resulting batch. Warnings are appended. Called once per plan. Errors: kind_plan. The caller
+     * releases out in any case. NULL: nothing to judge.
      */
     int (*judge)(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
                  struct error *err);
@@ -144,7 +144,7 @@ struct launcher {
 
     /*
      * Judge the variables that spec, host list, caller and options set for one node against its command.
-     * Warnings are appended unless they stand there already. Errors: kind_plan. NULL: any will do.
+     * Warnings are appended unless they are already there. Errors: kind_plan. NULL: any will do.
      */
     int (*check_env)(const struct launch_input *in, const struct env *env, struct strlist *warnings,
                      struct error *err);
@@ -167,7 +167,7 @@ struct launcher {
 /* All launchers, ended by NULL. The first is the default. */
 extern const struct launcher *const launchers_all[];
 
-/* What the arguments of the job come to. whole: what the launcher made of them. Nothing is refused. */
+/* Work out the step from the job's arguments. whole: the launcher's result. Nothing is refused. */
 void launcher_read_step(const struct launch_job *in, const struct launch_whole *whole,
                         struct launch_step *out);
 

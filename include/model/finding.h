@@ -1,6 +1,5 @@
 /*
- * What a check or a diagnosis found out: one sentence, what it rests on, what to do, and the hosts it is true
- * of.
+ * What a check or a diagnosis found: one sentence, the evidence, what to do, and the hosts it applies to.
  */
 #ifndef MTLAUNCH_MODEL_FINDING_H
 #define MTLAUNCH_MODEL_FINDING_H
@@ -13,10 +12,10 @@
 #include "base/strlist.h"
 
 enum finding_severity {
-    FINDING_OK,   /* looked at, and well */
+    FINDING_OK,   /* checked, and fine */
     FINDING_NOTE, /* worth knowing */
     FINDING_WARN, /* may spoil the run */
-    FINDING_FAIL  /* the run cannot go on, or would not be what was asked for */
+    FINDING_FAIL  /* the run cannot continue, or would not be what was requested */
 };
 
 /* "ok", "note", "warn", "fail" */

@@ -1,4 +1,4 @@
-/* Fold: of many nodes or hosts, by their index, those that say the same are one group. */
+/* Groups nodes or hosts, by their index, that report the same. */
 #ifndef MTLAUNCH_MODEL_FOLD_H
 #define MTLAUNCH_MODEL_FOLD_H
 
@@ -24,7 +24,7 @@ void fold_make(struct fold *fold, size_t count, bool (*same)(const void *ctx, si
                const void *ctx);
 void fold_release(struct fold *fold);
 
-/* Smaller groups first: the odd ones stand above what most say. */
+/* Sort smaller groups first, so that outliers come before the majority. */
 void fold_sort_odd_first(struct fold *fold);
 
 #endif

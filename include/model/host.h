@@ -29,7 +29,7 @@ struct host {
     struct env env;  /* env.NAME= */
     bool ssh_always; /* ssh=always */
     bool here;       /* this machine itself, because no list named any: never through ssh */
-    char *file;      /* where the entry stands; NULL for a list on the command line */
+    char *file;      /* where the entry is; NULL for a list on the command line */
     unsigned line;   /* 0: none */
     unsigned column;
 };

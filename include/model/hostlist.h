@@ -1,6 +1,6 @@
 /*
- * The host grammar (README, "The host list"), one for files, --hosts and the spec: text to hosts in rank
- * order, and back to the folded form. Pure: no file is read, no name looked up.
+ * The host grammar (README, "The host list"), the same for files, --hosts and the spec: turns text into hosts
+ * in rank order, and back into the folded form. Pure: no file is read, no name looked up.
  */
 #ifndef MTLAUNCH_MODEL_HOSTLIST_H
 #define MTLAUNCH_MODEL_HOSTLIST_H
@@ -28,7 +28,7 @@ struct hostlist {
 /* clang-format on */
 
 enum hostlist_form {
-    HOSTLIST_LINES, /* a file: one entry a line, comments */
+    HOSTLIST_LINES, /* a file: one entry per line, comments */
     HOSTLIST_COMMAS /* a list: entries separated by commas outside brackets and quotes */
 };
 
@@ -47,7 +47,7 @@ struct hostlist_groups {
     const char *home; /* for read; may be NULL */
 };
 
-/* What goes with a text. Everything is borrowed and may be NULL. */
+/* The context of a text. Everything is borrowed and may be NULL. */
 struct hostlist_context {
     struct strlist *warnings;             /* dropped duplicates */
     struct strlist *notes;                /* '^' entries and exclusions that name no host of the list */

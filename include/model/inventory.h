@@ -1,6 +1,6 @@
 /*
  * What the nodes of a run have and use: GPUs, links of the network, what NCCL says it chose. Asked for once
- * an attempt and kept in the record, so that runs can be compared when their nodes are gone. A value is kept
+ * per attempt and kept in the record, so that runs can be compared when their nodes are gone. A value is kept
  * once, whichever nodes have it.
  */
 #ifndef MTLAUNCH_MODEL_INVENTORY_H
@@ -28,7 +28,7 @@ enum inventory_direct { INVENTORY_DIRECT_UNKNOWN, INVENTORY_DIRECT_NO, INVENTORY
 struct inventory {
     bool known;                /* a node was asked, and answered */
     struct strlist gpus;       /* their models: "NVIDIA H200" */
-    char *nccl_version;        /* NULL: not said */
+    char *nccl_version;        /* NULL: not known */
     struct strlist networks;   /* that NCCL chose: "IB", "Socket", a plugin's name */
     struct strlist interfaces; /* that NCCL meets the other processes over */
     enum inventory_direct direct;

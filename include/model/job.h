@@ -18,7 +18,7 @@
 #include "model/reach.h"
 
 enum job_rendezvous { RENDEZVOUS_STATIC, RENDEZVOUS_C10D };
-/* How zero_stage is said to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
+/* How zero_stage is passed to Megatron-LM: FSDP from 0.14 on, its form in 0.12 and 0.13, or flags alone. */
 enum job_sharding { SHARDING_MEGATRON_FSDP, SHARDING_CUSTOM_FSDP, SHARDING_FLAGS_ONLY };
 
 /* How `launcher: deepspeed` starts the processes: by torchrun, or by DeepSpeed's own launcher. */
@@ -37,7 +37,7 @@ struct job_args {
     size_t cap;
 };
 
-/* A command before the start. */
+/* A command that runs before the start. */
 struct job_step {
     char *name;
     bool on_all;            /* on each node, or on the first alone */
@@ -47,13 +47,13 @@ struct job_step {
     unsigned long timeout_s;
 };
 
-/* What `container up` makes; NULL, 0 and empty lists: not said, the engine's default. */
+/* What `container up` creates; NULL, 0 and empty lists: not given, the engine's default. */
 struct job_container_run {
     char *image; /* NULL: there is no container.run */
     struct strlist command;
     char *gpus; /* "all", "none", a count, or "device=0,2" */
     char *network, *ipc;
-    unsigned long long shm_size_bytes; /* 0: not said */
+    unsigned long long shm_size_bytes; /* 0: not given */
     bool privileged;
     struct strlist cap_add, ulimit, devices, volumes;
     struct strlist env; /* NAME=VALUE, no line ends; values are never shown */
@@ -61,9 +61,9 @@ struct job_container_run {
     struct strlist extra; /* words for `ENGINE run`, as they are */
 };
 
-/* What more is said of the container of a job's place. */
+/* Further settings of the container of a job's place. */
 struct job_container {
-    char *workdir; /* inside, when 'workdir' says nothing; NULL: the container's own */
+    char *workdir; /* inside, if 'workdir' is not given; NULL: the container's own */
     struct job_container_run run;
 };
 
@@ -72,7 +72,7 @@ struct job_sync {
     char *from;             /* here, resolved against the spec's folder; as the source of `push` */
     char *to;               /* on the nodes; NULL: workdir */
     struct strlist exclude; /* patterns of model/skip.h */
-    bool delete_;           /* what is not here goes there */
+    bool delete_;           /* files that are not here are removed there */
     bool git;               /* what .gitignore names is left out */
 };
 
@@ -87,7 +87,8 @@ struct job_require {
     bool ib;                  /* an active InfiniBand or RoCE port */
 };
 
-/* The texts and lists of a job. A key that is one is a line here and a line in the tables of input. */
+/* The string and list members of a job. To add such a key: one line here and one line in the tables of input.
+ */
 /* clang-format off */
 #define JOB_TEXTS(X)                                                                                         \
     X(name)              /* job, or the file's name without .yaml */                                         \
@@ -123,7 +124,7 @@ struct job {
 #define JOB_LIST(member) struct strlist member;
     JOB_LISTS(JOB_LIST)
 #undef JOB_LIST
-    bool hosts_is_list;     /* one entry a line (HOSTLIST_LINES) rather than an expression */
+    bool hosts_is_list;     /* one entry per line (HOSTLIST_LINES) rather than an expression */
     unsigned hostfile_line; /* line of the spec that names it; 0: not from the spec */
     unsigned hosts_line;    /* line in the spec of the first entry; 0: not from the spec */
 
@@ -133,7 +134,7 @@ struct job {
     bool program_is_list; /* script: an exact argv rather than a line for /bin/sh */
     struct job_args args;
     unsigned zero_stage;   /* 0..3 */
-    bool zero_stage_given; /* somebody set it, be it to 0 */
+    bool zero_stage_given; /* it was set, possibly to 0 */
     enum job_sharding megatron_sharding;
     enum job_deepspeed_form deepspeed_form;
 
@@ -152,7 +153,7 @@ struct job {
     size_t prepare_len, prepare_cap;
 
     unsigned long start_timeout_s; /* 120 */
-    struct notify_targets notify;  /* who is told; URLs are secrets */
+    struct notify_targets notify;  /* notification targets; URLs are secrets */
     struct policy policy;          /* on_failure, on_lost, lost_after, stall, on_stall, restart */
     unsigned long stop_grace_s;    /* 40 */
 };

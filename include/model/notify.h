@@ -1,6 +1,6 @@
 /*
- * Who is told about a run, and of what: the words of the spec's `notify`. Pure values. A target's URL is a
- * secret (webhooks carry their token in it): messages and JSON show notify_url_shown of it, nothing more.
+ * Who is notified about a run, and of what: the values of the spec's `notify`. Pure values. A target's URL is
+ * a secret (webhooks carry their token in it): messages and JSON show notify_url_shown of it, nothing more.
  *
  * To add a format: a name here, a builder in report/notify_format.c. To add an event: a name here.
  */

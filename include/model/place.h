@@ -20,8 +20,8 @@ void place_init(struct place *place);
 void place_copy(struct place *to, const struct place *from); /* to is uninitialised or zero */
 void place_release(struct place *place);                     /* leaves it as place_init does */
 
-/* Into the members of object, and out of them. Each key begins with prefix; that of the container's name is
- * "name" behind one, else "container". place is uninitialised or zero. */
+/* Write it to the members of object, and read it from them. Each key begins with prefix; the key of the
+ * container's name is "name" after a prefix, else "container". place is uninitialised or zero. */
 void place_to_json(const struct place *place, json_t *object, const char *prefix);
 void place_from_json(struct place *place, const json_t *object, const char *prefix);
 

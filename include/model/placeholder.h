@@ -57,9 +57,9 @@ void placeholders_set_count(struct placeholders *values, enum placeholder_id id,
 const char *placeholders_text(const struct placeholders *values, enum placeholder_id id);
 
 /*
- * Append text with its placeholders filled; open ones stand as ${{name}} and set *open (never cleared; NULL
- * accepted). Errors: kind_plan for an unknown name (hint: the nearest), a name refused here, braces that are
- * not closed; the text itself is not shown, since it may be a secret. Callers add the place.
+ * Append text with its placeholders filled; open ones are kept as ${{name}} and set *open (never cleared;
+ * NULL accepted). Errors: kind_plan for an unknown name (hint: the nearest), a name refused here, braces that
+ * are not closed; the text itself is not shown, since it may be a secret. Callers add the place.
  */
 int placeholder_fill(const struct placeholders *values, const char *text, struct str *out, bool *open,
                      struct error *err);

@@ -1,6 +1,6 @@
 /*
- * What is done when a node of a run fails, falls silent or stalls: the spec's words and pure decisions from
- * what is known. No I/O, no clock.
+ * What is done when a node of a run fails, falls silent or stalls: the spec's settings, and pure decisions
+ * based on what is known. No I/O, no clock.
  */
 #ifndef MTLAUNCH_MODEL_POLICY_H
 #define MTLAUNCH_MODEL_POLICY_H
@@ -36,7 +36,7 @@ struct policy {
     unsigned long backoff_s;
     struct strlist no_restart_on; /* texts looked for in the log's end */
     struct strlist spares;        /* entries of a host list, in the order they are taken */
-    char *progress_pattern;       /* of the program\'s own progress lines (model/progress.h); NULL: none */
+    char *progress_pattern;       /* of the program's own progress lines (model/progress.h); NULL: none */
 };
 
 void policy_init(struct policy *policy); /* the contract's defaults */
@@ -60,7 +60,7 @@ int64_t policy_end_ms(const struct run_node *node);
 /* What is known beyond the record. Times are one monotonic clock's. */
 struct policy_view {
     int64_t now_ms;
-    const int64_t *silent_since_ms; /* one a node; 0: it answers */
+    const int64_t *silent_since_ms; /* one per node; 0: it answers */
     bool stalled;
     bool no_restart; /* the log's end of the node that failed first holds a text of no_restart_on */
 };
@@ -83,14 +83,14 @@ struct policy_decision {
 };
 
 /*
- * What is to be done now with a run that is neither starting nor stopping. STEP_STOP only while something of
- * it may live. A node that is silent counts after lost_after and only while another one answers: when none
- * does, the head's own network is the likely reason, and nothing could be done or proven.
+ * What is to be done now with a run that is neither starting nor stopping. STEP_STOP only while a process of
+ * it may be alive. A node that is silent counts after lost_after and only while another one answers: when
+ * none does, the head's own network is the likely reason, and nothing could be done or proven.
  */
 struct policy_decision policy_decide(const struct run *run, const struct policy_view *view);
 
 /*
- * The first words of the policy that need a process on the head to act on them ("time_limit", "on_lost:
+ * The first setting of the policy that needs a process on the head to act on it ("time_limit", "on_lost:
  * stop"); NULL: none. Static text.
  */
 const char *policy_needs_supervisor(const struct policy *policy);
@@ -98,20 +98,20 @@ const char *policy_needs_supervisor(const struct policy *policy);
 /* Does no node answer? */
 bool policy_all_silent(const struct run *run, const int64_t *silent_since_ms);
 
-/* Does text hold what the policy forbids a restart on? Returns the entry, or NULL. Borrowed. */
+/* Does text contain something that the policy forbids a restart on? Returns the entry, or NULL. Borrowed. */
 const char *policy_forbids_restart(const struct policy *policy, const char *text);
 
 /* --- stall -------------------------------------------------------------------------------------- */
 
 /*
- * No log of a running node has grown for stall_s: grown_ms has one time a node (monotonic; 0: not known yet,
- * counts as growing). behind (one a node): running, and its log stopped growing more than margin_ms before
- * that of the last one.
+ * No log of a running node has grown for stall_s: grown_ms has one time per node (monotonic; 0: not known
+ * yet, counts as growing). behind (one per node): running, and its log stopped growing more than margin_ms
+ * before that of the last one.
  */
 bool policy_is_stalled(const struct run *run, const int64_t *grown_ms, int64_t now_ms);
 size_t policy_find_behind(const struct run *run, const int64_t *grown_ms, int64_t margin_ms, bool *behind);
 
-/* How often a node should say that it lives: 10 s, more often where a short stall is to be found. */
+/* How often a node should send a heartbeat: every 10 s, more often if a short stall is to be detected. */
 unsigned policy_beat_s(const struct policy *policy);
 
 /* --- pauses ------------------------------------------------------------------------------------- */

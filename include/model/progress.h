@@ -1,4 +1,4 @@
-/* How far a training is, as its logs say. A plain value. */
+/* The progress of a training, as its logs report it. A plain value. */
 #ifndef MTLAUNCH_MODEL_PROGRESS_H
 #define MTLAUNCH_MODEL_PROGRESS_H
 
@@ -21,7 +21,7 @@ struct training_progress {
     int64_t global_batch; /* samples of one iteration, of all processes */
     int64_t sequence;     /* tokens of one sample */
     double eta_s;         /* of what is left at step_time_s */
-    int64_t nan;          /* iterations whose loss was no number */
+    int64_t nan;          /* iterations whose loss was not a number */
     int64_t skipped;      /* iterations that the framework skipped */
     int64_t checkpoint;   /* iteration of the last checkpoint that was written */
     int64_t world_size;   /* as the program reports it */
@@ -43,7 +43,7 @@ struct training_progress {
                                 .checkpoint = -1,                                                            \
                                 .world_size = -1})
 
-/* What from knows and to does not, or knows newer: later iterations win. */
+/* Copy to `to` what only from knows, or what it knows better: later iterations win. */
 void progress_merge(struct training_progress *to, const struct training_progress *from);
 
 /* Work out eta_s from the rest. */

@@ -1,9 +1,10 @@
 /*
- * Who passes pieces of a push on to whom. Members get the pieces of one list in its order, each from another
- * member that has it or from the head. Members form a chain, or a tree of two where there are fewer pieces
- * than members; the head feeds the first of them, and whoever cannot fetch from another. Pure.
+ * Decides which host passes pieces of a push on to which. Members get the pieces of one list in its order,
+ * each from another member that has it or from the head. Members form a chain, or a tree of two where there
+ * are fewer pieces than members; the head feeds the first of them, and every member that cannot fetch from
+ * another. Pure.
  *
- * tests/unit/model/test_relay.c plays random failures against it: every member that lives gets everything.
+ * tests/unit/model/test_relay.c plays random failures against it: every member that is alive gets everything.
  */
 #ifndef MTLAUNCH_MODEL_RELAY_H
 #define MTLAUNCH_MODEL_RELAY_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #define RELAY_NONE SIZE_MAX
-#define RELAY_KEPT 32 /* pieces that a member keeps for others, at most */
+#define RELAY_KEPT 32 /* the most pieces that a member keeps for others */
 
 struct relay_member {
     bool serves;  /* others may fetch from it */
@@ -52,9 +53,8 @@ size_t relay_join(struct relay *relay, bool serves, bool fetches);
 void relay_leave(struct relay *relay, size_t member);
 
 /*
- * Where the member's next piece comes from; it lacks at least one. With RELAY_MEMBER and RELAY_WAIT
- * its source says from whom. impatient: it has waited for long, so a member that has the piece now is taken
- * where there is one.
+ * Where the member's next piece comes from; it lacks at least one. With RELAY_MEMBER and RELAY_WAIT, its
+ * source is that member. impatient: it has waited for long, so prefer a member that has the piece now.
  */
 enum relay_from relay_choose(struct relay *relay, size_t member, bool impatient);
 

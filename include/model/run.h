@@ -78,9 +78,9 @@ struct run_node {
     bool written_off;        /* stop --give-up while it did not answer */
     /* As seen just now, not kept in the record: */
     int64_t silent_s;     /* since its log last grew, by the node's own clock; -1: unknown, or no output */
-    struct run_gpu *gpus; /* the job's; those of others stand behind them */
+    struct run_gpu *gpus; /* the job's; those of others follow */
     size_t gpus_len;
-    size_t gpus_others; /* how many stand behind the first gpus_len */
+    size_t gpus_others; /* how many follow the first gpus_len */
     bool gpus_known;
 };
 
@@ -118,7 +118,7 @@ struct run_left_over {
 /* The cause of a failed run, beside its reason of one line: for people, and for whom to tell. Owned. */
 struct run_cause {
     struct strlist hosts; /* labels of the nodes that it lies with; empty: unknown */
-    char *log_lines;      /* the last lines of the log, where no known message tells more; NULL */
+    char *log_lines;      /* the last lines of the log, if no known message explains more; NULL */
     char *hint;           /* what can be done about it; NULL: nothing is known */
 };
 
@@ -140,7 +140,7 @@ struct run {
     unsigned attempt;
     int64_t revision; /* counts the writes of the record: has it changed since it was read? */
     enum run_state state;
-    bool starting;   /* a start has begun and not come to its end */
+    bool starting;   /* a start has begun and not ended yet */
     bool stopping;   /* a stop runs, or the last one ended unproven */
     bool unstarted;  /* nothing of the current attempt was started anywhere: the next start has its number */
     bool restarting; /* with stopping: what comes when the attempt is proven gone is another one */

@@ -5,8 +5,7 @@
  * functions.
  *
  * A file is a header line "mtlaunch samples FORMAT KIND STEP_MS" and frames: length and checksum of the
- * payload (4 bytes each, little endian), payload. What stands behind the last whole frame was cut off by a
- * crash.
+ * payload (4 bytes each, little endian), payload. Bytes after the last whole frame were cut off by a crash.
  */
 #ifndef MTLAUNCH_MODEL_SAMPLES_H
 #define MTLAUNCH_MODEL_SAMPLES_H
@@ -52,7 +51,7 @@ struct sample {
     unsigned attempt;
     int64_t iteration;              /* -1: unknown */
     double numbers[SAMPLE_NUMBERS]; /* NAN: unknown */
-    struct gpu_sample *nodes;       /* one a node in the order of ranks; owned */
+    struct gpu_sample *nodes;       /* one per node in the order of ranks; owned */
     size_t nodes_len;
 };
 
@@ -88,7 +87,7 @@ void samples_encode_all(const struct samples *samples, struct str *out);
 
 /*
  * Read a file of a kind into out, which samples_release releases whatever came back. whole: as many bytes
- * were used; what is behind them is no whole frame. Errors: kind_record_newer, kind_record_damaged (the
+ * were used; the bytes after them are not a whole frame. Errors: kind_record_newer, kind_record_damaged (the
  * header); no bytes at all are no samples.
  */
 int samples_decode(const char *bytes, size_t len, enum samples_kind kind, struct samples *out, size_t *whole,

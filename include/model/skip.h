@@ -1,6 +1,6 @@
 /*
- * Patterns of paths that a copy leaves out, as rsync(1) has them under "INCLUDE/EXCLUDE PATTERN RULES": the
- * simple ones, without modifiers. Pure.
+ * Patterns of paths that a copy leaves out, as described in rsync(1) under "INCLUDE/EXCLUDE PATTERN RULES":
+ * the simple ones, without modifiers. Pure.
  *
  *   name     a file or folder of that name at any depth
  *   a/b      the last parts of a path
@@ -8,7 +8,7 @@
  *   name/    folders only
  *   * ? []   as in a shell, none of them matches a '/'; ** matches that too
  *
- * What stands below a folder that is left out is left out with it.
+ * Everything below a folder that is left out is left out with it.
  */
 #ifndef MTLAUNCH_MODEL_SKIP_H
 #define MTLAUNCH_MODEL_SKIP_H

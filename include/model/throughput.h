@@ -1,6 +1,6 @@
 /*
- * How fast trainings are beside each other: pure arithmetic. A number that is not known is negative, and so
- * is what would follow from it.
+ * How fast trainings are compared with each other: pure arithmetic. A number that is not known is negative,
+ * and so is what would follow from it.
  *
  * Runs are compared by samples per second, never by seconds per step: a step of another global batch is
  * another amount of work.

@@ -1,5 +1,5 @@
 /*
- * How the nodes of a run stand to each other: how many processes each has, who the master is and by which
+ * How the nodes of a run work together: how many processes each has, who the master is and by which
  * address the others reach it, and how the processes split a model and a batch among them. Pure.
  */
 #ifndef MTLAUNCH_MODEL_TOPOLOGY_H
@@ -28,13 +28,13 @@ const char *topology_node_addr(const struct topology_node *node);
 
 /*
  * True for text by which a machine reaches itself: 127/8 in any spelling, ::1, 0.0.0.0, ::, IPv4-mapped ones,
- * localhost and its usual other names. Brackets and a %zone are looked through.
+ * localhost and its usual other names. Brackets and a %zone are ignored.
  */
 bool topology_addr_is_loopback(const char *addr);
 
 /*
- * MASTER_ADDR (caller frees), IPv6 bare. Errors: kind_plan for what is no address or name, and with more than
- * one node for a loopback address (unless every node's address is one) and a %zone.
+ * MASTER_ADDR (caller frees), IPv6 bare. Errors: kind_plan for what is not an address or name, and with more
+ * than one node for a loopback address (unless every node's address is one) and a %zone.
  */
 char *topology_choose_master(const char *wanted, const struct topology_node *nodes, size_t count,
                              struct error *err);
@@ -74,7 +74,7 @@ struct topology_batch {
 unsigned topology_split_world(const struct topology_split *split, unsigned world, struct error *err);
 
 /*
- * Micro batches a step adds up. 0 and kind_plan when global is no multiple of micro * data_parallel
+ * Micro batches a step adds up. 0 and kind_plan if global is not a multiple of micro * data_parallel
  * (Megatron-LM: core/num_microbatches_calculator.py); the hint names the nearest sizes that are. Sizes are
  * from 1 to 2^30.
  */

@@ -1,7 +1,7 @@
 /*
- * What stands in a folder, as a copy sees it: an entry a file, folder or link, in one order, so that two
- * trees are compared entry by entry. Pure; what came from a node is hostile until tree_path_is_safe has seen
- * it.
+ * The content of a folder, as a copy sees it: one entry per file, folder or link, in a fixed order, so that
+ * two trees can be compared entry by entry. Pure; what came from a node is hostile until tree_path_is_safe
+ * has seen it.
  */
 #ifndef MTLAUNCH_MODEL_TREE_H
 #define MTLAUNCH_MODEL_TREE_H
@@ -48,7 +48,7 @@ void tree_release(struct tree *tree);
  * index. */
 size_t tree_add(struct tree *tree, const char *path, const char *link, const struct tree_entry *what);
 
-/* By path: a folder stands right before what is in it. */
+/* By path: a folder comes directly before its content. */
 void tree_sort(struct tree *tree);
 
 /* Of two paths in that order: below, at or above 0. */
@@ -57,7 +57,7 @@ int tree_compare_paths(const char *a, const char *b);
 /* The index of a path of a sorted tree, or TREE_NONE. */
 size_t tree_find(const struct tree *tree, const char *path);
 
-/* The index of the folder that holds entry i, or TREE_NONE: it stands at the top. The tree is sorted. */
+/* The index of the folder that contains entry i, or TREE_NONE: it is at the top. The tree is sorted. */
 size_t tree_parent(const struct tree *tree, size_t i);
 
 /*
@@ -66,20 +66,20 @@ size_t tree_parent(const struct tree *tree, size_t i);
  */
 bool tree_path_is_safe(const char *path);
 
-/* How an entry here and what stands there under its path differ. */
+/* How an entry here differs from what is under its path there. */
 enum tree_difference {
     TREE_SAME,
     TREE_MODE,    /* only the permission bits (of a folder: these or its time) */
     TREE_CONTENT, /* of the same kind; to be sent */
-    TREE_KIND,    /* of another kind: it has to make room */
-    TREE_ABSENT   /* nothing stands there */
+    TREE_KIND,    /* of another kind: it has to be removed first */
+    TREE_ABSENT   /* there is nothing there */
 };
 
-/* Size and time stand for the content of a file. */
+/* Files of the same size and time count as equal. */
 enum tree_difference tree_compare(const struct tree_entry *here, const struct tree_entry *there);
 
 /*
- * Which entries of extra (of a sorted tree: what stands there and not here) may be removed: those that keep
+ * Which entries of extra (of a sorted tree: what is there and not here) may be removed: those that keep
  * does not name and that hold nothing that is kept. Sets removable[i], and returns how many there are.
  */
 size_t tree_find_removable(const struct tree *extra, const bool *keep, bool *removable);

@@ -1,14 +1,16 @@
 /*
- * What a node answers, parsed: framed lines "\n@@NONCE key=value\n" with percent-encoded values, an end frame
- * last, whatever a login shell printed around them. Pure; bytes are hostile until parsed.
+ * Parses what a node answers: framed lines "\n@@NONCE key=value\n" with percent-encoded values, an end frame
+ * last, regardless of what a login shell printed around them. Pure; bytes are hostile until parsed.
  *
  * Every node_answer_* function takes all bytes of standard output of one call (at most NODE_ANSWER_MAX) and
  * the call's nonce. 0: out is filled (release it with the function of its name, whatever came back). -1, err:
- *   kind_node_answer       no frame, no end frame, or a value that cannot be (the hint quotes what came
- * instead) kind_node_unsupported  the node lacks /proc, setsid or a basic tool (named)
- *   kind_scan_failed       the node could not look through its processes (cannot fork, awk was killed …)
- *   kind_artifacts_unwritable  folder missing and not to be made, not writable, a symlink or of another owner
- * Texts inside results are as the node sent them: they may hold any byte but NUL.
+ * - kind_node_answer: no frame, no end frame, or an invalid value (the hint quotes what came instead)
+ * - kind_node_unsupported: the node lacks /proc, setsid or a basic tool (named)
+ * - kind_scan_failed: the node could not list all its processes (cannot fork, awk was killed …)
+ * - kind_artifacts_unwritable: the folder is missing and cannot be created, is not writable, is a symlink or
+ *   has another owner
+ *
+ * Texts in results are as the node sent them: they may contain any byte but NUL.
  */
 #ifndef MTLAUNCH_NODE_ANSWER_H
 #define MTLAUNCH_NODE_ANSWER_H
@@ -47,14 +49,14 @@ struct node_foreign {
 
 enum node_start_stage {
     NODE_START_STARTED,
-    NODE_START_FOREIGN, /* refused: foreign says whose .state stands there; nothing was started */
-    NODE_START_LIVE,    /* refused: this run already lives here; nothing was started */
+    NODE_START_FOREIGN, /* refused: foreign says whose .state is there; nothing was started */
+    NODE_START_LIVE,    /* refused: this run is already live here; nothing was started */
     NODE_START_PORT,    /* refused: another run here claims the master port; nothing was started */
     NODE_START_CLAIM,   /* files could not be written (problem says which); nothing runs */
     NODE_START_SETUP,   /* a setup line, or the working folder (line 0) */
     NODE_START_EXEC,    /* the command cannot be executed (status 126, 127) */
     NODE_START_COMMAND, /* the command ended non-zero before it counted as started */
-    NODE_START_TIMEOUT  /* start_timeout passed; it may still run: stop it */
+    NODE_START_TIMEOUT  /* start_timeout passed; it may still be running: stop it */
 };
 
 struct node_start {
@@ -139,12 +141,12 @@ struct node_stop {
     char *signal;                    /* of .exit; NULL */
     int64_t ended_s;                 /* of .exit; 0: none */
     char *container_lost;            /* as in node_observation: nothing was signalled */
-    char *unproven;                  /* why no survivors are no proof (cannot fork …); NULL: they are one */
-    struct strlist inner;            /* ids of runs that were started inside this one and go on */
+    char *unproven; /* why the absence of survivors proves nothing (cannot fork …); NULL: it does prove it */
+    struct strlist inner; /* ids of runs that were started inside this one and continue */
     int64_t ended_uptime_ms;
 };
 
-/* What became of a signal. life: RUNNING when it was sent; else why there was nobody to send it to. */
+/* The outcome of a signal. life: RUNNING if it was sent, else why there was no process to send it to. */
 struct node_signal {
     enum node_life life;
     bool delivered;
@@ -157,17 +159,19 @@ struct node_removal {
     struct node_processes live; /* why not */
 };
 
-/* Lines "index, utilization, used MiB, total MiB" of nvidia-smi; what is no such line is passed over. */
+/* Lines "index, utilization, used MiB, total MiB" of nvidia-smi; other lines are skipped. */
 void node_gpus_parse(const char *text, struct node_gpus *out);
 
 /* Which of them are the job's: their numbers, between blanks or commas; "none". NULL: all. */
 void node_gpus_set_own(struct node_gpus *gpus, const char *own);
 
-/* Take the place that the job's shell puts before its own messages out of a text, in place. NULL is accepted.
+/* Remove from a text, in place, the position that the job's shell puts before its own messages. NULL is
+ * accepted.
  */
 void node_drop_shell_place(char *text);
 
-/* The error of a node whose scan did not prove itself: what kept it from that, and what to do. Returns -1. */
+/* The error of a node whose scan could not prove that it was complete: what prevented it, and what to do.
+ * Returns -1. */
 int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err);
 
 /* The answer to any question whose answer is facts, such as that of node_request_check. */
@@ -234,7 +238,7 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
 /* The channel has ended: -1 when no whole header came (kind_node_answer), or a followless body is short. */
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err);
 
-/* What the whole answer of a tail or a search holds of a log: as much as has come. */
+/* The part of a log that the answer of a tail or a search contains: as much as has arrived. */
 struct node_log {
     char *path; /* NULL: there is no such log, and text is NULL too */
     char *text; /* text_len bytes and a NUL */

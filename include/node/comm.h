@@ -1,6 +1,6 @@
 /*
- * The all-reduce test on a node (src/node/script/comm.py): the orders it takes, a JSON object a line, and
- * what it says, in frames. Pure; bytes are hostile until parsed.
+ * The all-reduce test on a node (src/node/script/comm.py): the orders it takes, one JSON object per line, and
+ * what it reports, in frames. Pure; bytes are hostile until parsed.
  */
 #ifndef MTLAUNCH_NODE_COMM_H
 #define MTLAUNCH_NODE_COMM_H
@@ -19,7 +19,7 @@
 struct node_comm_round {
     unsigned round;     /* its number */
     unsigned nodes;     /* that take part */
-    unsigned node;      /* this one's place among them; 0 makes the store and tells its port */
+    unsigned node;      /* this one's place among them; 0 creates the store and reports its port */
     unsigned processes; /* on each node */
     const char *backend;
     const char *address; /* of the node with place 0 */
@@ -38,11 +38,11 @@ enum node_comm_event_type {
     NODE_COMM_ENDED  /* the program has ended with status */
 };
 
-/* What it says. Texts are as the node sent them. Owned. */
+/* What it reports. Texts are as the node sent them. Owned. */
 struct node_comm_event {
     enum node_comm_event_type type;
     char *error;         /* NULL: none */
-    char *torch;         /* hello: its version; NULL: not said */
+    char *torch;         /* hello: its version; NULL: not known */
     char *interface;     /* hello: that gloo is told to use; NULL: none */
     unsigned gpus;       /* hello */
     bool nccl;           /* hello: this torch has it */
@@ -50,8 +50,8 @@ struct node_comm_event {
     unsigned port;       /* port */
     double seconds;      /* done: of one all-reduce */
     uint64_t bytes;      /* done: of the tensor */
-    bool late;           /* done: it did not come to an end in time */
-    struct strlist logs; /* done: lines of NCCL's log that tell the transport */
+    bool late;           /* done: it did not end in time */
+    struct strlist logs; /* done: lines of NCCL's log that name the transport */
     int status;          /* ended: -1: not said */
     unsigned setup_line; /* ended: the setup line (from 1) that failed; 0: none */
     bool no_folder;      /* ended: the working folder could not be entered */
@@ -63,7 +63,7 @@ void node_comm_event_release(struct node_comm_event *event);
 /* What comes of one call of node_request_comm. Zero it, set nonce (borrowed). */
 struct node_comm {
     const char *nonce;
-    bool begun; /* it has said something: the login is over */
+    bool begun; /* it has reported something: the login is over */
     struct node_reader reader;
     struct facts facts; /* of the end */
 };

@@ -1,5 +1,5 @@
 /*
- * The node's side of push and pull: a program that is told piece by piece what to do, and what it answers.
+ * The node's side of push and pull: a program that is sent its work piece by piece, and its answers.
  * Pure.
  *
  * The program is a call of node/exec.h with input, so it runs on the host or inside a container. Its input is
@@ -33,21 +33,21 @@ enum node_copy_verb {
     NODE_COPY_OPEN,         /* FOLDER, "1" to make it or "": frame missing=FOLDER when it lacks */
     NODE_COPY_CHECK_DELETE, /* no word: refuses to empty what holds the home folder; frame folder=PATH */
     NODE_COPY_BEGIN_LIST,   /* no word: entries follow, of … */
-    NODE_COPY_LIST,         /* PATH…: what stands at and below these */
+    NODE_COPY_LIST,         /* PATH…: entries at and below these */
     NODE_COPY_END_LIST,     /* no word */
-    NODE_COPY_SUM, /* PATH…: frames sum=SHA-256, one a file that can be read; then summed=how many words */
+    NODE_COPY_SUM, /* PATH…: frames sum=SHA-256, one per file that can be read; then summed=how many words */
     NODE_COPY_MAKE_WRITABLE,  /* FOLDER… */
-    NODE_COPY_CLEAR,          /* PATH: what stands there makes room; an empty folder, too */
+    NODE_COPY_CLEAR,          /* PATH: remove what is there, including an empty folder */
     NODE_COPY_MOVE,           /* FOLDER, PATH…: from the room into the folder ("." for the top) */
     NODE_COPY_DROP,           /* PATH…: out of the room again */
-    NODE_COPY_EMPTY_ROOM,     /* no word: what was unpacked and not moved goes */
+    NODE_COPY_EMPTY_ROOM,     /* no word: remove what was unpacked and not moved */
     NODE_COPY_SET_MODE,       /* MODE, PATH… */
-    NODE_COPY_CLOSE_FOLDER,   /* MODE, PATH: a folder; one that is not ours stays as it is */
+    NODE_COPY_CLOSE_FOLDER,   /* MODE, PATH: a folder; one that is not ours is left unchanged */
     NODE_COPY_SET_TIME,       /* CCYYMMDDhhmm.SS in UTC, PATH */
     NODE_COPY_REMOVE,         /* PATH…: files and links */
     NODE_COPY_REMOVE_FOLDERS, /* PATH…: empty ones; others stay */
     NODE_COPY_CONTENTS,       /* no word: standard output is for contents now, answers go to standard error */
-    NODE_COPY_SEND,           /* PATH…: what is in these files, one behind the other */
+    NODE_COPY_SEND,           /* PATH…: the content of these files, one after the other */
     NODE_COPY_SEND_FROM,      /* OFFSET, PATH: the rest of one file */
     NODE_COPY_TELL,           /* KEY, VALUE: a frame, to know how far it came */
     /* only with relay (src/node/script/87-relay.sh says more) */
@@ -66,7 +66,8 @@ enum node_copy_verb {
 
 /* Append a call of the verb to shell text. */
 void node_copy_call(struct str *text, enum node_copy_verb verb, const char *const *words, size_t count);
-/* The same for a verb that takes PATH…, behind first (NULL: none): as many calls as command lines are long.
+/* The same for a verb that takes PATH… after first (NULL: none): as many calls as the limit of a command line
+ * requires.
  */
 void node_copy_calls(struct str *text, enum node_copy_verb verb, const char *first, const char *const *paths,
                      size_t count);
@@ -85,7 +86,7 @@ enum node_copy_event {
     NODE_COPY_FRAME    /* a frame: key and value */
 };
 
-/* What the program says. Zero before, but for nonce. */
+/* What the program reports. Must be zero before, except for nonce. */
 struct node_copy {
     const char *nonce; /* borrowed */
     bool in_list;

@@ -1,10 +1,10 @@
 /*
- * A command that is not of a run, on a node: what is sent, and where its own output begins. Pure.
+ * A command on a node that does not belong to a run: what is sent, and where its own output begins. Pure.
  *
  * The call's standard input carries a nonce line, values and script as lines up to a second nonce line; a
- * shell reads it line by line and so takes no byte of what may follow. The shell becomes the command: its
+ * shell reads it line by line, and so does not consume what may follow. The shell becomes the command: its
  * exit status or signal are those of the call, its streams are the call's own. Each stream begins with a line
- * that holds the nonce; what stands before it was said by the login's start-up files.
+ * that contains the nonce; anything before it was printed by the login's start-up files.
  *
  * A watchdog on the node ends the command's process group, and all that descends from it, when the call's
  * standard input ends or the limit passes. So the caller keeps standard input open until it wants the command
@@ -48,8 +48,8 @@ struct node_exec_stream {
 void node_exec_stream_release(struct node_exec_stream *stream);
 
 /*
- * Take bytes of the stream. What of them is the command's own (always their end) is returned through bytes
- * and len; len 0: nothing yet.
+ * Take bytes of the stream. The part of them that is the command's own output (always the end) is returned
+ * through bytes and len; len 0: nothing yet.
  */
 void node_exec_stream_take(struct node_exec_stream *stream, const char **bytes, size_t *len);
 

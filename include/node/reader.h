@@ -11,14 +11,14 @@
 
 #include "base/str.h"
 
-#define NODE_READER_LAST_MAX 2048 /* bytes kept of what came last, for messages */
+#define NODE_READER_LAST_MAX 2048 /* bytes kept of the last output, for messages */
 
 struct node_reader {
     const char *nonce; /* borrowed */
     size_t limit;      /* a line that begins as a frame is noise once it is longer than this */
     size_t taken;      /* bytes taken since the start, or since the caller set it to 0 */
     bool ended;        /* line is a whole frame: the next call begins a new one */
-    bool is_noise;     /* the present line is no frame */
+    bool is_noise;     /* the present line is not a frame */
     struct str line;   /* the present line, while it may be a frame */
     struct str last;   /* at least the last NODE_READER_LAST_MAX bytes, at most twice as many */
 };

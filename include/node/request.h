@@ -1,6 +1,6 @@
 /*
  * What is sent to a node: the remote command, and the bytes for its standard input (a nonce line, values
- * as quoted literals, the node's script, a verb). Pure: nothing is read, written or made up here.
+ * as quoted literals, the node's script, a verb). Pure: nothing is read, written or generated here.
  *
  * The same bytes serve ssh, a local /bin/sh and `docker exec -i NAME`: nothing in them depends on how they
  * get there. Every value of a request is borrowed until the call returns. Text that is no POSIX file name or
@@ -81,7 +81,7 @@ struct node_probe {
     const char *program;     /* a file, relative to the job's folder after setup */
     const char *command;     /* a program looked up in PATH after setup */
     const char *interpreter; /* a command looked up in PATH after setup */
-    const char *module;      /* a Python module the interpreter shall find (not imported) */
+    const char *module;      /* a Python module that the interpreter must find (not imported) */
     bool versions;           /* the versions of the interpreter's packages */
 };
 
@@ -116,7 +116,7 @@ struct node_prepare_options {
 struct node_stop_options {
     const char *signal; /* without SIG, from job_signal_name */
     unsigned long grace_s;
-    bool only_attempt; /* the target's: what a later attempt runs there goes on */
+    bool only_attempt; /* the target's: processes of a later attempt there continue */
 };
 
 struct node_comm_options {
@@ -141,7 +141,7 @@ struct node_tail_options {
 };
 
 /*
- * Build a call. nonce: NODE_NONCE_LEN letters and digits nobody can guess, made by the caller. out is
+ * Build a call. nonce: NODE_NONCE_LEN letters and digits that nobody can guess, made by the caller. out is
  * initialised by the call and released by the caller with node_call_release.
  */
 void node_request_check(const struct node_target *target, const struct node_job *job,
@@ -155,7 +155,7 @@ void node_request_prepare(const struct node_target *target, const struct node_jo
                           struct node_call *out);
 /*
  * The program of the all-reduce test, run by the interpreter, argv[0] of job, in the job's folder and
- * environment. It takes lines on the call's standard input, which stays open as long as it shall run: the
+ * environment. It takes lines on the call's standard input, which stays open as long as it should run: the
  * first one after its first word (node/comm.h).
  */
 void node_request_comm(const struct node_target *target, const struct node_job *job,

@@ -1,4 +1,4 @@
-/* The small answers of commands that have no picture of their own, as JSON objects. */
+/* Short JSON answers of commands that have no view of their own. */
 #ifndef MTLAUNCH_REPORT_ANSWER_H
 #define MTLAUNCH_REPORT_ANSWER_H
 

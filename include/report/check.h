@@ -1,4 +1,4 @@
-/* What the checks of a job's hosts found, for people and for programs. */
+/* The results of a job's checks, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_CHECK_H
 #define MTLAUNCH_REPORT_CHECK_H
 

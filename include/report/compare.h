@@ -1,4 +1,4 @@
-/* Runs beside each other: as tables, a bar chart and a sentence, as CSV, as JSON. */
+/* A comparison of runs: as tables with a bar chart and a verdict, as CSV, and as JSON. */
 #ifndef MTLAUNCH_REPORT_COMPARE_H
 #define MTLAUNCH_REPORT_COMPARE_H
 
@@ -10,7 +10,7 @@
 void report_compare_text(const struct comparison *comparison, const struct report_style *style,
                          struct str *out);
 
-/* One line a run below a line of names, as RFC 4180 has it but for its line ends; unknown is empty. */
+/* One line per run below a line of names, as in RFC 4180 except for line ends; an unknown value is empty. */
 void report_compare_csv(const struct comparison *comparison, struct str *out);
 
 /* {schema, runs, differences, verdict} */

@@ -9,7 +9,7 @@
 #include "report/style.h"
 #include "run/container.h"
 
-/* Append a table: a line a host. */
+/* Append a table: a line per host. */
 void report_containers_text(const struct run_containers *containers, const struct report_style *style,
                             struct str *out);
 

@@ -36,7 +36,7 @@ struct report_copy_path {
 struct report_copy {
     const char *verb;                 /* "sent", "received" */
     const struct report_style *style; /* borrowed */
-    const struct strlist *labels;     /* borrowed; one a host */
+    const struct strlist *labels;     /* borrowed; one per host */
     struct failures *failures;        /* borrowed; gains what happened on hosts */
     bool dry_run, quiet;
     struct report_copy_host *hosts;

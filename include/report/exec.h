@@ -1,6 +1,6 @@
 /*
  * The output of `exec`, the observer of its use case: labelled lines as they come, the same outputs together
- * at the end, or one JSON object. What hosts say on stdout goes to stdout, stderr to stderr. Control
+ * at the end, or one JSON object. Output that hosts write to stdout goes to stdout, stderr to stderr. Control
  * characters are replaced, of a line only the text after its last carriage return is shown. Failures of hosts
  * are folded.
  */
@@ -39,7 +39,7 @@ struct report_exec_host {
     unsigned elapsed_ms;
 };
 
-/* Hosts whose stream holds the same. */
+/* Hosts whose stream has the same content. */
 struct report_exec_group {
     struct str text;
     bool truncated;
@@ -50,7 +50,7 @@ struct report_exec_group {
 struct report_exec {
     enum report_exec_mode mode;
     const struct report_style *style; /* borrowed */
-    const struct strlist *labels;     /* borrowed; one a host */
+    const struct strlist *labels;     /* borrowed; one per host */
     struct failures *failures;        /* borrowed; gains what happened on hosts */
     bool quiet;
     struct report_exec_host *hosts;

@@ -21,7 +21,7 @@ struct report_host {
 /* A table; the column VIA says how a host is reached after ssh_config was read. */
 void report_hosts_text(const struct report_host *hosts, size_t count, const struct report_style *style,
                        struct str *out);
-/* The entries as they stand, null for what they do not say: {schema, hosts: [{rank, name, user, port, addr,
+/* The entries as written, null for what they do not give: {schema, hosts: [{rank, name, user, port, addr,
  * slots, ifname, local, env}], folded} */
 void report_hosts_json(const struct report_host *hosts, const struct hostlist *list, struct str *out);
 

@@ -1,4 +1,4 @@
-/* Steps of a ladder, what became of them, and what they come to: as text and as JSON. */
+/* The steps of a ladder, their outcome and their comparison, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_LADDER_H
 #define MTLAUNCH_REPORT_LADDER_H
 

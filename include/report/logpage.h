@@ -25,7 +25,7 @@ void logpage_init(struct logpage *page);
 void logpage_release(struct logpage *page);
 
 void logpage_feed(struct logpage *page, const char *bytes, size_t len);
-/* Show what has come of a line whose end has not. */
+/* Show the part of an unfinished line that has arrived. */
 void logpage_flush(struct logpage *page);
 
 #endif

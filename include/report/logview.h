@@ -1,8 +1,8 @@
 /*
- * Logs of several nodes on their way to one output: bytes in, whole lines out, each after the name of its
- * host, parts of two nodes never joined. Of a line only the text after its last carriage return is shown
+ * Merges the logs of several nodes into one output: bytes in, whole lines out, each prefixed with its host;
+ * parts of two nodes are never joined. Of a line only the text after its last carriage return is shown
  * (progress bars), control characters are replaced, and a line without end is let through after 64 KiB
- * or one second, so that a prompt or a bar does not hide what goes on.
+ * or one second, so that a prompt or a progress bar becomes visible.
  */
 #ifndef MTLAUNCH_REPORT_LOGVIEW_H
 #define MTLAUNCH_REPORT_LOGVIEW_H
@@ -22,14 +22,14 @@
 struct logview_node {
     char *label;
     unsigned rank;
-    struct lines lines;    /* what has come of a line whose end has not */
+    struct lines lines;    /* the part of an unfinished line that has arrived */
     int64_t line_since_ms; /* monotonic time at which it began */
 };
 
 struct logview {
     struct logview_node *nodes;
     size_t len, cap;
-    bool json; /* one object a line {host, rank, text} */
+    bool json; /* one object per line {host, rank, text} */
     bool color;
     bool raw;  /* bytes as they are, without prefix */
     bool bare; /* lines as they are shown, without prefix; where one has no end none is added */
@@ -50,10 +50,10 @@ int logview_grep(struct logview *view, const char *pattern, struct error *err);
 /* Bytes of a node's log; now_ms is monotonic. Finished lines are appended to view->out. */
 void logview_feed(struct logview *view, size_t node, const char *bytes, size_t len, int64_t now_ms);
 
-/* Let through what has waited for its end long enough. */
+/* Show unfinished lines that have waited long enough. */
 void logview_tick(struct logview *view, int64_t now_ms);
 
-/* Nothing was fed for a while for another reason than that nothing came: what waits, waits from now on. */
+/* Feeding was interrupted for a reason other than missing input: restart the wait of unfinished lines. */
 void logview_restart(struct logview *view, int64_t now_ms);
 
 /* Milliseconds until logview_tick has something to do; -1: nothing waits. */

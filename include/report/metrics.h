@@ -1,9 +1,9 @@
 /*
- * Metrics of runs for Prometheus, by their records and what their supervisors last saw. The text is valid
- * both as OpenMetrics 1.0 and in Prometheus' own format (which takes OpenMetrics' further lines for
- * comments), so every metric is a gauge.
+ * Metrics of runs for Prometheus, from their records and from what their supervisors last saw. The text is
+ * valid both as OpenMetrics 1.0 and in Prometheus' own format (which treats the additional lines of
+ * OpenMetrics as comments), so every metric is a gauge.
  *
- * To add one: a row in src/report/metrics.c. tests/cli/test_metrics.py has promtool look at all of them.
+ * To add one: a row in src/report/metrics.c. tests/cli/test_metrics.py checks all of them with promtool.
  */
 #ifndef MTLAUNCH_REPORT_METRICS_H
 #define MTLAUNCH_REPORT_METRICS_H

@@ -1,8 +1,9 @@
 /*
- * Notifications: what happens to a run, posted to webhooks by https. Nothing here ever waits for a receiver:
- * events go into a bounded queue a target, and what is due is done when the caller says so. Everything
- * hangs on one descriptor (an epoll that holds the sockets of libcurl's multi interface and a timerfd), so
- * that any loop can carry it without report knowing the loop, nor the loop libcurl:
+ * Notifications: what happens to a run, posted to webhooks over https. Nothing here ever waits for a
+ * receiver: events go into one bounded queue per target, and pending work is done when the caller asks for
+ * it. Everything is driven by one descriptor (an epoll that holds the sockets of libcurl's multi interface
+ * and a timerfd), so that any event loop can run it: report does not know the loop, and the loop does not
+ * know libcurl:
  *
  *     notifier = notifier_new(&targets, &options, &err);
  *     fleet_background(fleet, notifier_fd(notifier), notifier_ready, notifier, &err);
@@ -38,7 +39,7 @@ struct notify_event {
     unsigned attempt;            /* 0: unknown */
     const char *reason;          /* one or more lines */
     int exit_status;             /* of the run; -1: none */
-    const char *head;            /* the machine that says so */
+    const char *head;            /* the machine that reports it */
     const struct strlist *hosts; /* those it is about, labels in rank order; NULL or empty: the whole run */
     const struct strlist *lines; /* last lines of the log of the first of them; NULL: none */
 };
@@ -75,7 +76,7 @@ void notifier_send(struct notifier *notifier, const struct notify_event *event);
 size_t notifier_waiting(const struct notifier *notifier);
 
 /*
- * Work until everything is delivered or given up, but at most ms. What is left is told as a problem and
+ * Work until everything is delivered or given up, but at most ms. What is left is reported as a problem and
  * dropped. Returns the number of those.
  */
 size_t notifier_drain(struct notifier *notifier, unsigned ms);

@@ -1,6 +1,6 @@
 /*
- * Results on their way to a descriptor. Nothing here is buffered by stdio, so that a full disk or a
- * reader that went away is seen where it happens and becomes the command's exit code.
+ * Writes results to a descriptor. Nothing is buffered by stdio, so that a full disk or a reader that has gone
+ * away is noticed immediately and becomes the command's exit code.
  */
 #ifndef MTLAUNCH_REPORT_OUTPUT_H
 #define MTLAUNCH_REPORT_OUTPUT_H
@@ -26,7 +26,7 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err);
  */
 long output_write_some(int fd, struct str *text, int wait_ms, char *last, struct error *err);
 
-/* Two descriptors of one pipe, terminal or file: what goes to one stands between what goes to the other. */
+/* Two descriptors of one pipe, terminal or file: their output is interleaved. */
 bool output_is_shared(int fd, int other);
 
 /* A pipe or socket whose reader has gone says so even while there is nothing to write. */

@@ -1,6 +1,6 @@
 /*
- * The report of runs: one self-contained HTML page, and the same values as JSON. What the page shows is what
- * the JSON object holds: it is made from that.
+ * The report of runs: one self-contained HTML page, and the same values as JSON. The page is made from the
+ * JSON object, so both have the same content.
  */
 #ifndef MTLAUNCH_REPORT_PAGE_H
 #define MTLAUNCH_REPORT_PAGE_H
@@ -20,11 +20,11 @@ struct report_page; /* opaque */
 struct report_page *report_page_new(void);
 void report_page_free(struct report_page *page); /* NULL: nothing */
 
-/* Add a run: view is its picture, history what was gathered. */
+/* Add a run: view is its status view, history what was gathered. */
 void report_page_add(struct report_page *page, const struct report_run *view,
                      const struct run_history *history);
 
-/* Add what the runs come to beside each other. */
+/* Add the comparison of the runs. */
 void report_page_compare(struct report_page *page, const struct comparison *comparison);
 
 /* Append the page; now_ms: when it is written. */

@@ -1,4 +1,4 @@
-/* What became of the logs that were saved, node by node: as text and as JSON. */
+/* The outcome of saving logs, node by node, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_SAVED_H
 #define MTLAUNCH_REPORT_SAVED_H
 
@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "run/usecase.h"
 
-/* "node1: logs/r_node0.log: 120 bytes, 20 new", a line a node. Nodes that were not saved whole are left out.
+/* "node1: logs/r_node0.log: 120 bytes, 20 new", a line per node. Nodes that were not saved whole are left
+ * out.
  */
 void report_saved_text(const struct run_saved *saved, struct str *out);
 

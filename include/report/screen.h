@@ -1,7 +1,7 @@
 /*
- * A terminal's screen that is redrawn in place, as text in and one frame out. Pure: whoever owns the terminal
- * writes each frame with one write. A frame goes home and over what stands there, line by line, and clears
- * only what is left of each line, so that nothing flickers.
+ * A terminal's screen that is redrawn in place: text in, one frame out. Pure: the owner of the terminal
+ * writes each frame with one write. A frame overwrites the screen line by line from the top and clears only
+ * the rest of each line, so that nothing flickers.
  */
 #ifndef MTLAUNCH_REPORT_SCREEN_H
 #define MTLAUNCH_REPORT_SCREEN_H
@@ -23,8 +23,9 @@ struct screen {
 };
 
 /*
- * Append the lines of text, none wider than columns: a longer one goes on in the next, broken at a blank
- * where one is near. The text is safe for a terminal but for its colours, which go on in the next line too.
+ * Append the lines of text, none wider than columns: a longer one continues on the next, broken at a blank
+ * where one is near. The text must be safe for a terminal except for its colours, which continue on the next
+ * line.
  */
 void screen_wrap(const char *text, size_t columns, struct strlist *lines);
 

@@ -1,4 +1,4 @@
-/* What became of a signal, node by node: as text and as JSON. */
+/* The outcome of sending a signal, node by node, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_SIGNAL_H
 #define MTLAUNCH_REPORT_SIGNAL_H
 

@@ -1,4 +1,4 @@
-/* Shows where the workers of a run stand: as text and as JSON. */
+/* Shows what the workers of a run are doing, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_STACKS_H
 #define MTLAUNCH_REPORT_STACKS_H
 

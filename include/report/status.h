@@ -1,6 +1,6 @@
 /*
  * Runs as tables and as JSON (README, "JSON"): one run with its nodes, attempts and events; the list of
- * runs. Views of borrowed values; nothing here is decided, only shown.
+ * runs. Views of borrowed values; nothing is decided here, only shown.
  */
 #ifndef MTLAUNCH_REPORT_STATUS_H
 #define MTLAUNCH_REPORT_STATUS_H
@@ -18,10 +18,10 @@
 #include "run/store.h"
 #include "run/usecase.h"
 
-/* How a number of the training went so far, for a line of bars. Release it with report_trend_release. */
+/* The course of a figure of the training so far, for a line of bars. Release it with report_trend_release. */
 struct report_trend {
     const char *what; /* "loss", "step time" */
-    const char *unit; /* behind a number; "": none */
+    const char *unit; /* follows a number; "": none */
     double *values;   /* finite ones, the oldest first; owned */
     size_t len;
     int64_t span_s; /* from the first to the last */
@@ -31,7 +31,7 @@ struct report_trend {
 void report_trend_init(struct report_trend *trend, const struct samples *samples);
 void report_trend_release(struct report_trend *trend);
 
-/* A run and what belongs to its picture. */
+/* A run and what belongs to its view. */
 struct report_run {
     const struct run *run;
     size_t node_count;           /* for the list of runs, whose runs may lack their nodes */
@@ -45,7 +45,7 @@ struct report_run {
     size_t survivors_len;
 };
 
-/* Append the picture of one run for people: a heading, the nodes, what went wrong. */
+/* Append the view of one run for people: a heading, the nodes, what went wrong. */
 void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out);
 
 /*
@@ -64,7 +64,7 @@ struct report_many *report_many_new(void);
 void report_many_free(struct report_many *many); /* NULL: nothing */
 void report_many_add(struct report_many *many, const struct report_run *view, const struct error *failure,
                      const struct strlist *hosts);
-/* A run that has no picture: {run, state: null, error}. */
+/* A run that has no view: {run, state: null, error}. */
 void report_many_add_failed(struct report_many *many, const char *run, bool with_survivors,
                             const struct error *failure);
 /* remove: {run, removed, error}. failure NULL: it was removed. */

@@ -4,7 +4,7 @@
  *
  * A column of names loses the suffix that all its cells share first (a domain), then the middle of each cell,
  * cut where different names stay different. Mark what readers copy into their next command with last as well.
- * A column with own_line stands below its row, wrapped and indented.
+ * A column with own_line is printed below its row, wrapped and indented.
  */
 #ifndef MTLAUNCH_REPORT_TABLE_H
 #define MTLAUNCH_REPORT_TABLE_H

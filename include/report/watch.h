@@ -29,8 +29,8 @@ struct report_watch {
     void (*output_failed)(void *ctx, const struct error *err);
     void *output_ctx;
     struct error output_error;      /* kind NULL: none */
-    struct notifier *notifier;      /* borrowed; NULL: nobody is told */
-    char told_of[RUN_ID_SIZE + 16]; /* run and attempt whose end has been told */
+    struct notifier *notifier;      /* borrowed; NULL: no notifications */
+    char told_of[RUN_ID_SIZE + 16]; /* run and attempt whose end has been reported */
     /* What the observer did with events before the notifier came, and still does. */
     void (*event_before)(void *ctx, const struct run *run, const char *event, const char *host,
                          const char *text);
@@ -43,7 +43,7 @@ void report_watch_init(struct report_watch *watch, const struct report_style *st
 /* Post the run's events by notifier from now on; NULL: no more. */
 void report_watch_notify(struct report_watch *watch, struct notifier *notifier);
 
-/* Take the bar away and write what is left of the logs. */
+/* Remove the bar and write what is left of the logs. */
 void report_watch_release(struct report_watch *watch);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checks of the hosts of a job, before it is started: what is asked, and what was found. */
+/* The checks of a job's hosts before it is started: the request and the results. */
 #ifndef MTLAUNCH_RUN_CHECK_H
 #define MTLAUNCH_RUN_CHECK_H
 
@@ -15,14 +15,14 @@ struct run_check_request {
     bool comm;                          /* and the all-reduce test */
 };
 
-/* What came of them. Owned. */
+/* The results. Owned. */
 struct run_checked {
     struct strlist labels;     /* of all hosts */
     struct check_choice asked; /* checks that made sense for at least one host */
     struct findings findings;  /* the same of several hosts once, by check in the order of the table */
     size_t unreached;          /* hosts that could not be asked */
     bool tried_comm;           /* the all-reduce test was asked for */
-    struct comm_result comm;   /* then: what came of it */
+    struct comm_result comm;   /* then: its result */
 };
 
 void run_checked_release(struct run_checked *checked);

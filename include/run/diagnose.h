@@ -1,4 +1,4 @@
-/* Why a run failed: by the logs of its nodes, or by log files on this machine. */
+/* Why a run failed, from the logs of its nodes or from log files on this machine. */
 #ifndef MTLAUNCH_RUN_DIAGNOSE_H
 #define MTLAUNCH_RUN_DIAGNOSE_H
 
@@ -8,30 +8,30 @@
 #include "insight/diagnosis.h"
 #include "run/usecase.h"
 
-/* What was heard, and what it comes to. Owned. */
+/* The evidence of the nodes, and the diagnosis made from it. Owned. */
 struct explanation {
-    struct evidence *evidence; /* one a node */
-    struct node_end *ends;     /* one a node */
+    struct evidence *evidence; /* one per node */
+    struct node_end *ends;     /* one per node */
     char **files;              /* names of their logs; NULL: not read */
     char **hosts;              /* labels */
     size_t nodes_len;
     struct diagnosis diagnosis;
-    const char
-        *forbidden; /* what of restart.no_restart_on stands in a log; borrowed from the run; NULL: nothing */
+    const char *forbidden; /* the entry of restart.no_restart_on that is in a log; borrowed from the run;
+                              NULL: nothing */
 };
 
 void explanation_release(struct explanation *explanation);
 
 /*
- * Search the logs of an attempt (0: the current one) on the nodes of a run. Nodes that cannot be asked are
- * warned of. Errors: no_such_run, usage (no such attempt), the worst failure when no node could be asked,
+ * Search the logs of an attempt (0: the current one) on the nodes of a run. Nodes that cannot be asked cause
+ * a warning. Errors: no_such_run, usage (no such attempt), the worst failure when no node could be asked,
  * interrupted. Release out in any case.
  */
 int run_diagnose(struct run_context *context, const char *name, unsigned attempt, struct explanation *out,
                  struct error *err);
 
 /*
- * Read log files of one job on this machine, one a node. A name that holds "node<digits>" gives the node's
+ * Read log files of one job on this machine, one per node. A name that holds "node<digits>" gives the node's
  * number, else it is its place in the list. Errors: kind_usage (a file that cannot be read, the same node
  * twice). Release out in any case.
  */

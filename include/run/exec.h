@@ -1,8 +1,8 @@
 /*
- * The use case behind `exec`: one command on many hosts, not of any run. Nothing is recorded, no lock is
- * taken. Memory stays bounded however much the hosts say: output is handed on as it comes, and not read while
- * the observer can take no more; standard input is read piece by piece, the next one when every host has
- * taken the last.
+ * The use case of `exec`: one command on many hosts, independent of any run. Nothing is recorded, and no lock
+ * is taken. Memory stays bounded however much the hosts print: output is handed on as it comes, and not read
+ * while the observer can take no more; standard input is read piece by piece, the next one when every host
+ * has taken the last.
  */
 #ifndef MTLAUNCH_RUN_EXEC_H
 #define MTLAUNCH_RUN_EXEC_H
@@ -28,7 +28,7 @@ struct run_exec_end {
 /* Hosts are named by their index. None may be NULL. */
 struct run_exec_observer {
     void *ctx;
-    /* Bytes of stream 1 or 2. false: nobody takes output any more, end everything. */
+    /* Bytes of stream 1 or 2. false: the output can no longer be written, end everything. */
     bool (*output)(void *ctx, size_t host, int stream, const char *bytes, size_t len);
     /* Exactly once for each host, and no output of it after that. */
     void (*ended)(void *ctx, size_t host, const struct run_exec_end *end);
@@ -56,7 +56,7 @@ struct run_exec_request {
  * Run it and wait until it has ended on every host. A command that has to end (the time is up, SIGINT,
  * SIGTERM, no output) is ended on its node with all that descends from it: TERM, two seconds later KILL.
  * Returns 0, or -1 with err: interrupted or terminated (a second signal leaves at once), local (no loop can
- * be made; no host was told).
+ * be made; no host was contacted).
  */
 int run_exec(const struct run_exec_request *request, struct error *err);
 

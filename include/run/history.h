@@ -27,12 +27,12 @@ struct run_history {
     struct run_log_end
         logs[HISTORY_LOGS_MAX]; /* of the cause and its consequences, the first node, the last ones */
     size_t logs_len;
-    struct strlist notes; /* what could not be had, and why */
+    struct strlist notes; /* what is missing, and why */
 };
 
 /*
- * Gather it. A run that lives is asked how it is. What a node does not answer is missing and noted, however
- * many they are. Errors: no_such_run, record_newer, record_damaged, interrupted. Release out in any case.
+ * Gather it. The nodes of a live run are asked for their state. What a node does not answer is left out and
+ * noted. Errors: no_such_run, record_newer, record_damaged, interrupted. Release out in any case.
  */
 int run_history_gather(struct run_context *context, const char *name, struct run_history *out,
                        struct error *err);

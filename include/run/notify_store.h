@@ -1,6 +1,6 @@
 /*
- * Whom later commands on a run shall tell: the targets of the spec's `notify`, beside the run's secrets
- * (their URLs are such) and gone with them: RUN's folder, file "notify", 0600.
+ * The targets of the spec's `notify`, for later commands on a run. They are kept with the run's secrets, as
+ * their URLs are secret, and removed with them: file "notify" in the run's folder, mode 0600.
  */
 #ifndef MTLAUNCH_RUN_NOTIFY_STORE_H
 #define MTLAUNCH_RUN_NOTIFY_STORE_H

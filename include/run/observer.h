@@ -1,5 +1,5 @@
 /*
- * How the use cases tell what happens: a struct of callbacks that report implements and cmd plugs in.
+ * How the use cases report what happens: a struct of callbacks that report implements and cmd plugs in.
  * Every member may be NULL. Texts are borrowed for the length of the call.
  */
 #ifndef MTLAUNCH_RUN_OBSERVER_H
@@ -14,7 +14,7 @@
 struct run;
 
 /*
- * Work of the observer's that shall go on while nodes are waited for: called whenever fd is readable, as long
+ * Work of the observer that continues while nodes are waited for: called whenever fd is readable, as long
  * as the use case talks to nodes. ready NULL: none.
  */
 struct run_work {
@@ -27,7 +27,8 @@ enum { RUN_WORK_NOTIFIER, RUN_WORK_TERMINAL, RUN_WORKS };
 
 struct run_observer {
     void *ctx;
-    /* A step over all nodes goes on: what is done ("checking", "starting", "stopping"), how many of total. */
+    /* Progress of a step over all nodes: what is done ("checking", "starting", "stopping"), how many of
+     * total. */
     void (*progress)(void *ctx, const char *what, size_t done, size_t total);
     /* Something worth a line on stderr. */
     void (*info)(void *ctx, const char *text);
@@ -37,7 +38,7 @@ struct run_observer {
     void (*failure)(void *ctx, const struct error *error, const struct strlist *hosts);
     /* Bytes of node `rank`'s log, in order. */
     void (*log)(void *ctx, size_t rank, const char *label, const char *bytes, size_t len);
-    /* The log of node `rank` has no more bytes; called once a node that was asked. */
+    /* The log of node `rank` has no more bytes; called once per node that was asked. */
     void (*log_end)(void *ctx, size_t rank, const char *label);
     /* About once a second while logs are followed: lines without an end may be shown now. */
     void (*tick)(void *ctx);

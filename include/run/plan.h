@@ -7,7 +7,7 @@
  *   run_id, attempt                  before the nodes were probed
  *   run_id, attempt, port, nodes     after the probe: everything is known
  *
- * What is open is NULL (numbers: 0) with source "on start"; inside an argv or a path it stands as ${{name}}.
+ * An open value is NULL (a number: 0) with source "on start"; in an argv or a path it appears as ${{name}}.
  */
 #ifndef MTLAUNCH_RUN_PLAN_H
 #define MTLAUNCH_RUN_PLAN_H
@@ -84,7 +84,7 @@ struct plan_node {
     unsigned port;  /* 0: not known, the default */
     unsigned nproc; /* processes on this node; 0: known on start */
 
-    struct plan_step *steps; /* as many as the job has; a plan without them is no less whole */
+    struct plan_step *steps; /* as many as the job has; a plan without them is complete too */
     size_t steps_len;
     struct strlist ready; /* run before argv, after setup; must end with 0; empty: nothing */
     char *ready_about;    /* what it does, for people; NULL: nothing */

@@ -1,7 +1,7 @@
 /*
- * The use cases behind `push` and `pull`: files from here to the same place on many hosts, and back. Nothing
- * is recorded. Only what differs is sent; a file appears whole or not at all; memory stays bounded however
- * much is copied.
+ * The use cases of `push` and `pull`: files from here to the same place on many hosts, and back. Nothing
+ * is recorded. Only what differs is sent; a file is replaced completely or not at all; memory stays bounded
+ * however much is copied.
  */
 #ifndef MTLAUNCH_RUN_PUSH_H
 #define MTLAUNCH_RUN_PUSH_H
@@ -15,11 +15,11 @@
 #include "node/request.h"
 #include "reach/endpoint.h"
 
-/* What became of one host. */
+/* The outcome on one host. */
 struct run_copy_end {
     const struct error *error; /* kind NULL: all of it is there */
     size_t files;              /* files and links of the source */
-    size_t files_sent;         /* of these, so many differed (dry run: would be sent) */
+    size_t files_sent;         /* of these, how many differed and were sent (dry run: would be sent) */
     uint64_t bytes_sent;       /* their contents */
     uint64_t bytes_relayed;    /* of these, what came from other hosts */
     const char *not_relayed;   /* relay: why all came from here; NULL: it did not, or nothing was to come */
@@ -48,7 +48,7 @@ struct run_copy_observer {
 /* All borrowed. */
 struct run_copy_request {
     const struct endpoint *endpoints;
-    const struct strlist *labels; /* one a host; for pull: the folders of what comes */
+    const struct strlist *labels; /* one per host; for pull: the folders of what comes */
     size_t count;
     const struct strlist *sources; /* push: here; pull: there */
     const char *target;            /* push: a folder there; pull: a folder here */
@@ -58,7 +58,7 @@ struct run_copy_request {
     const struct strlist *skip;    /* patterns, checked */
     const struct strlist *keep;    /* paths below target that are never removed; NULL: none */
     const char *git;               /* a work tree whose .gitignore names what is never removed; NULL: none */
-    bool delete_;                  /* what is not in the source goes */
+    bool delete_;                  /* remove what is not in the source */
     bool checksum;                 /* contents are compared, not sizes and times */
     bool relay;                    /* push: hosts pass on to each other what they lack alike */
     const char *const *addresses; /* of hosts for each other; NULL, or an item: the one they are reached by */
@@ -70,14 +70,14 @@ struct run_copy_request {
 
 /*
  * Errors: kind_usage (a source that is not there, two that meet at one path), kind_local (a source that
- * cannot be read): no host was told; interrupted, terminated. What happened on a host goes to the observer
- * alone.
+ * cannot be read): no host was contacted; interrupted, terminated. What happened on a host is reported only
+ * to the observer.
  */
 int run_push(const struct run_copy_request *request, struct error *err);
 
 /*
- * From every host to target/HOST/. A large file goes on where an earlier call stopped. Errors: kind_usage
- * (labels that are no names of folders, or not of one host each), interrupted, terminated.
+ * From every host to target/HOST/. A large file resumes where an earlier call stopped. Errors: kind_usage
+ * (labels that cannot be names of folders, or not of one host each), interrupted, terminated.
  */
 int run_pull(const struct run_copy_request *request, struct error *err);
 

@@ -1,4 +1,4 @@
-/* What the workers of a run are doing, as their nodes tell it. */
+/* What the workers of a run are doing, as their nodes report it. */
 #ifndef MTLAUNCH_RUN_STACKS_H
 #define MTLAUNCH_RUN_STACKS_H
 

@@ -1,7 +1,7 @@
 /*
- * The run store: one folder a run under ${XDG_STATE_HOME:-~/.local/state}/mtlaunch/runs, mode 0700.
- * run.json (the record), secrets (0600, gone when the run has ended), events.jsonl. Every write is
- * atomic, and a lock outside the run's folder makes two commands on one run take turns.
+ * The run store: one folder per run under ${XDG_STATE_HOME:-~/.local/state}/mtlaunch/runs, mode 0700.
+ * It contains run.json (the record), secrets (0600, removed when the run has ended) and events.jsonl. Every
+ * write is atomic, and a lock outside the run's folder makes commands on the same run take turns.
  */
 #ifndef MTLAUNCH_RUN_STORE_H
 #define MTLAUNCH_RUN_STORE_H
@@ -89,7 +89,7 @@ void run_events_release(struct run_events *events);
 int run_store_next_name(const struct run_store *store, const char *job, bool take, char **name,
                         struct error *err);
 
-/* A run of this name is about to be removed: see that its number is not given out again. */
+/* A run of this name is about to be removed: make sure that its number is not reused. */
 int run_store_raise_counter(const struct run_store *store, const char *job, const char *name,
                             struct error *err);
 

@@ -1,7 +1,7 @@
 /*
  * Who supervises a run: a lock of its own, so that there is one at a time, and a file in the run's folder
- * that says where it is. The lock ends with its process; the file of one that crashed stays and is not
- * believed.
+ * that says where it is. The lock ends with its process; the file of a crashed supervisor stays but is not
+ * trusted.
  */
 #ifndef MTLAUNCH_RUN_SUPERVISOR_H
 #define MTLAUNCH_RUN_SUPERVISOR_H
@@ -30,7 +30,7 @@ void run_supervisor_release(struct run_supervisor *supervisor);
 int run_supervisor_enter(const struct run_store *store, const char *name, struct run_supervisor *other,
                          struct error *err);
 
-/* Say that it still lives: about once a minute. */
+/* Record that it is still alive: about once a minute. */
 int run_supervisor_beat(const struct run_store *store, const char *name, struct error *err);
 void run_supervisor_leave(const struct run_store *store, const char *name, int lock);
 

@@ -1,6 +1,6 @@
 /*
- * `sync` of a job: its files are pushed to the nodes before a start. Where they go has to be at rest: no live
- * run of this head works there. The source's git state goes into the record of the run.
+ * `sync` of a job: its files are pushed to the nodes before a start. No live run of this head may be using
+ * the target folder. The source's git state goes into the record of the run.
  */
 #ifndef MTLAUNCH_RUN_SYNC_H
 #define MTLAUNCH_RUN_SYNC_H
@@ -26,7 +26,7 @@ struct run_sync_request {
 
 /*
  * Errors: kind_run_live (6), those of run_push, and the worst of the hosts'. out (zero before, its commit
- * freed by the caller) is filled on success. failures (one a host, kind NULL before; may be NULL) gets what
+ * freed by the caller) is filled on success. failures (one per host, kind NULL before; may be NULL) gets what
  * went wrong on hosts.
  */
 int run_sync(const struct run_sync_request *request, struct run_synced *out, struct error *failures,

@@ -1,4 +1,4 @@
-/* Host keys that are not known yet: look what hosts show, and write down what somebody has confirmed. */
+/* Unknown host keys: collects what hosts show, and adds the keys that the user has confirmed. */
 #ifndef MTLAUNCH_RUN_TRUST_H
 #define MTLAUNCH_RUN_TRUST_H
 
@@ -15,23 +15,23 @@ struct run_trust_observer {
     void *ctx;
     /*
      * New keys, in the order of the host list; those of jump hosts that are not in it come last. 1: they are
-     * those of the hosts themselves and may be written down; 0: they are not; -1 with err.
+     * confirmed and may be added; 0: they are not; -1 with err.
      */
     int (*confirm)(void *ctx, const struct hostkey_offer *offers, size_t count, struct error *err);
-    /* They were written down: so many lines, of hosts that were not in these files yet. */
+    /* They were added: the number of new lines in these files. */
     void (*written)(void *ctx, size_t added, const struct strlist *files);
 };
 
 /* All borrowed. */
 struct run_trust_request {
     const struct hostlist *hosts;
-    struct endpoint *endpoints; /* one a host; they are told where to leave offers */
+    struct endpoint *endpoints; /* one per host; their list of offers is set */
     unsigned fanout;
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
     const struct run_trust_observer *observer;
 };
 
-/* A host whose key could not be seen, or does not stay in its file. */
+/* A host whose key could not be read, or is not kept in its file. */
 struct run_trust_failure {
     char *host; /* owned */
     struct error error;
@@ -45,10 +45,9 @@ struct run_trust_result {
 };
 
 /*
- * Look at the hosts and, once the observer has confirmed what they show, write the keys down; repeated while
- * there is more to see behind jumps that are trusted by then. result is filled as far as it came, and
- * released by the caller in any case. Errors: kind_hostkey_unknown (not confirmed), kind_local, the
- * observer's.
+ * Ask the hosts and, once the observer has confirmed their keys, add the keys; repeated while jump hosts that
+ * are trusted by then lead to further hosts. result is filled as far as it came, and released by the caller
+ * in any case. Errors: kind_hostkey_unknown (not confirmed), kind_local, the observer's.
  */
 int run_trust(const struct run_trust_request *request, struct run_trust_result *result, struct error *err);
 void run_trust_result_release(struct run_trust_result *result);

@@ -1,7 +1,7 @@
 /*
- * The use cases behind the commands. Each takes a run_context, works through the fleet until it is done
- * or interrupted, and leaves the record on disk true at every step, so that a command killed at any
- * moment is carried on by the next one.
+ * The use cases of the commands. Each takes a run_context, works through the fleet until it is done
+ * or interrupted, and keeps the record on disk true at every step, so that the next command can continue
+ * after one that was killed at any moment.
  *
  * Failures of single hosts go to the observer, folded by class; the returned error is the worst of them
  * and carries the exit code.
@@ -40,16 +40,16 @@ struct run_context {
     bool die_armed;       /* the hook is on */
     unsigned long steps;  /* steps passed so far (out) */
     /*
-     * Start a process that goes on with the stop of this run, or with watching it, once this process has
+     * Start a process that continues the stop of this run, or its supervision, once this process has
      * ended. It only waits until then. NULL: there is none to be had.
      */
     void (*leave_stand_in)(void *ctx, const char *run);
     void *stand_in_ctx;
-    bool stand_in_left;    /* it was started (out) */
-    struct node_set *sets; /* those that are open, the latest first */
-    bool interrupted;      /* run_context_interrupt was called */
-    struct strlist
-        secrets; /* values of the runs' secrets met so far (out, owned): masked in what is kept or told */
+    bool stand_in_left;     /* it was started (out) */
+    struct node_set *sets;  /* those that are open, the latest first */
+    bool interrupted;       /* run_context_interrupt was called */
+    struct strlist secrets; /* values of the runs' secrets met so far (out, owned): masked in everything that
+                               is recorded or printed */
 };
 
 void run_context_release(struct run_context *context);
@@ -60,7 +60,7 @@ void run_context_release(struct run_context *context);
  */
 void run_context_interrupt(struct run_context *context);
 
-/* Let time pass; work of the observer's goes on. Errors: kind_interrupted, kind_terminated, kind_local. */
+/* Let time pass; the observer's work continues. Errors: kind_interrupted, kind_terminated, kind_local. */
 int run_pause(struct run_context *context, unsigned ms, struct error *err);
 
 /* --- start -------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ struct run_start_request {
     const struct run_start_sync *sync; /* push the files of the job's sync first; NULL: do not */
     bool watched;                      /* a supervisor, or the caller, will watch all nodes at once */
     const struct job_request *asked;   /* how the job was made, for restarts; NULL: there can be none */
-    bool is_restart;                   /* for run_restart: the next attempt of a run that goes on */
+    bool is_restart;                   /* for run_restart: the next attempt of a run that continues */
 };
 
 /*
@@ -149,7 +149,7 @@ void run_signal_result_release(struct run_signal_result *result);
 
 /*
  * Send a signal to the job's process group on the selected nodes and nothing more: no state changes. 0: every
- * selected node got it; without --node, nodes that have ended are no error while another one got it. Errors:
+ * selected node got it; without --node, nodes that have ended are not an error if another one got it. Errors:
  * usage, no_such_run, run_over (6), the worst failure of a node (3). run and result are filled as far as
  * known.
  */
@@ -169,7 +169,7 @@ struct run_remove_request {
 /*
  * Forget a run that has ended; kind_run_live for a live one. With artifacts the record stays when a node
  * cannot be asked (3, 4) or a process of the run lives there (7). With force only a process that a node
- * reports keeps the record; what may be left on nodes that could not be asked is told.
+ * reports keeps the record; what may be left on nodes that could not be asked is reported.
  */
 int run_remove(struct run_context *context, const char *name, const struct run_remove_request *request,
                struct error *err);
@@ -239,7 +239,7 @@ int run_wait(struct run_context *context, const char *name, const struct run_wai
 
 /*
  * Be the supervisor of a run until it has ended and nothing of it may be left anywhere. take_over: while
- * another process is, wait for its end; a run that has ended by then is no error. Errors as for run_wait;
+ * another process is, wait for its end; a run that has ended by then is not an error. Errors as for run_wait;
  * run_over, supervised (6).
  */
 int run_supervise(struct run_context *context, const char *name, bool take_over, struct run *run,

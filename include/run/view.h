@@ -1,5 +1,5 @@
 /*
- * Looking at one run again and again, for a screen. The sessions to its nodes stay open between two looks.
+ * Refreshes one run repeatedly, for a screen. The sessions to its nodes stay open in between.
  * All functions but run_view_look, run_view_pause and run_view_stacks may be called inside work of the
  * observer's (run/observer.h).
  */

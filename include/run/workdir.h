@@ -1,4 +1,4 @@
-/* The folder of each host that a job works in, for commands that take paths relative to it. */
+/* The working folder of a job on each host, for commands that take paths relative to it. */
 #ifndef MTLAUNCH_RUN_WORKDIR_H
 #define MTLAUNCH_RUN_WORKDIR_H
 
@@ -10,7 +10,7 @@
 
 /*
  * As the plan has it: the host's own, the job's, the container's. run: that is started; NULL: none. out gets
- * one a host; "": the login's (the container's own). Errors: kind_usage, one that depends on what only a
+ * one per host; "": the login's (the container's own). Errors: kind_usage, one that depends on what only a
  * start knows.
  */
 int workdir_of_job(const struct job *job, const struct hostlist *hosts, const struct run *run,

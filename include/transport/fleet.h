@@ -8,7 +8,7 @@
  * fleet_await_cancel, fleet_timer, fleet_timer_cancel and fleet_stop, but not fleet_run or fleet_free.
  *
  * fleet_new makes the process ignore SIGPIPE (children get the default back).
- * tests/contract/test_transport.c holds every transport to this header.
+ * tests/contract/test_transport.c checks every transport against this header.
  */
 #ifndef MTLAUNCH_TRANSPORT_FLEET_H
 #define MTLAUNCH_TRANSPORT_FLEET_H
@@ -30,7 +30,7 @@ struct fleet_options {
      * ssh_config, else FLEET_CONNECT_MS. */
     unsigned connect_timeout_ms;
     size_t hosts; /* expected number: the limit of open files is raised for them; 0: it is not changed */
-    unsigned keepalive_ms; /* silence before a host is asked for a sign of life, three times; 0: 15,000 */
+    unsigned keepalive_ms; /* silence before a host is probed, three times; 0: 15,000 */
 };
 
 /* options NULL: the defaults. NULL with kind_local when the event loop cannot be created. */

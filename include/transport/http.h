@@ -1,12 +1,12 @@
 /*
- * A server of a few small texts over HTTP/1.1, such as metrics: GET and HEAD, one request a connection.
+ * A server of a few small texts over HTTP/1.1, such as metrics: GET and HEAD, one request per connection.
  *
  * Written here rather than taken from a library: it reads one request line and one header, keeps no
  * connection and takes no body, and it runs on the event loop that is there already. A library would bring a
  * loop of its own and a package that every head has to install.
  *
  * Bounded: HTTP_CLIENTS_MAX connections at once (further ones are closed), HTTP_HEAD_MAX bytes of a request,
- * HTTP_DEADLINE_MS for a client to send it and again to take the answer.
+ * HTTP_DEADLINE_MS for a client to send it, and again to receive the answer.
  */
 #ifndef MTLAUNCH_TRANSPORT_HTTP_H
 #define MTLAUNCH_TRANSPORT_HTTP_H
@@ -25,7 +25,7 @@
 
 struct http_request {
     bool head;                    /* HEAD: the text is left out */
-    char path[HTTP_PATH_MAX];     /* without what stands behind '?' */
+    char path[HTTP_PATH_MAX];     /* without the part from '?' on */
     char accept[HTTP_ACCEPT_MAX]; /* the header Accept, cut; "": there is none */
 };
 

@@ -15,7 +15,7 @@ struct collected_gpus {
 
 struct collector {
     struct session *session; /* borrowed */
-    bool tell;               /* records that cannot be read are told, and count as failures of the call */
+    bool tell;               /* records that cannot be read are reported, and count as failures of the call */
     struct collected_gpus *gpus;
     size_t gpus_len, gpus_cap;
 };

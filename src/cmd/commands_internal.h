@@ -1,4 +1,4 @@
-/* One name a command; each is defined in the file that implements it. */
+/* One name per command; each is defined in the file that implements it. */
 #ifndef MTLAUNCH_CMD_COMMANDS_INTERNAL_H
 #define MTLAUNCH_CMD_COMMANDS_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /*
- * What may stand at the cursor of a shell. The scripts of the shells (cmd/completion/) hand over the words of
- * the command line; everything that is known about commands and options comes from their tables.
+ * What may be typed at the cursor of a shell. The scripts of the shells (cmd/completion/) hand over the words
+ * of the command line; everything that is known about commands and options comes from their tables.
  */
 #ifndef MTLAUNCH_CMD_COMPLETE_INTERNAL_H
 #define MTLAUNCH_CMD_COMPLETE_INTERNAL_H
@@ -17,14 +17,14 @@ extern const char completion_bash[], completion_zsh[], completion_fish[];
 struct complete_names {
     struct strlist runs, live, ended; /* runs: all of them */
     struct strlist jobs;
-    struct strlist keys, profiles, containers; /* of a spec; profiles of the JOB that stands on the line */
-    struct strlist nodes;                      /* of the RUN that stands on the line */
+    struct strlist keys, profiles, containers; /* of a spec; profiles of the JOB on the line */
+    struct strlist nodes;                      /* of the RUN on the line */
 };
 void complete_names_release(struct complete_names *names);
 
 /*
- * Append the candidates for the last of words (those behind "mtlaunch", at least one, which may be empty),
- * one a line: WORD, or WORD, a tab and what it is. A candidate for "--color=a" begins with "--color=". The
+ * Append the candidates for the last of words (those after "mtlaunch", at least one, which may be empty),
+ * one per line: WORD, or WORD, a tab and what it is. A candidate for "--color=a" begins with "--color=". The
  * line
  * ":files" says that names of files fit too, ":specs" those of YAML files.
  */

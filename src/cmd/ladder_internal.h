@@ -12,9 +12,9 @@
 #define LADDER_SMOKE     "smoke" /* the profile of the first steps, where the job has it */
 
 struct ladder_step {
-    char *name;              /* "4-z1": what its run is called behind the prefix */
+    char *name;              /* "4-z1": the name of its run after the prefix */
     unsigned long nodes;     /* the first so many hosts; 0: all */
-    struct strlist profiles; /* in order, behind those of the command line */
+    struct strlist profiles; /* in order, after those of the command line */
     char *zero_stage;        /* "0" to "3"; NULL: as the job has it */
 };
 

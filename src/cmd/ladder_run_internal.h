@@ -1,4 +1,4 @@
-/* A ladder on its way: its steps, their runs, what became of them. */
+/* A running ladder: its steps, their runs, and the outcomes. */
 #ifndef MTLAUNCH_CMD_LADDER_RUN_INTERNAL_H
 #define MTLAUNCH_CMD_LADDER_RUN_INTERNAL_H
 
@@ -25,7 +25,7 @@ struct ladder {
     char *prefix;
     unsigned long limit_s; /* of a step */
     struct ladder_steps steps;
-    struct ladder_item *items; /* one a step */
+    struct ladder_item *items; /* one per step */
     size_t len;
     struct compared_runs compared; /* the runs of the comparison at the end */
 };

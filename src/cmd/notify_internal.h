@@ -1,7 +1,8 @@
 /*
  * Notifications of a command: the observer's events go to the targets of the spec's `notify`. A command that
  * may bring a run to its end begins with one of the first two; session_close ends it, after a short wait for
- * what is still under way. Nobody to be told, or trouble with it (a warning): the command goes on without.
+ * notifications that are still being sent. Without targets, or after an error (a warning), the command
+ * continues without notifications.
  */
 #ifndef MTLAUNCH_CMD_NOTIFY_INTERNAL_H
 #define MTLAUNCH_CMD_NOTIFY_INTERNAL_H

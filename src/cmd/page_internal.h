@@ -26,7 +26,7 @@ void page_text(struct page *page, const char *text);
 void page_item(struct page *page, const char *term, const char *text);
 /* One more line of what the last item means. */
 void page_item_line(struct page *page, const char *text);
-/* Lines as they stand, each ended by '\n'. */
+/* Lines as they are, each ended by '\n'. */
 void page_lines(struct page *page, const char *lines);
 
 /* For what only the manual has: text as roff prints it unchanged, the same in bold. */

@@ -23,7 +23,7 @@ struct setup {
     struct hostlist hosts;
     bool alone; /* no host list was named: this machine */
     struct ssh_config *config;
-    struct endpoint *endpoints; /* one a host; NULL until setup_endpoints */
+    struct endpoint *endpoints; /* one per host; NULL until setup_endpoints */
     struct plan_host *facts;    /* the same for the planner; borrows from endpoints */
 };
 

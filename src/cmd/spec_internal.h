@@ -8,7 +8,7 @@ struct spec_answers {
     const char *job;      /* the name it is started by: "train" */
     const char *launcher; /* one of launchers_all */
     const char *hosts;    /* an expression; NULL: not given */
-    const char *hostfile; /* a path as it stands in the spec; NULL: not given */
+    const char *hostfile; /* a path as written in the spec; NULL: not given */
     const char *program;  /* NULL: the launcher's example */
 };
 

@@ -1,6 +1,6 @@
 /*
  * The terminal of a command that redraws it in place: its mode, its size, keys, and the signals that change
- * either. All of it hangs on one descriptor, which the loop that talks to nodes watches (run/observer.h).
+ * either. All of it is driven by one descriptor, which the loop that talks to nodes watches (run/observer.h).
  * However the command ends, by return or by one of these signals, the terminal is as it was before.
  */
 #ifndef MTLAUNCH_CMD_TERMINAL_INTERNAL_H

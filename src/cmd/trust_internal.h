@@ -1,4 +1,4 @@
-/* `hosts --trust`: show the host keys of a list that are not known, and write them down after a yes. */
+/* `hosts --trust`: show the unknown host keys of a list, and add them after confirmation. */
 #ifndef MTLAUNCH_CMD_TRUST_INTERNAL_H
 #define MTLAUNCH_CMD_TRUST_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* `status --watch` on a terminal: what it shows, and the loop that keeps it true. */
+/* `status --watch` on a terminal: what it shows, and the loop that keeps it up to date. */
 #ifndef MTLAUNCH_CMD_WATCH_INTERNAL_H
 #define MTLAUNCH_CMD_WATCH_INTERNAL_H
 

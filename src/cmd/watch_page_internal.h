@@ -1,4 +1,4 @@
-/* What `status --watch` shows and where in it, and what a key makes of that. Pure. */
+/* What `status --watch` shows, which part of it, and what a key changes. Pure. */
 #ifndef MTLAUNCH_CMD_WATCH_PAGE_INTERNAL_H
 #define MTLAUNCH_CMD_WATCH_PAGE_INTERNAL_H
 
@@ -19,7 +19,7 @@ struct watch_place {
 };
 
 /* What is left to be done. */
-enum watch_deed {
+enum watch_action {
     WATCH_NOTHING,
     WATCH_QUIT,
     WATCH_BACK,
@@ -29,7 +29,7 @@ enum watch_deed {
 };
 
 /* lines: of the page; room: how many of them are shown at once. What is shown has to be drawn again. */
-enum watch_deed watch_place_key(struct watch_place *place, int key, size_t lines, size_t room);
+enum watch_action watch_place_key(struct watch_place *place, int key, size_t lines, size_t room);
 
 /* Keep within the page, whose lines or room have changed. */
 void watch_place_fit(struct watch_place *place, size_t lines, size_t room);

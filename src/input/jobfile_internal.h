@@ -57,7 +57,7 @@ struct field_doc {
     const char *since;   /* the version that has it first */
     const char *about;   /* whole sentences */
     const char *normal;  /* the value that holds when it is not given; NULL: there is none */
-    const char *example; /* a value, as it stands behind the colon */
+    const char *example; /* a value, as it is written after the colon */
 };
 
 #define FIELD_NOWHERE SIZE_MAX /* checked, not kept */
@@ -110,7 +110,7 @@ extern const struct field_table notify_table;  /* of each item of `notify` */
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                 const char *prefix);
-/* Only look whether every key is known (profiles that are not chosen). */
+/* Only check whether every key is known (profiles that are not chosen). */
 int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                       const char *prefix);
 
@@ -173,7 +173,7 @@ int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, 
 const struct launcher *reader_launcher(const struct job_reader *reader);
 /* Once the launcher is known: does it take launcher_args, and does mtlaunch set none of them? */
 int check_launcher(struct job_reader *reader);
-/* One text with blanks is no list of words, and an option and its value are two items. */
+/* One string with blanks is not a list of words, and an option and its value are two items. */
 int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path);
 /* Warnings about values that look as if a shell read them. */
 void warn_unexpanded(const struct job_reader *reader);

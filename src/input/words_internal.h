@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/strlist.h"
 
-/* Bytes up to the first blank or line end that stands outside of ${{ }}; the whole length when there is none.
+/* Bytes up to the first blank or line end outside of ${{ }}; the whole length when there is none.
  */
 size_t words_first_len(const char *text);
 bool words_has_blank(const char *text);

@@ -12,7 +12,7 @@ struct clean_line {
     size_t len;
     long rank, local_rank; /* as the prefixes or the text say; -1: they do not */
     double time;           /* negative: none */
-    bool prefixed;         /* a rank stands before the line, so it is told apart from those of other ranks */
+    bool prefixed; /* the line has a rank before it, which distinguishes it from lines of other ranks */
 };
 
 /*

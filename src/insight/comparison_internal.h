@@ -13,7 +13,7 @@ double comparison_size(const struct comparison_row *row, const struct comparison
 /* The sentence, from rows and differences; the caller frees. NULL: there is nothing to compare. */
 char *comparison_verdict(const struct comparison *comparison);
 
-/* Append why the run's communication is slow, as far as its record tells; false: it does not. */
+/* Append why the run's communication is slow, as far as its record shows; false: it does not. */
 bool comparison_add_reason(const struct run *run, struct str *out);
 
 #endif

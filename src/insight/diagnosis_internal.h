@@ -28,8 +28,8 @@ struct ranking {
     const struct node_end *nodes;
     size_t nodes_len;
     long nproc;            /* 0: unknown */
-    struct evidence *made; /* one a node: events of how processes ended */
-    bool **matched;        /* one a node: which of its faults belong to an event in made */
+    struct evidence *made; /* one per node: events of how processes ended */
+    bool **matched;        /* one per node: which of its faults belong to an event in made */
     struct candidate *candidates;
     size_t len, cap;
     struct unjoined unjoined; /* len 0: nobody, or nothing is recorded */

@@ -17,7 +17,7 @@ void literals_add(struct literals *literals, const char *text, uint16_t number);
 void literals_build(struct literals *literals);
 
 /*
- * The numbers whose literals stand in the bytes, each once, ascending. Returns how many were found, at
+ * The numbers whose literals are in the bytes, each once, ascending. Returns how many were found, at
  * most max.
  */
 size_t literals_find(const struct literals *literals, const char *bytes, size_t len, uint16_t *numbers,

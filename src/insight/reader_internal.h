@@ -10,7 +10,7 @@
 #include "literals_internal.h"
 
 #define TRACEBACK_KEYS                                                                                       \
-    72 /* ranks of one node whose tracebacks are told apart, and one for lines without a rank */
+    72 /* ranks of one node whose tracebacks are distinguished, and one for lines without a rank */
 #define LINE_USES 2000 /* lines of a row or format that are looked at: the first ones are what counts */
 
 /* A line format: what a line says is taken into the evidence. */
@@ -27,7 +27,7 @@ extern const size_t line_formats_len;
 struct scanner {
     struct literals *literals; /* number: index of a row, then of a format */
     const struct signature **rows;
-    regex_t *patterns; /* one a row; those without a pattern unused */
+    regex_t *patterns; /* one per row; those without a pattern unused */
     size_t rows_len;
 };
 
@@ -64,7 +64,7 @@ struct traceback_frame {
     const char *name;
     size_t name_len;
     unsigned long line;
-    const char *rest; /* behind the number */
+    const char *rest; /* after the number */
     bool own;         /* a file of the program */
     bool distributed; /* torch.distributed's */
 };

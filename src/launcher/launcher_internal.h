@@ -4,7 +4,7 @@
 
 #include "launcher/launcher.h"
 
-/* A line a launcher; launcher_<name> is defined in the file that implements it. */
+/* A line per launcher; launcher_<name> is defined in the file that implements it. */
 #define LAUNCHER_TABLE(X)                                                                                    \
     X(torchrun)                                                                                              \
     X(megatron)                                                                                              \
@@ -64,7 +64,7 @@ struct megatron_batch {
     unsigned micro;       /* 0: none */
     unsigned global;      /* 0: micro * data_parallel */
     bool any_spelling;    /* its parser takes underscores as well as dashes */
-    bool model_elsewhere; /* the model's own sizes do not stand in args */
+    bool model_elsewhere; /* the model's own sizes are not in args */
 };
 
 /* Work out Megatron-LM's parallel and batch sizes. Errors: kind_plan. */
@@ -73,7 +73,7 @@ int launcher_megatron_batch(const struct launch_job *in, const struct megatron_b
 
 /*
  * Look for the option --NAME among words as argparse reads them: "--NAME VALUE", "--NAME=VALUE"; the last one
- * wins, nothing behind "--" counts. name is without dashes in front. True when it is there; *value is
+ * wins, nothing after "--" counts. name is without dashes in front. True when it is there; *value is
  * borrowed from words, NULL when it has none. value may be NULL.
  */
 bool launcher_find_option(const struct strlist *words, const char *name, const char **value);

@@ -1,16 +1,16 @@
 /*
  * The parts of the host list parser, from the smallest up:
- *   hostlist_reader.c   where in the text something stands, and errors that say so
+ *   hostlist_reader.c   positions in the text, and errors that show them
  *   hostlist_range.c    [ranges] in a name: parse, count, the i-th name
  *   hostlist_name.c     [user@]name[:port], addresses
  *   hostlist_keys.c     the table of key=value settings
  *   hostlist_entry.c    one entry of the text
  *   hostlist.c          the list: duplicates, limits, groups in place
- *   hostlist_group.c    "@name": the host file that stands in its place
+ *   hostlist_group.c    "@name": replaced by a host file
  *   hostlist_remove.c   '^', --exclude, --nodes
  *   hostlist_index.c    a hash of texts, for duplicates
  *   hostlist_fold.c     names back to ranges
- * Parts that know no position set text and hint only; whoever knows the offset adds the place.
+ * Parts that know no position set text and hint only; callers that know the offset add the place.
  */
 #ifndef MTLAUNCH_MODEL_HOSTLIST_INTERNAL_H
 #define MTLAUNCH_MODEL_HOSTLIST_INTERNAL_H
@@ -48,8 +48,8 @@ struct hostlist_reader {
     unsigned seen_line, seen_column;
     /* how the entry read last ended */
     bool after_comma; /* another entry must follow */
-    size_t comment;   /* 1 + offset of a comment that holds a comma; 0: there is none */
-    bool after_gpus;  /* the comma stood right behind an unquoted gpus= */
+    size_t comment;   /* 1 + offset of a comment that contains a comma; 0: there is none */
+    bool after_gpus;  /* the comma came directly after an unquoted gpus= */
 };
 
 void hostlist_reader_init(struct hostlist_reader *reader, const char *text, size_t len,
@@ -76,7 +76,7 @@ char *hostlist_reader_where(const struct hostlist_reader *reader, unsigned line,
 
 struct hostlist_range {
     uint64_t low, step;
-    uint64_t before; /* names of the group that stand before this range's */
+    uint64_t before; /* names of the group that come before those of this range */
     int width;       /* digits to pad to; 0: no padding */
 };
 
@@ -87,7 +87,7 @@ struct hostlist_group {
 };
 
 struct hostlist_piece {
-    char *text;                  /* what stands before the group */
+    char *text;                  /* what is before the group */
     struct hostlist_group group; /* count 0: none, the last piece */
 };
 
@@ -137,7 +137,7 @@ int hostlist_name_parse(struct hostlist_reader *reader, size_t offset, size_t le
                         struct hostlist_entry *entry, struct error *err);
 
 /*
- * Read the next entry from *pos (moved behind it) into entry (zeroed). Returns 1, 0 at the end of the text,
+ * Read the next entry from *pos (moved past it) into entry (zeroed). Returns 1, 0 at the end of the text,
  * -1 on error.
  */
 int hostlist_entry_read(struct hostlist_reader *reader, size_t *pos, struct hostlist_entry *entry,
@@ -181,7 +181,7 @@ bool hostlist_index_find(const struct hostlist_index *index, const char *key, si
 
 /* --- builder: one text on its way to a list --- */
 
-/* Duplicates of one entry that stand at one earlier place, for one warning. */
+/* Duplicates of one entry at one earlier place, for one warning. */
 struct hostlist_repeats {
     struct strlist names;
     char *file, *first_file;           /* NULL: a list on the command line */

@@ -46,7 +46,7 @@ const char *node_last_line(const char *bytes, size_t len, size_t *line_len);
 /* The facts of a whole answer; -1 with err when there is none, or when it says that something failed. */
 int node_facts_read(struct facts *facts, const char *bytes, size_t len, const char *nonce, struct error *err);
 
-/* Fields inner=RUN_ID: runs that were started inside a run; those that are no id are left out. */
+/* Fields inner=RUN_ID: runs that were started inside a run; those that are not ids are left out. */
 void node_inner_from_facts(const struct facts *facts, struct strlist *out);
 
 /* A watch's observation; release it whatever came back. */
@@ -66,7 +66,7 @@ void node_entry_begin(struct str *out, const struct place *container, const char
 void node_entry_add_value(struct str *out, const char *name, const char *value);
 void node_entry_end(struct str *out, const char *nonce);
 char *node_entry_command(const char *nonce); /* the caller frees */
-/* The same for lines that go on to their end without the connection. */
+/* The same for lines that run to their end without the connection. */
 char *node_entry_command_detached(const char *nonce);
 
 /* A failure on the way into a container, by the name of its class; false when there is none of that name. */

@@ -41,11 +41,11 @@ struct ssh_config {
     bool wants_final;     /* a Match asks for a second walk */
 };
 
-/* ssh_config_line.c: words[0] is the keyword, the others are its arguments; rest is the text behind the
+/* ssh_config_line.c: words[0] is the keyword, the others are its arguments; rest is the text after the
  * keyword. */
 int ssh_config_split(const char *line, struct strlist *words, const char **rest, struct error *err);
 
-/* ssh_config_match.c: add the criteria of a Match line to the block. rest: the text behind the keyword. */
+/* ssh_config_match.c: add the criteria of a Match line to the block. rest: the text after the keyword. */
 int ssh_match_parse(const char *rest, struct ssh_block *block, bool *wants_final, struct error *err);
 void ssh_block_release(struct ssh_block *block);
 struct ssh_criterion *ssh_block_add(struct ssh_block *block, enum ssh_subject subject);

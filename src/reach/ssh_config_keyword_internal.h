@@ -23,7 +23,7 @@ struct ssh_keyword {
 struct ssh_directive {
     const struct ssh_keyword *keyword; /* NULL: a block begins here */
     struct strlist args;
-    char *rest; /* of the line behind the keyword, unchanged */
+    char *rest; /* of the line after the keyword, unchanged */
     size_t block;
     const char *file; /* borrowed from the configuration */
     unsigned line;

@@ -7,7 +7,7 @@
 #include "check/comm.h"
 #include "report/style.h"
 
-/* A line of summary, and a row a node; of many nodes only those that differ. Nothing where nothing was
+/* A line of summary, and a row per node; of many nodes only those that differ. Nothing where nothing was
  * measured. */
 void report_comm_text(const struct comm_result *result, const struct report_style *style, struct str *out);
 

@@ -1,4 +1,4 @@
-/* Equal nodes of a large plan, told once. */
+/* Equal nodes of a large plan, shown once. */
 #ifndef MTLAUNCH_REPORT_DRYRUN_INTERNAL_H
 #define MTLAUNCH_REPORT_DRYRUN_INTERNAL_H
 
@@ -11,7 +11,7 @@
 /* Group the nodes that are the same but for number and host. The caller releases fold. */
 void dryrun_fold(const struct plan *plan, struct fold *fold);
 
-/* Append what to know of the nodes for which the first of the group stands: nothing when it is alone. */
+/* Append what to know about the nodes that the first of the group represents: nothing if it is alone. */
 void dryrun_add_others(const struct plan *plan, const struct fold_group *group, struct str *out);
 
 #endif

@@ -59,7 +59,7 @@ extern const struct notify_format *const notify_formats[NOTIFY_FORMATS];
 
 struct http_answer {
     int status;            /* 0: no answer came */
-    int64_t retry_after_s; /* 0: not said */
+    int64_t retry_after_s; /* 0: not given */
     const char *body;      /* its first HTTP_BODY_MAX bytes */
     size_t body_len;
     const char *problem; /* status 0: why, static text: never a part of the URL */

@@ -7,8 +7,8 @@
 #include "report/status.h"
 
 /*
- * Append the table. From 17 nodes on a summary stands above it, and nodes that say the same are one line, the
- * odd ones first, unless style->full.
+ * Append the table. From 17 nodes on, a summary is printed above it, and nodes in the same state share one
+ * line, the odd ones first, unless style->full.
  */
 void report_nodes_text(const struct run *run, const struct report_style *style, struct str *out);
 

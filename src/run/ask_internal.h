@@ -72,7 +72,7 @@ void ask_cancel(struct ask *ask); /* done comes with kind_interrupted; when it w
  * the text is known. Other errors are left alone. */
 void ask_explain(const struct ask *ask, struct error *err);
 
-/* The time for a login to come to our command: start-up files, the way into a container. connect_timeout_ms:
+/* The time for a login to reach our command: start-up files, the way into a container. connect_timeout_ms:
  * as the caller gave it; 0: it was not given. */
 unsigned ask_begin_ms(unsigned connect_timeout_ms);
 

@@ -56,10 +56,10 @@ struct comm {
     const struct job *job;
     const char *run_id;
     char mark[NODE_NONCE_LEN + 1];
-    struct comm_member *members; /* one a node */
+    struct comm_member *members; /* one per node */
     size_t count;
     struct comm_result *result; /* its nodes are those of the plan */
-    bool ending;                /* programs that end are no problem any more */
+    bool ending;                /* programs that end are no longer a problem */
     unsigned processes, round;
 };
 
@@ -86,8 +86,8 @@ struct comm_request {
     const struct job *job;
     const struct plan *plan; /* made with what the checks found, for run_id */
     const char *run_id;
-    const bool *asked;      /* one a node: it can be reached */
-    const bool *fast_ports; /* one a node: it has ports for RDMA that are up */
+    const bool *asked;      /* one per node: it can be reached */
+    const bool *fast_ports; /* one per node: it has ports for RDMA that are up */
 };
 
 /* 0, or -1 with err when interrupted. result is filled as far as it came. */

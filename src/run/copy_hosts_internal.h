@@ -38,7 +38,7 @@ void copy_hosts_done(struct copy_hosts *hosts, size_t host);
 /* What a call on that host needs. */
 struct copy_call_place copy_hosts_place(const struct copy_hosts *hosts, size_t host);
 
-/* "interrupted", or "terminated by SIGTERM", with more behind it. Returns -1. */
+/* "interrupted", or "terminated by SIGTERM", followed by more. Returns -1. */
 int copy_hosts_set_signalled(const struct copy_hosts *hosts, const char *more, struct error *err);
 
 #endif

@@ -28,7 +28,7 @@ struct exec_entry {
 struct exec {
     const struct run_exec_request *request;
     struct fleet *fleet;
-    struct exec_entry *entries;    /* one a host */
+    struct exec_entry *entries;    /* one per host */
     size_t next;                   /* the next host to ask */
     size_t open;                   /* asked and not done */
     char mark[NODE_NONCE_LEN + 1]; /* of this call, on all hosts: equal outputs stay equal */

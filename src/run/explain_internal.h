@@ -20,16 +20,16 @@ int run_explain(struct node_set *set, const struct run *run, unsigned attempt, c
 
 /*
  * Set the reason of a failed run, in one line: host, node, global rank, cause and place; and with it whom the
- * cause lies with, and what can be done. Where no log tells the cause it is how the node that failed first
+ * cause lies with, and what can be done. If no log shows the cause, it is how the node that failed first
  * ended, with the last line of its log. Nothing when no node failed. Secrets are masked.
  */
 void run_set_explained_reason(struct node_set *set, struct run *run, const struct explanation *explanation);
 
-/* The same, but how the node ended is the reason, whatever its log tells. */
+/* The same, but how the node ended is the reason, whatever its log shows. */
 void run_set_end_reason(struct node_set *set, struct run *run, size_t node,
                         const struct explanation *explanation);
 
-/* Give err the hint for what the end of a log tells, if that is known. */
+/* Give err the hint for the end of a log, if its message is known. */
 void run_hint_from_log(struct error *err, const char *text);
 
 /* True when only consequences are known, so that the cause must come from nodes that have not ended. */

@@ -10,14 +10,14 @@
 #define LAST_LINES_BYTES 8000 /* kept of a node's lines */
 
 /*
- * Ask the wanted nodes of run, which set was opened for (one flag a node), for the last lines of their logs
- * of this attempt. texts: one a node, made safe to show, without a line end behind the last one; NULL where
+ * Ask the wanted nodes of run, which set was opened for (one flag per node), for the last lines of their logs
+ * of this attempt. texts: one per node, made safe to show, without a line end after the last one; NULL where
  * none came. The caller frees them. 0, or -1 when interrupted.
  */
 int run_fetch_lines(struct node_set *set, const struct run *run, const bool *wanted, unsigned lines,
                     char **texts);
 
-/* The end of a log's text (NULL accepted), made safe to quote: no line end behind it. Caller frees. */
+/* The end of a log's text (NULL accepted), made safe to quote: no line end after it. Caller frees. */
 char *run_safe_lines(const char *plain);
 
 /* "HEAD:\n    line\n    line" with the last lines of text; HEAD alone when there are none. Caller frees. */

@@ -1,4 +1,4 @@
-/* Processes that live on although their node's command, or the whole run, has ended. */
+/* Processes that are still alive although their node's command, or the whole run, has ended. */
 #ifndef MTLAUNCH_RUN_LEFTOVERS_INTERNAL_H
 #define MTLAUNCH_RUN_LEFTOVERS_INTERNAL_H
 
@@ -12,7 +12,7 @@
 struct leftovers {
     struct strlist lines;    /* "g0033: 2 left-over processes: 17 (sleep 9), 18 (…)" */
     struct strlist silent;   /* "g0034: why it did not answer" */
-    struct strlist unproven; /* "g0035: why it could not look through its processes" */
+    struct strlist unproven; /* "g0035: why it could not list all its processes" */
 };
 
 /*

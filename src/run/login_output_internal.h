@@ -1,4 +1,4 @@
-/* What a login says before our command answers, kept for the error when it never does. */
+/* What a login prints before our command answers, kept for the error if it never does. */
 #ifndef MTLAUNCH_RUN_LOGIN_OUTPUT_INTERNAL_H
 #define MTLAUNCH_RUN_LOGIN_OUTPUT_INTERNAL_H
 

@@ -10,10 +10,10 @@
 #include "run/usecase.h"
 
 struct node_failures {
-    struct error *errors; /* one a node; kind NULL: none */
+    struct error *errors; /* one per node; kind NULL: none */
     size_t len;
     size_t count;          /* of nodes that failed */
-    struct strlist labels; /* one a node */
+    struct strlist labels; /* one per node */
 };
 
 /* Labels are copied. Release in any case. */

@@ -21,8 +21,8 @@
 
 struct node_set {
     struct run_context *context; /* borrowed */
-    struct strlist labels;     /* of its hosts, in their order; those of pending cleanups stand behind them */
-    const struct place *place; /* borrowed; where on each host the work happens */
+    struct strlist labels;       /* of its hosts, in their order; those of pending cleanups follow */
+    const struct place *place;   /* borrowed; where on each host the work happens */
     struct fleet *fleet;
     size_t *cleanup_hosts;           /* one a pending cleanup: its host in the fleet, or NODE_SET_NO_HOST */
     int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
@@ -51,7 +51,7 @@ int node_set_open(struct node_set *set, struct run_context *context, const struc
                   struct error *err);
 
 /*
- * Open a set of the nodes of run, in rank order, and behind them those of its pending cleanups that can be
+ * Open a set of the nodes of run, in rank order, followed by those of its pending cleanups that can be
  * reached at all. What the run keeps secret is masked from now on. Errors as above.
  */
 int node_set_open_run(struct node_set *set, struct run_context *context, const struct run *run,
@@ -70,7 +70,7 @@ void node_set_catch_hangup(struct node_set *set);
 /* The error for that signal: kind_interrupted or kind_terminated. Returns -1. */
 int node_set_interrupted_error(const struct node_set *set, struct error *err);
 
-/* Let time pass (followers go on); ends early when a signal interrupts. */
+/* Let time pass (followers continue); ends early when a signal interrupts. */
 void node_set_pause(struct node_set *set, unsigned ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checks of a job's nodes, for whoever asks for them: a start, or the command `check`. */
+/* Checks of a job's nodes, for their callers: a start, or the command `check`. */
 #ifndef MTLAUNCH_RUN_PREFLIGHT_INTERNAL_H
 #define MTLAUNCH_RUN_PREFLIGHT_INTERNAL_H
 
@@ -23,7 +23,7 @@ struct preflight {
 struct preflight_node {
     struct check_choice choice;
     int64_t asked_ms; /* monotonic */
-    char *inspect;    /* what the engine tells of the container, as JSON; NULL: it was not asked */
+    char *inspect;    /* what the engine reports about the container, as JSON; NULL: it was not asked */
     struct facts facts;
     struct findings findings;
 };

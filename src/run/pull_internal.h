@@ -44,7 +44,7 @@ struct pull_host {
     uint64_t began_at; /* of a large one: what was here already */
     bool large;
     bool fed;
-    int *fds;   /* one a file of the batch; -1: not begun */
+    int *fds;   /* one per file of the batch; -1: not begun */
     bool *same; /* it is there as it was before it was read */
     size_t changed;
     char *first_changed;

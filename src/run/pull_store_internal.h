@@ -1,6 +1,6 @@
 /*
- * The folder here that a host's files come to. Whatever stands in it, nothing is followed out of it: each
- * folder on the way is opened without following links. A file is made under another name and comes to its
+ * The folder here that receives a host's files. Whatever it contains, no link is followed out of it: each
+ * folder on the way is opened without following links. A file is created under another name and moved into
  * place by a rename.
  */
 #ifndef MTLAUNCH_RUN_PULL_STORE_INTERNAL_H

@@ -16,7 +16,7 @@
 /* Of one entry on one host. */
 struct push_state {
     unsigned char difference; /* enum tree_difference; TREE_ABSENT until a list says otherwise */
-    bool there;               /* it stands there by now, as far as what was sent is taken */
+    bool there;               /* it is there by now, if everything sent was received */
     bool locked;              /* a folder there whose mode has to be widened before it is written in */
     bool touched;             /* a folder in which something was changed: its time is set again */
     bool same_size;           /* a file there of that size: its sum decides */
@@ -56,8 +56,8 @@ struct push_host {
     bool finished; /* the program has said that all is done */
     struct push_state *states;
     char *folder;      /* with --delete of all that is in it: the target as the host calls it; NULL */
-    struct tree extra; /* with --delete: what stands there and not here */
-    bool *removable;   /* one an item of extra */
+    struct tree extra; /* with --delete: what is there and not here */
+    bool *removable;   /* one per item of extra */
 
     size_t *sum_queue; /* entries whose sums were asked for */
     size_t sum_len, sum_at;
@@ -82,7 +82,7 @@ struct push {
     const struct run_copy_request *request;
     struct push_source source;
     struct copy_hosts hosts;
-    struct push_host *items;   /* one a host; what is inside is there while it is worked on */
+    struct push_host *items;   /* one per host; what is inside is there while it is worked on */
     char **sums;               /* of the source's files, made when needed */
     struct push_group *groups; /* hosts that lack the same; the last one made first */
     size_t undecided;          /* hosts that have begun and may join a group */

@@ -11,7 +11,7 @@
 struct reached_hosts {
     struct hostlist list;
     struct ssh_config *config;
-    struct endpoint *endpoints; /* one a host */
+    struct endpoint *endpoints; /* one per host */
     struct plan_host *facts;    /* the same for the planner; borrows from endpoints */
 };
 

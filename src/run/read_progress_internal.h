@@ -7,8 +7,8 @@
 
 /*
  * Read the ends of the logs of the first and the last node of run, which set was opened for, into its
- * progress: Megatron-LM's last rank tells it, other frameworks' rank 0. A node that cannot be asked changes
- * nothing. 0, or -1 when interrupted.
+ * progress: Megatron-LM's last rank prints it; in other frameworks it is rank 0. A node that cannot be asked
+ * changes nothing. 0, or -1 when interrupted.
  */
 int run_read_progress(struct node_set *set, struct run *run);
 

@@ -1,4 +1,5 @@
-/* Keeps the samples of a run while it is watched. What cannot be written is not kept, and the watch goes on.
+/* Keeps the samples of a run while it is supervised. What cannot be written is dropped, and supervision
+ * continues.
  */
 #ifndef MTLAUNCH_RUN_SAMPLES_INTERNAL_H
 #define MTLAUNCH_RUN_SAMPLES_INTERNAL_H

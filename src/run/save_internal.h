@@ -34,7 +34,7 @@ struct save_file {
     bool ended;        /* nothing more comes, for whatever reason */
 };
 
-/* Look at what stands at path (taken over). known: what was saved there, as save_record_get says; NULL:
+/* Check the file at path (taken over). known: what was saved there, as save_record_get says; NULL:
  * nothing.
  */
 void save_file_init(struct save_file *file, char *path, const char *known, const char *identity);

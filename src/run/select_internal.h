@@ -11,7 +11,7 @@
 
 /*
  * Select nodes by the words of --node: a number is a node's rank, anything else a label or host name. No
- * words: all nodes. selected has one entry a node, false before. Errors: kind_usage.
+ * words: all nodes. selected has one entry per node, false before. Errors: kind_usage.
  */
 int run_select_nodes(const struct run *run, const struct strlist *words, bool *selected, size_t *count,
                      struct error *err);

@@ -8,7 +8,7 @@
 #include "run/stacks.h"
 
 /*
- * Ask the selected nodes (flags) of run, which set was opened for. Failures of nodes stand in
+ * Ask the selected nodes (flags) of run, which set was opened for. Failures of nodes are in
  * result->problems; unless the request is quiet they are reported, and worst is a copy of the worst. 0, or -1
  * when interrupted.
  */

@@ -1,4 +1,4 @@
-/* Leaves a process that goes on with a stop, or with watching, when this command ends before it is done. */
+/* Leaves a process that continues a stop, or the supervision, if this command ends before it is done. */
 #ifndef MTLAUNCH_RUN_STAND_IN_INTERNAL_H
 #define MTLAUNCH_RUN_STAND_IN_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 /*
  * A signal ends this process, or may end it, before the stop of a live run is verified: make sure that a
- * process remains that goes on with it. That is the supervisor, if it lives; else the context starts one,
+ * process remains that continues it. That is the supervisor, if it lives; else the context starts one,
  * once.
  */
 void run_leave_stand_in(struct run_context *context, const char *name);

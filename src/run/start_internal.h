@@ -21,15 +21,15 @@ struct start {
     const struct run_start_request *request;
     struct run *run;
     const struct hostlist *hosts;       /* the request's, or replaced's once a spare was taken */
-    const struct plan_host *host_facts; /* one a host */
+    const struct plan_host *host_facts; /* one per host */
     struct reached_hosts replaced;
     struct node_set set;
     struct plan plan;              /* made with what is known so far */
-    struct preflight_node *checks; /* one a node, after the probe */
-    bool *touched;                 /* one a node: told to start, so something may live there */
-    bool *unreached; /* one a node: the probe found no way to it, and the key was not at fault */
+    struct preflight_node *checks; /* one per node, after the probe */
+    bool *touched;                 /* one per node: told to start, so something may live there */
+    bool *unreached; /* one per node: the probe found no way to it, and the key was not at fault */
     struct node_failures failures;
-    struct start_end *ends; /* one a node */
+    struct start_end *ends; /* one per node */
     bool asked_to_start;    /* the probe is over, nodes were told to start */
     bool named_others;      /* other runs on the nodes were named */
     bool recorded;          /* the record holds this start's policy; spares may have left it */
@@ -44,7 +44,7 @@ struct start {
 int run_restart(struct run_context *context, const struct run_start_request *request, struct run *run,
                 struct error *err);
 
-/* Make (or make again) the plan with the facts known so far. Warnings are told at the last making. */
+/* Make (or make again) the plan with the facts known so far. Warnings are reported when it is made last. */
 int start_make_plan(struct start *start, bool probed, struct error *err);
 
 /* Fill a new attempt into the record from plan, job and hosts: state starting, nodes pending. */

@@ -14,19 +14,19 @@ struct stop_nodes_request {
     const char *signal; /* without SIG */
     unsigned long grace_s;
     bool repeated;               /* an earlier stop may have been sent: see judge_stop */
-    const bool *missed;          /* one a node: that earlier stop has not reached it; NULL: none is known */
+    const bool *missed;          /* one per node: that earlier stop has not reached it; NULL: none is known */
     bool sweep;                  /* the run has ended: states stay */
     bool quiet;                  /* do not tell failures */
     bool only_attempt;           /* leave alone what another attempt of the run has on a node */
-    const bool *nodes;           /* one a node: ask it; NULL: all */
-    void (*conclude)(void *ctx); /* all have answered; before the record is settled. NULL: nothing */
+    const bool *nodes;           /* one per node: ask it; NULL: all */
+    void (*conclude)(void *ctx); /* all have answered; before the record is written. NULL: nothing */
     void *ctx;
 };
 
 /*
  * Ask nodes to end what is the run's; run's nodes follow the answers, survivors and ended leftovers go to
  * result, failures are reported. *unproven: how many nodes did not answer or still hold something; silent
- * (may be NULL, one a node): which did not answer. 0, or -1 when interrupted (what did not answer is
+ * (may be NULL, one per node): which did not answer. 0, or -1 when interrupted (what did not answer is
  * unproven).
  */
 int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_nodes_request *request,
@@ -39,7 +39,7 @@ int run_stop_nodes(struct node_set *set, struct run *run, const struct stop_node
 int run_clean_up_node(struct node_set *set, struct run *run, const struct run_cleanup *cleanup,
                       struct run_stop_result *result, size_t *unproven);
 
-/* "run1: stopped on 4 nodes". nodes: which, one a node; NULL: all. */
+/* "run1: stopped on 4 nodes". nodes: which, one per node; NULL: all. */
 void run_report_stopped(const struct run_context *context, const struct run *run, const bool *nodes);
 
 /*

@@ -65,7 +65,7 @@ int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err);
 /* The root cause, by the logs of all nodes, into the run's reason. */
 void supervise_explain(struct supervise_loop *loop);
 
-/* supervise_restart.c: begin to end the old attempt, or go on with it; start the next when it is time. */
+/* supervise_restart.c: begin to end the old attempt, or continue it; start the next when it is time. */
 int supervise_restart(struct supervise_loop *loop, const char *why, struct error *err);
 
 /* Can this run be started again: is what that needs still there? */

@@ -1,4 +1,4 @@
-/* What git says of a folder that is pushed. Where there is no git, or no work tree of it, it says nothing. */
+/* What git reports about a folder that is pushed. Without git, or outside a work tree, it reports nothing. */
 #ifndef MTLAUNCH_RUN_SYNC_GIT_INTERNAL_H
 #define MTLAUNCH_RUN_SYNC_GIT_INTERNAL_H
 
@@ -13,8 +13,8 @@
 char *sync_git_commit(const char *folder, bool *dirty);
 
 /*
- * Append patterns (model/skip.h) for what .gitignore names below folder, each behind prefix ("" or "/name").
- * Errors: kind_usage, it is no work tree.
+ * Append patterns (model/skip.h) for what .gitignore names below folder, each after prefix ("" or "/name").
+ * Errors: kind_usage, it is not a work tree.
  */
 int sync_git_ignored(const char *folder, const char *prefix, struct strlist *patterns, struct error *err);
 

@@ -1,5 +1,5 @@
 /*
- * The logs of a run's nodes on their way to the observer: one tail a node over the node set's sessions,
+ * The logs of a run's nodes on their way to the observer: one tail per node over the node set's sessions,
  * either all at once as they grow, or one node after the other in rank order with bounded reading ahead.
  */
 #ifndef MTLAUNCH_RUN_TAILS_INTERNAL_H
@@ -23,11 +23,11 @@ struct tails_sink {
     uint64_t (*offset)(void *ctx, size_t node); /* from which the node's log is needed */
     int (*begin)(void *ctx, size_t node, uint64_t size, struct error *err); /* size: of the log now */
     int (*body)(void *ctx, size_t node, const char *bytes, size_t len, struct error *err);
-    int (*end)(void *ctx, size_t node, struct error *err); /* whatever came of it; once a node */
+    int (*end)(void *ctx, size_t node, struct error *err); /* whatever the outcome; once per node */
 };
 
 /*
- * Begin. selected: one flag a node of run, which set was opened for
+ * Begin. selected: one flag per node of run, which set was opened for
  * (borrowed until the call returns; run until tails_free). With
  * options->follow all nodes at once, a dropped connection is taken up again where it broke; without, in rank
  * order. sink (may be NULL, copied; not with options->follow): the logs go there, as many nodes at once as
@@ -36,7 +36,7 @@ struct tails_sink {
 struct tails *tails_open(struct node_set *set, const struct run *run, const bool *selected,
                          const struct node_tail_options *options, const struct tails_sink *sink);
 
-/* Which nodes does the request name, and is there such an attempt? selected: one flag a node. */
+/* Which nodes does the request name, and is there such an attempt? selected: one flag per node. */
 int run_logs_select(const struct run *run, const struct run_logs_request *request, bool *selected,
                     struct error *err);
 

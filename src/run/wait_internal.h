@@ -1,4 +1,4 @@
-/* How waiting for a run ends, for the supervise loop and for whoever watches the record alone. */
+/* How waiting for a run ends, for the supervise loop and for callers that only watch the record. */
 #ifndef MTLAUNCH_RUN_WAIT_INTERNAL_H
 #define MTLAUNCH_RUN_WAIT_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /*
- * One watch a node: what the nodes of a run say of themselves, as they say it. A broken watch is taken up
- * again with growing pauses. Nothing is put into the run before watchers_apply.
+ * One watch per node: what the nodes of a run report about themselves, as it arrives. A broken watch is
+ * reopened with growing pauses. Nothing is put into the run before watchers_apply.
  */
 #ifndef MTLAUNCH_RUN_WATCHERS_INTERNAL_H
 #define MTLAUNCH_RUN_WATCHERS_INTERNAL_H
@@ -36,11 +36,12 @@ bool watchers_have_news(const struct watchers *watchers);
 /* Put what has come into run, of which the node set's nodes are. */
 void watchers_apply(struct watchers *watchers, struct run *run);
 
-/* The GPUs of each node as it last said, unless that is long ago: one a node. Returns of how many nodes
+/* The GPUs of each node as it last said, unless that is long ago: one per node. Returns of how many nodes
  * something is known. */
 size_t watchers_gpus(const struct watchers *watchers, struct gpu_sample *out);
 
-/* One a node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know. */
+/* One per node, monotonic ms. Silence: since when, 0: it answers, or has not been asked long enough to know.
+ */
 const int64_t *watchers_silent_since(const struct watchers *watchers);
 /* The log: when it was last seen to have grown; 0: nothing is known. */
 const int64_t *watchers_grown(const struct watchers *watchers);

@@ -26,7 +26,8 @@ struct login_limits {
     struct list limits;
 };
 
-/* Embedded in whoever logs in; zero is "neither waiting nor inside". granted and ctx are filled by the owner.
+/* Embedded in the object that logs in; zero is "neither waiting nor inside". granted and ctx are filled by
+ * the owner.
  */
 struct login_slot {
     void (*granted)(void *ctx);

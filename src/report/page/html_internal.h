@@ -14,7 +14,7 @@
 void html_text(struct str *out, const char *text);
 void html_text_len(struct str *out, const char *bytes, size_t len);
 
-/* The same, cut to so many characters with "…" behind them. */
+/* The same, cut to so many characters, followed by "…". */
 void html_text_short(struct str *out, const char *text, size_t characters);
 
 /* "<TAG ATTRIBUTES>text</TAG>"; attributes (with a blank before) and tag are ours. */

@@ -42,7 +42,7 @@ struct page_part {
 extern const struct page_part page_parts[];
 extern const size_t page_parts_len;
 
-/* What stands above the parts: state, figures. */
+/* What is shown above the parts: state, figures. */
 void page_add_summary(const struct page *page, const json_t *run);
 void page_add_state(const struct page *page, const json_t *run);
 const char *page_state_class(const char *state); /* "ok", "bad", "warn", "live", "idle" */

@@ -1,4 +1,4 @@
-/* The fleet's own state: hosts, their links and commands, and which host may go next. */
+/* The fleet's own state: hosts, their links and commands, and which host is next. */
 #ifndef MTLAUNCH_TRANSPORT_FLEET_FLEET_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_FLEET_FLEET_INTERNAL_H
 
@@ -30,8 +30,8 @@ struct fleet_exec {
     struct exec_handler handler;
     void *ctx;
     bool started;       /* the host has accepted it */
-    bool drained;       /* its handler has to be told */
-    bool input_changed; /* its link has to be told */
+    bool drained;       /* its handler has to be called */
+    bool input_changed; /* its link has to be notified */
     bool retried;       /* once, after an idle session turned out to be dead */
     bool unwanted;      /* cancelled or out of time: the next turn ends it */
     bool timed_out;
@@ -103,7 +103,7 @@ struct fleet {
     struct list jumps;   /* fleet_host: see jump.c */
     struct list waiting; /* fleet_host: for a slot, first come first served */
     struct list dirty;   /* fleet_host: for attention */
-    struct list ended;   /* fleet_exec: whose handlers have to be told */
+    struct list ended;   /* fleet_exec: whose handlers have to be called */
     struct list timers, awaits;
     struct login_limits login_limits;
     uint64_t last_id;

@@ -8,7 +8,7 @@
 
 /*
  * Read the head of a request (RFC 9112). 0: its end has not come; 200: out is filled; else the status to
- * refuse it with. Bytes behind the head are passed over.
+ * refuse it with. Bytes after the head are ignored.
  */
 int http_request_read(const char *bytes, size_t len, struct http_request *out);
 

@@ -41,7 +41,7 @@ struct ssh_phase_row {
     const char *name;
     enum ssh_limit limit;
     const struct error_kind
-        *kind;         /* of the error when the time is up; NULL: that is no error, or never happens */
+        *kind;         /* of the error when the time is up; NULL: that is not an error, or never happens */
     const char *words; /* of that error: what has not happened */
 };
 

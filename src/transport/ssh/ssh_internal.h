@@ -16,7 +16,7 @@
  * watched; and there is no handle while another thread makes calls.
  * - libssh leaks the key list of an agent when the same session asks for another list.
  * - channels to further hosts (direct-tcpip) do not count against the server's MaxSessions; a refusal (error
- * 1) and a failed connection (error 2) are told apart by the text of the error alone; data that a channel's
+ * 1) and a failed connection (error 2) are distinguished only by the text of the error; data that a channel's
  * callback does not take stays in its buffer and holds the window shut.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_SSH_INTERNAL_H
@@ -174,16 +174,16 @@ void ssh_command_run(struct ssh_connection *connection, struct transport_job *jo
 void ssh_command_input(struct transport_job *job); /* is new, or hold_input is no longer set */
 void ssh_command_cancel(struct transport_job *job);
 void ssh_command_step_all(struct ssh_connection *connection);
-/* The connection is lost: each command is told its end. */
+/* The connection is lost: each command is ended. */
 void ssh_command_lose_all(struct ssh_connection *connection, const struct error *err);
-/* The connection is closed: nobody is told. */
+/* The connection is closed: nobody is notified. */
 void ssh_command_drop_all(struct ssh_connection *connection);
 
 /* forward.c: connections to further hosts, each a channel of the session and a socket pair. */
 void ssh_forward_start(struct ssh_connection *connection, struct transport_job *job);
 void ssh_forward_stop(struct transport_job *job); /* one that is open stays until its socket is closed */
 void ssh_forward_step_all(struct ssh_connection *connection);
-/* The connection is lost: each job is told its end. */
+/* The connection is lost: each job is ended. */
 void ssh_forward_lose_all(struct ssh_connection *connection, const struct error *err);
 void ssh_forward_drop_all(struct ssh_connection *connection);
 /* The link is closed: no events; open connections continue for a moment. */
