@@ -120,7 +120,7 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     return 0;
 }
 
-/* What was appended last goes again, unless somebody else wrote behind it. */
+/* Remove what was appended last, unless another process has appended after it. */
 static void cut_back(int fd, size_t len)
 {
     off_t end = lseek(fd, 0, SEEK_CUR);
@@ -198,7 +198,7 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err)
     return 0;
 }
 
-/* Does path still name the file behind fd? Whoever removes a lock's file leaves waiters with a dead one. */
+/* Does path still name the file of fd? Whoever removes a lock's file leaves waiters with a dead one. */
 static bool is_file_of(const char *path, int fd)
 {
     struct stat there, here;

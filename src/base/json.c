@@ -1,4 +1,4 @@
-/* JSON values out and in, the way records and answers want them. */
+/* Writes and reads JSON values in the form that records and answers use. */
 #include "base/json.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #define ESC '\033'
 
-/* What stands between ESC and the end: "[A", "OA", "[5~". */
+/* What is between ESC and the end: "[A", "OA", "[5~". */
 static const struct {
     const char *text;
     enum key key;

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/text.h"
 
-/* What the whole process shares: how much is said, and who is told before something is. */
+/* What the whole process shares: the message level, and the callback before a message. */
 static struct {
     enum msg_level level;
     void (*before)(void);
@@ -48,7 +48,7 @@ void msg_make_room(void)
     }
 }
 
-/* One write() a line, so that lines of several processes do not mix. What cannot be said is dropped. */
+/* One write() per line, so that lines of several processes do not mix. What cannot be written is dropped. */
 static void write_line(const char *line, size_t len)
 {
     while (len > 0) {

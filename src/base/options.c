@@ -41,7 +41,8 @@ static const struct option *find_letter(const struct parser *p, char letter)
     return NULL;
 }
 
-/* The option of these groups whose name is nearest to name, or NULL; what is refused is no advice. */
+/* The option of these groups whose name is nearest to name, or NULL; an option that is refused is not
+ * suggested. */
 static const char *nearest_name(const struct parser *p, const char *name)
 {
     size_t total = 0, used = 0;
@@ -62,8 +63,7 @@ static const char *nearest_name(const struct parser *p, const char *name)
 
 static int hint_unknown(const struct parser *p)
 {
-    return error_hint(p->err, "%s",
-                      p->unknown_hint ? p->unknown_hint : "look at --help for the options there are");
+    return error_hint(p->err, "%s", p->unknown_hint ? p->unknown_hint : "see --help for the options");
 }
 
 static int refuse_long(const struct parser *p, const char *name, size_t len)
@@ -167,7 +167,7 @@ static int store_choice(const struct parser *p, const struct option *option, con
                    : error_hint(p->err, "write %s %s", shown, option->choices[0]);
 }
 
-/* The word behind the option, unless it is "--" or surely the next option: then the value was forgotten. */
+/* The word after the option, unless it is "--" or surely the next option: then the value was forgotten. */
 static const char *next_value(struct parser *p)
 {
     if (p->next >= p->argc) {

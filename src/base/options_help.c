@@ -6,7 +6,7 @@
 
 #define LEFT_MAX      30 /* options longer than this have their text on the next line */
 #define GAP           2
-#define NARROW        50 /* below this width all texts stand on lines of their own */
+#define NARROW        50 /* below this width all texts are on separate lines */
 #define NARROW_INDENT 8
 
 /* "  -n, --lines LINES", "      --hostfile FILE" */

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* Room for more bytes and the NUL behind them. */
+/* Room for more bytes and the NUL after them. */
 static void reserve(struct str *s, size_t more)
 {
     if (s->cap > s->len && more < s->cap - s->len) {

@@ -37,7 +37,7 @@ void strlist_addf(struct strlist *list, const char *format, ...)
 
 void strlist_take(struct strlist *list, char *text)
 {
-    /* len + 1: room for the NULL behind the last item. */
+    /* len + 1: room for the NULL after the last item. */
     list->items = xgrow(list->items, list->len + 1, &list->cap, sizeof *list->items);
     list->items[list->len++] = text;
     list->items[list->len] = NULL;

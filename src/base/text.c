@@ -59,7 +59,7 @@ struct unit {
     uint64_t factor;
 };
 
-/* A whole number, alone or with one letter of units behind it. */
+/* A whole number, alone or with one letter for a unit after it. */
 static bool read_with_unit(const char *text, const struct unit *units, size_t count, uint64_t max,
                            uint64_t *out)
 {
@@ -162,7 +162,7 @@ bool text_matches_any(const char *text, char *const *patterns, size_t count)
     return false;
 }
 
-/* Longest word that is compared; what is longer was no slip of the finger. */
+/* Longest word that is compared; longer words are not typing mistakes. */
 #define NEAREST_MAX 64
 
 static size_t smaller(size_t a, size_t b)

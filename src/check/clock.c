@@ -27,7 +27,8 @@ static void tell(const struct check_node *node, int64_t offset, struct findings 
     struct finding *finding =
         findings_add(out, "clock", FINDING_WARN, "its clock is %s%.1f s off the other nodes'",
                      ahead ? "+" : "-", (double)(ahead ? offset : -offset) / 1000);
-    finding_set_remedy(finding, "let it follow a time server: timedatectl set-ntp true, or chronyc makestep");
+    finding_set_remedy(finding,
+                       "synchronize it with a time server: timedatectl set-ntp true, or chronyc makestep");
     strlist_add(&finding->hosts, node->label);
 }
 
@@ -45,7 +46,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
         return;
     }
     qsort(sorted, known, sizeof(*sorted), by_size);
-    int64_t middle = known == 2 ? 0 : sorted[known / 2]; /* of two, this machine's clock tells which is off */
+    int64_t middle = known == 2 ? 0 : sorted[known / 2]; /* of two, this machine's clock shows which is off */
     struct findings odd = FINDINGS_INIT;
     struct finding *well = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -130,7 +130,7 @@ static void name_hosts(const struct comm_result *result, struct finding *finding
 }
 
 static const char path_remedy[] = "open all ports between the nodes on the network that NCCL_SOCKET_IFNAME "
-                                  "and GLOO_SOCKET_IFNAME name, and look whether "
+                                  "and GLOO_SOCKET_IFNAME name, and check whether "
                                   "the nodes use the same one (`mtlaunch check` with connect, route and nic)";
 
 static void judge_absent(const struct comm_result *result, struct verdict *verdicts, struct findings *out)
@@ -183,7 +183,7 @@ static void judge_failed_nodes(const struct comm_result *result, struct verdict 
         }
         struct finding *finding =
             findings_fail(out, COMM_ID, &kind_comm_failed,
-                          "no all-reduce with any other node succeeded, theirs with one another did");
+                          "no all-reduce with any other node succeeded, but those between the others did");
         finding_set_evidence(finding, "%s", first_error(result, i));
         finding_set_remedy(finding, "%s", path_remedy);
         name_hosts(result, finding, verdicts, i, i);
@@ -201,7 +201,7 @@ static void judge_failed_pairs(const struct comm_result *result, struct verdict 
         }
         struct finding *finding =
             findings_fail(out, COMM_ID, &kind_comm_failed,
-                          "no all-reduce between %s and %s succeeded, with other nodes it did",
+                          "no all-reduce between %s and %s succeeded, but with other nodes it did",
                           result->nodes[pair->first].label, result->nodes[pair->second].label);
         finding_set_evidence(finding, "%s", pair->error ? pair->error : "no reason was given");
         finding_set_remedy(finding, "%s", path_remedy);
@@ -246,7 +246,7 @@ static void judge_slow_pairs(const struct comm_result *result, struct verdict *v
         }
         struct finding *finding = findings_add(
             out, COMM_ID, FINDING_WARN,
-            "the way between %s and %s is slow: %.2f GB/s, with other nodes both reach %.2f GB/s",
+            "the path between %s and %s is slow: %.2f GB/s, with other nodes both reach %.2f GB/s",
             result->nodes[pair->first].label, result->nodes[pair->second].label, pair->rate / GB, usual / GB);
         finding_set_remedy(finding, "look at the switches between them");
         name_hosts(result, finding, verdicts, pair->first, pair->second);
@@ -258,7 +258,7 @@ static bool is_socket(const struct comm_node *node)
     return node->transport && strcmp(node->transport, "Socket") == 0;
 }
 
-/* The transport of most nodes, the first one's of several. NULL: none is told. */
+/* The transport of most nodes, the first one's of several. NULL: none is known. */
 static const char *usual_transport(const struct comm_result *result)
 {
     const char *usual = NULL;
@@ -285,14 +285,14 @@ static void judge_transport(const struct comm_result *result, struct verdict *ve
         struct finding *finding = NULL;
         if (is_socket(node) && node->fast_ports) {
             finding = findings_add(out, COMM_ID, FINDING_WARN,
-                                   "NCCL goes over sockets although InfiniBand or RoCE ports are up");
+                                   "NCCL uses sockets although InfiniBand or RoCE ports are up");
             finding_set_remedy(
                 finding,
                 "leave out NCCL_IB_DISABLE and NCCL_NET, let NCCL_IB_HCA name ports that are there, and "
                 "give the container /dev/infiniband and an unlimited memlock");
         } else if (node->transport && strcmp(node->transport, usual) != 0) {
-            finding = findings_add(out, COMM_ID, FINDING_WARN,
-                                   "NCCL goes over %s, on the other nodes over %s", node->transport, usual);
+            finding = findings_add(out, COMM_ID, FINDING_WARN, "NCCL uses %s, on the other nodes over %s",
+                                   node->transport, usual);
             finding_set_remedy(
                 finding,
                 "make the same network usable for NCCL on all nodes (`mtlaunch check` with ib and nic)");
@@ -314,7 +314,7 @@ static void judge_whole(const struct comm_result *result, struct verdict *verdic
     if (result->whole_nodes > 0 && result->whole_rate <= 0) {
         finding = findings_fail(out, COMM_ID, &kind_comm_failed,
                                 "no all-reduce over %zu nodes together succeeded%s", result->whole_nodes,
-                                result->pairs_len > 0 ? ", in pairs it did" : "");
+                                result->pairs_len > 0 ? ", but in pairs it did" : "");
         finding_set_evidence(finding, "%s",
                              result->whole_error ? result->whole_error : "no reason was given");
     } else if (result->whole_rate > 0 && result->backend && strcmp(result->backend, "nccl") == 0 &&
@@ -323,7 +323,7 @@ static void judge_whole(const struct comm_result *result, struct verdict *verdic
                                "together the nodes reach %.2f GB/s, the slowest pair alone %.2f GB/s",
                                result->whole_rate / GB, slowest / GB);
         finding_set_remedy(finding,
-                           "look whether the switches between the nodes are shared or oversubscribed");
+                           "check whether the switches between the nodes are shared or oversubscribed");
     }
     for (size_t i = 0; finding && i < result->count; i++) {
         if (!verdicts[i].failed) {
@@ -375,8 +375,8 @@ void comm_judge(const struct comm_result *result, struct findings *out)
     judge_transport(result, verdicts, out);
     judge_well(result, verdicts, out);
     if (result->count > 0 && result->pairs_len == 0 && result->whole_nodes == 0 && out->len == 0) {
-        struct finding *finding = findings_add(out, COMM_ID, FINDING_NOTE,
-                                               "there is nothing to try: it is one process on one node");
+        struct finding *finding =
+            findings_add(out, COMM_ID, FINDING_NOTE, "nothing to test: it is one process on one node");
         name_hosts(result, finding, verdicts, 0, 0);
     }
     findings_fold(out, &result->left, NULL);

@@ -43,13 +43,13 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     (void)subject;
     struct finding *finding = NULL;
     if (!facts_text(facts, "connect.tool")) {
-        finding = findings_add(
-            out, "connect", FINDING_NOTE,
-            "it cannot be tried: there is no Python there, neither on the login's PATH nor of the job");
+        finding = findings_add(out, "connect", FINDING_NOTE,
+                               "it cannot be tested: there is no Python there, neither on the login's PATH "
+                               "nor in the job's environment");
         finding_set_remedy(finding, "install python3, or try `nc -l` and `nc` by hand");
     } else if (!facts_is_set(facts, "connect.done") || !facts_is_set(facts, "connect.listens")) {
-        finding = findings_add(out, "connect", FINDING_NOTE, "it could not be tried to the end");
-        finding_set_remedy(finding, "look whether `python3 -c 'import socket'` works there");
+        finding = findings_add(out, "connect", FINDING_NOTE, "it could not be tested to the end");
+        finding_set_remedy(finding, "check whether `python3 -c 'import socket'` works there");
     }
     /* compare says the rest */
 }
@@ -67,7 +67,7 @@ static const char *explain(const char *result)
         return "the connection is refused: a firewall rejects it, or another host has that address";
     }
     if (strcmp(result, "timeout") == 0) {
-        return "nothing answers: a firewall drops it, or there is no way";
+        return "nothing answers: a firewall drops it, or there is no route";
     }
     if (strcmp(result, "name") == 0) {
         return "the name is not found";
@@ -125,7 +125,7 @@ static enum outcome judge_result(const struct check_node *nodes, size_t count, c
     return WELL; /* that node's own finding says so */
 }
 
-/* A name that is not found is told by the check of names. */
+/* A name that is not found is reported by the check of names. */
 static bool is_told_by_names(const struct check_node *node)
 {
     return facts_is_set(node->facts, "names.ran") && !facts_text(node->facts, "names.address");
@@ -183,7 +183,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
     if (untried.len > 0) {
         struct finding *finding =
             findings_add(&rest, "connect", FINDING_NOTE,
-                         "not all could be tried: the nodes did not answer at the same time");
+                         "not all could be tested: the nodes did not answer at the same time");
         finding_set_remedy(finding, "check fewer nodes at once, or when they are less busy");
         strlist_copy(&finding->hosts, &untried);
     }

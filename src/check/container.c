@@ -1,5 +1,5 @@
-/* Check: the container is made so that nodes, GPUs and fast ports can be reached from inside; by the engine's
- * inspect. */
+/* Check: nodes, GPUs and fast ports can be reached from inside the container, judged by the engine's inspect.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,15 +54,14 @@ static void judge_network(const struct check_subject *subject, const json_t *hos
     if (subject->nnodes < 2 || !is_own_network(mode)) {
         return;
     }
-    struct finding *finding = findings_fail(
-        out, "container", &kind_master_unreachable,
-        "the container has a network of its own ('%s'): other nodes cannot connect to it", mode);
+    struct finding *finding =
+        findings_fail(out, "container", &kind_master_unreachable,
+                      "the container has its own network ('%s'): other nodes cannot connect to it", mode);
     finding_set_remedy(
-        finding,
-        "make it anew with the node's network: container.run.network: host, docker's --network host");
+        finding, "recreate it with the node's network: container.run.network: host, docker's --network host");
 }
 
-/* "/dev/infiniband" of the node stands under another name inside. */
+/* "/dev/infiniband" of the node has another name inside. */
 static void judge_mapping(const char *from, const char *to, struct findings *out)
 {
     if (!text_starts(from, IB_FOLDER) || text_starts(to, IB_FOLDER)) {
@@ -72,7 +71,7 @@ static void judge_mapping(const char *from, const char *to, struct findings *out
         findings_add(out, "container", FINDING_WARN,
                      "'%s' of the node is '%s' inside: NCCL looks for " IB_FOLDER, from, to);
     finding_set_remedy(finding,
-                       "correct the mapping, as in devices: [" IB_FOLDER "], and make the container anew");
+                       "correct the mapping, as in devices: [" IB_FOLDER "], and recreate the container");
 }
 
 static void judge_mappings(const json_t *inspect, const json_t *host, struct findings *out)
@@ -107,7 +106,7 @@ static void judge_rdma(const struct facts *facts, const json_t *host, struct fin
         findings_add(out, "container", FINDING_WARN,
                      "it has neither IPC_LOCK nor privileged: InfiniBand and RoCE cannot lock memory");
     finding_set_remedy(finding,
-                       "make it anew with cap_add: [IPC_LOCK] and ulimit: [memlock=-1], or privileged: true");
+                       "recreate it with cap_add: [IPC_LOCK] and ulimit: [memlock=-1], or privileged: true");
 }
 
 static void judge_gpus(const struct check_subject *subject, const struct facts *facts, struct findings *out)
@@ -118,7 +117,7 @@ static void judge_gpus(const struct check_subject *subject, const struct facts *
     bool needs = subject->counts_gpus || subject->require->gpus > 0;
     struct finding *finding = findings_add(out, "container", needs ? FINDING_WARN : FINDING_NOTE,
                                            "no GPU of the node is visible in the container");
-    finding_set_remedy(finding, "make it anew with GPUs: container.run.gpus: all, docker's --gpus all");
+    finding_set_remedy(finding, "recreate it with GPUs: container.run.gpus: all, docker's --gpus all");
 }
 
 static void judge_shm(const struct facts *facts, const json_t *host, struct findings *out)
@@ -130,7 +129,7 @@ static void judge_shm(const struct facts *facts, const json_t *host, struct find
     }
     AUTO_FREE char *size = check_shown_size((uint64_t)bytes);
     struct finding *finding = findings_add(out, "container", FINDING_WARN, "its shared memory is %s", size);
-    finding_set_remedy(finding, "make it anew with container.run.ipc: host or shm_size: 64g");
+    finding_set_remedy(finding, "recreate it with container.run.ipc: host or shm_size: 64g");
 }
 
 static void judge(const struct check_subject *subject, const struct facts *facts, struct findings *out)
@@ -167,7 +166,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 {
     check_compare_described(nodes, count, "container", describe,
                             "its container is made from another image than on the other nodes",
-                            "pull or load the same image everywhere and make the container anew (`mtlaunch "
+                            "pull or load the same image everywhere and recreate the container (`mtlaunch "
                             "container up --replace`)",
                             out);
 }
@@ -180,8 +179,8 @@ static const struct check_fact forms[] = {
 const struct check check_container = {
     .id = "container",
     .title = "how the container is made",
-    .why = "a container with a network of its own, without GPUs or without the devices of the fast ports is "
-           "found out by a hang",
+    .why = "a container with a network of its own, without GPUs or without the devices of the fast ports "
+           "shows only as a hang",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,
     .facts = forms,

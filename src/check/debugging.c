@@ -1,4 +1,4 @@
-/* Check: no variable is left that is for looking for errors, or that contradicts another. */
+/* Check: no debugging variable is left, and no two variables contradict each other. */
 #include <string.h>
 
 #include "check/check_internal.h"

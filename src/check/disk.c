@@ -33,7 +33,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         finding = findings_add(out, "disk", FINDING_WARN, "little space is left in '%s'", folder);
     } else if (facts_text(facts, "disk.free_inodes") &&
                facts_uint(facts, "disk.free_inodes", 0) < LITTLE_INODES) {
-        findings_add(out, "disk", FINDING_WARN, "few files can still be made in '%s': %s inodes are free",
+        findings_add(out, "disk", FINDING_WARN, "few files can still be created in '%s': %s inodes are free",
                      folder, check_shown(facts, "disk.free_inodes"));
         return;
     }
@@ -54,7 +54,7 @@ static const struct check_fact forms[] = {
 const struct check check_disk = {
     .id = "disk",
     .title = "free space of the artifacts folder",
-    .why = "a full disk loses the log and the checkpoint that it was filled by",
+    .why = "a full disk loses the log and the checkpoint that filled it",
     .needs = "artifacts",
     .when = CHECK_BEFORE_START,
     .timeout_s = 20,

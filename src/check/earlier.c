@@ -6,9 +6,8 @@
 
 int check_foreign_error(const struct check_foreign *foreign, const char *run, struct error *err)
 {
-    error_set(err, &kind_run_foreign,
-              "another run of the name '%s' %s: id %s, host %s, user %s, pid %lld%s%s", run,
-              foreign->lives ? "lives there" : "was there and can't be shown dead",
+    error_set(err, &kind_run_foreign, "another run named '%s' %s: id %s, host %s, user %s, pid %lld%s%s", run,
+              foreign->lives ? "is running there" : "was there and may still be running",
               foreign->run_id ? foreign->run_id : "?", foreign->host ? foreign->host : "?",
               foreign->user ? foreign->user : "?", (long long)foreign->pid,
               foreign->head ? ", started from " : "", foreign->head ? foreign->head : "");
@@ -62,13 +61,14 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         total = total > 0 ? total : 1;
     }
     if (total == 0 || !subject->run) {
-        findings_add(out, "earlier", FINDING_OK, "no process of an earlier attempt lives there");
+        findings_add(out, "earlier", FINDING_OK, "no process of an earlier attempt is running there");
         return;
     }
-    struct finding *finding = findings_fail(
-        out, "earlier", &kind_run_live,
-        "%llu processes of an earlier attempt of '%s' live there (pid %lld: %.*s)", (unsigned long long)total,
-        subject->run, (long long)process.pid, (int)process.command_len, process.command);
+    struct finding *finding =
+        findings_fail(out, "earlier", &kind_run_live,
+                      "%llu processes of an earlier attempt of '%s' are still running there (pid %lld: %.*s)",
+                      (unsigned long long)total, subject->run, (long long)process.pid,
+                      (int)process.command_len, process.command);
     finding_set_remedy(finding, "`mtlaunch stop %s` ends them", subject->run);
 }
 

@@ -28,7 +28,7 @@ static bool is_shell(const char *word)
     return false;
 }
 
-/* Words that are executed as they stand: the first, or the script that a shell is given. */
+/* Words that are executed as they are: the first, or the script that a shell is given. */
 static void look_at_words(char *const *words, size_t len, struct look *out)
 {
     if (len > 1 && is_shell(words[0])) {
@@ -127,7 +127,7 @@ static struct finding *add_fault(const char *fault, const struct facts *facts, s
     } else if (strcmp(fault, "forbidden") == 0) {
         finding =
             findings_fail(out, "fault", &kind_program_missing,
-                          "'%s' is there but may not be executed by this user, or on this file system", file);
+                          "'%s' exists but may not be executed by this user, or on this file system", file);
         finding_set_remedy(
             finding, "look at its owner and mode and for noexec in `mount`, or program: [bash, %s]", file);
     } else if (strcmp(fault, "folder") == 0) {
@@ -167,7 +167,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 const struct check check_fault = {
     .id = "fault",
     .title = "executable files",
-    .why = "a wrong mode, Windows line ends or a missing interpreter are told as 'not found' by the kernel",
+    .why =
+        "a wrong mode, Windows line ends or a missing interpreter are reported as 'not found' by the kernel",
     CHECK_AFTER_SETUP(CHECK_BEFORE_START),
     .late = &kind_program_missing,
     .ask = ask,

@@ -1,4 +1,4 @@
-/* Check: the program knows the flags that it will be given, by its source: misspelt ones, and those of
+/* Check: the program's source knows the flags that it will be given: finds misspelt flags, and flags of
  * another version. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define FLAGS_MAX 256
 #define KNOWN_MAX 8192
 
-/* The first word that names a script, behind the launcher's own words; argv->len: there is none. */
+/* The first word that names a script, after the launcher's own words; argv->len: there is none. */
 static size_t find_script(const struct strlist *argv)
 {
     size_t i = 0;
@@ -120,8 +120,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     while ((flag = facts_next(facts, "flags.missing", &at))) {
         struct finding *finding = NULL;
         if (kind && strcmp(kind, "megatron") == 0) {
-            finding =
-                findings_fail(out, "flags", &kind_program_missing, "Megatron-LM there knows no '%s'", flag);
+            finding = findings_fail(out, "flags", &kind_program_missing,
+                                    "Megatron-LM there does not know '%s'", flag);
         } else {
             finding = findings_add(out, "flags", FINDING_WARN, "'%s' knows no '%s'", script, flag);
         }
@@ -143,8 +143,8 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
         values[i] = facts_text(nodes[i].facts, "flags.version");
     }
     if (check_find_minority(nodes, count, values, &majority, &minority, &odd)) {
-        struct finding *finding =
-            findings_fail(out, "flags", &kind_nodes_differ, "its Megatron-LM is not that of the other nodes");
+        struct finding *finding = findings_fail(out, "flags", &kind_nodes_differ,
+                                                "its Megatron-LM differs from that of the other nodes");
         finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
         finding_set_remedy(finding,
                            "bring the same tree to all nodes: `mtlaunch push`, or 'sync' in the spec");

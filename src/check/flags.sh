@@ -3,7 +3,7 @@
 # the source is one. Facts: kind=megatron or argparse (none: nothing can be said); version, of Megatron-LM; missing, a
 # list; known: all flags that were found, where one is missing.
 
-mt_find_flags() { # file names on standard input -> mt_tmp/flags, one a line
+mt_find_flags() { # file names on standard input -> mt_tmp/flags, one per line
     xargs grep -hoE -e '--[A-Za-z][A-Za-z0-9_-]*' 2>/dev/null | sort -u >"$mt_tmp/flags"
 }
 

@@ -1,4 +1,4 @@
-/* Check: the kernel's log tells of no fault of a GPU, and of no process that was killed for lack of memory.
+/* Check: the kernel's log shows no GPU fault, and no process that was killed for lack of memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

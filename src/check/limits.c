@@ -1,4 +1,4 @@
-/* Check: limits as the job gets them, in the way it is started: locked memory, open files, processes. */
+/* Check: the limits that the job's processes get: locked memory, open files, processes. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* Check: systemd-logind lets processes live on after the login that started them (logind.conf(5)). */
+/* Check: systemd-logind lets processes survive the login that started them (logind.conf(5)). */
 #include "check/check_internal.h"
 
 static bool ask(const struct check_subject *subject, struct env *values)
@@ -16,7 +16,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
             "systemd-logind ends a user's processes at the last logout (KillUserProcesses=yes); `loginctl "
             "enable-linger` there lets the run live");
     } else {
-        findings_add(out, "logout", FINDING_OK, "processes live on after a logout");
+        findings_add(out, "logout", FINDING_OK, "processes survive a logout");
     }
 }
 

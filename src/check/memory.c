@@ -9,7 +9,7 @@
 #include "model/kind.h"
 
 #define BUSY_MIB 1024
-#define WORDS    6 /* of a GPU's line, behind its index: used, total, errors, driver, name */
+#define WORDS    6 /* of a GPU's line, after its index: used, total, errors, driver, name */
 
 static bool ask(const struct check_subject *subject, struct env *values)
 {
@@ -17,7 +17,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return !subject->starting || subject->require->gpus > 0 || subject->counts_gpus;
 }
 
-/* "INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" of nvidia-smi, split in place; false: it is no such line. */
+/* "INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" of nvidia-smi, split in place; false: it is not such a line. */
 static bool split_gpu(char *line, char *words[WORDS])
 {
     for (size_t i = 0; i < WORDS; i++) {
@@ -39,7 +39,7 @@ static bool is_above(const char *text, uint64_t most)
     return text_to_uint(text, 0, UINT64_MAX, &number) && number > most;
 }
 
-/* A start goes on where GPUs are in use: they may be shared on purpose. */
+/* A start continues if GPUs are in use: they may be shared on purpose. */
 static struct finding *add_busy(const struct check_subject *subject, char *const words[WORDS],
                                 struct findings *out)
 {

@@ -1,5 +1,5 @@
-/* Check: every node finds the master's address by its name, the same one, and not its own loopback; and the
- * others'. */
+/* Check: every node resolves the master's name to the same address, not its own loopback, and the names of
+ * the others. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -116,7 +116,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
             continue;
         }
         struct finding *finding = findings_fail(out, "names", &kind_nodes_differ,
-                                                "'%s' is another address there than on the other nodes",
+                                                "'%s' is a different address there than on the other nodes",
                                                 nodes[i].subject->master_addr);
         finding_set_evidence(finding, "%s there, %s on %s", address,
                              facts_text(reference->facts, "names.address"), reference->label);

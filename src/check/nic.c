@@ -63,7 +63,7 @@ static bool judge_filter(const struct facts *facts, const char *variable, const 
     }
     AUTO_FREE char *names = list_of(facts, key);
     struct finding *finding = findings_fail(out, "nic", &kind_interface_missing,
-                                            "%s=%s names nothing that is there", variable, value);
+                                            "%s=%s names nothing that exists there", variable, value);
     finding_set_evidence(finding, "there: %s", names);
     finding_set_remedy(finding,
                        "correct it with ifname= in the host list, master.interface or env in the spec");
@@ -108,7 +108,7 @@ static char *used_interface(const struct check_subject *subject, const struct fa
     return NULL;
 }
 
-/* NCCL goes over sockets: it is told to, or has nothing else. */
+/* NCCL uses sockets: it is configured to, or has nothing else. */
 static bool uses_sockets(const struct check_subject *subject, const struct facts *facts)
 {
     const char *off = check_env(subject, "NCCL_IB_DISABLE");
@@ -135,7 +135,7 @@ static bool judge_speed(const struct check_subject *subject, const struct facts 
         }
         struct finding *finding =
             findings_add(out, "nic", FINDING_WARN,
-                         "sockets go over %s with %llu Mb/s while %s with %llu Mb/s is up and unused", used,
+                         "sockets use %s with %llu Mb/s while %s with %llu Mb/s is up and unused", used,
                          (unsigned long long)speed, name, (unsigned long long)other);
         finding_set_remedy(finding,
                            "name the fast one with ifname= in the host list, and its address with addr=");

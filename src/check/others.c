@@ -64,7 +64,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         }
     }
     if (told == 0 && facts_is_set(facts, "others.looked")) {
-        findings_add(out, "others", FINDING_OK, "no other run lives there");
+        findings_add(out, "others", FINDING_OK, "no other run is live there");
     }
 }
 

@@ -29,7 +29,7 @@ static bool is_path(const char *word)
     return word[0] == '/' || text_starts(word, "./") || text_starts(word, "../");
 }
 
-/* Paths behind options, up to the next option. */
+/* Paths after options, up to the next option. */
 static void find_named(const struct strlist *argv, struct strlist *out)
 {
     bool wanted = false;
@@ -102,7 +102,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 
 const struct check check_paths = {
     .id = "paths",
-    .title = "files and folders that are needed",
+    .title = "required files and folders",
     .why = "data, tokenizer or a mount that one node lacks ends the job there, after minutes",
     CHECK_AFTER_SETUP(CHECK_BEFORE_START),
     .apart = true,

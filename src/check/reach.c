@@ -1,4 +1,4 @@
-/* Check: the host answers, soon, and its login prints nothing of its own. */
+/* Check: the host answers in time, and its login prints nothing. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 

@@ -40,7 +40,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return true;
 }
 
-/* What the setup lines printed last, on one line behind ": "; "" when it is nothing. The caller frees it. */
+/* What the setup lines printed last, on one line after ": "; "" when it is nothing. The caller frees it. */
 static char *shown_output(const struct facts *facts)
 {
     AUTO_STR struct str output = STR_INIT;

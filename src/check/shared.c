@@ -106,7 +106,7 @@ static char *step_of(const struct facts *facts, size_t index)
     return xstrdup("nothing");
 }
 
-/* Nodes that would go on from different steps; false: they would not. */
+/* Nodes that would resume from different steps; false: they would not. */
 static bool judge_steps(const struct check_node *nodes, size_t count, size_t index, const char *folder,
                         struct findings *out)
 {

@@ -198,7 +198,7 @@ bool check_ask_nothing(const struct check_subject *subject, struct env *values)
 
 /* --- verifying ---------------------------------------------------------------------------------- */
 
-/* What every node says of itself, as "node.KEY". */
+/* What every node reports about itself, as "node.KEY". */
 static const struct check_fact node_facts[] = {
     {"uid", CHECK_NUMBER, UINT32_MAX},
     {"cores", CHECK_NUMBER, 65536},
@@ -225,7 +225,7 @@ static int verify_value(const struct fact *fact, const struct check_fact *form, 
             return 0;
         }
         return error_set(err, &kind_node_answer,
-                         "the node's answer says '%s' for '%s', a number up to %llu is needed", fact->value,
+                         "the node's answer says '%s' for '%s', expected a number up to %llu", fact->value,
                          fact->key, (unsigned long long)form->max);
     case CHECK_STATUS:
         wanted = is_status(fact->value) ? NULL : "an exit status";

@@ -29,7 +29,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         finding_set_remedy(finding, "repair the environment there: %s -c 'import torch'",
                            subject->interpreter);
     } else if (!facts_text(facts, "versions.python")) {
-        findings_add(out, "versions", FINDING_NOTE, "'%s' tells no versions", subject->interpreter);
+        findings_add(out, "versions", FINDING_NOTE, "'%s' reports no versions", subject->interpreter);
     } else if (facts_text(facts, "versions.nogpu")) {
         struct finding *finding = findings_add(out, "versions", FINDING_WARN, "torch sees no GPU: %s",
                                                facts_text(facts, "versions.nogpu"));
@@ -61,7 +61,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
             continue;
         }
         struct finding *finding = findings_fail(out, "versions", &kind_nodes_differ,
-                                                "its %s is not that of the other nodes", names[n]);
+                                                "its %s differs from that of the other nodes", names[n]);
         finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
         finding_set_remedy(finding, "install the same version everywhere, or use one container image");
         strlist_copy(&finding->hosts, &odd);

@@ -1,4 +1,4 @@
-/* The command `check`: look for what would make a job fail, before it starts. */
+/* The command `check`: find what would make a job fail before it starts. */
 #include "report/check.h"
 
 #include <string.h>
@@ -144,35 +144,36 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, check_only),
      .value = "IDS",
-     .help = "make these checks alone, separated by commas"},
+     .help = "run only these checks, separated by commas"},
     {.name = "skip",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, check_skip),
      .value = "IDS",
-     .help = "leave out these checks"},
+     .help = "skip these checks, separated by commas"},
     {.name = "list",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, check_list),
-     .help = "print id, title and reason of every check"},
+     .help = "print the id, title and reason of every check"},
     {.name = "comm",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, check_comm),
-     .help = "then try real all-reduces with the job's torch: in pairs, and over all nodes"},
+     .help = "also run all-reduces with the job's torch, in pairs and over all nodes"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "Every host is asked once, the way the job would be started there: through ssh,\n"
-    "in the container, after the setup lines. A check is ok, a note, a warning or a\n"
-    "failure; with a failure the command ends with 4, and with 3 when a host could\n"
-    "not be reached. 'start' makes the quick checks itself.\n"
+    "Each host is asked once, in the way the job would be started there: over ssh, in\n"
+    "the container, after the setup lines. The result of a check is ok, a note, a\n"
+    "warning or a failure. The exit code is 4 after a failure, and 3 if a host could\n"
+    "not be reached. 'start' runs the quick checks by itself.\n"
     "\n"
-    "--comm takes longer, up to some minutes: the job's interpreter runs short\n"
-    "all-reduces, with NCCL where there are GPUs, else with gloo. Each pair of nodes\n"
-    "is measured, of many nodes a sample of pairs, then all nodes together. Nothing\n"
-    "of it stays on the nodes; if that cannot be verified the command ends with 7.\n";
+    "--comm takes up to several minutes. The job's interpreter runs short\n"
+    "all-reduces, with NCCL where there are GPUs, else with gloo: between each pair\n"
+    "of nodes (or a sample of the pairs, if there are many), then over all nodes\n"
+    "together. Nothing of it stays on the nodes; if that cannot be verified, the exit\n"
+    "code is 7.\n";
 const struct command command_check = {
     .name = "check",
-    .summary = "look for what would make a job fail, before it starts",
+    .summary = "find what would make a job fail before it starts",
     .usage = usage,
     .notes = notes,
     .own = &own,

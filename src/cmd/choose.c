@@ -12,7 +12,7 @@ bool choose_is_pattern(const char *word)
     return strpbrk(word, "*?");
 }
 
-/* Nothing but letters of names and wildcards may stand in a pattern. */
+/* A pattern may contain only letters of names and wildcards. */
 static int check_word(const char *word, struct error *err)
 {
     AUTO_FREE char *plain = xstrdup(word);

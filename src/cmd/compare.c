@@ -90,7 +90,7 @@ static int read_amount(const char *text, const char *option, double *out, struct
         digits[len - 1] = '\0';
     }
     if (!text_to_uint(digits, 1, WORK_MAX, &number)) {
-        error_set(err, &kind_usage, "'%s' for %s is no whole number, with or without K, M, B or T", text,
+        error_set(err, &kind_usage, "'%s' for %s is not a whole number, with or without K, M, B or T", text,
                   option);
         return error_hint(err, "write %s 34B for 34 billion, or %s 34000000000", option, option);
     }
@@ -104,12 +104,12 @@ static int read_amount(const char *text, const char *option, double *out, struct
 static int check_options(const struct cmd_options *options, struct error *err)
 {
     if (options->csv && options->json) {
-        error_set(err, &kind_usage, "'--csv' and '--json' exclude each other");
+        error_set(err, &kind_usage, "'--csv' and '--json' cannot be used together");
         return error_hint(err, "leave out one of the two");
     }
     if (options->tokens && options->samples) {
-        error_set(err, &kind_usage, "'--tokens' and '--samples' exclude each other");
-        return error_hint(err, "give the size of the work in one of the two");
+        error_set(err, &kind_usage, "'--tokens' and '--samples' cannot be used together");
+        return error_hint(err, "give the amount of work with one of the two");
     }
     return 0;
 }
@@ -147,24 +147,25 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, tokens),
      .value = "N",
-     .help = "also tell the hours that a training on so many tokens takes; 34B is 34 billion"},
+     .help = "also print the hours that training on this many tokens takes; 34B is 34 billion"},
     {.name = "samples",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, samples),
      .value = "N",
-     .help = "the same for so many samples"},
+     .help = "the same for this many samples"},
     {.name = "csv",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, csv),
-     .help = "print the figures as CSV, a line a run"},
+     .help = "print the figures as CSV, one line per run"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
     "RUN may contain * and ?, which match live and ended runs. The figures come from\n"
-    "the records; only the nodes of a live run without a supervisor are asked.\n"
-    "Speed-up and efficiency are counted from the run on the fewest GPUs, and always\n"
-    "from samples per second. MFU is the part of the GPU's dense BF16 peak rate that\n"
-    "the reported TFLOP/s are. The network is what NCCL says with NCCL_DEBUG=INFO.\n";
+    "the records; only the nodes of a live run without a supervisor are contacted.\n"
+    "Speed-up and efficiency are relative to the run on the fewest GPUs, and are\n"
+    "always computed from samples per second. MFU is the reported TFLOP/s as a\n"
+    "fraction of the GPU's dense BF16 peak rate. The network is the one that NCCL\n"
+    "reports with NCCL_DEBUG=INFO.\n";
 const struct command command_compare = {
     .name = "compare",
     .summary = "compare runs: speed, efficiency, what differs, and a verdict",

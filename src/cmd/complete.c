@@ -12,7 +12,7 @@
 struct completing {
     const struct command *command;
     const struct option_group *groups[CMD_GROUPS_MAX];
-    const char *word;   /* the last one, of an "--option=" what stands behind it */
+    const char *word;   /* the last one, of an "--option=" the part after it */
     const char *before; /* "--option=" or "" */
     const struct complete_names *names;
     struct str *out;
@@ -69,7 +69,7 @@ static const struct option *find_option(const struct completing *at, const char 
     return NULL;
 }
 
-/* The option whose value the word behind this one is, or NULL. */
+/* The option whose value is the word after this one, or NULL. */
 static const struct option *expects_value(const struct completing *at, const char *word)
 {
     if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0 ||
@@ -143,8 +143,8 @@ static void offer_options(struct completing *at)
 
 /*
  * The number-th operand of a usage line such as "logs RUN [--node N|HOST]... [-f]": copied into out without
- * brackets. What stands in brackets with a dash or "OPTION" is an option; "--" ends the operands; the last
- * one stands for all that follow when "..." is behind it.
+ * brackets. What is in brackets with a dash or "OPTION" is an option; "--" ends the operands; the last
+ * one stands for all that follow if "..." comes after it.
  */
 static bool find_operand(const char *usage, size_t number, struct str *out)
 {
@@ -191,7 +191,7 @@ static const struct strlist *fitting_runs(const struct completing *at)
     return strcmp(at->command->name, "remove") == 0 ? &at->names->ended : &at->names->runs;
 }
 
-/* What stands at that place as it is typed, in each usage line: "container up", "container down". */
+/* The literal words at that place of each usage line: "container up", "container down". */
 static void offer_words(struct completing *at, size_t number)
 {
     for (const char *const *usage = at->command->usage; *usage; usage++) {

@@ -10,7 +10,7 @@
 #include "report/output.h"
 #include "run/store.h"
 
-/* One row a shell. */
+/* One row per shell. */
 static const struct {
     const char *shell, *script;
 } shells[] = {
@@ -19,7 +19,7 @@ static const struct {
     {"fish", completion_fish},
 };
 
-/* A candidate is put on the command line as it is: no name of a file shall mean something to the shell. */
+/* A candidate is put on the command line as it is: no file name may have a meaning to the shell. */
 static void add_plain(const struct strlist *names, struct strlist *plain)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@";
@@ -59,7 +59,7 @@ static void add_specs(const struct strlist *words, const char *home, struct comp
     joblookup_names(path, home, &jobs);
     add_plain(&jobs, &names->jobs);
     for (size_t i = 1; i + 1 < words->len; i++) {
-        struct error err = ERROR_INIT; /* most words are no job */
+        struct error err = ERROR_INIT; /* most words are not a job */
         AUTO_FREE char *file = joblookup_find(words->items[i], path, home, &err);
         if (file) {
             jobfile_names(file, &profiles, &containers);
@@ -70,7 +70,7 @@ static void add_specs(const struct strlist *words, const char *home, struct comp
     jobfile_key_names(&names->keys);
 }
 
-/* What the scripts call: names that cannot be read are no reason to disturb who types. */
+/* What the scripts call: names that cannot be read must not disturb the user. */
 static int print_candidates(struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -107,7 +107,7 @@ static int run_completion(struct cmd_call *call, struct error *err)
         }
     }
     error_set(err, &kind_usage, "unknown shell '%s'", name);
-    return error_hint(err, "completion is there for bash, zsh and fish");
+    return error_hint(err, "completion is available for bash, zsh and fish");
 }
 
 static const char *const usage[] = {"completion bash|zsh|fish", NULL};

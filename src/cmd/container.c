@@ -26,7 +26,7 @@ static int find_verb(const char *word, enum run_container_verb *verb, struct err
     }
     const char *near = text_nearest(word, names, ARRAY_LEN(names));
     error_set(err, &kind_usage, "'container' cannot '%s', allowed: up, status, down", word);
-    return error_hint(err, near ? "did you mean '%s'?" : "as in 'mtlaunch container %s JOB'",
+    return error_hint(err, near ? "did you mean '%s'?" : "for example: 'mtlaunch container %s JOB'",
                       near ? near : "up");
 }
 

@@ -15,7 +15,7 @@ static int check_words(const struct cmd_call *call, struct error *err)
     const struct cmd_options *options = &call->options;
 
     if (options->job && options->run) {
-        error_set(err, &kind_usage, "'--job' and '--run' exclude each other");
+        error_set(err, &kind_usage, "'--job' and '--run' cannot be used together");
         return error_hint(err, "use --job for the hosts of a spec, or --run for the nodes of a run");
     }
     for (size_t i = 0; i < options->skip.len; i++) {
@@ -44,7 +44,7 @@ static const struct place *place_of(const struct setup *setup)
     return setup->has_job ? &setup->job.place : &setup->run.place;
 }
 
-/* All hosts have been told what there was to tell: their failures are the command's. */
+/* All hosts have been reported: their failures are the command's. */
 static int finish(struct cmd_call *call, struct report_copy *report, int result, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;

@@ -58,14 +58,14 @@ static const struct option own_options[] = {
     {.name = "logs",
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, logs),
-     .help = "read log files here, one a node, instead of a run's"},
+     .help = "read local log files, one per node, instead of a run's"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "The logs are searched on the nodes, and what they say is ranked: a message that\n"
-    "can only follow from the end of another process is never the cause. With --logs\n"
-    "a name that holds node<number> gives the node, else the order does. Ends with 0\n"
-    "whether a cause was found or not.\n";
+    "The logs are searched on the nodes, and the messages found are ranked: one that\n"
+    "can only follow from the end of another process is never the cause. With --logs,\n"
+    "node<number> in a file's name gives the node, else the order of the files does.\n"
+    "The exit code is 0 whether a cause was found or not.\n";
 const struct command command_diagnose = {
     .name = "diagnose",
     .summary = "find the cause of a failed run and the node it came from",

@@ -1,4 +1,4 @@
-/* Works on several runs one after the other, and joins what became of them. */
+/* Works on several runs one after the other, and joins the outcomes. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool is_wanted(const struct each_work *work, const struct run *run)
     return work->until == 0 || run->ended_ms <= work->until;
 }
 
-/* Add the runs that match to names. Returns how many match; records that cannot be read are told. */
+/* Add the runs that match to names. Returns how many match; records that cannot be read are reported. */
 static long add_matching(struct session *session, const struct each_work *work, const char *pattern,
                          struct strlist *names, struct error *err)
 {
@@ -121,7 +121,7 @@ static bool is_interruption(const struct error *err)
     return err->kind == &kind_interrupted || err->kind == &kind_terminated;
 }
 
-/* One of several runs: its failure is told here, and the others come all the same. */
+/* One of several runs: its failure is reported here, and the others are still processed. */
 static int work_on(struct cmd_call *call, const struct each_work *work, const char *name,
                    struct report_many *many, struct error *err)
 {

@@ -15,25 +15,25 @@ static int check_words(const struct cmd_call *call, struct error *err)
 
     if (call->rest.len == 0) {
         error_set(err, &kind_usage, "'exec' needs a command to run on the hosts");
-        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
+        return error_hint(err, "for example: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
     }
     if (call->rest.items[0][0] == '\0') {
         error_set(err, &kind_usage, "the command is empty");
-        return error_hint(err, "as in: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
+        return error_hint(err, "for example: mtlaunch exec --hosts 'g[1-4]' nvidia-smi -L");
     }
     if (options->label && options->gather) {
-        error_set(err, &kind_usage, "'--label' and '--gather' exclude each other");
+        error_set(err, &kind_usage, "'--label' and '--gather' cannot be used together");
         return error_hint(err, "use --label to print lines as they come, or --gather to fold equal outputs");
     }
     if (options->job && options->run) {
-        error_set(err, &kind_usage, "'--job' and '--run' exclude each other");
+        error_set(err, &kind_usage, "'--job' and '--run' cannot be used together");
         return error_hint(err, "use --job for the hosts of a spec, or --run for the nodes of a run");
     }
     if (options->container && job_check_container_name(options->container, err) != 0) {
         return error_at(err, "--container", 0, 0);
     }
     if (options->timeout.given && options->timeout.value == 0) {
-        error_set(err, &kind_usage, "'0' for --timeout is no time to run in");
+        error_set(err, &kind_usage, "'0' for --timeout leaves no time to run");
         return error_hint(err, "give a time such as 30s, or leave out --timeout to wait for the end");
     }
     return options->run ? job_check_run_name(options->run, err) : 0;
@@ -93,7 +93,7 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .observer = &report.observer,
     };
     result = run_exec(&request, err);
-    if (result == 0 || err->kind->exit_code > 128) { /* hosts have been told: they are the answer */
+    if (result == 0 || err->kind->exit_code > 128) { /* hosts have been reported: they are the answer */
         struct error output = ERROR_INIT;
         code = report_exec_finish(&report, result != 0, &output);
         call->answered = true;
@@ -122,7 +122,7 @@ static void hint_hosts(const struct cmd_call *call, const struct setup *setup)
         return;
     }
     hostlist_release(&list);
-    msg_info("no host was named, so '%s' was taken for a command of this machine; to run it on that host: "
+    msg_info("no host was named, so '%s' was taken for a command on this machine; to run it on that host: "
              "mtlaunch exec -H %s %s",
              first, first, call->rest.items[1]);
 }

@@ -12,7 +12,7 @@ void help_overview(size_t columns, struct str *out)
 {
     const struct option_group *groups[] = {&cmd_group_global, NULL};
     str_add(out, "Usage: mtlaunch COMMAND [WORD]... [OPTION]...\n\n"
-                 "Start, watch and stop multi-node training over plain SSH.\n\nCommands:\n");
+                 "Start, watch, explain and stop multi-node training over plain SSH.\n\nCommands:\n");
     for (size_t i = 0; i < commands_count; i++) {
         str_addf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     }
@@ -20,9 +20,7 @@ void help_overview(size_t columns, struct str *out)
     options_help(groups, columns, out);
     str_add(out, "\nTopics:\n");
     help_topics(out);
-    str_add(out,
-            "\n'mtlaunch help COMMAND' prints the usage and the options of a command. TOPIC and a KEY of\n"
-            "the job file work too.\n");
+    str_add(out, "\n'mtlaunch help NAME' explains a command, a topic, or a key of the job file.\n");
 }
 
 void help_command(const struct command *command, size_t columns, struct str *out)

@@ -33,7 +33,7 @@ static int run_hosts(struct cmd_call *call, struct error *err)
         return error_set(err, &kind_usage, "'--yes' needs --trust");
     }
     if (call->options.fold && call->options.trust) {
-        error_set(err, &kind_usage, "'--fold' and '--trust' don't go together");
+        error_set(err, &kind_usage, "'--fold' and '--trust' cannot be used together");
         return error_hint(err, "use --fold to print the names, or --trust to add host keys");
     }
     if (setup_load(&setup, call, job, err) != 0) {
@@ -90,7 +90,7 @@ const struct command command_hosts = {
     .summary = "print the host list that a job would run on",
     .usage = usage,
     .own = &own,
-    .notes = "With JOB: its host list, reached as its 'ssh' says.\n",
+    .notes = "With JOB, the host list of that job is used, with the settings of its 'ssh'.\n",
     .takes_hosts = true,
     .max_operands = 1,
     .run = run_hosts,

@@ -59,9 +59,9 @@ static int check_name(const char *name, struct error *err)
     }
     if (strchr(name, '/')) {
         error_set(err, &kind_usage, "'%s' is neither a name nor a path that ends in .yaml", name);
-        return error_hint(err, "'%s.yaml' would be one", name);
+        return error_hint(err, "use '%s.yaml'", name);
     }
-    error_set(err, &kind_usage, "'%s' is no name for a job", name);
+    error_set(err, &kind_usage, "'%s' is not a valid job name", name);
     return error_hint(err, "use letters, digits, '.', '_' and '-', the first a letter or digit");
 }
 
@@ -133,7 +133,8 @@ static int ask_launcher(struct init *init, struct error *err)
 static int ask_hosts(struct init *init, struct error *err)
 {
     AUTO_FREE char *answer = NULL;
-    if (ask_into(&answer, "hosts, as in g[0033-0036], or the name of a host file", "said later", err) != 0) {
+    if (ask_into(&answer, "hosts, such as g[0033-0036], or the name of a host file", "given later", err) !=
+        0) {
         return -1;
     }
     if (answer && file_exists(answer)) {
@@ -183,7 +184,7 @@ static int check_utf8(const char *option, const char *text, struct error *err)
     if (!text || strcmp(str_text(&clean), text) == 0) {
         return 0;
     }
-    return error_set(err, &kind_usage, "the value of %s is no UTF-8 text", option);
+    return error_set(err, &kind_usage, "the value of %s is not valid UTF-8", option);
 }
 
 static int check_hosts(const char *hosts, struct error *err)
@@ -201,7 +202,7 @@ static int take_answers(struct init *init, const struct cmd_call *call, struct e
 {
     const struct cmd_options *options = &call->options;
     if (options->hosts && options->hostfile) {
-        return error_set(err, &kind_usage, "--hosts and --hostfile exclude each other");
+        return error_set(err, &kind_usage, "--hosts and --hostfile cannot be used together");
     }
     if (options->launcher && !launcher_find(options->launcher, err)) {
         return -1;
@@ -253,7 +254,7 @@ static int write_text(const struct init *init, const struct str *text, bool forc
     }
     AUTO_CLOSE int fd = open(init->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) {
-        error_set(err, &kind_usage, "'%s' is there already", init->path);
+        error_set(err, &kind_usage, "'%s' already exists", init->path);
         return error_hint(err, "give another name, or --force to overwrite it");
     }
     if (fd < 0) {
@@ -317,7 +318,7 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, hosts),
      .value = "LIST",
-     .help = "the hosts, as in 'g[0033-0036]'"},
+     .help = "the hosts, such as 'g[0033-0036]'"},
     {.name = "hostfile",
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, hostfile),

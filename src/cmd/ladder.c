@@ -195,7 +195,7 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, steps),
      .value = "LIST",
-     .help = "the steps, as in 1+smoke,all+smoke,z0,z1,z2 (see below)"},
+     .help = "the steps, such as 1+smoke,all+smoke,z0,z1,z2 (see below)"},
     {.name = "limit",
      .type = OPTION_DURATION,
      .offset = offsetof(struct cmd_options, limit),
@@ -219,15 +219,16 @@ static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_op
 static const char notes[] =
     "Each step is a run named PREFIX-STEP; PREFIX is the job's name unless given. The\n"
     "steps run one after the other. The first that fails ends the ladder, with its\n"
-    "diagnosis; call it again, and it goes on from there. At the end the runs are\n"
+    "diagnosis; repeat the command to continue from there. At the end the runs are\n"
     "compared, and one of them is recommended.\n"
     "\n"
-    "LIST holds steps, separated by commas. The parts of a step are joined by '+': a\n"
-    "number of nodes (the first so many hosts) or 'all'; a profile of the job; a ZeRO\n"
-    "level z0 to z3, unless a profile has that name. What is not said is as in the\n"
-    "job. The default is 1+smoke,all+smoke,z0,z1,z2 if the job has a profile 'smoke',\n"
-    "else 1,all,z0,z1,z2. A step is done when its run has finished, or has trained\n"
-    "until its limit passed. Ctrl-C stops the step that runs.\n";
+    "LIST contains steps, separated by commas. The parts of a step are joined by '+':\n"
+    "a number of nodes (that many hosts from the start of the list) or 'all'; a\n"
+    "profile of the job; a ZeRO level z0 to z3, unless a profile has that name.\n"
+    "Everything else is taken from the job. The default is 1+smoke,all+smoke,z0,z1,z2\n"
+    "if the job has a profile 'smoke', else 1,all,z0,z1,z2. A step is done when its\n"
+    "run has finished, or has trained until its limit passed. Ctrl-C stops the step\n"
+    "that is running.\n";
 const struct command command_ladder = {
     .name = "ladder",
     .summary = "run a job on one node, on all and at ZeRO levels, and compare the runs",

@@ -105,7 +105,7 @@ static int check_record(struct ladder_item *item, const struct setup *setup, str
     }
     run_store_release(&store);
     if (result == 0 && item->has_record && strcmp(item->record.job, setup->job.name) != 0) {
-        error_set(err, &kind_run_exists, "run '%s' is of job '%s'", item->run, item->record.job);
+        error_set(err, &kind_run_exists, "run '%s' belongs to job '%s'", item->run, item->record.job);
         result = error_hint(err, "choose another PREFIX");
     }
     return result;
@@ -283,7 +283,7 @@ static void diagnose(struct ladder_item *item, struct session *session)
     }
 }
 
-static int settle(struct ladder_item *item, struct session *session, int result, struct error *err)
+static int finish_item(struct ladder_item *item, struct session *session, int result, struct error *err)
 {
     struct error one = ERROR_INIT;
     item->done = false;
@@ -318,7 +318,7 @@ int ladder_run_item(const struct ladder *ladder, struct ladder_item *item, struc
         result = find_life(item, &session, &lives, err);
     }
     if (result == 0 && lives) {
-        msg_info("run '%s' lives already: it is waited for", item->run);
+        msg_info("run '%s' is already live: waiting for it", item->run);
     } else if (result == 0 && !item->done) {
         result = start_step(ladder, item, &session, err);
     }
@@ -326,7 +326,7 @@ int ladder_run_item(const struct ladder *ladder, struct ladder_item *item, struc
         result = wait_for_step(item, &session, err);
     }
     if (session.call) {
-        result = settle(item, &session, result, err);
+        result = finish_item(item, &session, result, err);
     }
     session_close(&session);
     step_call_release(&call);

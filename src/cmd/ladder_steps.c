@@ -37,9 +37,10 @@ static int unknown_part(const struct reading *reading, const char *part, struct 
     AUTO_FREE char *names = strlist_join(reading->profiles, ", ");
     const char *near =
         text_nearest(part, (const char *const *)reading->profiles->items, reading->profiles->len);
-    error_set(err, &kind_usage,
-              "'%s' in --steps is no number of nodes, 'all', ZeRO level 'z0' to 'z3' or profile of '%s'",
-              part, reading->job);
+    error_set(
+        err, &kind_usage,
+        "'%s' in --steps is not a number of nodes, 'all', a ZeRO level 'z0' to 'z3' or a profile of '%s'",
+        part, reading->job);
     if (near) {
         return error_hint(err, "did you mean '%s'?", near);
     }
@@ -114,7 +115,7 @@ int ladder_read_steps(const char *list, const struct strlist *profiles, const ch
     for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         if (out->len == LADDER_STEPS_MAX) {
             error_set(err, &kind_usage, "--steps has more than %d steps", LADDER_STEPS_MAX);
-            return error_hint(err, "make two ladders of it");
+            return error_hint(err, "split it into two ladders");
         }
         reading.step = &out->items[out->len++];
         *reading.step = (struct ladder_step){0};

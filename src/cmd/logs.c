@@ -19,7 +19,7 @@
 #define OUTCOME_TRIES    10
 #define OUTCOME_PAUSE_MS 500
 
-/* Nobody reads any more (or nothing can be written): there is no use in following on. */
+/* Nothing reads the output any more (or it cannot be written): following on is useless. */
 static void end_without_output(void *ctx, const struct error *err)
 {
     const struct cmd_call *call = ctx;
@@ -39,17 +39,17 @@ static int make_request(const struct cmd_options *options, struct run_logs_reque
         return error_hint(err, "use -n 100, or -n all");
     }
     if (options->raw && (options->json || options->grep)) {
-        error_set(err, &kind_usage, "'--raw' goes with neither --json nor --grep");
+        error_set(err, &kind_usage, "'--raw' cannot be used with --json or --grep");
         return error_hint(err, "leave out --raw, or filter its output with grep");
     }
     if (options->save && (options->follow || options->lines || options->raw || options->grep)) {
         error_set(err, &kind_usage,
-                  "'--save' saves whole logs: it goes with none of -f, -n, --raw and --grep");
+                  "'--save' saves whole logs: it cannot be used with -f, -n, --raw or --grep");
         return error_hint(err, "leave them out; repeat the command to save what was written since");
     }
     if (options->save && !*options->save) {
-        error_set(err, &kind_usage, "'--save' names no folder: it is empty");
-        return error_hint(err, "use --save DIR; the folder is made when it does not exist");
+        error_set(err, &kind_usage, "the folder for '--save' is empty");
+        return error_hint(err, "use --save DIR; the folder is created if it does not exist");
     }
     *request = (struct run_logs_request){
         .nodes = &options->log_nodes,
@@ -78,15 +78,16 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
         error_set(err, &kind_usage, "'%s' has no fixed number of processes per node to count ranks by", name);
         result = error_hint(err, "use --node with a node's number or host");
     } else if (rank >= world) {
-        error_set(err, &kind_usage, "'%lu' for --rank is not within 0 to %lu (%zu nodes x %u processes)",
-                  rank, world - 1, run.nodes_len, run.nproc_per_node);
+        error_set(err, &kind_usage,
+                  "'%lu' for --rank is not in the range 0 to %lu (%zu nodes x %u processes)", rank, world - 1,
+                  run.nodes_len, run.nproc_per_node);
         result = error_hint(err, "give a rank as torch counts them, or a node's number with --node");
     } else {
         const unsigned long node = rank / run.nproc_per_node;
         strlist_addf(&options->log_nodes, "%lu", node);
         if (run.nproc_per_node > 1) {
-            msg_info("rank %lu is on %s (node %lu); its log holds all %u ranks of the node", rank,
-                     run.nodes[node].label, node, run.nproc_per_node);
+            msg_info("rank %lu is on %s (node %lu); its log contains the output of all %u ranks of the node",
+                     rank, run.nodes[node].label, node, run.nproc_per_node);
         }
     }
     run_release(&run);
@@ -94,8 +95,8 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
 }
 
 /*
- * The end of following: what became of the run, and the first cause. The end of the last log is seen a moment
- * before whoever watches the run has written down its end.
+ * The end of following: the outcome of the run, and the first cause. The end of the last log is seen a moment
+ * before the supervisor of the run has recorded its end.
  */
 static void print_outcome(struct session *session, const char *name)
 {

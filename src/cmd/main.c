@@ -114,8 +114,8 @@ static int dispatch(struct cmd_call *call, int argc, char *const *argv, struct e
     } else if (word[0] == '-' && has_word(argc - 1, argv + 1, "--help")) {
         return print_help(NULL, err);
     } else if (word[0] == '-') {
-        error_set(err, &kind_usage, "'%s' stands where a command is expected", word);
-        return error_hint(err, "put options behind the command, as in 'mtlaunch status --json'");
+        error_set(err, &kind_usage, "'%s' appears where a command is expected", word);
+        return error_hint(err, "put options after the command, for example 'mtlaunch status --json'");
     }
     const struct command *command = command_find(word, err);
     return command ? run_command(call, command, argc - 2, argv + 2, err) : -1;

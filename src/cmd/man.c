@@ -9,7 +9,7 @@
 #include "cmd/man_internal.h"
 #include "cmd/reference_internal.h"
 
-#define PAGE_DATE "2026-11-30" /* of the words that stand here: the same sources make the same page */
+#define PAGE_DATE "2026-11-30" /* of the text below: the same sources make the same page */
 
 static void add_line(struct str *out, const char *text)
 {
@@ -17,7 +17,7 @@ static void add_line(struct str *out, const char *text)
     str_add_char(out, '\n');
 }
 
-/* Lines as they stand, in the manner of the program's own output. */
+/* Lines as they are, like the program's own output. */
 static void add_verbatim(struct str *out, const char *text)
 {
     str_add(out, ".RS 4\n.nf\n");
@@ -76,7 +76,7 @@ static void add_command(struct str *out, const struct command *command)
     page_roff(out, command->summary + 1);
     str_add(out, ".\n");
     if (command->takes_hosts || command->takes_job) {
-        str_addf(out, "Takes %s%s%s, see below.\n", command->takes_hosts ? "host options" : "",
+        str_addf(out, "Takes %s%s%s; see below.\n", command->takes_hosts ? "host options" : "",
                  command->takes_hosts && command->takes_job ? " and " : "",
                  command->takes_job ? "job options" : "");
     }
@@ -131,7 +131,8 @@ static const struct {
     {"ARTIFACTS/logs/RUN_node<rank>.log",
      "on a node: the output of the current attempt; ARTIFACTS is ~/.mtlaunch "
      "unless the spec or --artifacts says otherwise"},
-    {"ARTIFACTS/run_state/RUN_node<rank>.*", "on a node: the job's process, whose it is, how it ended"},
+    {"ARTIFACTS/run_state/RUN_node<rank>.*",
+     "on a node: the job's process, the run it belongs to, how it ended"},
 };
 
 static void add_head(struct str *out, const struct manual *manual)
@@ -159,10 +160,9 @@ static void add_description(struct str *out)
         "with each node's rank, master address and environment, keeps track of processes and logs, and ends "
         "a run so that nothing is left behind. The nodes need sshd and a POSIX sh.");
     str_add(out, ".PP\n");
-    add_line(out,
-             "Results go to standard output, progress and messages to standard error. A run has a name. The "
-             "command that started it may end: the run goes on, and any later mtlaunch on this machine "
-             "manages it.");
+    add_line(out, "Results go to standard output, progress and messages to standard error. Every run has a "
+                  "name. If the command that started it ends, the run continues, and any later mtlaunch "
+                  "command on this machine can manage it.");
 }
 
 static void add_examples(struct str *out)
@@ -200,7 +200,7 @@ static void add_program(struct page *page)
 }
 
 const struct manual manuals[] = {
-    {"mtlaunch", 1, "start, watch and stop multi-node training over plain SSH", add_program},
+    {"mtlaunch", 1, "start, watch, explain and stop multi-node training over plain SSH", add_program},
     {"mtlaunch-job", 5, "the job file of mtlaunch", reference_job},
     {"mtlaunch-hosts", 5, "the host lists of mtlaunch", reference_hosts},
 };

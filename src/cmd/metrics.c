@@ -55,7 +55,7 @@ static void listening(void *ctx, const char *address, unsigned port)
 {
     struct serving *serving = ctx;
     if (!text_starts(address, "127.") && strcmp(address, "::1") != 0) {
-        msg_warn("whoever reaches %s can read the names of runs, jobs and hosts", address);
+        msg_warn("anyone who can reach %s can read the names of runs, jobs and hosts", address);
     }
     AUTO_FREE char *url =
         xasprintf(strchr(address, ':') ? "http://[%s]:%u/metrics" : "http://%s:%u/metrics", address, port);
@@ -137,7 +137,7 @@ static int run_metrics(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
     if (call->options.listen && call->options.textfile) {
-        error_set(err, &kind_usage, "'--listen' and '--textfile' exclude each other");
+        error_set(err, &kind_usage, "'--listen' and '--textfile' cannot be used together");
         return error_hint(err, "leave out one of the two");
     }
     if (session_open(&session, call, STDOUT_FILENO, err) != 0) {
@@ -157,15 +157,15 @@ static const struct option own_options[] = {
      .type = OPTION_TEXT,
      .offset = offsetof(struct cmd_options, textfile),
      .value = "FILE",
-     .help = "write them to a file, whole or not at all, for node_exporter"},
+     .help = "write them atomically to a file, for node_exporter"},
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "The format is that of OpenMetrics and of Prometheus: how many runs there are in\n"
-    "each state; of those that live or ended within a day, nodes, progress and GPUs.\n"
-    "All of it comes from the records and from what supervisors last saw; no node is\n"
-    "asked. Without an option it is printed. --listen serves it until Ctrl-C.\n"
-    "examples/grafana holds a dashboard.\n";
+    "The output is in OpenMetrics and Prometheus format: the number of runs in each\n"
+    "state; and the nodes, progress and GPUs of runs that are live or ended within a\n"
+    "day. It comes from the records and from what supervisors last saw; no node is\n"
+    "contacted. Without an option it is printed. --listen serves it until Ctrl-C.\n"
+    "examples/grafana contains a dashboard.\n";
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "export metrics of runs for Prometheus",

@@ -1,4 +1,4 @@
-/* Has what happens to a run notified, as the spec says it. */
+/* Sends notifications of what happens to a run, as the spec says. */
 #include "report/notify.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void begin(struct session *session, const struct notify_targets *targets,
     if (notifier) {
         report_watch_notify(&session->watch, notifier);
     } else {
-        msg_warn("nobody is told of this run: %s", err.text);
+        msg_warn("no notifications are sent for this run: %s", err.text);
     }
 }
 

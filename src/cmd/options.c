@@ -54,12 +54,12 @@ static const struct option host_options[] = {
      .type = OPTION_TEXT,
      .offset = AT(hosts),
      .value = "LIST",
-     .help = "the hosts, as in 'g[0033-0036],login1:2222' (never a file)"},
+     .help = "the hosts, such as 'g[0033-0036],login1:2222' (never a file)"},
     {.name = "hostfile",
      .type = OPTION_TEXT,
      .offset = AT(hostfile),
      .value = "FILE",
-     .help = "read the hosts from a file, one entry a line"},
+     .help = "read the hosts from a file, one entry per line"},
     {.name = "exclude",
      .type = OPTION_TEXT,
      .offset = AT(exclude),
@@ -144,7 +144,8 @@ void command_groups(const struct command *command, const struct option_group *gr
     groups[count] = NULL;
 }
 
-static const char rest_hint[] = "put program arguments behind '--', as in: mtlaunch start JOB RUN -- --lr 3";
+static const char rest_hint[] =
+    "put program arguments after '--', for example: mtlaunch start JOB RUN -- --lr 3";
 
 static int refuse_operand(const struct command *command, const char *word, struct error *err)
 {
@@ -172,7 +173,7 @@ static int check_operands(const struct cmd_call *call, struct error *err)
         return refuse_operand(command, call->operands.items[command->max_operands], err);
     }
     if (call->saw_rest && !command->takes_rest) {
-        error_set(err, &kind_usage, "'%s' takes no words after '--'", command->name);
+        error_set(err, &kind_usage, "'%s' takes no arguments after '--'", command->name);
         return error_hint(err, "usage: mtlaunch %s", usage);
     }
     if (call->options.json && command->no_json) {
@@ -181,7 +182,7 @@ static int check_operands(const struct cmd_call *call, struct error *err)
     }
     if (call->options.connect_timeout.given &&
         (call->options.connect_timeout.value < 1 || call->options.connect_timeout.value > 86400)) {
-        error_set(err, &kind_usage, "'%lus' for --connect-timeout is not within 1s to 1d",
+        error_set(err, &kind_usage, "'%lus' for --connect-timeout is not in the range 1s to 1d",
                   call->options.connect_timeout.value);
         return error_hint(err, "write --connect-timeout 10s, or leave it out");
     }

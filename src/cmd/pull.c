@@ -14,13 +14,13 @@ static const char *const usage[] = {
     NULL,
 };
 static const char notes[] =
-    "SRC comes to stand in DIR/HOST/ under its own name; 'SRC/' means what is in it.\n"
-    "A relative SRC is in the login folder, with --job or --run in the job's workdir,\n"
-    "inside its container where it has one. Only what differs in size, time, mode or\n"
-    "kind is fetched, and each file is replaced whole or not at all. A large file\n"
-    "goes on where an earlier pull stopped.\n";
+    "SRC is copied to DIR/HOST/ under its own name; 'SRC/' means its contents. A\n"
+    "relative SRC is in the login folder, or with --job or --run in the job's\n"
+    "workdir, inside its container if it has one. Only what differs in size, time,\n"
+    "mode or type is fetched, and each file is replaced completely or not at all. The\n"
+    "transfer of a large file resumes where an earlier pull stopped.\n";
 static const struct option own_options[] = {
-    COPY_OPTIONS("remove what is here and not there, in folders that are pulled",
+    COPY_OPTIONS("remove files here that are not there, in the folders that are pulled",
                  "print what would be fetched and removed, and change nothing"),
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};

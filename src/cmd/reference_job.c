@@ -71,18 +71,19 @@ void reference_job(struct page *page)
               "A job file is YAML. It says what runs, where it runs, and what happens when something fails. "
               "Only 'program' is required. 'mtlaunch init' writes a first job file with comments.");
     page_lines(page, example);
-    page_text(page,
-              "Every value is text until its key asks for a number, so no, 0033, 1e-5 and 1:30 arrive as they"
-              " are written. Only true, false and null without quotes are special. Unknown keys, duplicate "
-              "keys, wrong types, anchors and '<<' are errors with file, line and column. A duration is a "
-              "number of seconds, or a whole number with s, m, h or d.");
+    page_text(
+        page,
+        "Every value is a string unless its key asks for a number, so no, 0033, 1e-5 and 1:30 arrive as they"
+        " are written. Only true, false and null without quotes are special. Unknown keys, duplicate "
+        "keys, wrong types, anchors and '<<' are errors with file, line and column. A duration is a "
+        "number of seconds, or a whole number with s, m, h or d.");
     page_section(page, "Finding the file");
     page_text(page,
               "JOB on the command line is a path that ends in .yaml or .yml, or a name. A name is looked up "
               "as NAME.yaml in ./, ./jobs/, each folder of $MTLAUNCH_JOBS and ~/.config/mtlaunch/jobs/.");
     page_section(page, "Changing values for one start");
     page_text(page,
-              "Later wins: the job file; profiles in the order given; the variables ZERO_STAGE, "
+              "Later values win: the job file; profiles in the order given; the variables ZERO_STAGE, "
               "CONTAINER_NAME, NPROC_PER_NODE, MASTER_ADDR, MASTER_PORT and ARTIFACT_ROOT of the shell; --set"
               " KEY.PATH=VALUE; named options such as --zero-stage.");
     page_section(page, "Placeholders");

@@ -17,7 +17,7 @@ static void add_terms(struct page *page, const struct term *terms, size_t count)
 /* --- environment -------------------------------------------------------------------------------- */
 
 static const struct term job_variables[] = {
-    {"NNODES, NODE_RANK", "The number of nodes, and the number of this node, from 0."},
+    {"NNODES, NODE_RANK", "The number of nodes, and the rank of this node, from 0."},
     {"NPROC_PER_NODE", "Processes on each node."},
     {"MASTER_ADDR, MASTER_PORT", "Where node 0 is reached for the rendezvous."},
     {"ZERO_STAGE", "zero_stage of the job file."},
@@ -61,10 +61,11 @@ void reference_environment(struct page *page)
               "The program of a job finds these variables on every node. RANK, LOCAL_RANK and WORLD_SIZE are "
               "set for each process by its launcher.");
     add_terms(page, job_variables, ARRAY_LEN(job_variables));
-    page_text(page,
-              "Later wins: the node's own, defaults, env_file, env, variables passed on from here (pass_env),"
-              " ifname and env. of the host list, -e NAME=VALUE. Variables that mtlaunch computes cannot be "
-              "set otherwise. 'start JOB RUN --dry-run' prints each variable with where it comes from.");
+    page_text(
+        page,
+        "Later values win: the node's own, defaults, env_file, env, variables passed on from here (pass_env),"
+        " ifname and env. of the host list, -e NAME=VALUE. Variables that mtlaunch computes cannot be "
+        "set otherwise. 'start JOB RUN --dry-run' prints each variable with where it comes from.");
     page_section(page, "Environment");
     page_text(page, "mtlaunch itself reads these variables:");
     add_terms(page, own_variables, ARRAY_LEN(own_variables));
@@ -80,7 +81,7 @@ void reference_exit_codes(struct page *page)
         page_item(page, code, exit_meanings[i].meaning);
     }
     page_text(page,
-              "Several at once: 7, 8, 3, 4, 5, 6, 1, the first of these that fits. 'exec' ends with the "
+              "If several apply, the first of 7, 8, 3, 4, 5, 6, 1 is used. 'exec' ends with the "
               "largest exit status of a host, with 3 when a host never ran the command, with 5 when one ran "
               "out of time.");
 }
@@ -90,11 +91,11 @@ void reference_exit_codes(struct page *page)
 void reference_json(struct page *page)
 {
     page_section(page, "JSON output");
-    page_text(page,
-              "With --json a command prints one object on standard output ('logs': one a line) with "
-              "\"schema\": \"mtlaunch/1\". Keys are in snake_case, times RFC 3339 in UTC, durations in "
-              "seconds, sizes in bytes. What is unknown is null and never left out. An error is an object "
-              "with the key \"error\", on standard output too, and the exit status says what it was.");
+    page_text(page, "With --json, a command prints one object on standard output ('logs': one per line) with "
+                    "\"schema\": \"mtlaunch/1\". Keys are in snake_case, times are RFC 3339 in UTC, "
+                    "durations are in seconds, and sizes are in bytes. Unknown values are null, never left "
+                    "out. An error is an object with the key \"error\", also on standard output, and the "
+                    "exit status gives its class.");
     page_text(page, "'mtlaunch help json' prints a JSON Schema (2020-12) that describes the output of every "
                     "command. 'help' and 'completion' have no JSON form.");
     page_text(page,
@@ -109,28 +110,32 @@ void reference_json(struct page *page)
 
 static const struct term troubles[] = {
     {"A start fails.",
-     "Read the message and its hint: it names the hosts and what to do. 'start JOB RUN --dry-run' shows "
-     "what would run without contacting a node."},
-    {"A host is not reached.",
-     "'mtlaunch exec --job JOB hostname' tries each. 'ssh -v HOST' shows what an ssh client "
-     "sees."},
+     "Read the message and its hint: it names the hosts and what to do. 'mtlaunch check JOB' "
+     "looks for more problems, and 'start JOB RUN --dry-run' shows what would run without "
+     "contacting a node."},
+    {"A host cannot be reached.",
+     "'mtlaunch exec --job JOB hostname' tries each host. 'ssh -v HOST' shows what an ssh "
+     "client sees."},
     {"A host key is unknown.",
-     "'mtlaunch hosts JOB --trust' shows the keys and adds them after a yes. Compare the "
-     "fingerprints first."},
+     "'mtlaunch hosts JOB --trust' shows the unknown keys and adds them after you confirm. "
+     "Compare the fingerprints first."},
     {"A run failed.",
-     "'mtlaunch status RUN' names the node that failed first. 'mtlaunch logs RUN --node N -n 200' shows "
-     "the end of its log, 'mtlaunch show RUN --events' what happened in order."},
+     "'mtlaunch diagnose RUN' names the cause, its node and a remedy. 'mtlaunch logs RUN "
+     "--node N -n 200' shows the end of a node's log, and 'mtlaunch show RUN --events' shows "
+     "what happened in order."},
     {"A run hangs.",
-     "'mtlaunch exec --run RUN \"ps -o pid,stat,wchan:20,args\"' shows what its processes wait for. Start "
-     "again with -e NCCL_DEBUG=INFO, and set 'stall' to be told."},
+     "'mtlaunch stacks RUN' shows what each rank is doing, outliers first. Set 'stall' in the "
+     "job file to be notified, and start again with -e NCCL_DEBUG=INFO if the stacks point to "
+     "NCCL."},
     {"A node is lost.",
-     "Nothing is known about its processes until it answers. 'stop' ends with 7 as long as it cannot verify "
-     "that everything on a node has stopped: repeat it later, or give the node up with --give-up."},
+     "Its state is unknown until it answers. 'stop' exits with 7 as long as it cannot verify "
+     "that everything on a node has stopped: repeat it later, or give the node up with "
+     "--give-up."},
     {"A run says that it has no supervisor.",
-     "'mtlaunch supervise RUN' takes over. The run itself does not need one."},
+     "'mtlaunch supervise RUN' starts a new one. The run itself does not need one."},
     {"The master port is taken.", "Leave 'master.port' out: the next free one up to 29999 is used."},
-    {"A process of an earlier run is in the way.",
-     "'mtlaunch stop RUN' ends it and proves it, on an ended run too."},
+    {"Processes of an earlier run are in the way.",
+     "'mtlaunch stop RUN' ends them and verifies it. This also works on a run that has ended."},
 };
 
 void reference_troubleshooting(struct page *page)

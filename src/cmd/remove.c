@@ -42,13 +42,13 @@ static int check_words(const struct cmd_call *call, struct error *err)
 {
     const struct cmd_options *options = &call->options;
     if (options->ended && call->operands.len > 0) {
-        error_set(err, &kind_usage, "'--ended' stands for every run that has ended, and '%s' is named too",
+        error_set(err, &kind_usage, "'--ended' selects every run that has ended, but '%s' is named too",
                   call->operands.items[0]);
         return error_hint(err, "give either --ended or the names of runs");
     }
     if (options->older_than.given && !options->ended) {
         error_set(err, &kind_usage, "'--older-than' needs --ended");
-        return error_hint(err, "as in 'mtlaunch remove --ended --older-than 7d'");
+        return error_hint(err, "for example: 'mtlaunch remove --ended --older-than 7d'");
     }
     if (!options->ended && call->operands.len == 0) {
         error_set(err, &kind_usage, "'remove' needs RUN");

@@ -162,13 +162,13 @@ static const struct option own_options[] = {
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "The page stands alone: it loads nothing and can be sent to others. It shows how\n"
-    "the run ended and why, plots of the training and of the GPUs, a timeline, the\n"
-    "plan, the environment with secrets masked, and the ends of the logs. The plots\n"
-    "come from the logs and from the samples that a supervisor keeps. Several runs\n"
-    "become one page that compares them, report.html; RUN may contain * and ?. What a\n"
-    "node does not answer is missing and named. With --json the values of the page\n"
-    "are printed too.\n";
+    "The page is self-contained: it loads nothing and can be sent to others. It shows\n"
+    "how the run ended and why, plots of the training and of the GPUs, a timeline,\n"
+    "the plan, the environment with secrets masked, and the ends of the logs. The\n"
+    "plots come from the logs and from the samples that a supervisor keeps. Several\n"
+    "runs become one page that compares them, report.html; RUN may contain * and ?.\n"
+    "Data of a node that does not answer is left out, and the page says so. With\n"
+    "--json, the values of the page are printed too.\n";
 const struct command command_report = {
     .name = "report",
     .summary = "write a page about a run, or one that compares several",

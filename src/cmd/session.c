@@ -24,7 +24,8 @@ static void arm_test_hook(struct run_context *context)
     context->die_at = (unsigned long)step;
 }
 
-/* As a keeper's, in place of a run's id a word that no run has: what carries it is no job's process. */
+/* As a keeper's, in place of a run's id a word that no run has: a process with it does not belong to a job.
+ */
 #define OVERSEER "-overseer.0.0"
 
 /*

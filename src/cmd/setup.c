@@ -111,7 +111,7 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
     struct run_store store = {0};
     const struct cmd_options *options = &call->options;
     if (options->hosts || options->hostfile) {
-        error_set(err, &kind_usage, "'--run' and '%s' exclude each other",
+        error_set(err, &kind_usage, "'--run' and '%s' cannot be used together",
                   options->hosts ? "--hosts" : "--hostfile");
         return error_hint(err, "leave out one of the two; --exclude and --nodes narrow the nodes of a run");
     }

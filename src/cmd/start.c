@@ -51,8 +51,8 @@ static void hold_hangup(void)
     }
 }
 
-/* In the foreground: the merged log is the result, what became of the run goes to stderr. */
-/* started: false for a run that failed at once; its log is printed and its outcome told all the same. */
+/* In the foreground: the merged log is the result, the outcome of the run goes to stderr. */
+/* started: false for a run that failed at once; its log is still printed and its outcome reported. */
 static int wait_for_it(struct session *session, struct run *run, bool started, struct error *err)
 {
     const struct cmd_options *options = &session->call->options;
@@ -144,7 +144,7 @@ static int run_start_command(struct cmd_call *call, struct error *err)
     const char *name = call->operands.len > 1 ? call->operands.items[1] : NULL;
     const char *named = name ? name : "RUN";
     if (call->options.wait && call->options.dry_run) {
-        error_set(err, &kind_usage, "'--dry-run' and '--wait' exclude each other");
+        error_set(err, &kind_usage, "'--dry-run' and '--wait' cannot be used together");
         return error_hint(err, "leave out --wait to see the plan, or --dry-run to start the run");
     }
     if (call->options.wait) {

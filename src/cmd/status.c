@@ -28,7 +28,7 @@ int status_exit_code(enum run_state state)
     return 0;
 }
 
-/* One look. *live tells whether another one could differ. */
+/* One query. *live: another one may differ. */
 static int look(struct session *session, const char *name, bool *live, struct error *err)
 {
     struct run run;
@@ -50,7 +50,7 @@ static int look(struct session *session, const char *name, bool *live, struct er
     return result;
 }
 
-/* Print it again and again: where nothing can be drawn over. */
+/* Print it repeatedly, where it cannot be redrawn in place. */
 static int repeat(struct session *session, const char *name, struct error *err)
 {
     for (;;) {
@@ -102,13 +102,13 @@ static const struct option own_options[] = {
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
-    "On a terminal, --watch draws over the last picture. Keys: q quits; the arrows,\n"
-    "PgUp, PgDn, Home and End scroll; l shows the log of a node and follows it, 5l\n"
-    "that of node 5, and left and right go to the next node; s shows the stacks of\n"
-    "all ranks; Esc goes back. Elsewhere the picture is printed again and again.\n"
+    "On a terminal, --watch redraws in place. Keys: q quits; the arrows, PgUp, PgDn,\n"
+    "Home and End scroll; l shows the log of a node and follows it, 5l that of node\n"
+    "5, and left and right go to the next node; s shows the stacks of all ranks; Esc\n"
+    "goes back. Elsewhere the status is printed repeatedly.\n"
     "\n"
     "OUTPUT is how long ago a node last wrote to its log. The line of bars shows the\n"
-    "loss, or the time of a step, over the whole run, as the supervisor has kept it.\n";
+    "loss, or the time of a step, over the whole run, as recorded by the supervisor.\n";
 const struct command command_status = {
     .name = "status",
     .summary = "show the current state of a run, or of all runs, as its nodes report it",

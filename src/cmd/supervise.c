@@ -69,7 +69,7 @@ const struct command command_supervise = {
 static void become_supervisor(const struct session *session, const char *name, const char *log,
                               bool take_over)
 {
-    /* As a keeper's: run id, attempt, rank. In place of the id's digits stands a word: no scan takes it for
+    /* As a keeper's: run id, attempt, rank. A word replaces the id's digits: no scan takes it for
      * its own. */
     AUTO_FREE char *keeps = xasprintf("%s-overseer.0.0", name);
     AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
@@ -159,7 +159,7 @@ void supervise_leave_behind(const struct session *session, const char *name)
         become_supervisor(session, name, log, false);
     }
     if (child < 0) {
-        msg_warn("no supervisor can be started: %s; `mtlaunch supervise %s` does it", strerror(errno), name);
+        msg_warn("cannot start a supervisor: %s; `mtlaunch supervise %s` starts one", strerror(errno), name);
     } else if (!is_there(session, name, child)) {
         msg_warn("no supervisor came up (see '%s'); `mtlaunch supervise %s` starts one", log, name);
     }
@@ -175,6 +175,6 @@ void supervise_leave_stand_in(void *ctx, const char *name)
         become_supervisor(session, name, log, true);
     }
     if (child < 0) {
-        msg_warn("no process can be started that goes on when this one ends: %s", strerror(errno));
+        msg_warn("cannot start a process that continues when this one ends: %s", strerror(errno));
     }
 }

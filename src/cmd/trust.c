@@ -1,4 +1,4 @@
-/* `hosts --trust`: shows what run/trust finds, asks whether it is right, and prints what became of it. */
+/* `hosts --trust`: shows the keys that run/trust finds, asks for confirmation, and prints the outcome. */
 #include "run/trust.h"
 
 #include <stdio.h>
@@ -57,7 +57,8 @@ static int ask(const struct cmd_call *call, struct error *err)
         return 1;
     }
     if (call->style.json || !term_is_tty(STDIN_FILENO)) {
-        error_set(err, &kind_hostkey_unknown, "there are host keys that are not known, and nobody to ask");
+        error_set(err, &kind_hostkey_unknown,
+                  "there are unknown host keys, and no terminal to confirm them on");
         return error_hint(err, "compare the fingerprints, then give --yes");
     }
     fputs("Are these the fingerprints of the hosts themselves? yes or no: ", stderr);
@@ -129,7 +130,7 @@ int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
     int code = run_trust(&request, &result, &failure);
     print_failures(call, &result);
     if (code == 0 && result.offers.len == 0 && call->failures.len == 0) {
-        msg_info("no host shows a key that is not known");
+        msg_info("no host has an unknown key");
     }
     if (call->style.json && answer_json(&view, &result, code < 0 ? &failure : NULL, err) != 0) {
         code = -1; /* what cannot be printed outweighs */

@@ -21,7 +21,8 @@
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
-/* stderr is the same screen: a message stands in the footer, and comes to stderr when the screen is left. */
+/* stderr is the same screen: a message is shown in the footer, and printed to stderr when the screen is left.
+ */
 static void on_message(void *ctx, const char *line, size_t len)
 {
     struct watch *watch = ctx;
@@ -59,9 +60,9 @@ static void leave_page(struct watch *watch)
     }
 }
 
-static void do_deed(struct watch *watch, enum watch_deed deed)
+static void do_action(struct watch *watch, enum watch_action action)
 {
-    switch (deed) {
+    switch (action) {
     case WATCH_NOTHING:
         break;
     case WATCH_QUIT:
@@ -97,7 +98,7 @@ static void on_key(void *ctx, int key)
     size_t lines, room;
     watch_measure(watch, &lines, &room);
     watch->message_ms = INT64_MIN / 2; /* it has been read */
-    do_deed(watch, watch_place_key(&watch->place, key, lines, room));
+    do_action(watch, watch_place_key(&watch->place, key, lines, room));
     if (!watch->quit) {
         watch_draw(watch);
     }

@@ -9,7 +9,7 @@
 #include "report/screen.h"
 #include "watch_internal.h"
 
-#define MESSAGE_MS 8000 /* it stands in the footer for so long */
+#define MESSAGE_MS 8000 /* how long it is shown in the footer */
 
 /* The picture without its first line, which is the title. */
 static const char *below_title(const struct watch *watch)

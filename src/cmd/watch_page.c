@@ -65,7 +65,8 @@ static bool scroll_by(struct watch_place *place, int key, size_t lines, size_t r
             const size_t last = last_top(lines, room);
             size_t to = scrolled(scrolls[i].scroll, *top, last, room);
             *top = to < last ? to : last;
-            /* Scrolled back to the end it goes on with the log; up, it stands still even where all fits. */
+            /* Scrolled back to the end it follows the log; scrolled up it stays there even if everything
+             * fits. */
             place->follows = is_downward(scrolls[i].scroll) && *top == last;
             return true;
         }
@@ -75,7 +76,7 @@ static bool scroll_by(struct watch_place *place, int key, size_t lines, size_t r
 
 /* --- pages -------------------------------------------------------------------------------------- */
 
-static enum watch_deed show_log(struct watch_place *place, size_t node)
+static enum watch_action show_log(struct watch_place *place, size_t node)
 {
     if (node >= place->nodes) {
         return WATCH_NO_SUCH_NODE;
@@ -86,7 +87,7 @@ static enum watch_deed show_log(struct watch_place *place, size_t node)
     return WATCH_SHOW_LOG;
 }
 
-static enum watch_deed page_key(struct watch_place *place, int key, bool has_number)
+static enum watch_action page_key(struct watch_place *place, int key, bool has_number)
 {
     switch (key) {
     case 'l':
@@ -107,7 +108,7 @@ static enum watch_deed page_key(struct watch_place *place, int key, bool has_num
     }
 }
 
-enum watch_deed watch_place_key(struct watch_place *place, int key, size_t lines, size_t room)
+enum watch_action watch_place_key(struct watch_place *place, int key, size_t lines, size_t room)
 {
     const bool has_number = place->has_number;
     if (key >= '0' && key <= '9' && place->has_pages) {

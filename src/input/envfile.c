@@ -15,7 +15,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Nothing but blanks, or a comment behind them. */
+/* Nothing but blanks, or a comment after them. */
 static bool is_empty_line(const char *line)
 {
     line += strspn(line, " \t");
@@ -47,14 +47,15 @@ static int parse_line(struct env *env, const char *line, const char *source, str
     const char *pair = skip_export(line);
     const char *equals = strchr(pair, '=');
     if (!equals) {
-        error_set(err, &kind_env_file, "no NAME=VALUE");
-        return error_hint(err, "write one NAME=VALUE a line; a line that begins with '#' is a comment");
+        error_set(err, &kind_env_file, "expected NAME=VALUE");
+        return error_hint(err, "write one NAME=VALUE per line; a line that begins with '#' is a comment");
     }
     AUTO_FREE char *name = xstrndup(pair, (size_t)(equals - pair));
     if (!env_name_valid(name)) {
-        error_set(err, &kind_env_file,
-                  "'%.80s' is no name of a variable, allowed: letters, digits and '_', the first no digit",
-                  name);
+        error_set(
+            err, &kind_env_file,
+            "'%.80s' is not a valid variable name, allowed: letters, digits and '_', the first not a digit",
+            name);
         return error_hint(err, "write NAME=VALUE without blanks around NAME");
     }
     AUTO_FREE char *value = unquote(equals + 1);
@@ -83,7 +84,7 @@ int envfile_parse(struct env *env, const char *text, size_t len, const char *pat
         size_t kept = line_len > 0 && text[line_len - 1] == '\r' ? line_len - 1 : line_len;
         number++;
         if (memchr(text, '\0', kept)) {
-            error_set(err, &kind_env_file, "a NUL byte in the line");
+            error_set(err, &kind_env_file, "the line contains a NUL byte");
             return error_at(err, path, number, 0);
         }
         AUTO_FREE char *line = xstrndup(text, kept);
@@ -104,7 +105,7 @@ int envfile_read(struct env *env, const char *path, const char *name, struct err
     AUTO_STR struct str text = STR_INIT;
     if (file_read(path, ENVFILE_MAX_BYTES, &text, err) < 0) {
         err->kind = &kind_env_file;
-        return error_hint(err, "a relative path is taken from the job file's folder");
+        return error_hint(err, "a relative path starts from the job file's folder");
     }
     return envfile_parse(env, str_text(&text), text.len, path, name, err);
 }

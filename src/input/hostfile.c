@@ -17,12 +17,12 @@ static int refuse_file(const char *path, int reason, struct error *err)
     }
     error_prefix(err, "the host list");
     if (reason == ENOENT || reason == ENOTDIR) {
-        return error_hint(err, "check the path '%s'; no other list is used in its place", path);
+        return error_hint(err, "check the path '%s'; no other list is used instead", path);
     }
     if (reason == EFBIG) {
         return error_hint(err, "write runs of hosts as ranges: g[0033-0036]");
     }
-    return error_hint(err, "name a readable text file with one host a line");
+    return error_hint(err, "name a readable text file with one host per line");
 }
 
 bool hostfile_is_meant(const char *text)

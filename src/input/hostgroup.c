@@ -69,7 +69,7 @@ static int fail_missing(const char *name, const struct strlist *folders, struct 
             return error_hint(err, "did you mean '@%s'?", near);
         }
     }
-    return error_hint(err, "write its hosts into hosts/%s.txt, one entry a line", name);
+    return error_hint(err, "write its hosts into hosts/%s.txt, one entry per line", name);
 }
 
 static int read_group(const struct hostlist_groups *groups, const char *name, char **path, struct str *text,
@@ -90,7 +90,7 @@ static int read_group(const struct hostlist_groups *groups, const char *name, ch
         }
         err->kind = &kind_host_list;
         error_prefix(err, "the group '@%s'", name);
-        return error_hint(err, "name a readable text file with one host a line");
+        return error_hint(err, "name a readable text file with one host per line");
     }
     return fail_missing(name, &folders, err);
 }

@@ -23,7 +23,7 @@ const char *hostsource_getenv(const struct hostsource_request *request, const ch
     return NULL;
 }
 
-/* A source that nobody named in this command is said, so that no job runs on hosts by accident. */
+/* A source that the command does not name is reported, so that no job runs on hosts by accident. */
 static void say_source(const struct hostsource *source, const struct hostlist *list,
                        const struct hostsource_request *request, struct strlist *warnings,
                        struct strlist *notes)
@@ -71,7 +71,7 @@ static int narrow(struct hostlist *list, const struct hostsource_request *reques
 {
     if (request->nodes_given && request->nodes == 0) {
         error_set(err, &kind_usage, "'--nodes 0' leaves no host");
-        return error_hint(err, "give a number of hosts from 1 on");
+        return error_hint(err, "give at least 1");
     }
     if (request->nodes_given && alone) {
         error_set(err, &kind_usage, "'--nodes %lu', but there is no host list", request->nodes);

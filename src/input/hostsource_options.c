@@ -10,7 +10,7 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
                 const struct hostlist_context *context, struct error *err)
 {
     if (request->hosts && request->hostfile) {
-        error_set(err, &kind_usage, "'--hosts' and '--hostfile' cannot be given together");
+        error_set(err, &kind_usage, "'--hosts' and '--hostfile' cannot be used together");
         return error_hint(err, "give one of the two");
     }
     if (request->hosts && hostfile_is_meant(request->hosts)) {

@@ -53,7 +53,7 @@ static int read_tree(struct job_reader *reader, const char *path, const char *te
     }
     if (yaml_is_null(reader->root)) {
         error_set(reader->err, &kind_job_file, "the job file is empty");
-        error_hint(reader->err, "say at least what to run: 'program: train.py'");
+        error_hint(reader->err, "specify at least what to run: 'program: train.py'");
         return error_at(reader->err, path, 0, 0);
     }
     if (reader->root->type != YAML_MAP) {
@@ -75,11 +75,11 @@ static int check_program(struct job_reader *reader)
     const struct job *job = reader->job;
     if (!reader->program) {
         error_set(reader->err, &kind_job_file, "'program' is missing");
-        error_hint(reader->err, "say what to run: 'program: train.py'");
+        error_hint(reader->err, "specify what to run: 'program: train.py'");
         return error_at(reader->err, job->file, 0, 0);
     }
     if (job->program_is_list && reader_launcher(reader)->program != LAUNCHER_PROGRAM_SHELL) {
-        reader_fail(reader, reader->program, "'program' is a list, expected a text for the launcher '%s'",
+        reader_fail(reader, reader->program, "'program' is a list, expected a string for the launcher '%s'",
                     job->launcher);
         return error_hint(reader->err, "name the script or '-m MODULE' here and its arguments in 'args'");
     }
@@ -91,8 +91,8 @@ static int check_hosts(struct job_reader *reader)
     if (!reader->hosts || !reader->hostfile) {
         return 0;
     }
-    reader_fail(reader, reader->hostfile, "'hostfile' and 'hosts' cannot be given together");
-    return error_hint(reader->err, "keep one of the two; null takes one back in a profile");
+    reader_fail(reader, reader->hostfile, "'hostfile' and 'hosts' cannot be used together");
+    return error_hint(reader->err, "keep one of the two; in a profile, null removes one of them");
 }
 
 static int read_job(struct job_reader *reader, struct strlist *notes, const char *path, const char *text,

@@ -10,7 +10,7 @@
 #include "input/words_internal.h"
 
 /*
- * "betas: 0.9,0.95" in braces is read as "betas: 0.9" and the key "0.95": a comma directly behind a plain
+ * "betas: 0.9,0.95" in braces is read as "betas: 0.9" and the key "0.95": a comma directly after a plain
  * value most likely belongs to it. -> the entry with quotes.
  */
 static bool find_split_value(const struct yaml_node *map, size_t at, struct str *out)
@@ -66,7 +66,7 @@ static int fail_no_value(struct job_reader *reader, const struct yaml_node *map,
     return error_hint(
         reader->err,
         "write '%.100s: true' for an option without a value, '%.100s: null' to leave it out, or put "
-        "quotes around a value that holds a comma",
+        "quotes around a value that contains a comma",
         text, text);
 }
 
@@ -76,7 +76,7 @@ static int read_arg(struct job_reader *reader, const struct yaml_node *map, size
 {
     const struct yaml_node *node = map->entries[at].value;
     if (node->type == YAML_MAP) {
-        reader_fail_type(reader, node, path, "a text or a list of texts");
+        reader_fail_type(reader, node, path, "a string or a list of strings");
         return error_hint(reader->err, "write '%.80s: VALUE', or put quotes around a value in braces",
                           map->entries[at].key->text);
     }
@@ -116,8 +116,8 @@ static int read_args_map(struct job_reader *reader, const struct yaml_node *node
             return -1;
         }
         if (words_has_blank(key->text)) {
-            reader_fail(reader, key, "'%.100s': a name of an option holds no blanks", arg_path);
-            return error_hint(reader->err, "write 'name: value', with the value behind the colon");
+            reader_fail(reader, key, "'%.100s': the name of an option cannot contain blanks", arg_path);
+            return error_hint(reader->err, "write 'name: value', with the value after the colon");
         }
     }
     return 0;
@@ -130,7 +130,7 @@ static int fail_line(struct job_reader *reader, const struct yaml_node *node, co
     AUTO_STR struct str list = STR_INIT;
     words_split(node->text, &words);
     words_add_list(words.items, words.len, &list);
-    reader_fail(reader, node, "'%s' is one text that holds blanks, expected a list of words", path);
+    reader_fail(reader, node, "'%s' is one string that contains blanks, expected a list of words", path);
     if (yaml_has_secret(node->doc, node->text)) {
         return error_hint(reader->err, "write the words as a list: 'args: [--lr, 1e-5]'");
     }
@@ -144,7 +144,7 @@ static int fail_line(struct job_reader *reader, const struct yaml_node *node, co
                       str_text(&list));
 }
 
-/* "--lr 1e-4": a dash, a name, a blank, a value. A negative number and "--x=a b" are no such thing. */
+/* "--lr 1e-4": a dash, a name, a blank, a value. A negative number and "--x=a b" do not count. */
 static bool is_option_with_value(const char *text)
 {
     size_t dashes = strspn(text, "-");

@@ -26,7 +26,7 @@ static int hint_no_value(struct job_reader *reader, const struct yaml_node *key)
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a mapping of names to texts");
+        return reader_fail_type(reader, node, path, "a mapping of names to strings");
     }
     for (size_t i = 0; i < node->len; i++) {
         const struct yaml_node *key = node->entries[i].key;
@@ -34,11 +34,11 @@ int read_env(struct job_reader *reader, const struct yaml_node *node, const char
         AUTO_FREE char *shown = yaml_shown_text(key->doc, key->text);
         AUTO_FREE char *name = xasprintf("%s.%s", path, shown);
         if (yaml_is_null(value)) {
-            reader_fail_type(reader, value, name, "a text");
+            reader_fail_type(reader, value, name, "a string");
             return hint_no_value(reader, key);
         }
         if (value->type != YAML_TEXT) {
-            return reader_fail_type(reader, value, name, "a text");
+            return reader_fail_type(reader, value, name, "a string");
         }
         if (env_check_settable(shown, value->text, reader->err) < 0) {
             return reader_place(reader, key);
@@ -92,7 +92,8 @@ static int read_patterns(struct job_reader *reader, const struct yaml_node *node
     }
     for (size_t i = before; i < list->len; i++) {
         if (list->items[i][0] == '\0' || strpbrk(list->items[i], "= \t\n")) {
-            reader_fail(reader, node, "'%s' holds '%.80s', allowed: patterns of names", path, list->items[i]);
+            reader_fail(reader, node, "'%s' contains '%.80s', allowed: patterns of names", path,
+                        list->items[i]);
             return error_hint(reader->err, "write patterns such as \"NCCL_*\"");
         }
     }

@@ -21,13 +21,13 @@ static int check_name(struct job_reader *reader, const struct yaml_node *node, c
     return error_hint(reader->err, "write a name that `docker ps` shows");
 }
 
-/* A word that stands on the engine's command line where it must not be taken for an option. */
+/* A word on the engine's command line that must not be taken for an option. */
 static int check_word(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->text[0] != '-') {
         return 0;
     }
-    reader_fail_value(reader, node, path, "a text not beginning with '-'");
+    reader_fail_value(reader, node, path, "a string that does not begin with '-'");
     return error_hint(reader->err, "options of the engine belong in 'container.run.extra'");
 }
 
@@ -62,11 +62,11 @@ static int read_shm_size(struct job_reader *reader, const struct yaml_node *node
     return 0;
 }
 
-/* They are handed to the engine one a line. */
+/* They are handed to the engine one per line. */
 static int read_run_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a mapping of names to texts");
+        return reader_fail_type(reader, node, path, "a mapping of names to strings");
     }
     struct strlist *env = &reader->job->container.run.env;
     for (size_t i = 0; i < node->len; i++) {
@@ -74,15 +74,15 @@ static int read_run_env(struct job_reader *reader, const struct yaml_node *node,
         const struct yaml_node *value = node->entries[i].value;
         AUTO_FREE char *name = xasprintf("%s.%s", path, key->text);
         if (value->type != YAML_TEXT || yaml_is_null(value)) {
-            return reader_fail_type(reader, value, name, "a text");
+            return reader_fail_type(reader, value, name, "a string");
         }
         if (key->text[0] == '\0' || strpbrk(key->text, " \t\r\n=#")) {
-            reader_fail(reader, key, "'%.100s' is no name of a variable", key->text);
+            reader_fail(reader, key, "'%.100s' is not a valid variable name", key->text);
             return error_hint(reader->err, "write a name without blanks, '=' and '#'");
         }
         if (strpbrk(value->text, "\r\n")) {
-            reader_fail(reader, value, "'%.100s' holds a line end", name);
-            return error_hint(reader->err, "set it in 'env': the job's own variables may hold anything");
+            reader_fail(reader, value, "'%.100s' contains a line break", name);
+            return error_hint(reader->err, "set it in 'env': the job's own variables may contain anything");
         }
         strlist_addf(env, "%s=%s", key->text, value->text);
     }
@@ -98,7 +98,8 @@ static const struct field run_fields[] = {
      .type = FIELD_TEXT,
      CONTAINER(run.image),
      .handle = check_word,
-     .doc = {"0.1", "The image. Required within run.", NULL, "\"nvcr.io/nvidia/pytorch:25.04-py3\""}},
+     .doc = {"0.1", "The image to create it from. Required within run.", NULL,
+             "\"nvcr.io/nvidia/pytorch:25.04-py3\""}},
     {.key = "command",
      .type = FIELD_LIST,
      CONTAINER(run.command),
@@ -126,7 +127,7 @@ static const struct field run_fields[] = {
     {.key = "privileged",
      .type = FIELD_FLAG,
      CONTAINER(run.privileged),
-     .doc = {"0.1", "Give it all rights of the host.", "false", "true"}},
+     .doc = {"0.1", "Give the container all rights on the host.", "false", "true"}},
     {.key = "cap_add",
      .type = FIELD_LIST,
      CONTAINER(run.cap_add),
@@ -138,17 +139,17 @@ static const struct field run_fields[] = {
     {.key = "devices",
      .type = FIELD_LIST,
      CONTAINER(run.devices),
-     .doc = {"0.1", "Devices of the host to pass in.", "[]", "[/dev/infiniband]"}},
+     .doc = {"0.1", "Devices of the host to pass to the container.", "[]", "[/dev/infiniband]"}},
     {.key = "volumes",
      .type = FIELD_LIST,
      CONTAINER(run.volumes),
-     .doc = {"0.1", "Folders of the host to mount.", "[]", "[/ssd1:/ssd1]"}},
+     .doc = {"0.1", "Folders of the host to mount in the container.", "[]", "[/ssd1:/ssd1]"}},
     {.key = "env",
      .type = FIELD_CUSTOM,
      .handle = read_run_env,
      .write = write_run_env,
      .form = "mapping of names to texts",
-     .doc = {"0.1", "Variables of the container. Their values are on no command line.", "{}",
+     .doc = {"0.1", "Variables of the container. Their values never appear on a command line.", "{}",
              "{HF_HOME: /ssd1/hf}"}},
     {.key = "user",
      .type = FIELD_TEXT,
@@ -173,7 +174,8 @@ static const struct field container_fields[] = {
      PLACE(container),
      .handle = check_name,
      .doc = {"0.1",
-             "The container's name. It runs on every node already, or 'mtlaunch container up' makes it. "
+             "The container's name. The container already runs on every node, or 'mtlaunch container up' "
+             "creates it. "
              "Required within container.",
              NULL, "megatron"}},
     {.key = "engine",
@@ -192,7 +194,7 @@ static const struct field container_fields[] = {
      .type = FIELD_TEXT,
      CONTAINER(workdir),
      .empty_ok = true,
-     .doc = {"0.1", "The folder inside in which the program starts, where workdir says nothing.",
+     .doc = {"0.1", "The folder inside in which the program starts, if workdir is not set.",
              "the container's own", "/workspace"}},
     {.key = "sudo",
      .type = FIELD_FLAG,
@@ -203,7 +205,7 @@ static const struct field container_fields[] = {
      .table = &run_table,
      .handle = read_run,
      .form = "mapping",
-     .doc = {"0.1", "How 'mtlaunch container up' makes the container.", NULL,
+     .doc = {"0.1", "How 'mtlaunch container up' creates the container.", NULL,
              "{image: \"nvcr.io/nvidia/pytorch:25.04-py3\", gpus: all}"}},
 };
 const struct field_table container_table = {container_fields, ARRAY_LEN(container_fields)};

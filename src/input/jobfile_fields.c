@@ -103,7 +103,7 @@ static const struct field accelerate_fields[] = {
      .doc = {"0.1",
              "A file of `accelerate config` on the nodes, relative to workdir. Machines, ranks, processes "
              "and the "
-             "main process in it do not count: mtlaunch says them for each node.",
+             "main process in it are ignored: mtlaunch sets them for each node.",
              "none", "accelerate.yaml"}},
 };
 static const struct field_table accelerate_table = TABLE(accelerate_fields);
@@ -136,13 +136,13 @@ static const struct field ssh_fields[] = {
      JOB(reach.identity),
      .handle = read_identity,
      .write = write_text,
-     .form = "path (a relative one: from the job file's folder)",
+     .form = "path (relative to the job file's folder)",
      .doc = {"0.1", "The private key to log in with. A file that is missing is refused.",
              "from ssh_config, else the agent and ~/.ssh/id_*", "~/.ssh/cluster"}},
     {.key = "config",
      .type = FIELD_PATH,
      JOB(reach.config),
-     .doc = {"0.1", "Read this file and not ~/.ssh/config and the system's file.",
+     .doc = {"0.1", "Read this file instead of ~/.ssh/config and the system's file.",
              "~/.ssh/config and /etc/ssh/ssh_config", "cluster_ssh_config"}},
     {.key = "known_hosts",
      .type = FIELD_PATH,
@@ -163,7 +163,7 @@ static const struct field ssh_fields[] = {
      .handle = check_jump,
      .doc = {"0.1",
              "The jump hosts on the way to the nodes, [user@]host[:port] separated by commas, the nearest "
-             "first. none switches ProxyJump of ssh_config off.",
+             "first. none turns off ProxyJump of ssh_config.",
              "from ssh_config", "\"gate,op@inner:2222\""}},
 };
 static const struct field_table ssh_table = TABLE(ssh_fields);
@@ -189,10 +189,10 @@ static const struct field sync_fields[] = {
     {.key = "from",
      .type = FIELD_PATH,
      JOB(sync.from),
-     .doc = {"0.1",
-             "A file or folder here, relative to the folder of the job file. With a '/' at its end: what is "
-             "in it.",
-             NULL, "src/"}},
+     .doc =
+         {"0.1",
+          "A file or folder here, relative to the folder of the job file. With a trailing '/': its contents.",
+          NULL, "src/"}},
     {.key = "to",
      .type = FIELD_TEXT,
      JOB(sync.to),
@@ -205,21 +205,22 @@ static const struct field sync_fields[] = {
      .handle = read_exclude,
      .write = write_list,
      .form = "pattern, or a list of patterns",
-     .doc = {"0.1",
-             "What stays out on both sides: a name, a path from the top ('/data') or a folder ('cache/'). A "
-             "list "
-             "given here replaces the default.",
-             "[.git]", "[.git, \"*.pyc\", /data]"}},
+     .doc =
+         {"0.1",
+          "What is left alone on both sides: a name, a path from the top ('/data') or a folder ('cache/'). A "
+          "list "
+          "given here replaces the default.",
+          "[.git]", "[.git, \"*.pyc\", /data]"}},
     {.key = "delete",
      .type = FIELD_FLAG,
      JOB(sync.delete_),
      .doc = {"0.1",
-             "Remove what is there and not here. Artifacts, and what exclude names, are never removed.",
+             "Remove files there that are not here. Artifacts, and what exclude names, are never removed.",
              "false", "true"}},
     {.key = "git",
      .type = FIELD_FLAG,
      JOB(sync.git),
-     .doc = {"0.1", "Leave out what .gitignore names, on both sides.", "false", "true"}},
+     .doc = {"0.1", "Leave alone what .gitignore names, on both sides.", "false", "true"}},
 };
 static const struct field_table sync_table = TABLE(sync_fields);
 
@@ -230,7 +231,7 @@ static const struct field restart_fields[] = {
      .min = 0,
      .max = MAX_RESTARTS,
      .example = "3",
-     .doc = {"0.1", "How often a run is restarted at most. 0: never.", "0", "3"}},
+     .doc = {"0.1", "The maximum number of restarts of a run. 0: none.", "0", "3"}},
     {.key = "backoff",
      .type = FIELD_DURATION,
      JOB(policy.backoff_s),
@@ -241,7 +242,7 @@ static const struct field restart_fields[] = {
      .type = FIELD_LIST,
      JOB(policy.no_restart_on),
      .doc = {"0.1",
-             "Texts searched in the logs of a failed attempt. When one of them is found, the run is not "
+             "Texts to search for in the logs of a failed attempt. If one of them is found, the run is not "
              "restarted.",
              "[]", "[\"CUDA out of memory\"]"}},
     {.key = "spares",
@@ -262,13 +263,12 @@ static const struct field progress_fields[] = {
      .handle = read_progress_pattern,
      .write = write_text,
      .form = "regular expression with named groups",
-     .doc =
-         {"0.1",
-          "The program's own lines of progress: a regular expression with the groups iteration, total, loss, "
-          "step_time, samples_per_second, tokens_per_second and tflops_per_gpu, of which iteration is "
-          "needed. "
-          "\\d, \\s, \\S and \\w are known.",
-          NULL, "'step (?P<iteration>\\d+)/(?P<total>\\d+) loss (?P<loss>\\S+)'"}},
+     .doc = {"0.1",
+             "What the program's own progress lines look like: a regular expression with the groups "
+             "iteration, total, loss, "
+             "step_time, samples_per_second, tokens_per_second and tflops_per_gpu, of which iteration is "
+             "required. \\d, \\s, \\S and \\w are supported.",
+             NULL, "'step (?P<iteration>\\d+)/(?P<total>\\d+) loss (?P<loss>\\S+)'"}},
 };
 static const struct field_table progress_table = TABLE(progress_fields);
 
@@ -291,7 +291,7 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_hostfile,
      .write = write_hostfile,
-     .form = "path (a relative one: from the job file's folder)",
+     .form = "path (relative to the job file's folder)",
      .doc = {"0.1", "The file with the host list.", "see mtlaunch-hosts(5)", "hosts.txt"}},
     {.key = "launcher",
      .type = FIELD_CUSTOM,
@@ -350,7 +350,7 @@ static const struct field top_fields[] = {
      .type = FIELD_TEXT,
      JOB(python),
      .doc = {"0.1",
-             "The Python that runs torchrun, and through it the program. none: the program is no Python "
+             "The Python that runs torchrun, and through it the program. none: the program is not Python "
              "(--no_python).",
              "python3", "/opt/venv/bin/python3"}},
     {.key = "launcher_args",
@@ -368,10 +368,10 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_program,
      .write = write_program,
-     .form = "text, or a list of texts",
+     .form = "string, or a list of strings",
      .doc =
          {"0.1",
-          "What is run: a script, or a module as '-m pkg.mod'. For the launcher script a text is a line "
+          "What to run: a script, or a module as '-m pkg.mod'. For the launcher script, a string is a line "
           "for /bin/sh and a list is an exact argv; for swift and megatron-swift it is a verb such as sft. "
           "Required.",
           NULL, "train.py"}},
@@ -379,7 +379,7 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_args,
      .write = write_args,
-     .form = "mapping, or a list of texts",
+     .form = "mapping, or a list of strings",
      .doc = {"0.1",
              "Arguments of the program. In a mapping 'key: value' becomes --key value, true becomes --key, "
              "false and null are left out, a list becomes --key v1 v2. For swift and megatron-swift true and "
@@ -417,7 +417,7 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_env_file,
      .write = write_env_file,
-     .form = "path, or a list of paths (relative ones: from the job file's folder)",
+     .form = "path, or a list of paths (relative to the job file's folder)",
      .doc = {"0.1",
              "Files here with NAME=VALUE lines, read into the environment of the program. Later files win.",
              "[]", "[cluster.env]"}},
@@ -437,19 +437,20 @@ static const struct field top_fields[] = {
      .write = write_secret_env,
      .form = "pattern, or a list of patterns",
      .doc = {"0.1",
-             "Variables whose values are never on a command line and never printed. A list given here adds "
+             "Variables whose values never appear on a command line and are never printed. A list given here "
+             "adds "
              "to the default.",
              "[\"*_TOKEN\", \"*_KEY\", \"*_SECRET\", \"*PASSWORD*\"]", "[\"*_DSN\"]"}},
     {.key = "container",
      .type = FIELD_CUSTOM,
      .table = &container_table,
      .handle = read_container,
-     .doc = {"0.1", "The container in which everything of a run happens. null: none.", "null",
+     .doc = {"0.1", "The container in which the whole run takes place. null: none.", "null",
              "{name: megatron}"}},
     {.key = "ssh",
      .type = FIELD_MAP,
      .table = &ssh_table,
-     .doc = {"0.1", "How the nodes are reached, beside ssh_config and the host list.", NULL,
+     .doc = {"0.1", "How the nodes are reached, in addition to ssh_config and the host list.", NULL,
              "{user: train, port: 22}"}},
     {.key = "prepare",
      .type = FIELD_CUSTOM,
@@ -469,12 +470,12 @@ static const struct field top_fields[] = {
     {.key = "require",
      .type = FIELD_MAP,
      .table = &require_table,
-     .doc = {"0.1", "What every node must have. 'check' and 'start' find out whether it does.", NULL,
+     .doc = {"0.1", "What every node must have. 'check' and 'start' verify it.", NULL,
              "{gpus: 8, paths: [/data]}"}},
     {.key = "checks",
      .type = FIELD_MAP,
      .table = &checks_table,
-     .doc = {"0.1", "Which checks are made of the nodes.", NULL, "{skip: [clock]}"}},
+     .doc = {"0.1", "Which checks are run on the nodes.", NULL, "{skip: [clock]}"}},
     {.key = "finish_on",
      .type = FIELD_CHOICE,
      JOB(policy.finish_on),
@@ -532,12 +533,12 @@ static const struct field top_fields[] = {
      .handle = read_stall,
      .write = write_off_or_duration,
      .form = "off, or a duration, 1s to 365d",
-     .doc = {"0.1", "Tell when the log of no node has grown for this long.", "off", "20m"}},
+     .doc = {"0.1", "Report when no node's log has grown for this long.", "off", "20m"}},
     {.key = "on_stall",
      .type = FIELD_CHOICE,
      JOB(policy.on_stall),
      CHOICES(on_stall),
-     .doc = {"0.1", "What happens then.", "keep", "stop"}},
+     .doc = {"0.1", "What happens to a run that has stalled.", "keep", "stop"}},
     {.key = "progress",
      .type = FIELD_MAP,
      .table = &progress_table,
@@ -552,7 +553,7 @@ static const struct field top_fields[] = {
      .handle = read_notify,
      .write = write_notify,
      .form = "list of mappings",
-     .doc = {"0.1", "Webhooks that are told what happens to a run.", "[]",
+     .doc = {"0.1", "Webhooks that are notified of what happens to a run.", "[]",
              "[{url: \"https://hooks.example.org/x\", on: [failed, finished]}]"}},
     {.key = "profiles",
      .type = FIELD_DONE,

@@ -9,11 +9,11 @@
 static const struct shape {
     const char *expected, *value;
 } shapes[] = {
-    {"a list of texts", "[VALUE, VALUE]"},
+    {"a list of strings", "[VALUE, VALUE]"},
     {"a list of paths", "[FILE, FILE]"},
     {"a list of mappings", "[{url: https://…}]"},
     {"a mapping with url, on, format, allow_http", "{url: https://…}"},
-    {"a mapping of names to texts", "{NAME: VALUE}"},
+    {"a mapping of names to strings", "{NAME: VALUE}"},
     {"a mapping of keys of the job file", "{nproc_per_node: 1}"},
     {"a mapping of names to keys of the job file", "{smoke: {nproc_per_node: 1}}"},
     {"an expression or a list of entries", "[g1, g2]"},

@@ -87,7 +87,7 @@ static void lay_out_expression(const struct yaml_node *list, struct str *out)
     }
 }
 
-/* One entry a line, each on the line it has in the file where that is possible. */
+/* One entry per line, each on the line it has in the file where that is possible. */
 static void lay_out_lines(const struct yaml_node *list, struct str *out)
 {
     unsigned line = list->items[0]->line;

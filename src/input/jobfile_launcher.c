@@ -45,7 +45,8 @@ int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, 
     return check_words(reader, node, path) < 0 ? -1 : reader_list(reader, node, path, words);
 }
 
-/* Would the launcher take this word for the program? It is no option, nor the value of the one before it. */
+/* Would the launcher take this word for the program? It is neither an option nor the value of the one before
+ * it. */
 static bool is_positional(const struct launcher_words *own, char *const *words, size_t at)
 {
     if (strcmp(words[at], "--") == 0) {
@@ -66,11 +67,11 @@ static int check_launcher_word(struct job_reader *reader, const struct launcher_
     const struct yaml_node *node = list->type == YAML_LIST ? list->items[at] : list;
     const struct launcher_option *option = launcher_find_owned(own, words[at]);
     if (option) {
-        reader_fail(reader, node, "'%s' holds '%.80s', which mtlaunch sets", path, words[at]);
+        reader_fail(reader, node, "'%s' contains '%.80s', which mtlaunch sets", path, words[at]);
         return error_hint(reader->err, "%s", option->hint);
     }
     if (is_positional(own, words, at)) {
-        reader_fail(reader, node, "'%s' holds '%.80s', which would end the options of the launcher", path,
+        reader_fail(reader, node, "'%s' contains '%.80s', which would end the options of the launcher", path,
                     words[at]);
         return error_hint(reader->err, "name the program in 'program' and its arguments in 'args'");
     }
@@ -97,7 +98,8 @@ int check_launcher(struct job_reader *reader)
     const struct launcher_words *own = launcher_words(launcher, reader->job);
     if (words->len && !own) {
         reader_fail(reader, reader->launcher_args,
-                    "'launcher_args' with 'launcher: %s', which has no launcher", launcher->name);
+                    "'launcher_args' cannot be used with 'launcher: %s', which has no launcher",
+                    launcher->name);
         return error_hint(reader->err, "leave it out, or put the words into 'program'");
     }
     for (size_t i = 0; i < words->len; i++) {

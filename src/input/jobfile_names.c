@@ -1,4 +1,4 @@
-/* Names for completion: the keys there are, and the profiles and the container of one file. */
+/* Names for completion: all keys, and the profiles and the container of one file. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* The key 'notify': a list of mappings. A URL carries a token: no error shows it, nor the line it stands on.
+/* The key 'notify': a list of mappings. A URL carries a token: no error shows it or its line.
  */
 #include <string.h>
 
@@ -14,16 +14,16 @@ static const struct field notify_fields[] = {
     {.key = "url",
      .type = FIELD_DONE,
      .form = "text",
-     .doc = {"0.1", "Where to. Only its host is ever shown. Required.", NULL,
+     .doc = {"0.1", "The URL to send to. Only its host is ever shown. Required.", NULL,
              "\"https://hooks.example.org/x\""}},
     {.key = "on",
      .type = FIELD_DONE,
      .form = "list of started, failed, finished, stalled, restarted, stopped, lost",
-     .doc = {"0.1", "Which events are told.", EVENTS, "[failed, lost]"}},
+     .doc = {"0.1", "Which events are reported.", EVENTS, "[failed, lost]"}},
     {.key = "format",
      .type = FIELD_DONE,
      .form = "json | slack | feishu",
-     .doc = {"0.1", "What the receiver understands.", "json", "slack"}},
+     .doc = {"0.1", "The format that the receiver expects.", "json", "slack"}},
     {.key = "allow_http",
      .type = FIELD_DONE,
      .form = "true or false",
@@ -37,7 +37,7 @@ static unsigned find_name(struct job_reader *reader, const struct yaml_node *nod
 {
     AUTO_STR struct str allowed = STR_INIT;
     if (node->type != YAML_TEXT) {
-        reader_fail_type(reader, node, path, "a text");
+        reader_fail_type(reader, node, path, "a string");
         return count;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static int read_on(struct job_reader *reader, const struct yaml_node *node, cons
     const struct yaml_node *const *items = (const struct yaml_node *const *)node->items;
     size_t count = node->len;
     if (node->type == YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a list of texts");
+        return reader_fail_type(reader, node, path, "a list of strings");
     }
     if (node->type == YAML_TEXT) { /* a text is a list's one item */
         items = &node;
@@ -112,7 +112,7 @@ static int fail_unknown(struct job_reader *reader, const struct yaml_node *key, 
 {
     if (key->text[strspn(key->text, "abcdefghijklmnopqrstuvwxyz_")] != '\0' || strlen(key->text) > 30) {
         reader_fail(reader, key, "unknown key in '%s'", path);
-        return error_hint(reader->err, "write each as in 'url: https://…', with a blank behind the colon");
+        return error_hint(reader->err, "write each like 'url: https://…', with a blank after the colon");
     }
     const char *known[ARRAY_LEN(notify_fields)];
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {

@@ -1,4 +1,4 @@
-/* What the job file says about failures, silence and stalls; what of it fits together. */
+/* What the job file says about failures, silence and stalls, and which of these settings fit together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,8 +121,8 @@ static int check_restart_max(struct job_reader *reader, const char *key, enum po
     if (act != POLICY_RESTART || reader->job->policy.restart_max > 0) {
         return 0;
     }
-    reader_fail(reader, yaml_get(reader->root, key), "'%s: restart' with 'restart.max' 0", key);
-    return error_hint(reader->err, "say how often at most: 'restart: {max: 3}'");
+    reader_fail(reader, yaml_get(reader->root, key), "'%s: restart' needs 'restart.max' above 0", key);
+    return error_hint(reader->err, "set the maximum number of restarts: 'restart: {max: 3}'");
 }
 
 int check_policy(struct job_reader *reader)

@@ -24,16 +24,16 @@ static const struct field prepare_fields[] = {
      .doc = {"0.1", "Where it runs: on the first node, or on each node by itself.", "first", "all"}},
     {.key = "command",
      .type = FIELD_DONE,
-     .form = "text, or a list of texts",
-     .doc = {"0.1",
-             "What is run: a text is a line for /bin/sh, a list an exact argv. It runs after the setup "
-             "lines, in the "
-             "folder and environment of the program, but for one node: NNODES is 1. Required.",
-             NULL, "[swift, export, --to_cached_dataset, \"true\"]"}},
+     .form = "string, or a list of strings",
+     .doc =
+         {"0.1",
+          "What to run: a string is a line for /bin/sh, a list is an exact argv. It runs after the setup "
+          "lines, in the folder and environment of the program, as if for one node: NNODES is 1. Required.",
+          NULL, "[swift, export, --to_cached_dataset, \"true\"]"}},
     {.key = "creates",
      .type = FIELD_DONE,
      .form = "path on the node, relative to workdir",
-     .doc = {"0.1", "What the step makes. Where it is there already, the step is passed over.", "none",
+     .doc = {"0.1", "What the step creates. Where it already exists, the step is skipped.", "none",
              "data/cached"}},
     {.key = "timeout",
      .type = FIELD_DONE,
@@ -61,8 +61,8 @@ static int read_name(struct job_reader *reader, const struct yaml_node *node, co
     }
     for (size_t i = 0; i + 1 < job->prepare_len; i++) { /* the last one is this */
         if (strcmp(job->prepare[i].name, text) == 0) {
-            reader_fail(reader, node, "'%s' is '%s', as that of an earlier step is", path, text);
-            return error_hint(reader->err, "give each step a name of its own: its log is called so");
+            reader_fail(reader, node, "'%s' is '%s', the name of an earlier step", path, text);
+            return error_hint(reader->err, "give each step its own name: its log is named after it");
         }
     }
     step->name = xstrdup(text);
@@ -87,7 +87,7 @@ static int read_command(struct job_reader *reader, const struct yaml_node *node,
     }
     if (step->command.len == 0 || step->command.items[0][strspn(step->command.items[0], " \t\r\n")] == '\0') {
         reader_fail(reader, node, "'%s' is empty", path);
-        return error_hint(reader->err, "say what to run: 'command: [swift, export, ...]'");
+        return error_hint(reader->err, "specify what to run: 'command: [swift, export, ...]'");
     }
     for (size_t i = 0; i < step->command.len; i++) {
         if (reader_check_word(reader, is_list ? node->items[i] : node, path, step->command.items[i]) < 0) {

@@ -14,12 +14,13 @@ int read_program(struct job_reader *reader, const struct yaml_node *node, const 
     struct job *job = reader->job;
     reader->program = node;
     if (reader_list(reader, node, path, &job->program) < 0) {
-        return node->type == YAML_MAP ? error_hint(reader->err, "say what to run: 'program: train.py'") : -1;
+        return node->type == YAML_MAP ? error_hint(reader->err, "specify what to run: 'program: train.py'")
+                                      : -1;
     }
     job->program_is_list = node->type == YAML_LIST;
     if (job->program.len == 0 || job->program.items[0][0] == '\0') {
         reader_fail(reader, node, "'%s' is empty", path);
-        return error_hint(reader->err, "say what to run: 'program: train.py'");
+        return error_hint(reader->err, "specify what to run: 'program: train.py'");
     }
     for (size_t i = 0; i < job->program.len; i++) {
         const struct yaml_node *item = job->program_is_list ? node->items[i] : node;
@@ -111,7 +112,7 @@ static const char *find_fault(const struct strlist *words)
         return "names no module";
     }
     if (module ? words->len > 2 : first[0] == '-') {
-        return module ? "holds arguments" : "begins with an option";
+        return module ? "contains arguments" : "begins with an option";
     }
     if (!module && find_interpreter(first) >= 0 && (words->len > 1 || first[0] != '.')) {
         return "begins with an interpreter";
@@ -121,10 +122,10 @@ static const char *find_fault(const struct strlist *words)
     }
     for (size_t i = 1; i < words->len; i++) {
         if (!module && words->items[i][0] == '-' && words->items[i][1] != '\0') {
-            return "holds options";
+            return "contains options";
         }
     }
-    return !module && words->len > 1 && text_ends(first, ".py") ? "holds arguments" : NULL;
+    return !module && words->len > 1 && text_ends(first, ".py") ? "contains arguments" : NULL;
 }
 
 /* As a block text has, which ends with a line end: no file is meant by it. */
@@ -208,7 +209,7 @@ int check_program_words(struct job_reader *reader)
                 "'program' %s: '%.100s'; for the launcher '%s' it is one script or module", fault,
                 secret ? "***" : job->program.items[0], job->launcher);
     if (words.len == 0) {
-        return error_hint(reader->err, "say what to run: 'program: train.py'");
+        return error_hint(reader->err, "specify what to run: 'program: train.py'");
     }
     return hint_keys(reader, &words);
 }

@@ -57,7 +57,7 @@ int reader_place(struct job_reader *reader, const struct yaml_node *node)
 const char *reader_text(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_TEXT || yaml_is_null(node)) {
-        reader_fail_type(reader, node, path, "a text");
+        reader_fail_type(reader, node, path, "a string");
         return NULL;
     }
     if (node->text[0] == '\0') {
@@ -72,7 +72,7 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
                 struct strlist *list)
 {
     if (node->type == YAML_MAP) {
-        return reader_fail_type(reader, node, path, "a list of texts");
+        return reader_fail_type(reader, node, path, "a list of strings");
     }
     if (node->type == YAML_TEXT) {
         strlist_add(list, node->text);
@@ -82,7 +82,7 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
         const struct yaml_node *item = node->items[i];
         if (item->type != YAML_TEXT || yaml_is_null(item)) {
             AUTO_FREE char *item_path = xasprintf("%s[%zu]", path, i);
-            reader_fail_type(reader, item, item_path, "a text");
+            reader_fail_type(reader, item, item_path, "a string");
             return item->type == YAML_TEXT
                        ? error_hint(reader->err, "put quotes around an empty text or the word null")
                        : -1;
@@ -265,7 +265,7 @@ int reader_choice(struct job_reader *reader, const struct yaml_node *node, const
                   const struct choice *choices, size_t count)
 {
     if (node->type != YAML_TEXT) {
-        return reader_fail_type(reader, node, path, "a text");
+        return reader_fail_type(reader, node, path, "a string");
     }
     size_t at = 0;
     while (at < count && strcmp(choices[at].name, node->text) != 0) {

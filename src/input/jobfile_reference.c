@@ -24,10 +24,10 @@ static char *describe_type(const struct field *field)
     }
     switch (field->type) {
     case FIELD_TEXT:
-        str_add(&out, field->auto_ok ? "text, or auto" : "text");
+        str_add(&out, field->auto_ok ? "string, or auto" : "text");
         break;
     case FIELD_PATH:
-        str_add(&out, "path (a relative one: from the job file's folder)");
+        str_add(&out, "path (relative to the job file's folder)");
         break;
     case FIELD_LIST:
         str_add(&out, "list of texts");

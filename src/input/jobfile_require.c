@@ -35,7 +35,7 @@ static const struct field require_fields[] = {
     {.key = "paths",
      .type = FIELD_LIST,
      REQUIRE(paths),
-     .doc = {"0.1", "Files and folders that are there and can be read; relative ones to workdir.", NULL,
+     .doc = {"0.1", "Files and folders that must exist and be readable; relative to workdir.", NULL,
              "[/data, tokenizer.json]"}},
     {.key = "same",
      .type = FIELD_LIST,
@@ -43,7 +43,7 @@ static const struct field require_fields[] = {
      .doc = {"0.1",
              "Files and folders with the same content on all nodes: the commit of a git tree, a hash of all "
              "files of "
-             "another folder, or a file's content. Looked at by 'check' alone.",
+             "another folder, or a file's content. Only 'check' compares them.",
              NULL, "[src, /ckpt/latest_checkpointed_iteration.txt]"}},
     {.key = "gpus",
      .type = FIELD_COUNT,
@@ -51,13 +51,13 @@ static const struct field require_fields[] = {
      .min = 1,
      .max = 1024,
      .example = "8",
-     .doc = {"0.1", "So many GPUs at least.", NULL, "8"}},
+     .doc = {"0.1", "The minimum number of GPUs.", NULL, "8"}},
     {.key = "free_disk",
      .type = FIELD_CUSTOM,
      .handle = read_free_disk,
      .write = write_free_disk,
      .form = "size: bytes, or with K, M, G or T",
-     .doc = {"0.1", "So much free space where the artifacts folder is.", NULL, "100G"}},
+     .doc = {"0.1", "The minimum free space where the artifacts folder is.", NULL, "100G"}},
     {.key = "ib",
      .type = FIELD_FLAG,
      REQUIRE(ib),
@@ -67,11 +67,11 @@ static const struct field require_fields[] = {
      .handle = read_shm,
      .write = write_shm,
      .form = "size: bytes, or with K, M, G or T",
-     .doc = {"0.1", "A /dev/shm of this size at least.", NULL, "16G"}},
+     .doc = {"0.1", "The minimum size of /dev/shm.", NULL, "16G"}},
     {.key = "commands",
      .type = FIELD_LIST,
      REQUIRE(commands),
-     .doc = {"0.1", "Commands that are found in PATH after the setup lines.", NULL, "[git, ffmpeg]"}},
+     .doc = {"0.1", "Commands that must be in PATH after the setup lines.", NULL, "[git, ffmpeg]"}},
 };
 const struct field_table require_table = {require_fields, ARRAY_LEN(require_fields)};
 
@@ -79,7 +79,7 @@ static const struct field checks_fields[] = {
     {.key = "skip",
      .type = FIELD_LIST,
      .offset = offsetof(struct job, checks_skip),
-     .doc = {"0.1", "Checks that are not made, by their ids: 'mtlaunch check --list' prints them.", NULL,
+     .doc = {"0.1", "Checks to skip, by id: 'mtlaunch check --list' prints the ids.", NULL,
              "[clock, memory]"}},
 };
 const struct field_table checks_table = {checks_fields, ARRAY_LEN(checks_fields)};

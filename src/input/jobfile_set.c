@@ -75,7 +75,7 @@ static struct yaml_node *find_parent(struct job_reader *reader, const struct str
             child = yaml_new_map(value->doc, value->origin);
             yaml_put(map, yaml_new_text(value->doc, value->origin, keys->items[i]), child);
         } else if (child->type != YAML_MAP) {
-            reader_fail(reader, value, "'%.80s' is %s, a path goes through mappings only", str_text(&path),
+            reader_fail(reader, value, "'%.80s' is %s, a path can only go through mappings", str_text(&path),
                         yaml_type_name(child));
             error_hint(reader->err, "set '%.80s' as a whole", str_text(&path));
             return NULL;
@@ -132,7 +132,7 @@ static int apply_set(struct job_reader *reader, const char *option)
     const char *equals = strchr(option, '=');
     if (!equals) {
         AUTO_FREE char *shown = xasprintf("--set %.*s", SHOWN_MAX, option);
-        return fail_set(reader, shown, "no '=' in it", "write --set KEY.PATH=VALUE");
+        return fail_set(reader, shown, "it has no '='", "write --set KEY.PATH=VALUE");
     }
     size_t path_len = (size_t)(equals - option);
     AUTO_FREE char *path = xstrndup(option, path_len);
@@ -146,8 +146,8 @@ static int apply_set(struct job_reader *reader, const char *option)
         return fail_set(reader, name, "the path is too long", "name a key of the job file");
     }
     if (strcmp(keys.items[0], "profiles") == 0) {
-        return fail_set(reader, name, "'profiles' cannot be set: they are merged before",
-                        "set the key itself, it comes after the profiles");
+        return fail_set(reader, name, "'profiles' cannot be set: profiles are merged first",
+                        "set the key itself: it is applied after the profiles");
     }
     struct yaml_node *value =
         yaml_parse(add_option(reader, name, equals + 1), YAML_FORM_VALUE, "--set", &kind_usage, reader->err);
@@ -209,7 +209,7 @@ void set_add_notes(const struct job_reader *reader, struct strlist *notes)
     }
 }
 
-/* Length of the text that a name may have; what stands behind it ("-e A_KEY:secret") may be a secret. */
+/* Length of the text that a name may have; what follows it ("-e A_KEY:secret") may be a secret. */
 static size_t name_len(const char *text)
 {
     return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");

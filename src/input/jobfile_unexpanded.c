@@ -11,7 +11,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* "$NAME" or "${NAME}" as it stands in text; caller frees, NULL for none. */
+/* "$NAME" or "${NAME}" as written in text; caller frees, NULL for none. */
 static char *find_reference(const char *text)
 {
     for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$')) {
@@ -40,7 +40,7 @@ static void warn_env(const struct job_reader *reader, const struct env *env)
         }
         strlist_addf(
             reader->warnings,
-            "'%.80s' (%s) holds '%.80s', and nothing is expanded: to put it together on the node write "
+            "'%.80s' (%s) contains '%.80s', and nothing is expanded: to put it together on the node write "
             "a line of 'setup': export %.80s=...",
             var->name, var->source ? var->source : "env", reference, var->name);
     }
@@ -66,7 +66,7 @@ static void warn_path(const struct job_reader *reader, const char *key, const ch
         return;
     }
     bool home = text_starts(text, "$HOME/") || text_starts(text, "${HOME}/");
-    strlist_addf(reader->warnings, "'%s' holds '%.80s', and nothing is expanded: write %s", key, reference,
+    strlist_addf(reader->warnings, "'%s' contains '%.80s', and nothing is expanded: write %s", key, reference,
                  home ? "'~/' for the home folder" : "the path itself");
 }
 

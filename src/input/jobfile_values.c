@@ -1,5 +1,5 @@
-/* Values of the job file with rules of their own; program, arguments, environment and hosts have files of
- * theirs. */
+/* Values of the job file that have their own rules; program, arguments, environment and hosts are in separate
+ * files. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * A job as the job file that says it: by the tables that the reader reads by. What has its default is left
- * out, values of secret variables are "***".
+ * Writes a job as a job file, by the tables that the reader uses. Default values are left out, and values of
+ * secret variables are "***".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ json_t *write_hosts(const struct job *job, const struct field *field)
     return entries.len > 0 ? js_list(&entries) : job->hosts ? js_text(job->hosts) : NULL;
 }
 
-/* Absolute: the job file that is written stands elsewhere. */
+/* Absolute: the job file that is written is in another folder. */
 json_t *write_hostfile(const struct job *job, const struct field *field)
 {
     (void)field;
@@ -176,7 +176,7 @@ json_t *write_env(const struct job *job, const struct field *field)
     return NULL;
 }
 
-/* Its variables stand in env. */
+/* Its variables are in env. */
 json_t *write_env_file(const struct job *job, const struct field *field)
 {
     (void)job;
@@ -265,7 +265,7 @@ json_t *write_prepare(const struct job *job, const struct field *field)
     return array;
 }
 
-/* What comes behind the host is a secret. */
+/* What comes after the host is a secret. */
 static json_t *masked_url(const char *url)
 {
     AUTO_STR struct str shown = STR_INIT;

@@ -141,7 +141,7 @@ static char *fail_name(const char *job, const struct strlist *folders, struct er
     const char *near = nearest(job, &names);
     AUTO_FREE char *yml = xasprintf("%s.yml", job);
     if (is_file(yml)) {
-        error_hint(err, "did you mean '%s'? a name finds files that end in .yaml", yml);
+        error_hint(err, "did you mean '%s'? a name matches only files that end in .yaml", yml);
     } else if (near) {
         error_hint(err, "did you mean '%s'?", near);
     } else {

@@ -18,8 +18,9 @@ static int check_profile(struct job_reader *reader, const struct yaml_node *key,
     }
     for (size_t i = 0; i < value->len; i++) {
         if (strcmp(value->entries[i].key->text, "profiles") == 0) {
-            reader_fail(reader, value->entries[i].key, "'%s.profiles': a profile holds no profiles", path);
-            return error_hint(reader->err, "name several: --profile A --profile B");
+            reader_fail(reader, value->entries[i].key, "'%s.profiles': a profile cannot contain profiles",
+                        path);
+            return error_hint(reader->err, "give several: --profile A --profile B");
         }
     }
     AUTO_FREE char *prefix = xasprintf("%s.", path);

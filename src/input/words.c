@@ -34,7 +34,7 @@ bool words_has_blank(const char *text)
     return text[words_first_len(text)] != '\0';
 }
 
-/* Append one word and return the place behind it. An unclosed quote stands for itself. */
+/* Append one word and return the place after it. An unclosed quote stands for itself. */
 static const char *read_word(const char *at, struct str *word)
 {
     while (*at != '\0' && !is_blank(*at)) {
@@ -68,7 +68,7 @@ void words_split(const char *line, struct strlist *out)
     }
 }
 
-/* Characters that mean nothing to YAML wherever they stand, and no word that it reads as something else. */
+/* Characters that mean nothing to YAML wherever they are, and no word that it reads as something else. */
 static bool is_plain(const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+";

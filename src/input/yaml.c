@@ -32,12 +32,12 @@ struct builder {
 static const struct {
     const char *problem, *context, *hint;
 } syntax_hints[] = {
-    {"mapping values are not allowed", "", "put quotes around a text that holds ': '"},
+    {"mapping values are not allowed", "", "put quotes around text that contains ': '"},
     {"found unexpected ':'", "", "write a blank after the colon"},
-    {"", "alias", "put quotes around a text that begins with '*'"},
-    {"", "anchor", "put quotes around a text that begins with '&'"},
-    {"cannot start any token", "", "put quotes around a text that begins with this character"},
-    {"", "flow", "inside [ ] and { } put quotes around a text that holds , [ ] { } or ${{ }}"},
+    {"", "alias", "put quotes around text that begins with '*'"},
+    {"", "anchor", "put quotes around text that begins with '&'"},
+    {"cannot start any token", "", "put quotes around text that begins with this character"},
+    {"", "flow", "inside [ ] and { } put quotes around text that contains , [ ] { } or ${{ }}"},
     {"", "quoted scalar", "close the quotes"},
     {"could not find expected ':'", "", "write 'key: value', with a blank after the colon"},
     {"did not find expected", "block", "give keys of one mapping the same indentation"},
@@ -196,7 +196,8 @@ static int fail_syntax(struct builder *b)
     }
     bool open = strstr(context, "flow") || strstr(context, "quoted");
     if (open && is_past_end(b->doc, mark.line)) {
-        mark = parser->context_mark; /* the end of the text tells nothing: show where the open part begins */
+        mark =
+            parser->context_mark; /* the end of the text explains nothing: show where the open part begins */
         hint = "close what begins here";
     }
     return fail_at(b, &mark, text, b->doc->is_option && hint ? "put quotes around the value" : hint);
@@ -223,13 +224,13 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
     size_t len = event->data.scalar.length;
     yaml_scalar_style_t style = event->data.scalar.style;
     if (memchr(value, '\0', len)) {
-        fail_at(b, &event->start_mark, "a text with a NUL byte",
-                "leave the \\0 out: no argument or variable can hold it");
+        fail_at(b, &event->start_mark, "the value contains a NUL byte",
+                "leave the \\0 out: no argument or variable can contain it");
         return NULL;
     }
     if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE) {
         if (b->form == YAML_FORM_VALUE) {
-            fail_at(b, &event->start_mark, "the value is a block text", "put quotes around it");
+            fail_at(b, &event->start_mark, "the value is a block scalar", "put quotes around it");
             return NULL;
         }
         b->blocks = xgrow(b->blocks, b->blocks_len, &b->blocks_cap, sizeof(*b->blocks));
@@ -289,7 +290,7 @@ static struct yaml_node *read_key(struct builder *b, const struct yaml_node *map
     }
     const struct yaml_node *first = key->type == YAML_TEXT ? yaml_get_key(map, key->text) : NULL;
     if (key->type != YAML_TEXT) {
-        yaml_fail(key, b->err, b->kind, "a key is %s, expected a text", yaml_type_name(key));
+        yaml_fail(key, b->err, b->kind, "a key is %s, expected a string", yaml_type_name(key));
     } else if (key->text[0] == '\0') {
         yaml_fail(key, b->err, b->kind, "a key is empty");
         error_hint(b->err, "write a name in front of the colon, or remove the entry");
@@ -375,18 +376,18 @@ static struct yaml_node *read_node(struct builder *b, yaml_event_t *event, unsig
 {
     const yaml_mark_t *mark = &event->start_mark;
     if (event->type == YAML_ALIAS_EVENT) {
-        fail_at(b, mark, "an alias is not allowed", "put quotes around a text that begins with '*'");
+        fail_at(b, mark, "an alias is not allowed", "put quotes around text that begins with '*'");
     } else if (event_anchor(event)) {
-        fail_at(b, mark, "an anchor is not allowed", "put quotes around a text that begins with '&'");
+        fail_at(b, mark, "an anchor is not allowed", "put quotes around text that begins with '&'");
     } else if (event_tag(event)) {
-        fail_at(b, mark, "a tag is not allowed", "put quotes around a text that begins with '!'");
+        fail_at(b, mark, "a tag is not allowed", "put quotes around text that begins with '!'");
     } else if (depth > YAML_MAX_DEPTH) {
         char text[60];
         snprintf(text, sizeof(text), "nested more than %d deep", YAML_MAX_DEPTH);
         fail_at(b, mark, text, NULL);
     } else if (b->form == YAML_FORM_VALUE && event_is_block(event)) {
         fail_at(b, mark, "the value reads as a block mapping or list",
-                "put quotes around a text that holds ': ' or begins with '- ', or write { } or [ ]");
+                "put quotes around text that contains ': ' or begins with '- ', or write { } or [ ]");
     } else if (event->type == YAML_SCALAR_EVENT) {
         return read_text(b, event);
     } else if (event->type == YAML_SEQUENCE_START_EVENT) {
@@ -493,7 +494,7 @@ static struct yaml_node *read_stream(struct builder *b)
             return root;
         }
         if (root) {
-            fail_at(b, &mark, "a second document is not allowed", "keep one document a file");
+            fail_at(b, &mark, "a second document is not allowed", "keep one document per file");
             break;
         }
         if (is_explicit && b->form == YAML_FORM_VALUE) {

@@ -174,7 +174,7 @@ const char *yaml_type_name(const struct yaml_node *node)
     return node->type == YAML_MAP    ? "a mapping"
            : node->type == YAML_LIST ? "a list"
            : yaml_is_null(node)      ? "null"
-                                     : "a text";
+                                     : "a string";
 }
 
 /* Bytes of the line break at `at`, 0 when there is none. */

@@ -1,4 +1,4 @@
-/* Finds whom the others waited for. */
+/* Finds the nodes and ranks that the others waited for. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

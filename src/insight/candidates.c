@@ -61,7 +61,7 @@ static unsigned event_level(const struct ranking *ranking, size_t node, const st
         return is_explained(evidence, bare) ? LEVEL_NEVER : bare ? 45 : 28;
     }
     if (candidate_is(event, "COLLECTIVE_UNJOINED")) {
-        return level - 1; /* who waits is told by name, not by what is missing in logs */
+        return level - 1; /* waiting ranks are known by name, not by what is missing in logs */
     }
     if (candidate_is(event, "PY_EXCEPTION")) {
         return evidence && was_survived(evidence, event) ? LEVEL_AMBIG + 5 : 25;

@@ -1,4 +1,4 @@
-/* Takes prefixes, colours and control characters from a line of a log. */
+/* Removes prefixes, colours and control characters from a line of a log. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "clean_internal.h"
 
-#define TIME_WITHIN 64 /* a time stands in the first bytes of a line */
+#define TIME_WITHIN 64 /* a time is within the first bytes of a line */
 #define RANK_DIGITS 7
 
 /* Skip an escape sequence (ECMA-48 CSI, OSC to its end, or two bytes) at bytes[0] == ESC. Returns its length.
@@ -69,7 +69,7 @@ static size_t read_digits(const char *text, long *value)
     return len;
 }
 
-/* "[NAME<digits>]:" with an optional blank behind it. Returns its length or 0. */
+/* "[NAME<digits>]:" with an optional blank after it. Returns its length or 0. */
 static size_t bracket_prefix(const char *text, struct clean_line *out)
 {
     size_t i = 1;
@@ -118,7 +118,7 @@ static void strip_prefixes(struct clean_line *out)
 }
 
 /*
- * A progress bar has no line break of its own: what a rank writes while one stands comes behind it, prefix
+ * A progress bar has no line break of its own: what a rank writes while one is shown comes after it, prefix
  * and all. The first line of a traceback loses the bar, so that it has the rank of the lines below it.
  */
 static void strip_bar(struct clean_line *out)

@@ -1,4 +1,4 @@
-/* Puts the figures of runs beside each other. */
+/* Compares the figures of runs. */
 #include "insight/comparison.h"
 
 #include <stdlib.h>

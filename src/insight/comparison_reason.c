@@ -1,4 +1,4 @@
-/* Why a run's communication is slow, by what its record tells of networks. */
+/* Explains why a run's communication is slow, from what its record says about networks. */
 #include <string.h>
 
 #include "base/alloc.h"

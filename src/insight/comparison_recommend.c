@@ -1,4 +1,4 @@
-/* Says which of several runs to go on with. */
+/* Recommends one of several runs. */
 #include <string.h>
 
 #include "comparison_internal.h"
@@ -16,7 +16,7 @@ static bool is_rated(const struct comparison_row *row)
     return row->samples_per_second > 0;
 }
 
-/* Runs that are no trials, or all where there are no others. */
+/* Runs that are not trials, or all runs if there are no others. */
 static bool counts(const struct choice *choice, size_t i)
 {
     bool others = false;
@@ -92,7 +92,7 @@ char *comparison_recommend(const struct comparison *comparison, const bool *tria
     const struct comparison_row *leaner = find_leaner(&choice, fastest);
     const struct comparison_row *chosen = leaner ? leaner : fastest;
     const struct comparison_row *second = leaner ? NULL : find_second(&choice, fastest);
-    str_addf(&text, "go on with '%s': %.4g samples/s on %zu node%s", chosen->run->name,
+    str_addf(&text, "continue with '%s': %.4g samples/s on %zu node%s", chosen->run->name,
              chosen->samples_per_second, chosen->nodes, chosen->nodes == 1 ? "" : "s");
     if (leaner) {
         str_addf(&text, ", as fast as '%s' with %.1f GiB less memory a GPU", fastest->run->name,

@@ -1,4 +1,4 @@
-/* Says in a sentence what the figures of runs come to. */
+/* Sums up the figures of runs in a sentence. */
 #include <string.h>
 
 #include "base/alloc.h"

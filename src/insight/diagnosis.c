@@ -173,7 +173,7 @@ static void add_consequence(struct diagnosis *diagnosis, const struct ranking *r
     add_node(&fresh->nodes, &fresh->nodes_len, one->node);
 }
 
-/* What other nodes show, and what else the culprit shows that is no cause. */
+/* What other nodes show, and what else the culprit shows that is not the cause. */
 static void add_consequences(struct diagnosis *diagnosis, const struct ranking *ranking)
 {
     const struct cause *cause = &diagnosis->cause;

@@ -1,4 +1,4 @@
-/* Makes events of how processes ended, for the ranker. */
+/* Turns the ends of processes into events for the ranker. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool is_of(const struct fault *fault, const char *signal, long rank, long
     return strcmp(fault->signal, signal) == 0 && (same || !named || (rank < 0 && local_rank < 0));
 }
 
-/* The event gets what the fault's report tells. */
+/* Add to the event what the fault's report contains. */
 static void take_fault(struct event *event, const struct fault *fault)
 {
     free(event->text);
@@ -83,7 +83,7 @@ static void match_fault(struct ranking *ranking, size_t node, struct event *even
     }
 }
 
-/* Reports of faults of processes whose end nobody else told. */
+/* Reports of faults of processes whose end nothing else reported. */
 static void add_faults(struct ranking *ranking, size_t node)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
@@ -101,7 +101,7 @@ static struct event *add_status(struct ranking *ranking, size_t node, int status
     return event;
 }
 
-/* A worker that torchrun reported. Others of its node that it ended afterwards are no news. */
+/* A worker that torchrun reported. Others of its node that it ended afterwards are not reported. */
 static void add_child(struct ranking *ranking, size_t node, const struct child_end *child)
 {
     bool ended_by_agent = !child->first && (child->exit_code == -15 || child->exit_code == -9);

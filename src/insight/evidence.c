@@ -1,4 +1,4 @@
-/* Holds what the log of one node says. */
+/* Stores the evidence from the log of one node. */
 #include "insight/evidence.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@ static const char *after(const struct clean_line *line, const char *literal)
     return at ? at + strlen(literal) : NULL;
 }
 
-/* A worker's end is told once on its "failed" line and once in the block: the block's has the rank. */
+/* A worker's end is reported once on its "failed" line and once in the block: the block's has the rank. */
 static void add_child(struct evidence *evidence, const struct child_end *child, const char *text)
 {
     for (size_t i = 0; i < evidence->children_len; i++) {

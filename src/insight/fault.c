@@ -87,7 +87,7 @@ void fault_take_shell(struct evidence_reader *reader, unsigned long number, cons
     }
 }
 
-/* The last fault of whoever prints the line. */
+/* The last fault of the rank that prints the line. */
 static struct fault *find(struct evidence_reader *reader, const struct clean_line *line)
 {
     struct evidence *evidence = reader->evidence;
@@ -101,7 +101,7 @@ static struct fault *find(struct evidence_reader *reader, const struct clean_lin
     return NULL;
 }
 
-/* "Current thread 0x00007f… (most recent call first):"; the stacks of other threads are no news. */
+/* "Current thread 0x00007f… (most recent call first):"; the stacks of other threads are not reported. */
 void fault_take_thread(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
 {
     (void)number;

@@ -1,4 +1,4 @@
-/* The table of the rates that GPUs can reach. */
+/* The table of the peak rates of GPUs. */
 #include "insight/gpu_peak.h"
 
 #include <ctype.h>

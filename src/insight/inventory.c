@@ -1,4 +1,4 @@
-/* Reads what a node says of its GPUs, its links and NCCL's choices. */
+/* Reads what a node reports about its GPUs, its links and NCCL's choices. */
 #include "insight/inventory.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void inventory_list_literals(struct strlist *out)
     }
 }
 
-/* A word as devices and networks are named; it may go into a table or a sentence as it is. */
+/* A word as devices and networks are named; it may be used in a table or a sentence unchanged. */
 static bool is_name(const char *text)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+-";

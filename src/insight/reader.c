@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "reader_internal.h"
 
-#define HITS_MAX   32 /* rows and formats whose literals stand in one line */
+#define HITS_MAX   32 /* rows and formats whose literals are in one line */
 #define LAST_LINES 60 /* before the end, or before a worker is said to have failed */
 
 struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evidence *evidence)
@@ -49,7 +49,7 @@ static struct event *event_slot(struct evidence *evidence, const struct signatur
     return last;
 }
 
-/* An error file says again what stands in the log, and whose it is. */
+/* An error file repeats what is in the log, and says whose it is. */
 static bool is_said_before(const struct evidence_reader *reader, const struct signature *signature)
 {
     const struct clean_line *line = &reader->line;

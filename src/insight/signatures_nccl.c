@@ -169,7 +169,7 @@ static const struct signature rows[] = {
      .literals = {" operation to complete"},
      .pattern = "Timed out waiting ([0-9]+) ?ms for (recv|send) operation to complete",
      .summary = "stopped answering: the others waited %1 ms for it",
-     .remedies = {"look where it stands: mtlaunch stacks RUN"}},
+     .remedies = {"see what it is doing: mtlaunch stacks RUN"}},
 };
 
 const struct signature_table signatures_nccl = {"nccl", rows, ARRAY_LEN(rows)};

@@ -1,4 +1,4 @@
-/* Groups the processes of a run by the place where they stand, so that the odd one shows. */
+/* Groups the processes of a run by the place they are at, so that the outliers show. */
 #include "insight/stacks.h"
 
 #include <stdlib.h>
@@ -230,7 +230,7 @@ static struct stack_group *find_group(struct stack_groups *groups, char *key)
 }
 
 /*
- * Where most ranks are is where the collective stands. Of groups of the same size it is the one in a
+ * The place of most ranks is where the collective waits. Of groups of the same size it is the one in a
  * collective; when that does not tell them apart, none is odd.
  */
 static void mark_odd(struct stack_groups *groups)

@@ -1,7 +1,7 @@
 /*
  * accelerate: accelerate launch on every node (accelerate/commands/launch.py, utils/launch.py of 1.15). It
  * runs torchrun in its own process. Options on the command line win over its configuration file, so a file
- * that was copied to every node as it is gives no node the rank of another.
+ * that was copied unchanged to every node gives no node the rank of another.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 static const char *const kinds[] = {"multi_gpu",     "cpu",      "tpu",
                                     "use_deepspeed", "use_fsdp", "use_megatron_lm"};
 
-/* A configuration that starts one process a node, without a word, is an error. */
+/* A configuration that starts one process per node, without a word, is an error. */
 static const char check_config[] =
     "import os, sys\n"
     "path, world = sys.argv[1], sys.argv[2]\n"
@@ -27,7 +27,7 @@ static const char check_config[] =
     "except Exception as error:\n"
     "    stop(getattr(error, 'strerror', None) or error)\n"
     "if not isinstance(config, dict):\n"
-    "    stop('it is no mapping')\n"
+    "    stop('it is not a mapping')\n"
     "place = config.get('compute_environment', 'LOCAL_MACHINE')\n"
     "kind = str(config.get('distributed_type', 'NO'))\n"
     "if place != 'LOCAL_MACHINE':\n"

@@ -15,7 +15,7 @@
 #define HOSTFILE_SUFFIX ".hostfile"
 
 /*
- * Arguments: the configuration and its copy, the stage ("": as it stands there), the processes of all nodes,
+ * Arguments: the configuration and its copy, the stage ("": unchanged), the processes of all nodes,
  * the host file and its text; an empty path leaves its part out. DeepSpeed reads its configuration with hjson
  * and wants train_batch_size = micro batch x accumulation x data-parallel size (runtime/config.py).
  */
@@ -43,11 +43,11 @@ static const char copy_files[] =
     "except (OSError, ValueError) as error:\n"
     "    stop(getattr(error, 'strerror', None) or error)\n"
     "if not isinstance(config, dict):\n"
-    "    stop('it is no JSON object')\n"
+    "    stop('it is not a JSON object')\n"
     "if stage:\n"
     "    zero = config.setdefault('zero_optimization', {})\n"
     "    if not isinstance(zero, dict):\n"
-    "        stop('zero_optimization is no JSON object')\n"
+    "        stop('zero_optimization is not a JSON object')\n"
     "    zero['stage'] = int(stage)\n"
     "names = 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'\n"
     "total, micro, steps = [config.get(name) for name in names]\n"
@@ -67,7 +67,8 @@ static bool is_no_ssh(const struct job *job)
     return job->deepspeed_form == DEEPSPEED_NO_SSH;
 }
 
-/* A line a node, in rank order. Names only tell the nodes apart, so a name that repeats becomes its rank. */
+/* A line per node, in rank order. Names only tell the nodes apart, so a name that repeats becomes its rank.
+ */
 static char *hostfile_text(const struct launch_input *in)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -176,9 +177,8 @@ static int judge(const struct launch_job *in, struct launch_whole *out, struct s
         return error_hint(err, "leave rendezvous out, or use 'deepspeed: {form: torchrun}'");
     }
     if (job->deepspeed_config && !names_config(in)) {
-        strlist_add(warnings,
-                    "args name no ${{deepspeed_config}}: the program does not learn where the copy of "
-                    "deepspeed.config is");
+        strlist_add(warnings, "args do not contain ${{deepspeed_config}}: the program does not know where "
+                              "the copy of deepspeed.config is");
     }
     if (launcher_torchrun.judge(in, out, warnings, err)) {
         return -1;

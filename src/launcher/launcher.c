@@ -150,7 +150,7 @@ void launcher_map_args(const struct job_args *args, bool bool_values, struct str
     }
 }
 
-/* The word at i, NULL behind the last one. */
+/* The word at i, NULL after the last one. */
 static const char *word_at(const struct strlist *words, size_t i)
 {
     return i < words->len ? words->items[i] : NULL;

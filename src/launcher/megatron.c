@@ -73,7 +73,7 @@ static int read_parallel(const struct sizes *sizes, const char *name, unsigned m
     return 0;
 }
 
-/* Options that change what the sizes mean: then nothing is worked out and the reader is told so. */
+/* Options that change what the sizes mean: then nothing is computed, and a warning says so. */
 static const char *find_unknown_split(const struct strlist *args)
 {
     static const char *const names[] = {

@@ -22,7 +22,8 @@ static int build_line(const struct launch_input *in, struct strlist *argv, struc
         strlist_add(argv, line);
         return 0;
     }
-    /* Arguments belong to the last command of the line: a line end behind it (a YAML block has one) goes. */
+    /* Arguments belong to the last command of the line: a line end after it (a YAML block has one) is
+     * dropped. */
     while (len > 0 && strchr(" \t\r\n", line[len - 1])) {
         len--;
     }

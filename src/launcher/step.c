@@ -1,4 +1,4 @@
-/* What a step of the training holds, as far as the arguments of the job say it exactly. */
+/* The samples and tokens of a training step, as far as the job's arguments state them exactly. */
 #include <string.h>
 
 #include "base/alloc.h"

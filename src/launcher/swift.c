@@ -40,7 +40,7 @@ static int check_verb(const char *verb, struct error *err)
     if (*verb && *verb != '-' && verb[strspn(verb, letters)] == '\0') {
         return 0;
     }
-    error_set(err, &kind_plan, "program '%.80s' is no verb of ms-swift", verb);
+    error_set(err, &kind_plan, "program '%.80s' is not a verb of ms-swift", verb);
     return error_hint(err, "name one, such as 'program: sft', and put its options into args");
 }
 
@@ -145,7 +145,7 @@ static int check_launcher_args(const struct strlist *words, struct error *err)
         }
         if (refused) {
             error_set(err, &kind_plan,
-                      "launcher_args hold '%.80s', which ms-swift cannot hand on to torchrun",
+                      "launcher_args contain '%.80s', which ms-swift cannot hand on to torchrun",
                       words->items[i]);
             return error_hint(err,
                               "leave it out, or use 'launcher: torchrun' with 'program: -m swift.cli.sft'");
@@ -213,7 +213,7 @@ static void add_value(const struct launch_job *in, const char *name, const char 
     }
 }
 
-/* swift/megatron/arguments/megatron_args.py: the distributed optimizer is on unless it is told otherwise. */
+/* swift/megatron/arguments/megatron_args.py: the distributed optimizer is on unless it is switched off. */
 static int judge_megatron(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,
                           struct error *err)
 {

@@ -51,7 +51,7 @@ static int judge(const struct launch_job *in, struct launch_whole *out, struct s
     (void)err;
     if (in->job->rendezvous == RENDEZVOUS_C10D && in->nnodes > 1) {
         strlist_add(warnings,
-                    "rendezvous c10d: torch gives out the ranks itself, they may not follow the order of "
+                    "rendezvous c10d: torch assigns the ranks itself, and they may not follow the order of "
                     "the hosts and NODE_RANK; static keeps the order");
     }
     return 0;
@@ -84,7 +84,7 @@ const struct launcher launcher_torchrun = {
     .example = {"train.py",
                 "# A script, or a module: \"-m pkg.train\". It runs as PYTHON -m torch.distributed.run ... "
                 "PROGRAM ARGS.\n",
-                "#python: python3                # none: the program is no Python\n"
+                "#python: python3                # none: the program is not Python\n"
                 "#rendezvous: static             # static | c10d\n"},
     .words = &torchrun_words,
     .judge = judge,

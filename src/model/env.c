@@ -121,7 +121,7 @@ static bool name_matches(const char *name, const char *pattern)
 int env_check_settable(const char *name, const char *value, struct error *err)
 {
     if (!env_name_valid(name)) {
-        error_set(err, &kind_usage, "'%s' is no name of an environment variable", name);
+        error_set(err, &kind_usage, "'%s' is not a valid environment variable name", name);
         return error_hint(err, "use letters, digits and '_', not beginning with a digit");
     }
     for (size_t i = 0; i < ARRAY_LEN(refused_names); i++) {
@@ -132,7 +132,7 @@ int env_check_settable(const char *name, const char *value, struct error *err)
     }
     for (size_t i = 0; i < ARRAY_LEN(shell_names); i++) {
         if (strcmp(name, shell_names[i]) == 0) {
-            error_set(err, &kind_usage, "'%s' may not be set: the shell keeps it for itself", name);
+            error_set(err, &kind_usage, "'%s' may not be set: the shell reserves it", name);
             return error_hint(err, "choose another name");
         }
     }

@@ -1,4 +1,4 @@
-/* What a node said, as keys with values. */
+/* What a node reported, as keys with values. */
 #include "model/facts.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ int facts_add(struct facts *facts, const char *key, const char *value, struct er
 {
     size_t bytes = strlen(key) + strlen(value) + 1;
     if (facts->len == FACTS_MAX) {
-        return error_set(err, &kind_node_answer, "the node's answer holds more than %d frames", FACTS_MAX);
+        return error_set(err, &kind_node_answer, "the node's answer contains more than %d frames", FACTS_MAX);
     }
     if (bytes > FACTS_BYTES_MAX - facts->bytes) {
         return error_set(err, &kind_node_answer, "the node's answer is longer than %u bytes",
@@ -98,7 +98,7 @@ int facts_number(const struct facts *facts, const char *key, uint64_t max, uint6
     }
     if (!text_to_uint(value, 0, max, out)) {
         return error_set(err, &kind_node_answer,
-                         "the node's answer says '%s' for '%s', a number up to %llu is needed", value, key,
+                         "the node's answer says '%s' for '%s', expected a number up to %llu", value, key,
                          (unsigned long long)max);
     }
     return 0;

@@ -1,4 +1,4 @@
-/* Groups what says the same. */
+/* Groups nodes or hosts that report the same. */
 #include "model/fold.h"
 
 #include <stdlib.h>

@@ -83,7 +83,7 @@ static int check_limits(struct hostlist_builder *builder, const struct hostlist_
     if (builder->work > HOSTLIST_WORK_MAX) {
         hostlist_reader_fail(&builder->reader, entry->offset, err,
                              "more than %u names before duplicates are dropped", HOSTLIST_WORK_MAX);
-        return error_hint(err, "name each host once; a list holds at most %d hosts", HOSTLIST_MAX);
+        return error_hint(err, "name each host once; a list can have at most %d hosts", HOSTLIST_MAX);
     }
     if (builder->bytes > HOSTLIST_BYTES_MAX) {
         hostlist_reader_fail(&builder->reader, entry->offset, err,
@@ -96,7 +96,7 @@ static int check_limits(struct hostlist_builder *builder, const struct hostlist_
 static int refuse_length(struct hostlist_builder *builder, size_t offset, struct error *err)
 {
     hostlist_reader_fail(&builder->reader, offset, err, "more than %d hosts", HOSTLIST_MAX);
-    return error_hint(err, "a list holds at most %d hosts", HOSTLIST_MAX);
+    return error_hint(err, "a list can have at most %d hosts", HOSTLIST_MAX);
 }
 
 /* --- duplicates --- */
@@ -164,7 +164,7 @@ static int refuse_different(struct hostlist_builder *builder, size_t offset, con
 
     hostlist_reader_fail(reader, offset, err, "a different second entry for '%s': %s in %s, %s in %s",
                          hostlist_token(host->name, strlen(host->name)).text, what_first, there, what, here);
-    return error_hint(err, "keep one of the two; hosts are told apart by user, name and port");
+    return error_hint(err, "keep one of the two; hosts are distinguished by user, name and port");
 }
 
 int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct host *host,
@@ -196,7 +196,7 @@ int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct
     return result;
 }
 
-/* "@name": the hosts of its file stand here, or are removed. */
+/* "@name": the hosts of its file are inserted here, or removed. */
 static int add_group(struct hostlist_builder *builder, struct hostlist_entry *entry, struct error *err)
 {
     struct hostlist hosts = HOSTLIST_INIT;
@@ -269,7 +269,7 @@ static int read_entries(struct hostlist_builder *builder, struct error *err)
         struct hostlist_entry entry = {0};
         int result = hostlist_entry_read(&builder->reader, &pos, &entry, err);
         if (result == 1 && builder->plain && entry.removal) {
-            hostlist_reader_fail(&builder->reader, entry.offset, err, "'^' has no place here");
+            hostlist_reader_fail(&builder->reader, entry.offset, err, "'^' is not allowed here");
             result = error_hint(err, "name the hosts without '^'");
         }
         if (result == 1 && add_entry(builder, &entry, err) < 0) {
@@ -328,7 +328,7 @@ int hostlist_read(struct hostlist *list, const char *text, size_t len, enum host
     if (result == 0 && list->len + builder.found.len > HOSTLIST_MAX) {
         error_set(err, &kind_host_list, "%zu hosts, at most %d are allowed", list->len + builder.found.len,
                   HOSTLIST_MAX);
-        result = error_hint(err, "a list holds at most %d hosts", HOSTLIST_MAX);
+        result = error_hint(err, "a list can have at most %d hosts", HOSTLIST_MAX);
     }
     if (result == 0) {
         for (size_t i = 0; i < builder.found.len; i++) {

@@ -98,10 +98,10 @@ static struct hostlist_token shown_value(const struct cursor *cursor, const char
 static int refuse_comma(const struct cursor *cursor, struct error *err)
 {
     hostlist_reader_fail(cursor->reader, cursor->pos, err, "',' on a line of a host list");
-    return error_hint(err, "write one entry a line");
+    return error_hint(err, "write one entry per line");
 }
 
-/* A word without '=' where key=value should stand. */
+/* A word without '=' where key=value is expected. */
 static int refuse_word(struct cursor *cursor, struct error *err)
 {
     bool open;
@@ -120,7 +120,7 @@ static int refuse_word(struct cursor *cursor, struct error *err)
                              text.text);
         return error_hint(err, "write '%s=%s'", word.text, text.text);
     }
-    hostlist_reader_fail(cursor->reader, start, err, "'%s' is no key=value", word.text);
+    hostlist_reader_fail(cursor->reader, start, err, "'%s' is not of the form key=value", word.text);
     if (strspn(word.text, "0123456789") == strlen(word.text)) {
         return error_hint(err, "write 'slots=%s' if this is the number of GPUs", word.text);
     }
@@ -130,11 +130,11 @@ static int refuse_word(struct cursor *cursor, struct error *err)
     }
     return error_hint(err,
                       cursor->reader->form == HOSTLIST_LINES
-                          ? "write one entry a line, settings as key=value: 'host slots=8'"
+                          ? "write one entry per line, settings as key=value: 'host slots=8'"
                           : "separate entries by commas, write settings as key=value: 'a slots=8,b slots=8'");
 }
 
-/* The quoted value at pos; leaves pos behind the closing quote. */
+/* The quoted value at pos; leaves pos after the closing quote. */
 static char *read_quoted(struct cursor *cursor, size_t key, size_t key_len, struct error *err)
 {
     const char *text = cursor->reader->text;
@@ -152,9 +152,10 @@ static char *read_quoted(struct cursor *cursor, size_t key, size_t key_len, stru
     }
     cursor->pos = at + 1;
     if (cursor->pos < cursor->end && !at_char(cursor, ',') && !is_blank(cursor->reader, cursor->pos)) {
-        hostlist_reader_fail(cursor->reader, cursor->pos, err, "text right behind the closing quote of '%s='",
+        hostlist_reader_fail(cursor->reader, cursor->pos, err,
+                             "text directly after the closing quote of '%s='",
                              shown(cursor, key, key + key_len).text);
-        error_hint(err, "quote the whole value, with the kind of quote that it does not hold");
+        error_hint(err, "quote the whole value, with the kind of quote that it does not contain");
         return NULL;
     }
     return xstrndup(text + start, at - start);
@@ -174,7 +175,7 @@ static char *read_plain_value(struct cursor *cursor, size_t key, size_t key_len,
             continue;
         }
         hostlist_reader_fail(cursor->reader, at, err, "a quote inside the value of '%s='", name.text);
-        error_hint(err, "quote the whole value, with the kind of quote that it does not hold");
+        error_hint(err, "quote the whole value, with the kind of quote that it does not contain");
         return NULL;
     }
     if (open) {
@@ -197,7 +198,7 @@ static int refuse_empty(struct cursor *cursor, size_t start, const char *key, st
         return error_hint(err, "write '%s=%s'", key, value.text);
     }
     hostlist_reader_fail(cursor->reader, start, err, "'%s=' has no value", key);
-    return error_hint(err, "write the value right behind the '=', or leave the key out");
+    return error_hint(err, "write the value directly after the '=', or leave the key out");
 }
 
 /* One key=value at pos. */
@@ -254,7 +255,7 @@ static int read_group(struct cursor *cursor, size_t end, struct hostlist_entry *
         return 0;
     }
     hostlist_reader_fail(cursor->reader, entry->offset, err,
-                         len > 0 ? "'@%s' is no name of a group" : "no name behind '@%s'", name.text);
+                         len > 0 ? "'@%s' is not a valid group name" : "no name after '@%s'", name.text);
     return error_hint(err,
                       "write @NAME for the host file NAME or NAME.txt: letters, digits, '.', '_' and '-'; a "
                       "user is written before the '@': user@host");
@@ -272,7 +273,7 @@ static int read_name(struct cursor *cursor, struct hostlist_entry *entry, struct
     entry->offset = cursor->pos;
     entry->word_len = end - cursor->pos;
     if (after_gpus && strspn(shown(cursor, cursor->pos, end).text, "0123456789-") == entry->word_len) {
-        hostlist_reader_fail(reader, cursor->pos, err, "'%s' behind the comma of an unquoted 'gpus='",
+        hostlist_reader_fail(reader, cursor->pos, err, "'%s' after the comma of an unquoted 'gpus='",
                              shown(cursor, cursor->pos, end).text);
         return error_hint(err, "in a list of hosts quote the numbers: gpus=\"0,2\"");
     }
@@ -303,7 +304,7 @@ static int find_entry(struct cursor *cursor, struct error *err)
             return refuse_comma(cursor, err);
         }
         hostlist_reader_fail(reader, cursor->pos, err, "an entry between commas is empty");
-        return error_hint(err, "take the extra ',' out");
+        return error_hint(err, "remove the extra ','");
     }
     if (cursor->pos == cursor->end) {
         return 0;

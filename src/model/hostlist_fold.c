@@ -180,7 +180,7 @@ static void note_repeated(const char *text, struct hostlist_index *seen, struct 
     }
 }
 
-/* Which names stand in the list more than once. */
+/* Which names are in the list more than once. */
 static void find_repeated(const struct hostlist *list, struct hostlist_index *repeated)
 {
     struct hostlist_index seen = {0};
@@ -225,7 +225,7 @@ void hostlist_fold(const struct hostlist *list, struct str *out)
     struct hostlist_index repeated = {0};
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
 
-    /* A name that repeats is told apart by user and port, else the text would name it once only. */
+    /* A name that repeats is distinguished by user and port, else the text would name it once only. */
     find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];

@@ -1,4 +1,4 @@
-/* "@name" in a host list: the hosts of a file of that name stand in its place. */
+/* "@name" in a host list: replaced by the hosts of a file of that name. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include "model/hostlist_internal.h"
 #include "model/kind.h"
 
-/* "FILE:3", or "--hosts, column 5": where the group that a text reads now stands. Caller frees. */
+/* "FILE:3", or "--hosts, column 5": where the group that is being read was named. Caller frees. */
 static char *place_of(struct hostlist_builder *builder)
 {
     unsigned line, column;
@@ -16,7 +16,7 @@ static char *place_of(struct hostlist_builder *builder)
                                       : xasprintf("%s, column %u", builder->reader.name, column);
 }
 
-/* A group that stands in its own file, directly or through others: both places are named. */
+/* A group that contains itself, directly or through others: both places are named. */
 static int check_chain(struct hostlist_builder *builder, const char *group, const char *path,
                        struct error *err)
 {
@@ -80,7 +80,7 @@ int hostlist_group_read(struct hostlist_builder *builder, const struct hostlist_
 
     builder->group_offset = entry->offset;
     if (!groups) {
-        hostlist_reader_fail(&builder->reader, entry->offset, err, "'@%s': a group has no place here",
+        hostlist_reader_fail(&builder->reader, entry->offset, err, "'@%s': a group is not allowed here",
                              hostlist_token(entry->group, strlen(entry->group)).text);
         return error_hint(err, "name the hosts themselves");
     }

@@ -1,4 +1,4 @@
-/* Open addressing with linear probing; at most half full. Nothing is ever taken out. */
+/* A hash set of texts: open addressing with linear probing, at most half full. Nothing is ever removed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,7 +30,7 @@ enum key_id {
 struct key {
     const char *name;
     int (*set)(struct host *host, const char *value, struct error *err);
-    /* Append the value as set, nothing when it is not; NULL for what tells hosts apart (user, port). */
+    /* Append the value as set, nothing when it is not; NULL for what distinguishes hosts (user, port). */
     void (*show)(const struct host *host, struct str *out);
     bool commas; /* a value may hold some */
     struct hostlist_key_doc doc;
@@ -84,8 +84,9 @@ static void show_slots(const struct host *host, struct str *out)
 static int refuse_gpus(struct error *err, const char *value, const char *why)
 {
     error_set(err, &kind_host_list, "'gpus=%s': %s", hostlist_token(value, strlen(value)).text, why);
-    return error_hint(err, "list numbers of GPUs, each once: gpus=0-3 or gpus=0,2 (in a list of hosts "
-                           "gpus=\"0,2\")");
+    return error_hint(err,
+                      "list the numbers of the GPUs, each once: gpus=0-3 or gpus=0,2 (in a list of hosts "
+                      "gpus=\"0,2\")");
 }
 
 /* One number or range of gpus=; marks what was seen. */
@@ -295,7 +296,7 @@ static const struct key keys[KEY_COUNT] = {
                   set_port,
                   NULL,
                   false,
-                  {"port=N", "The port of sshd; the same as :N behind the host.", "port=2222"}},
+                  {"port=N", "The port of sshd; the same as :N after the host.", "port=2222"}},
     [KEY_IFNAME] = {"ifname",
                     set_ifname,
                     show_ifname,
@@ -513,7 +514,8 @@ bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what
     return false;
 }
 
-/* A value that begins with a quote, or holds a blank or a comma, stands in the quotes that it does not hold.
+/* A value that begins with a quote, or holds a blank or a comma, is put in the quotes that it does not
+ * contain.
  */
 static void write_setting(const char *key, const char *value, struct str *out)
 {

@@ -8,7 +8,7 @@
 #include "model/hostlist_internal.h"
 #include "model/kind.h"
 
-/* Ports below this are no sshd's; "host:8" is the habit of other launchers for 8 processes. */
+/* Ports below this are not sshd's; "host:8" is the habit of other launchers for 8 processes. */
 #define PORT_MIN 22
 #define PORT_MAX 65535
 
@@ -45,7 +45,7 @@ static int refuse_dashed_address(const char *name, struct error *err)
     AUTO_FREE char *first = xstrndup(name, dash);
     const char *last = strrchr(name + dash, '.') ? strrchr(name + dash, '.') + 1 : name + dash + 1;
 
-    error_set(err, &kind_host_list, "'%s' is no IPv4 address", name);
+    error_set(err, &kind_host_list, "'%s' is not an IPv4 address", name);
     if (!is_ipv4(first) || *last == '\0' || strchr(last, '-')) {
         return error_hint(err, "write a range of addresses as 10.0.0.[1-4]");
     }
@@ -67,7 +67,7 @@ int hostlist_name_check(const char *name, struct error *err)
         return error_hint(err, "names start with a letter, a digit, '.' or '_'");
     }
     if (strspn(name, "0123456789.") == len && !is_ipv4(name)) {
-        error_set(err, &kind_host_list, "'%s' is no IPv4 address, and a name needs a letter", name);
+        error_set(err, &kind_host_list, "'%s' is not an IPv4 address, and a name needs a letter", name);
         return error_hint(err, "write an address as 10.0.0.7, a range of addresses as 10.0.0.[1-4]");
     }
     if (strspn(name, "0123456789.-") == len && strchr(name, '.') && strchr(name, '-')) {
@@ -84,11 +84,11 @@ int hostlist_addr_check(const char *addr, struct error *err)
         if (hostlist_ipv6_valid(addr, len, false)) {
             return 0;
         }
-        error_set(err, &kind_host_list, "'addr=%s' is no address", hostlist_token(addr, len).text);
+        error_set(err, &kind_host_list, "'addr=%s' is not an address", hostlist_token(addr, len).text);
         return error_hint(err, "write an IPv6 address without brackets, port and %%zone: addr=2001:db8::2");
     }
     if (len == 0 || strspn(addr, name_characters) != len) {
-        error_set(err, &kind_host_list, "'addr=%s' is no address", hostlist_token(addr, len).text);
+        error_set(err, &kind_host_list, "'addr=%s' is not an address", hostlist_token(addr, len).text);
         return error_hint(err, "give the one name or address by which the other nodes reach this host");
     }
     return hostlist_name_check(addr, err);
@@ -102,7 +102,7 @@ int hostlist_user_check(const char *user, size_t len, struct error *err)
     if (len == 0) {
         error_set(err, &kind_host_list, "the user is empty");
     } else {
-        error_set(err, &kind_host_list, "'%s' cannot be a user", hostlist_token(user, len).text);
+        error_set(err, &kind_host_list, "'%s' is not a valid user name", hostlist_token(user, len).text);
     }
     return error_hint(err, HOST_USER_HINT);
 }
@@ -148,7 +148,7 @@ static int read_bracketed_ipv6(struct hostlist_reader *reader, size_t offset, si
     size_t inside = (size_t)(close - text) - 1;
     size_t behind = offset + inside + 2;
     if (!hostlist_ipv6_valid(text + 1, inside, true)) {
-        hostlist_reader_fail(reader, offset, err, "'%s' is no IPv6 address",
+        hostlist_reader_fail(reader, offset, err, "'%s' is not an IPv6 address",
                              hostlist_token(text + 1, inside).text);
         return error_hint(err, "an IPv6 address looks like 2001:db8::2, with a port [2001:db8::2]:2222");
     }
@@ -157,7 +157,7 @@ static int read_bracketed_ipv6(struct hostlist_reader *reader, size_t offset, si
         return 0;
     }
     if (reader->text[behind] != ':') {
-        hostlist_reader_fail(reader, behind, err, "'%s' behind the address in '%s'",
+        hostlist_reader_fail(reader, behind, err, "'%s' after the address in '%s'",
                              hostlist_token(reader->text + behind, end - behind).text, shown.text);
         return error_hint(err, "only a port may follow: [2001:db8::2]:2222");
     }
@@ -214,7 +214,7 @@ static int read_plain_name(struct hostlist_reader *reader, size_t offset, size_t
     return 0;
 }
 
-/* "user@" in front: returns the offset behind it, or SIZE_MAX after an error. */
+/* "user@" in front: returns the offset after it, or SIZE_MAX after an error. */
 static size_t read_user(struct hostlist_reader *reader, size_t offset, size_t end,
                         struct hostlist_entry *entry, struct error *err)
 {

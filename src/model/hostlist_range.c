@@ -82,7 +82,7 @@ static int take_digits(const char **at, const char *end, const struct bracket *i
     if (out->len > 0) {
         return 0;
     }
-    error_set(err, &kind_host_list, "'%s' is no range", hostlist_token(in->text, in->len).text);
+    error_set(err, &kind_host_list, "'%s' is not a valid range", hostlist_token(in->text, in->len).text);
     return error_hint(err, "ranges look like [0033-0036], [1,3,7-9] or [0-30/2]");
 }
 
@@ -137,7 +137,7 @@ static int add_range(struct hostlist_group *group, const char *at, const char *e
         }
     }
     if (at < end) {
-        error_set(err, &kind_host_list, "'%s' is no range", hostlist_token(in->text, in->len).text);
+        error_set(err, &kind_host_list, "'%s' is not a valid range", hostlist_token(in->text, in->len).text);
         return error_hint(err, "ranges look like [0033-0036], [1,3,7-9] or [0-30/2]");
     }
     if (step.value == 0) {
@@ -214,9 +214,9 @@ static int bad_character(const char *text, size_t len, size_t at, struct error *
     while (at + size < len && ((unsigned char)text[at + size] & 0xC0) == 0x80) {
         size++;
     }
-    error_set(err, &kind_host_list, "'%s' cannot stand in the host name '%s'",
+    error_set(err, &kind_host_list, "'%s' is not allowed in the host name '%s'",
               hostlist_token(text + at, size).text, hostlist_token(text, len).text);
-    return error_hint(err, "names hold letters, digits, '.', '_', '-' and [ranges]");
+    return error_hint(err, "names consist of letters, digits, '.', '_', '-' and [ranges]");
 }
 
 int hostlist_pattern_parse(struct hostlist_pattern *pattern, const char *text, size_t len, size_t *bad,
@@ -255,7 +255,7 @@ int hostlist_pattern_parse(struct hostlist_pattern *pattern, const char *text, s
     }
     error_set(err, &kind_host_list, "'%s' names more than %d hosts", hostlist_token(text, len).text,
               HOSTLIST_MAX);
-    return error_hint(err, "give a smaller range; a list holds at most %d hosts", HOSTLIST_MAX);
+    return error_hint(err, "give a smaller range; a list can have at most %d hosts", HOSTLIST_MAX);
 }
 
 /* The range of the group that holds its name i. */

@@ -150,11 +150,11 @@ int job_check_run_name(const char *run, struct error *err)
     if (good) {
         return 0;
     }
-    error_set(
-        err, &kind_usage,
-        "'%.80s' is no run name, allowed: 1 to %d letters, digits, '.', '_' and '-', the first a letter or "
-        "digit",
-        run, RUN_NAME_MAX);
+    error_set(err, &kind_usage,
+              "'%.80s' is not a valid run name, allowed: 1 to %d letters, digits, '.', '_' and '-', the "
+              "first a letter or "
+              "digit",
+              run, RUN_NAME_MAX);
     if (strpbrk(run, "*?")) {
         return error_hint(err, "name one run; only stop, wait and remove take patterns");
     }
@@ -170,11 +170,11 @@ int job_check_container_name(const char *name, struct error *err)
     if (good) {
         return 0;
     }
-    return error_set(
-        err, &kind_usage,
-        "'%.80s' is no container name, allowed: letters, digits, '_', '.' and '-', the first a letter or "
-        "digit",
-        name);
+    return error_set(err, &kind_usage,
+                     "'%.80s' is not a valid container name, allowed: letters, digits, '_', '.' and '-', the "
+                     "first a letter or "
+                     "digit",
+                     name);
 }
 
 const char *job_signal_name(const char *text)

@@ -1,4 +1,4 @@
-/* Who is told of a run, and of what. */
+/* Who is notified about a run, and of what. */
 #include "model/notify.h"
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ struct notify_target *notify_targets_add(struct notify_targets *targets, const c
     return target;
 }
 
-/* The text behind "http://" or "https://" (*secure tells which), NULL when url begins otherwise. */
+/* The text after "http://" or "https://" (*secure tells which), NULL when url begins otherwise. */
 static const char *after_scheme(const char *url, bool *secure)
 {
     *secure = text_starts(url, "https://");
@@ -46,7 +46,7 @@ static const char *after_scheme(const char *url, bool *secure)
     return text_starts(url, "http://") ? url + strlen("http://") : NULL;
 }
 
-/* host[:port] without what stands before an '@': a name and a password. */
+/* host[:port] without what is before an '@': a name and a password. */
 static const char *find_host(const char *authority, size_t *len)
 {
     const char *host = authority;
@@ -108,7 +108,7 @@ static bool is_ipv6(const char *host, size_t len)
     return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* "name", "1.2.3.4" or "[IPv6]", and a port behind a colon. */
+/* "name", "1.2.3.4" or "[IPv6]", and a port after a colon. */
 static bool is_authority(const char *authority, size_t len)
 {
     AUTO_FREE char *copy = xstrndup(authority, len);
@@ -130,7 +130,7 @@ int notify_url_check(const char *url, bool allow_http, struct error *err)
     const char *authority = after_scheme(url, &secure);
     if (!authority) {
         error_set(err, &kind_usage, "the URL does not begin with 'https://'");
-        return error_hint(err, "write it as in 'https://hooks.example.org/…'");
+        return error_hint(err, "write it like 'https://hooks.example.org/…'");
     }
     if (strlen(url) > NOTIFY_URL_LENGTH_MAX) {
         return error_set(err, &kind_usage, "the URL has %zu bytes, at most %d", strlen(url),
@@ -143,15 +143,15 @@ int notify_url_check(const char *url, bool allow_http, struct error *err)
         return error_set(err, &kind_usage, "the URL names no host");
     }
     if (has_odd_character(url)) {
-        error_set(err, &kind_usage, "the URL '%s' holds a character that may not stand in one",
+        error_set(err, &kind_usage, "the URL '%s' contains a character that is not allowed in a URL",
                   str_text(&shown));
-        return error_hint(err, "write blanks and such as %%20");
+        return error_hint(err, "percent-encode it: a blank is %%20");
     }
     if (host != authority) {
-        return error_set(err, &kind_usage, "the URL '%s' holds a user name", str_text(&shown));
+        return error_set(err, &kind_usage, "the URL '%s' contains a user name", str_text(&shown));
     }
     if (!is_authority(authority, len)) {
-        error_set(err, &kind_usage, "the URL '%s' names no host and port that can be", str_text(&shown));
+        error_set(err, &kind_usage, "the URL '%s' has no valid host and port", str_text(&shown));
         return error_hint(err, "write the host as 'name', 'name:443', '192.0.2.1' or '[2001:db8::1]:443'");
     }
     if (!secure && !allow_http) {

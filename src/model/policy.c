@@ -124,7 +124,7 @@ static long find_lost(const struct run *run, const struct policy_view *view)
     return found;
 }
 
-/* What the words of the spec come to. */
+/* What the settings of the spec mean. */
 static void decide_by(const struct run *run, const struct policy_view *view, enum policy_act act,
                       struct policy_decision *out)
 {

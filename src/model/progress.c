@@ -1,4 +1,4 @@
-/* How far a training is: merging what several logs say, and the pattern of a program's own lines. */
+/* The progress of a training: merging what several logs report, and the pattern of a program's own lines. */
 #include "model/progress.h"
 
 #include <ctype.h>
@@ -36,7 +36,8 @@ static void take_figure(double *to, double from, bool newer)
     }
 }
 
-/* Tokens follow from samples where no log tells them: the length of a sample may stand in another node's. */
+/* Tokens are computed from samples if no log reports them: the length of a sample may be in another node's
+ * log. */
 static void derive_tokens(struct training_progress *to, const struct training_progress *from, bool newer)
 {
     bool stale = newer && from->samples_per_second >= 0 && from->tokens_per_second < 0;
@@ -101,7 +102,7 @@ static int unknown_field(const char *name, size_t len, struct error *err)
         return error_hint(err, "did you mean '%s'?", nearest);
     }
     return error_hint(
-        err, "known are iteration, total, loss, step_time, samples_per_second, tokens_per_second and "
+        err, "known groups are iteration, total, loss, step_time, samples_per_second, tokens_per_second and "
              "tflops_per_gpu");
 }
 
@@ -190,7 +191,7 @@ int progress_pattern_parse(const char *text, struct progress_pattern *out, struc
     if (code != 0) {
         char reason[200];
         regerror(code, NULL, reason, sizeof reason);
-        error_set(err, &kind_usage, "'%s' is no regular expression: %s", text, reason);
+        error_set(err, &kind_usage, "'%s' is not a valid regular expression: %s", text, reason);
         return error_hint(err, "put a backslash before characters meant as themselves: '\\[', '\\('");
     }
     regfree(&compiled);

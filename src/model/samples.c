@@ -135,7 +135,7 @@ static void put_training(struct str *out, const struct sample *sample)
     }
 }
 
-/* What a later version adds behind these is passed over. */
+/* Fields that a later version adds after these are skipped. */
 static bool get_training(const char *at, size_t len, struct sample *sample)
 {
     if (len < TRAINING) {
@@ -265,7 +265,7 @@ void samples_encode_all(const struct samples *samples, struct str *out)
     }
 }
 
-/* "FORMAT KIND STEP" behind WORD. */
+/* "FORMAT KIND STEP" after WORD. */
 static int decode_header(char *text, struct samples *out, struct error *err)
 {
     char *rest = NULL;

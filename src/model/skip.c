@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-/* The end of a bracket expression that begins behind at, or NULL. A ']' that stands first is one of the set.
+/* The end of a bracket expression that begins after at, or NULL. A ']' that comes first belongs to the set.
  */
 static const char *set_end(const char *at)
 {
@@ -31,7 +31,7 @@ int skip_check(const char *pattern, struct error *err)
     if (len == 0 || strcmp(pattern, "/") == 0) {
         error_set(err, &kind_usage, "the pattern '%s' matches nothing", pattern);
         return error_hint(
-            err, "give a name or a path from the top of the copy, as in --skip '*.pyc' --skip /data");
+            err, "give a name or a path from the top of the copy, such as --skip '*.pyc' --skip /data");
     }
     if (len > SKIP_PATTERN_MAX) {
         return error_set(err, &kind_usage, "a pattern of %zu bytes is longer than the %d that are allowed",

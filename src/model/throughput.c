@@ -1,4 +1,4 @@
-/* How fast trainings are beside each other: pure arithmetic. */
+/* How fast trainings are compared with each other: pure arithmetic. */
 #include "model/throughput.h"
 
 #define SECONDS_PER_HOUR 3600.0

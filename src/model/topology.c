@@ -1,4 +1,4 @@
-/* Shapes of a job: nodes, processes and what they multiply to. */
+/* Works out the master of a job and the processes of each node. */
 #include "model/topology.h"
 
 #include <arpa/inet.h>
@@ -98,7 +98,7 @@ static bool all_loopback(const struct topology_node *nodes, size_t count)
     return true;
 }
 
-/* What stands on a command line must be one name or address: no port, no user, no blank. */
+/* A value for the command line must be one name or address: no port, no user, no blank. */
 static int check_master_text(const char *wanted, const char *bare, struct error *err)
 {
     static const char valid[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
@@ -108,11 +108,11 @@ static int check_master_text(const char *wanted, const char *bare, struct error 
         return error_hint(err, "name an address that every node reaches, or leave it at auto");
     }
     if (strchr(bare, ':') && inet_pton(AF_INET6, bare, &v6) != 1) {
-        error_set(err, &kind_plan, "master.addr '%s' is no address", wanted);
+        error_set(err, &kind_plan, "master.addr '%s' is not an address", wanted);
         return error_hint(err, "give the port by itself, with master.port or --master-port");
     }
     if (*bare == '-' || bare[strspn(bare, valid)]) {
-        error_set(err, &kind_plan, "master.addr '%s' is no address and no host name", wanted);
+        error_set(err, &kind_plan, "master.addr '%s' is neither an address nor a host name", wanted);
         return error_hint(err, "name an address that every node reaches, without user and port");
     }
     return 0;
@@ -122,12 +122,12 @@ static int refuse_loopback(const char *master, bool chosen, const struct topolog
                            struct error *err)
 {
     if (chosen) {
-        error_set(err, &kind_plan, "master.addr '%s' is a loopback address and there are %zu nodes", master,
+        error_set(err, &kind_plan, "master.addr '%s' is a loopback address, but there are %zu nodes", master,
                   count);
     } else {
         error_set(
             err, &kind_plan,
-            "the first host '%s' would be the master by the loopback address '%s' and there are %zu nodes",
+            "the first host '%s' would be the master with the loopback address '%s', but there are %zu nodes",
             first->label, master, count);
     }
     return error_hint(
@@ -146,7 +146,7 @@ char *topology_choose_master(const char *wanted, const struct topology_node *nod
     if (check_master_text(addr, bare, err) == 0) {
         if (count > 1 && strchr(addr, '%')) {
             error_set(err, &kind_plan,
-                      "the master's address '%s' has a zone, which means nothing on other nodes", addr);
+                      "the master's address '%s' has a zone, which has no meaning on other nodes", addr);
             error_hint(err, "give the first host an addr= that the other nodes reach, or use --master-addr");
         } else if (count > 1 && topology_addr_is_loopback(bare) && !all_loopback(nodes, count)) {
             refuse_loopback(bare, wanted, &nodes[0], count, err);
@@ -203,7 +203,7 @@ static int check_against_list(const struct job *job, const struct topology_node 
     for (size_t i = 0; wanted && i < count; i++) {
         const struct host *host = nodes[i].host;
         if (host->gpus && wanted > host->slots) {
-            error_set(err, &kind_plan, "nproc_per_node is %u, but host '%s' has gpus=%s, which are %u",
+            error_set(err, &kind_plan, "nproc_per_node is %u, but host '%s' has gpus=%s, which names %u",
                       wanted, nodes[i].label, host->gpus, host->slots);
             return error_hint(err, "use --nproc-per-node %u, or change gpus= of that host", host->slots);
         }

@@ -26,7 +26,7 @@ size_t tree_add(struct tree *tree, const char *path, const char *link, const str
     return tree->len++;
 }
 
-/* A '/' sorts below every other byte, so that "a/b" comes before "a-b", right behind "a". */
+/* A '/' sorts below every other byte, so that "a/b" comes before "a-b", right after "a". */
 int tree_compare_paths(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b) {

@@ -21,10 +21,10 @@ static int no_answer(const char *bytes, size_t len, const char *what, struct err
 
     error_set(err, &kind_node_answer, "%s", what);
     if (line_len == 0) {
-        return error_hint(err, "look at the login's start-up files: nothing came back at all");
+        return error_hint(err, "look at the login's start-up files: nothing came back");
     }
     text_add_utf8(&shown, line, line_len);
-    return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
+    return error_hint(err, "look at the login's start-up files: the last output was '%s'", str_text(&shown));
 }
 
 /* Read frames up to the end frame: 1 when it came, 0 when not, -1 with err. */
@@ -54,7 +54,7 @@ int node_facts_read(struct facts *facts, const char *bytes, size_t len, const ch
     if (found == 0) {
         return no_answer(bytes, len,
                          facts->len > 0 ? "the node's answer has no end"
-                                        : "the node gave no answer that can be understood",
+                                        : "the node's answer could not be understood",
                          err);
     }
     return node_facts_check(facts, err);
@@ -120,7 +120,7 @@ static int read_uptime(const struct facts *facts, const char *key, int64_t *out,
     AUTO_FREE char *first = dot ? xstrndup(value, (size_t)(dot - value)) : xstrdup(value);
     if (!text_to_uint(first, 0, TIME_MAX, &whole) ||
         (dot && (strlen(dot) != 3 || !text_to_uint(dot + 1, 0, 99, &hundredths)))) {
-        return error_set(err, &kind_node_answer, "the node's answer says '%s' for '%s', a time is needed",
+        return error_set(err, &kind_node_answer, "the node's answer says '%s' for '%s', expected a time",
                          value, key);
     }
     *out = (int64_t)(whole * 1000 + hundredths * 10);

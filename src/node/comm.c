@@ -1,4 +1,4 @@
-/* Orders for the all-reduce test on a node, and what it says. */
+/* Orders for the all-reduce test on a node, and the events it reports. */
 #include "node/comm.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Containers as such: looking at one, making one, removing one. */
+/* Requests that inspect, create and remove a container, and their answers. */
 #include "node/container.h"
 
 #include <stdlib.h>

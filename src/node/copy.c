@@ -247,7 +247,7 @@ static int finish_entry(struct node_copy *copy, enum node_copy_event *event, str
     }
     if (!read_head(copy)) {
         return error_set(err, &kind_node_answer,
-                         "the node's list of files holds an entry that cannot be read");
+                         "the node's list of files contains an entry that cannot be read");
     }
     copy->entry.link = copy->entry.kind == TREE_LINK ? copy->record.data + strlen(head) + 1 : NULL;
     /* one that cannot be named here (too long) or is the folder itself is none of the tree */
@@ -266,8 +266,8 @@ static int take_list(struct node_copy *copy, const char **bytes, size_t *len, en
         const char *end = memchr(*bytes, '\0', *len);
         const size_t part = end ? (size_t)(end - *bytes) + 1 : *len;
         if (copy->record.len + part > RECORD_MAX) {
-            return error_set(err, &kind_node_answer, "the node's list of files holds an entry above %u bytes",
-                             RECORD_MAX);
+            return error_set(err, &kind_node_answer,
+                             "the node's list of files contains an entry of more than %u bytes", RECORD_MAX);
         }
         str_add_mem(&copy->record, *bytes, part);
         *bytes += part;
@@ -299,8 +299,8 @@ static int check_failure(const struct node_copy *copy, struct error *err)
     if (kind && strcmp(kind, "copy") == 0) {
         error_set(err, &kind_file_failed, "%s", detail ? detail : "a file could not be written");
         if (detail && (strstr(detail, "no space left") || strstr(detail, "quota exceeded"))) {
-            error_hint(
-                err, "free some space there and repeat the command: what is there already is not sent again");
+            error_hint(err, "free some space there and repeat the command: files that are already there are "
+                            "not sent again");
         }
         return -1;
     }

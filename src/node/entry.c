@@ -1,4 +1,4 @@
-/* The way into a container: what is put around a call. */
+/* Wraps a call so that it runs inside a container. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@
     "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; "
 #define COMMAND READ_LINES "eval \"$g\"'"
 
-/* The lines run in a session of their own, which goes on to its end without the connection (see detach in
- * request.c); they hold no secret, so they may stand on a command line. */
+/* The lines run in a session of their own, which runs to its end without the connection (see detach in
+ * request.c); they hold no secret, so they may be on a command line. */
 #define COMMAND_DETACHED                                                                                     \
     READ_LINES                                                                                               \
     "r() { eval \"$g\"; }; command -v setsid >/dev/null || r; exec 3<&0; trap r EXIT; "                      \
@@ -92,8 +92,8 @@ static const struct {
     {&kind_container_missing,
      "make it there (`mtlaunch container up JOB` where the spec has container.run), or "
      "name another with --container"},
-    {&kind_container_stopped, "start it there, as in `docker start NAME`"},
-    {&kind_container_replaced, "start the run again: it will run in the container that stands there now"},
+    {&kind_container_stopped, "start it there, for example: `docker start NAME`"},
+    {&kind_container_replaced, "start the run again: it will run in the container that is there now"},
     {&kind_container_failed, "try `docker exec` there by hand"},
     {&kind_docker_permission,
      "let the user talk to the engine there (group docker), or set 'container.sudo: true' in the spec"},

@@ -9,7 +9,7 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-#define FRAME_MAX (64u << 10) /* a longer line is no frame */
+#define FRAME_MAX (64u << 10) /* a longer line is not a frame */
 #define SAID_MAX  40
 
 /*
@@ -151,15 +151,16 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
         return error_hint(err, "nodes need Linux with /proc, and setsid of util-linux or busybox");
     }
     if (exit_status == 97) {
-        error_set(err, &kind_node_answer, "the command did not reach its shell whole");
+        error_set(err, &kind_node_answer, "the command did not reach its shell completely");
     } else {
         error_set(err, &kind_node_answer, "the login ended with status %d before the command ran",
                   exit_status);
     }
     const char *line = node_reader_last_line(&out->reader, &len);
     if (len == 0) {
-        return error_hint(err, "look at the login's start-up files: does one read standard input, or exit");
+        return error_hint(err,
+                          "check whether one of the login's start-up files reads standard input or exits");
     }
     text_add_utf8(&shown, line, len);
-    return error_hint(err, "look at the login's start-up files: what came last was '%s'", str_text(&shown));
+    return error_hint(err, "look at the login's start-up files: the last output was '%s'", str_text(&shown));
 }

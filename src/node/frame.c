@@ -21,7 +21,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decode to *to, moving it behind a NUL; false for a broken escape or a NUL. */
+/* Decode to *to, moving it past a NUL; false for a broken escape or a NUL. */
 static bool decode(const char *from, size_t len, char **to)
 {
     for (size_t i = 0; i < len; i++) {
@@ -62,13 +62,13 @@ int node_facts_add(struct facts *facts, const char *frame, size_t len, const cha
     const char *equals = memchr(frame, '=', len);
     size_t key_len = equals ? (size_t)(equals - frame) : 0;
     if (!equals || !key_is_valid(frame, key_len)) {
-        return error_set(err, &kind_node_answer, "the node's answer holds a frame without a key");
+        return error_set(err, &kind_node_answer, "the node's answer contains a frame without a key");
     }
     AUTO_FREE char *text = xcalloc(len + 2, 1); /* a decoded value is never longer than its frame */
     char *value = text + key_len + 1, *end = value;
     memcpy(text, frame, key_len);
     if (!decode(equals + 1, len - key_len - 1, &end)) {
-        return error_set(err, &kind_node_answer, "the node's answer holds a broken value for '%s'", text);
+        return error_set(err, &kind_node_answer, "the node's answer contains a broken value for '%s'", text);
     }
     if (facts_add(facts, text, value, err) != 0) {
         return -1;
@@ -78,7 +78,7 @@ int node_facts_add(struct facts *facts, const char *frame, size_t len, const cha
 
 int node_unproven_error(const struct error_kind *kind, const char *why, struct error *err)
 {
-    error_set(err, kind, "the node could not look through its processes: %s", why);
+    error_set(err, kind, "the node could not list all its processes: %s", why);
     return error_hint(err, "%s",
                       strncmp(why, "cannot fork", strlen("cannot fork")) == 0
                           ? "end something there, or raise the limit (ulimit -u, TasksMax=, pids.max)"

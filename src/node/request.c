@@ -31,7 +31,7 @@ static void set_flag(struct str *out, const char *name, bool value)
     str_addf(out, "mt_%s=%s\n", name, value ? "1" : "");
 }
 
-/* On the node itself, before the container is entered: `sh -s` there reads what comes behind. */
+/* On the node itself, before the container is entered: `sh -s` there reads what follows. */
 static void add_entry(struct node_call *out, const struct node_target *target, const char *verb)
 {
     static const char *const parts[] = {"10-frame", "05-entry", NULL};
@@ -48,7 +48,7 @@ static void add_entry(struct node_call *out, const struct node_target *target, c
 /*
  * The login shell runs a command that every shell understands alike and that gives way to /bin/sh. It first
  * reads one line: a start-up file that reads from standard input, and so eats the nonce, ends the call with
- * 97 rather than with half a script. All that follows stands in one function: a shell runs nothing before it
+ * 97 rather than with half a script. All that follows is in one function: a shell runs nothing before it
  * has read it whole, so a cut connection runs nothing.
  */
 static void begin(struct node_call *out, const struct node_target *target, const char *verb,
@@ -80,7 +80,7 @@ static void begin(struct node_call *out, const struct node_target *target, const
 }
 
 /*
- * Let a call go on to its end without its caller: its script runs in a session of its own, below a shell that
+ * Let a call run to its end without its caller: its script runs in a session of its own, below a shell that
  * waits for it. A signal that comes through the connection ends that shell alone. Where no process can be
  * forked, the shell's exit trap runs the script in its place, so that a stop still signals what it can. The
  * command has no "!" (csh), so wait names no process.

@@ -1,5 +1,5 @@
-/* The place that a shell puts before its own messages: the job's text has no file, so it says nothing to a
- * person. */
+/* Removes the position that a shell puts before its own messages: the job's text is not in a file, so it
+ * means nothing to people. */
 #include <ctype.h>
 #include <string.h>
 

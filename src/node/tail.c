@@ -90,7 +90,7 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err)
 {
     if (!tail->header) {
-        return error_set(err, &kind_node_answer, "the node gave no answer that can be understood");
+        return error_set(err, &kind_node_answer, "the node's answer could not be understood");
     }
     if (!follow && !tail->missing && tail->body_len < tail->size - tail->offset) {
         return error_set(err, &kind_node_answer, "the log was cut off after %llu of %llu bytes",

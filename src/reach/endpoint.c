@@ -146,7 +146,7 @@ int endpoint_resolve_hop(const struct host *host, const struct endpoint_sources 
         return -1;
     }
     if (values.user && !host_user_is_valid(values.user, strlen(values.user))) {
-        error_set(err, &kind_ssh_config, "'%s' cannot be the user of '%s'", values.user, host->name);
+        error_set(err, &kind_ssh_config, "'%s' is not a valid user name for '%s'", values.user, host->name);
         ssh_config_values_release(&values);
         return error_hint(err, HOST_USER_HINT);
     }

@@ -101,7 +101,7 @@ static int check_loop(const struct endpoint *hop, const struct endpoint_way *out
         if (strcasecmp(at->name, hop->name) == 0 && at->port == hop->port &&
             strcmp(at->user, hop->user) == 0) {
             error_set(err, &kind_ssh_config, "jump '%s' leads to itself", hop->name);
-            return error_hint(err, "say 'ProxyJump none' for the jump in ssh_config, or take it out of the"
+            return error_hint(err, "set 'ProxyJump none' for the jump in ssh_config, or take it out of the"
                                    " host list");
         }
     }
@@ -253,8 +253,8 @@ static int choose_client(const struct host *host, const struct endpoint_sources 
 
     if (strcmp(client, "builtin") == 0 && values->proxy_command && !out->jump &&
         !names_jump(sources->options)) {
-        error_set(err, &kind_ssh_config, "the built-in client runs no ProxyCommand, which applies to '%s'",
-                  out->name);
+        error_set(err, &kind_ssh_config,
+                  "the built-in client does not run ProxyCommand, which applies to '%s'", out->name);
         error_at(err, values->proxy_place.file, values->proxy_place.line, 0);
         return error_hint(err, "leave ssh.client out, or name a jump (ssh.jump)");
     }

@@ -137,20 +137,21 @@ static int report_changed(const struct known_key *key, const struct verdict *ver
                           struct error *err)
 {
     error_set(err, &kind_hostkey_changed,
-              "the host key has changed: it shows %s %s, line %u of '%s' holds another one", key->type,
+              "the host key has changed: it shows %s %s, line %u of '%s' contains another one", key->type,
               key->fingerprint, verdict->other_key->line, verdict->other_key_file);
     error_at(err, verdict->other_key_file, verdict->other_key->line, 0);
-    return error_hint(err,
-                      "somebody may sit in between; if the host was reinstalled, remove the old key:"
-                      " ssh-keygen -R '%s' -f %s",
-                      form, verdict->other_key_file);
+    return error_hint(
+        err,
+        "someone may be intercepting the connection; if the host was reinstalled, remove the old key:"
+        " ssh-keygen -R '%s' -f %s",
+        form, verdict->other_key_file);
 }
 
 static int report_revoked(const struct known_key *key, const struct verdict *verdict, struct error *err)
 {
     error_set(err, &kind_hostkey_revoked, "the host key is revoked: %s %s", key->type, key->fingerprint);
     error_at(err, verdict->revoked_file, verdict->revoked->line, 0);
-    return error_hint(err, "do not log in to this host before its keys were replaced");
+    return error_hint(err, "do not log in to this host before its keys have been replaced");
 }
 
 int known_hosts_check(struct known_hosts *known, const struct known_name *name, const struct known_key *key,

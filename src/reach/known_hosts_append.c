@@ -14,7 +14,7 @@
 
 #define LOCK_MS 5000
 
-/* text: a line with its line end; in the file it may have another line end, or a comment behind it. */
+/* text: a line with its line end; in the file it may have another line end, or a comment after it. */
 static bool has_line(const struct str *file, const char *text)
 {
     size_t len = strcspn(text, "\n");

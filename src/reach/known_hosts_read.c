@@ -47,7 +47,7 @@ void known_hosts_free(struct known_hosts *known)
     free(known);
 }
 
-/* The next word of the line; NULL at its end. *at moves behind the word. The caller frees. */
+/* The next word of the line; NULL at its end. *at moves past the word. The caller frees. */
 static char *take_word(const char **at, const char *end)
 {
     const char *start = *at;

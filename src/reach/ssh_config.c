@@ -35,7 +35,7 @@ struct reader {
 
 /* A line that is being read. */
 struct line {
-    const char *file, *rest; /* rest: behind the keyword */
+    const char *file, *rest; /* rest: after the keyword */
     unsigned number;
     size_t parent,
         block; /* of the Include that led to the file; the current one, changed by Host and Match */
@@ -245,7 +245,7 @@ static int read_file(struct reader *reader, const char *path, size_t parent, uns
     }
     if ((reader->check_mode || depth > 0) &&
         ((st.st_uid != 0 && st.st_uid != getuid()) || (st.st_mode & 022) != 0)) {
-        error_set(err, &kind_ssh_config, "ssh configuration '%s' may be written by others (mode %04o)", path,
+        error_set(err, &kind_ssh_config, "ssh configuration '%s' is writable by others (mode %04o)", path,
                   (unsigned)(st.st_mode & 07777));
         error_at(err, path, 0, 0);
         return error_hint(err, "chmod go-w %s", path);

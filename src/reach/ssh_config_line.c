@@ -51,7 +51,7 @@ int ssh_config_split(const char *line, struct strlist *words, const char **rest,
     strlist_add_mem(words, at, len);
     at += len + (quoted && at[len] == '"' ? 1 : 0);
     at += strspn(at, " \t");
-    if (*at == '=' && !quoted) { /* as in OpenSSH, behind quotes it belongs to the value */
+    if (*at == '=' && !quoted) { /* as in OpenSSH, after quotes it belongs to the value */
         at++;
     }
     *rest = at + strspn(at, " \t");

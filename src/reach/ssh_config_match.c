@@ -93,7 +93,7 @@ static int find_attribute(const char *name, size_t *found, struct error *err)
     }
     return error_set(
         err, &kind_ssh_config,
-        "'%s' is no criterion of 'Match', allowed: all, final, canonical, host, originalhost, user,"
+        "'%s' is not a criterion of 'Match', allowed: all, final, canonical, host, originalhost, user,"
         " localuser, exec",
         name);
 }

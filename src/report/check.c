@@ -1,4 +1,4 @@
-/* What the checks of a job's hosts found: a line a check, each problem once, and the JSON of both. */
+/* The results of a job's checks: one line per check, each problem once, and the same as JSON. */
 #include "report/check.h"
 
 #include <string.h>

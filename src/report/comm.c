@@ -1,4 +1,4 @@
-/* What the all-reduce test measured: a summary, a row a node, and the JSON with every pair. */
+/* What the all-reduce test measured: a summary, a row per node, and the JSON with every pair. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/comm_internal.h"

@@ -1,4 +1,4 @@
-/* Runs beside each other for programs: as JSON and as CSV, both from one table of figures. */
+/* A comparison of runs as JSON and as CSV, both made from one table of figures. */
 #include "report/compare.h"
 
 #include <string.h>

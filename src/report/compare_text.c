@@ -1,4 +1,4 @@
-/* Runs beside each other for people: two tables, a bar chart, what differs, the verdict. */
+/* A comparison of runs as text: two tables, a bar chart, what differs, and the verdict. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Shows how a copy to or from many hosts goes on, and what came of it. */
+/* Shows the progress and the result of a copy to or from many hosts. */
 #include "report/copy.h"
 
 #include <stdlib.h>
@@ -240,7 +240,7 @@ static void add_line(const struct report_copy *report, const struct strlist *hos
     str_addf(out, ", %u.%u s\n", longest_ms / 1000, longest_ms % 1000 / 100);
 }
 
-/* Hosts that got the same are one line, where the first of them stands. */
+/* Hosts that got the same share one line, at the place of the first. */
 static void add_lines(const struct report_copy *report, struct str *out)
 {
     AUTO_FREE bool *shown = xcalloc(report->labels->len, sizeof(*shown));

@@ -11,7 +11,7 @@
 #include "run/plan.h"
 
 #define SECRET_SHOWN "***"
-#define FOLD_FROM    17 /* nodes from which on those that are alike are told once */
+#define FOLD_FROM    17 /* number of nodes from which equal ones are shown once */
 
 static void add_safe(struct str *out, const char *text)
 {

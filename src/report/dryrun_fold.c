@@ -1,4 +1,4 @@
-/* Which nodes of a plan say the same but for what is theirs by nature: number, host, and what names these. */
+/* Finds nodes of a plan that are alike except for their number, their host, and what contains these. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "model/hostlist.h"
 #include "report/dryrun_internal.h"
 
-/* Bytes of the node's name at the beginning of text; 0: something else stands there. */
+/* Bytes of the node's name at the beginning of text; 0: there is something else. */
 static size_t name_len(const struct plan_node *node, const char *text)
 {
     if (text_starts(text, node->label)) {
@@ -87,7 +87,7 @@ static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
 
 struct folding {
     const struct plan_node *nodes;
-    struct env *envs; /* one a node: each is compared many times */
+    struct env *envs; /* one per node: each is compared many times */
 };
 
 static bool says_the_same(const void *ctx, size_t a, size_t b)

@@ -72,7 +72,8 @@ static void write_all(struct report_exec *report)
         write_within(report, report->hurry ? HURRY_MS : PATIENCE_MS);
     } while (!report->hurry && has_unwritten(report));
     if (has_unwritten(report)) {
-        error_set(&report->output_error, &kind_local, "the output was not taken: its reader stands still");
+        error_set(&report->output_error, &kind_local,
+                  "the output could not be written: its reader has stopped reading");
     }
     str_reset(&report->views[0].out);
     str_reset(&report->views[1].out);
@@ -132,7 +133,7 @@ static void add_failures(struct report_exec *report, const struct failures *fail
     }
 }
 
-/* That the commands were ended then is no news. */
+/* That the commands were ended then is not reported. */
 static bool reader_is_gone(const struct report_exec *report)
 {
     return report->output_error.kind == &kind_output_closed;
@@ -181,7 +182,8 @@ static bool on_tick(void *ctx)
     struct report_exec *report = ctx;
     int64_t now = clock_mono_ms();
 
-    /* While nobody could take output, or this process stood still, none was read: that is no waiting line. */
+    /* While nobody could take output, or this process stood still, none was read: that line is not waiting.
+     */
     bool paused = on_full(report) >= 0 || (report->ticked_ms != 0 && now - report->ticked_ms > GAP_MS);
     report->ticked_ms = now;
     for (int i = 0; i < 2; i++) {

@@ -80,7 +80,7 @@ int failures_code(const struct failures *failures)
     return code;
 }
 
-/* What stands on one line of its own stays on it. */
+/* A single line stays on its line. */
 static void add_safe_line(struct str *out, const char *text)
 {
     size_t from = out->len;
@@ -101,7 +101,7 @@ static size_t utf8_len(const char *at)
     return len;
 }
 
-/* Below the line: blanks as wide as what stands before column, tabs kept as tabs, then the caret. */
+/* Below the line: blanks as wide as the text before column, tabs kept as tabs, then the caret. */
 static void add_caret(struct str *out, const char *line, unsigned column, bool color)
 {
     const char *at = line;

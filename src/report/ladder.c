@@ -1,4 +1,4 @@
-/* Shows the steps of a ladder and what they come to. */
+/* Shows the steps of a ladder and their comparison. */
 #include "report/ladder.h"
 
 #include <string.h>

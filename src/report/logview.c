@@ -47,7 +47,7 @@ int logview_grep(struct logview *view, const char *pattern, struct error *err)
     if (code != 0) {
         char reason[200];
         regerror(code, &view->grep, reason, sizeof reason);
-        error_set(err, &kind_usage, "'%s' is no regular expression for --grep: %s", pattern, reason);
+        error_set(err, &kind_usage, "'%s' is not a valid regular expression for --grep: %s", pattern, reason);
         return error_hint(err, "put a backslash before characters meant as themselves: '\\[', '\\('");
     }
     view->has_grep = true;
@@ -113,7 +113,7 @@ struct feeding {
     int64_t now_ms;
 };
 
-/* A line has come, or a part of one; the end of one that was shown already is no line of its own. */
+/* A line has come, or a part of one; the end of one that was already shown is not a separate line. */
 static void show_piece(void *ctx, const struct line_piece *piece)
 {
     const struct feeding *feeding = ctx;

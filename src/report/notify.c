@@ -16,7 +16,7 @@
 #define BACKOFF_MS         1000
 #define RETRY_AFTER_MAX_MS 120000
 #define DRAIN_SLICE_MS     1000
-#define PATH_SECRET_MIN    8 /* "/hook" is no token */
+#define PATH_SECRET_MIN    8 /* "/hook" is not a token */
 
 /* An event on its way to one target. */
 struct letter {
@@ -308,7 +308,7 @@ struct notifier *notifier_new(const struct notify_targets *targets, const struct
     notifier->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     notifier->client = http_client_new(options->ca_file, err);
     if (notifier->timer_fd < 0 && notifier->client) {
-        error_set(err, &kind_local, "no descriptors for notifications");
+        error_set(err, &kind_local, "no file descriptors for notifications");
     }
     if (notifier->timer_fd < 0 || !notifier->client ||
         http_client_add_fd(notifier->client, notifier->timer_fd, err) != 0) {

@@ -1,4 +1,4 @@
-/* The loader's side of notify_curl_internal.h. */
+/* Loads libcurl; see notify_curl_internal.h. */
 #include <stdbool.h>
 #include <stddef.h>
 

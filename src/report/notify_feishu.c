@@ -1,6 +1,6 @@
 /*
  * Feishu and Lark, custom bots: {"msg_type": "text", "content": {"text": "…"}}. The text may mention people
- * by <at user_id="…">, so '<' is put in its wide form. Whether it was taken stands in the answer's body, with
+ * by <at user_id="…">, so '<' is put in its wide form. The answer's body says whether it was accepted, with
  * status 200: {"code": 0, …}; older ones say "StatusCode". 11232 means that too many came at once.
  * A body may have 20 KiB. Source: https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot
  */

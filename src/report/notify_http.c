@@ -1,6 +1,6 @@
 /*
  * Posts by libcurl's multi interface (libcurl-multi(3), "socket action"). Its sockets, its timer and what the
- * caller adds stand in one epoll, whose descriptor becomes readable when there is something to do.
+ * caller adds are in one epoll, whose descriptor becomes readable when there is something to do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ struct http_client *http_client_new(const char *ca_file, struct error *err)
     client->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     client->multi = libcurl.multi_init();
     if (client->epoll_fd < 0 || client->timer_fd < 0 || !client->multi) {
-        error_set(err, &kind_local, "no descriptors for notifications");
+        error_set(err, &kind_local, "no file descriptors for notifications");
         http_client_free(client);
         return NULL;
     }

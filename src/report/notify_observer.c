@@ -7,7 +7,7 @@
 #include "report/notify.h"
 #include "report/watch.h"
 
-/* Events that nobody can ask to be told of have no kind. */
+/* Events for which there is no notification have no kind. */
 static bool find_kind(const char *event, enum notify_event_kind *kind)
 {
     for (unsigned i = 0; i < NOTIFY_EVENTS; i++) {

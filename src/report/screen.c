@@ -17,7 +17,7 @@ const char screen_leave[] = "\033[?25h\033[?1049l";
 
 /* --- lines -------------------------------------------------------------------------------------- */
 
-/* Bytes of what stands at text: a colour's sequence, which takes no column, or a character. */
+/* Bytes of what is at text: a colour's sequence, which takes no column, or a character. */
 static size_t unit_len(const char *text, size_t *columns)
 {
     size_t len = 1;
@@ -57,7 +57,7 @@ static void end_line(struct cut *cut, struct strlist *lines)
     cut->columns = cut->blank = cut->blank_column = 0;
 }
 
-/* The line is full: what stands behind its last blank goes into the next one. */
+/* The line is full: what follows its last blank goes into the next one. */
 static void break_line(struct cut *cut, struct strlist *lines)
 {
     AUTO_FREE char *rest = NULL;

@@ -194,7 +194,7 @@ static void add_indent(struct str *out, size_t depth)
     str_addf(out, "%*s", (int)(depth * INDENT), "");
 }
 
-/* An object as "key: value" lines; the first one stands where the caller has come to. */
+/* An object as "key: value" lines; the first one is printed at the caller's position. */
 static void add_entries(struct str *out, const json_t *object_const, size_t depth)
 {
     json_t *object = (json_t *)(uintptr_t)object_const; /* jansson iterates over what it could change */

@@ -1,4 +1,4 @@
-/* Shows what became of a signal on the nodes of a run. */
+/* Shows the outcome of a signal on the nodes of a run. */
 #include "report/signal.h"
 
 #include "model/hostlist.h"

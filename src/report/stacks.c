@@ -1,4 +1,4 @@
-/* Shows where the workers of a run stand, the odd ones first. */
+/* Shows what the workers of a run are doing, outliers first. */
 #include "report/stacks.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The nodes of a run as a table: one line a node; in a large run one line for all that say the same. */
+/* The nodes of a run as a table: one line per node; in a large run one line for all nodes in the same state.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,7 +268,7 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
     table_render(&table, style->columns, style->color, out);
     table_release(&table);
     if (folded && fold.len < run->nodes_len) {
-        str_addf(out, "nodes that say the same are one line; `mtlaunch status %s --full` shows each\n",
+        str_addf(out, "nodes in the same state share one line; `mtlaunch status %s --full` shows each\n",
                  run->name);
     }
     fold_release(&fold);

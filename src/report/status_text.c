@@ -306,7 +306,7 @@ void report_run_text(const struct report_run *view, const struct report_style *s
     add_progress(run, style, out);
     add_trend(view->trend, style, out);
     if (run_state_is_live(run->state) && !view->supervisor_alive) {
-        str_add(out, "supervisor: none; nobody acts on failures ('mtlaunch supervise' starts one)\n");
+        str_add(out, "supervisor: none; nothing acts on failures ('mtlaunch supervise' starts one)\n");
     }
     report_nodes_text(run, style, out);
     add_first_failure(run, out);

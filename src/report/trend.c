@@ -1,4 +1,4 @@
-/* Takes the series that the picture of a run shows from its samples. */
+/* Extracts from a run's samples the series that its status shows. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Asks a node: sends the request, hears the answer, and sees that it begins in time. */
+/* Asks a node: sends the request, receives the answer, and requires it to begin in time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -108,10 +108,10 @@ static void on_data(void *ctx, size_t host, int stream, const char *bytes, size_
 
 static void set_late(const struct ask *ask, struct error *err)
 {
-    error_set(err, &kind_node_answer, "the login did not come to the command within %u s",
+    error_set(err, &kind_node_answer, "the login did not start the command within %u s",
               ask->options.begin_ms / 1000);
-    error_hint(err, "look at the login's start-up files: does one read standard input, or wait for something?"
-                    " --connect-timeout gives them more time");
+    error_hint(err, "check whether one of the login's start-up files reads standard input or waits for "
+                    "something; --connect-timeout gives them more time");
 }
 
 static void on_done(void *ctx, size_t host, const struct exec_result *result)

@@ -22,7 +22,7 @@
 #define PROBE_PORT_MIN  20000u /* below the ephemeral ports of Linux, from 32768 on */
 #define PROBE_PORTS     9000u
 
-/* No run has it: its name is no run's, so nothing on the nodes is taken for a part of it. */
+/* No run has it: its name cannot be a run's, so nothing on the nodes is taken for a part of it. */
 #define NO_RUN    "check"
 #define NO_RUN_ID "check-00000000"
 
@@ -31,8 +31,8 @@ struct checking {
     struct run_checked *out;
     struct node_set set;
     struct plan plan;
-    struct preflight_node *nodes; /* one a host */
-    bool *answered;               /* one a host */
+    struct preflight_node *nodes; /* one per host */
+    bool *answered;               /* one per host */
     char token[NODE_NONCE_LEN + 1];
 };
 
@@ -43,7 +43,7 @@ void run_checked_release(struct run_checked *checked)
     comm_result_release(&checked->comm);
 }
 
-/* The plan's nodes stand in the order of the host list. */
+/* The plan's nodes are in the order of the host list. */
 static int open_hosts(struct checking *all, struct run_context *context, struct error *err)
 {
     AUTO_FREE const struct host **hosts = xcalloc(all->plan.nnodes + 1, sizeof(*hosts));
@@ -151,7 +151,7 @@ static void failed(void *ctx, size_t node, const struct error *error, bool start
 
 /*
  * Findings of all hosts, by check in the order of the table. A check that was only made because another needs
- * it is told when it failed.
+ * it is reported if it failed.
  */
 static void gather(struct checking *all)
 {
@@ -205,7 +205,8 @@ static void inspect_failed(void *ctx, size_t node, const struct error *error, bo
     (void)started;
 }
 
-/* What the engine tells of the containers, for the check of that name: a command of its own on the nodes. */
+/* What the engine reports about the containers, for the check of that name: a command of its own on the
+ * nodes. */
 static int inspect_containers(struct checking *all, struct error *err)
 {
     const struct node_question question = {

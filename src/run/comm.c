@@ -1,6 +1,6 @@
 /*
  * The all-reduce test over a job's nodes: starts its program everywhere, lets the nodes meet in pairs and
- * then all together, and shows that nothing of it is left.
+ * then all together, and verifies that nothing of it is left.
  */
 #include <stdlib.h>
 #include <string.h>

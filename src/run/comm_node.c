@@ -1,4 +1,4 @@
-/* One node's part in the all-reduce test: its program, the orders it gets, what it says. */
+/* One node's part in the all-reduce test: its program, its orders and its reports. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void set_problem(struct comm_member *member, const char *problem, const c
 
 static void wake(const struct comm_member *member)
 {
-    fleet_stop(member->comm->set->fleet); /* whoever waits looks again */
+    fleet_stop(member->comm->set->fleet); /* callers that wait check again */
 }
 
 /* --- orders ------------------------------------------------------------------------------------- */

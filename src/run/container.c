@@ -25,7 +25,7 @@ struct containers {
     struct run_containers *out;
     struct node_set set;
     struct node_failures failures;
-    struct action *actions; /* one a host; action NULL: nothing to do */
+    struct action *actions; /* one per host; action NULL: nothing to do */
 };
 
 void run_containers_release(struct run_containers *containers)
@@ -169,7 +169,7 @@ static int inspect(struct containers *all, struct error *err)
 
 static int refuse_removal(const struct containers *all, const struct run_container *item, struct error *err)
 {
-    error_set(err, &kind_run_live, "a run lives in container '%s': %s", all->request->job->place.container,
+    error_set(err, &kind_run_live, "a live run uses container '%s': %s", all->request->job->place.container,
               item->runs);
     return error_hint(err, "`mtlaunch stop %s` ends it", item->runs);
 }

@@ -185,7 +185,7 @@ static bool has_form(const struct strlist *list, const char *text, normal_form *
     return false;
 }
 
-/* Options that the spec hands over as they are ('extra') may stand behind what it does not name. */
+/* Options that the spec hands over as they are ('extra') may explain what it does not name. */
 static void compare_lists(const struct comparison *comparison, const char *key, const struct strlist *wanted,
                           const struct strlist *is, normal_form *normal)
 {

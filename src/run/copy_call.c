@@ -102,8 +102,8 @@ static void take_answer(struct copy_call *call, const char *bytes, size_t len)
 
 int copy_call_unexpected(const struct copy_call *call, struct error *err)
 {
-    return error_set(err, &kind_node_answer, "the node says '%s=%s', which was not to come", call->answer.key,
-                     call->answer.value);
+    return error_set(err, &kind_node_answer, "the node says '%s=%s', which was not expected",
+                     call->answer.key, call->answer.value);
 }
 
 static void on_data(void *ctx, int stream, const char *bytes, size_t len)

@@ -44,7 +44,7 @@ static int read_counter(const char *path, uint64_t *out, struct error *err)
     if (text_to_uint(str_text(&text), 0, COUNTER_MAX, out)) {
         return 0;
     }
-    error_set(err, &kind_local, "the counter '%s' is damaged: it holds no number", path);
+    error_set(err, &kind_local, "the counter '%s' is damaged: it contains no number", path);
     return error_hint(err, "write the highest number used so far into it, or give the run a name");
 }
 

@@ -57,7 +57,7 @@ int run_diagnose(struct run_context *context, const char *name, unsigned attempt
 
 /* --- files -------------------------------------------------------------------------------------- */
 
-/* The number behind the last "node" of a file's name, then of its folders; -1: there is none. */
+/* The number after the last "node" of a file's name, then of its folders; -1: there is none. */
 static long number_in(const char *path)
 {
     long number = -1;
@@ -114,7 +114,7 @@ static int check_numbers(const struct explanation *out, struct error *err)
         if (out->ends[i].rank == out->ends[i - 1].rank) {
             error_set(err, &kind_usage, "'%s' and '%s' are both logs of node %u", out->ends[i - 1].file,
                       out->ends[i].file, out->ends[i].rank);
-            return error_hint(err, "give one log a node, with node<number> in its name");
+            return error_hint(err, "give one log per node, with node<number> in its name");
         }
     }
     return 0;

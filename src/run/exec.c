@@ -49,9 +49,9 @@ static int set_signalled(const struct exec *exec, const char *more, struct error
 
 static void set_interrupted(const struct exec_entry *entry, struct error *err)
 {
-    set_signalled(entry->exec,
-                  entry->overdue ? "; the command may still run: it did not answer when it was ended" : "",
-                  err);
+    set_signalled(
+        entry->exec,
+        entry->overdue ? "; the command may still be running: it did not answer when it was ended" : "", err);
 }
 
 /* --- ending --- */
@@ -258,13 +258,14 @@ static const char *how_it_ended(const struct exec_entry *entry)
     if (entry->unheard) {
         return " and was told to end; nothing reads the output, so its answer was not read";
     }
-    return entry->overdue ? " and may still run: it did not answer when it was ended" : " and was ended";
+    return entry->overdue ? " and may still be running: it did not answer when it was ended"
+                          : " and was ended";
 }
 
 static void set_timed_out(const struct exec_entry *entry, struct error *err)
 {
     if (!entry->out.begun) {
-        error_set(err, &kind_time_limit, "the login did not come to the command within %lus",
+        error_set(err, &kind_time_limit, "the login did not start the command within %lus",
                   entry->exec->request->timeout_s);
         error_hint(err, "look at the login's start-up files, or give it more time with --timeout");
         return;
@@ -382,7 +383,7 @@ static void report_rest(struct exec *exec)
         }
         if (entry->started) {
             error_set(&error, exec->signal_number == SIGTERM ? &kind_terminated : &kind_interrupted,
-                      "left while the command was being ended: it may still run");
+                      "interrupted while the command was being ended: it may still be running");
         } else if (exec->signals > 0) {
             set_signalled(exec, "", &error);
         } else if (exec->input_error.kind) {
@@ -402,7 +403,7 @@ int run_exec(const struct run_exec_request *request, struct error *err)
     struct exec exec = {.request = request};
 
     if (request->timeout_s > TIMEOUT_MAX_S) {
-        return error_set(err, &kind_usage, "'%lus' for --timeout is above the %lus that can be counted",
+        return error_set(err, &kind_usage, "'%lus' for --timeout is above the maximum of %lus",
                          request->timeout_s, (unsigned long)TIMEOUT_MAX_S);
     }
     exec.fleet = fleet_new(&options, err);

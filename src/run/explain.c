@@ -1,4 +1,4 @@
-/* Searches the logs of a run's nodes for why it failed. */
+/* Searches the logs of a run's nodes for the cause of its failure. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -73,7 +73,7 @@ static void want(bool *wanted, size_t node, size_t *count)
     }
 }
 
-/* The cause first, then how it began and ended, then whoever has room. */
+/* The cause first, then how it began and ended, then others while there is room. */
 static void choose_logs(const struct run_history *history, bool *wanted)
 {
     const struct run *run = &history->run;

@@ -12,7 +12,7 @@
 #define READ_MS    60000
 #define TICK_MS    500
 
-/* The logs of two nodes: Megatron-LM's last rank tells the progress, other frameworks' rank 0. */
+/* The logs of two nodes: Megatron-LM's last rank prints the progress; in other frameworks it is rank 0. */
 struct reading {
     const struct run *run;
     struct {

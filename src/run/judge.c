@@ -84,7 +84,7 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
     }
 }
 
-/* The run's .state file is gone: say what became of it. other: the run_id that stands there now, or NULL. */
+/* The run's .state file is gone: say what happened to it. other: the run_id that is there now, or NULL. */
 static void set_record_reason(struct run_node *node, const char *prefix, const char *other)
 {
     if (!other) {
@@ -258,7 +258,8 @@ static int start_refused(const struct node_start *start, const char *run, struct
 {
     const struct node_foreign *foreign = &start->foreign;
     if (start->stage == NODE_START_LIVE) {
-        error_set(err, &kind_run_live, "processes of an earlier attempt of '%s' still live there", run);
+        error_set(err, &kind_run_live, "processes of an earlier attempt of '%s' are still running there",
+                  run);
         return error_hint(err, "`mtlaunch stop %s` ends them", run);
     }
     if (start->stage == NODE_START_PORT) {

@@ -1,4 +1,4 @@
-/* Processes that live on although their node's command, or the whole run, has ended. */
+/* Processes that are still alive although their node's command, or the whole run, has ended. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -83,8 +83,8 @@ static int leftovers_take(void *ctx, size_t index, const char *bytes, size_t len
         strlist_addf(&round->found->lines, "%s: its command still runs (pid %lld)", node->label,
                      (long long)seen.pid);
     } else if (result == 0 && !seen.scanned) {
-        strlist_addf(&round->found->unproven, "%s: the node could not look through its processes: %s",
-                     node->label, seen.unproven ? seen.unproven : "its answer holds no proof");
+        strlist_addf(&round->found->unproven, "%s: the node could not list all its processes: %s",
+                     node->label, seen.unproven ? seen.unproven : "its answer proves nothing");
     }
     node_observation_release(&seen);
     return result;

@@ -13,7 +13,7 @@ int run_lock(const struct run_context *context, const char *name, bool wait, str
         report_info(context, "waiting for another command on run '%s'", name);
         lock = run_store_lock(context->store, name, LOCK_MAX_MS, err);
         if (lock == -2) {
-            return error_set(err, &kind_run_live, "another command on run '%s' has not ended", name);
+            return error_set(err, &kind_run_live, "another command is still working on run '%s'", name);
         }
     }
     return lock;

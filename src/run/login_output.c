@@ -1,4 +1,4 @@
-/* What a login says before our command answers. */
+/* What a login prints before our command answers. */
 #include <string.h>
 
 #include "login_output_internal.h"

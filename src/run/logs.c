@@ -20,7 +20,7 @@ static int select_nodes(const struct run *run, const struct run_logs_request *re
         return -1;
     }
     if (request->raw && count != 1) {
-        error_set(err, &kind_usage, "'--raw' shows the bytes of one node, %zu are asked for", count);
+        error_set(err, &kind_usage, "'--raw' shows the bytes of one node, but %zu were asked for", count);
         return error_hint(err, "name it with --node");
     }
     return 0;

@@ -85,7 +85,7 @@ static int add_host(const struct host_adder *adder, const struct host *host, con
 }
 
 /* Add a host of an earlier attempt, reached as that attempt did. If that is not possible, the set goes on
- * without it: whoever tries the pending cleanup reports why. */
+ * without it: the code that tries the pending cleanup reports why. */
 static size_t add_cleanup_host(struct host_adder adder, const struct run_cleanup *cleanup)
 {
     struct ssh_config *config = NULL;

@@ -110,7 +110,7 @@ void plan_env_pass(const struct job *job, const char *const *environ_, struct en
         }
         AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
         const char *pattern = passing_pattern(&job->pass_env, name);
-        /* Computed names act as options before the plan is made; exported functions are no names. */
+        /* Computed names act as options before the plan is made; exported functions are not names. */
         if (!pattern || env_check_settable(name, equals + 1, NULL)) {
             continue;
         }

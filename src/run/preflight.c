@@ -1,4 +1,5 @@
-/* Checks of a job's nodes: from plan and job to what a check is told, and from a node's answer to findings.
+/* The checks of a job's nodes: turns plan and job into the input of checks, and a node's answer into
+ * findings.
  */
 #include <stdlib.h>
 #include <string.h>

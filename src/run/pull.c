@@ -91,8 +91,8 @@ static int check_meetings(struct pull_host *host, struct error *err)
     for (size_t i = 1; i < tree->len; i++) {
         if (strcmp(tree->items[i - 1].path, tree->items[i].path) == 0 &&
             (tree->items[i].kind != TREE_FOLDER || tree->items[i - 1].kind != TREE_FOLDER)) {
-            error_set(err, &kind_usage, "two sources hold '%s'", tree->items[i].path);
-            return error_hint(err, "pull them one after the other, into folders of their own");
+            error_set(err, &kind_usage, "two sources contain '%s'", tree->items[i].path);
+            return error_hint(err, "pull them one at a time, into separate folders");
         }
     }
     return 0;
@@ -168,7 +168,7 @@ static int judge_sums(struct pull_host *host, const char *value, struct error *e
     uint64_t count = 0;
 
     if (!text_to_uint(value, 1, host->sum_len - host->sum_at, &count)) {
-        return error_set(err, &kind_node_answer, "the node says that it has summed '%s' files", value);
+        return error_set(err, &kind_node_answer, "the node reports checksums of '%s' files", value);
     }
     for (uint64_t i = 0; i < count; i++) {
         judge_sum(host, host->sum_queue[host->sum_at++], host->sums.len == count ? host->sums.items[i] : "?");
@@ -555,19 +555,19 @@ static void report_rest(struct pull *pull)
     }
 }
 
-/* Each host's files come to a folder of its own: its label has to be a name of one, and no other's. */
+/* Each host's files go into a separate folder: its label must be a valid name, and unique. */
 static int check_labels(const struct run_copy_request *request, struct error *err)
 {
     for (size_t i = 0; i < request->count; i++) {
         const char *label = request->labels->items[i];
         if (!tree_path_is_safe(label) || strchr(label, '/')) {
-            return error_set(err, &kind_usage, "the host '%s' has no name that a folder can have", label);
+            return error_set(err, &kind_usage, "the name of host '%s' cannot be a folder's name", label);
         }
         for (size_t k = 0; k < i; k++) {
             if (strcmp(label, request->labels->items[k]) == 0) {
                 error_set(err, &kind_usage, "two hosts of the list are named '%s'", label);
                 return error_hint(err,
-                                  "their files would come to the same folder: pull from one after the other");
+                                  "their files would end up in the same folder: pull from one at a time");
             }
         }
     }

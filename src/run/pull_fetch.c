@@ -95,7 +95,7 @@ static int on_contents(void *ctx, const char *bytes, size_t len, struct error *e
             return -1;
         }
     }
-    if (len > 0) { /* one grew: which, the list behind the contents says */
+    if (len > 0) { /* one grew: the list after the contents says which */
         host->at = host->batch_len + 1;
     }
     return 0;

@@ -26,7 +26,7 @@ static int failed(const struct pull_store *store, const char *what, const char *
 
     error_set_errno(err, &kind_local, number, "cannot %s '%s/%s'", what, store->path, path);
     if (number == ENOSPC || number == EDQUOT) {
-        error_hint(err, "free some space here and repeat the command: it goes on where it stopped");
+        error_hint(err, "free some space here and repeat the command: it resumes where it stopped");
     }
     return -1;
 }
@@ -168,7 +168,7 @@ static int parent_of(struct pull_store *store, const char *path, const char **na
     return fd;
 }
 
-/* What stands at the name is of another kind, or a link: it goes, but for a folder that is not empty. */
+/* What has that name is of another kind, or a link: remove it, unless it is a folder that is not empty. */
 static int make_room(int fd, const char *name)
 {
     struct stat what;

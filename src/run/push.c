@@ -102,7 +102,7 @@ static void on_ended(void *ctx, struct copy_call *call, const struct error *erro
 
     (void)started;
     if (!final.kind && !host->finished) {
-        error_set(&final, &kind_node_answer, "the copy there ended before all was sent");
+        error_set(&final, &kind_node_answer, "the copy there ended before everything was sent");
     } else if (!final.kind && host->torn > 0) {
         set_torn(host, &final);
     }

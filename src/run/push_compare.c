@@ -133,7 +133,7 @@ static bool ask_sums(struct push_host *host)
 
 /* --- the plan --- */
 
-/* What .gitignore names is kept. A source that is named stands under its own name. */
+/* What .gitignore names is kept. A source that is named is copied under its own name. */
 static void keep_ignored(struct push_host *host, bool *keep)
 {
     const struct run_copy_request *request = host->push->request;
@@ -185,7 +185,7 @@ static bool is_removed(const struct push_host *host, const char *path)
     return false;
 }
 
-/* On this machine, or on a share, a source may stand in the target. */
+/* On this machine, or on a share, a source may be inside the target. */
 static int check_source_stays(const struct push_host *host, struct error *err)
 {
     const struct strlist *sources = host->push->request->sources;
@@ -200,9 +200,9 @@ static int check_source_stays(const struct push_host *host, struct error *err)
         if (is_removed(host, source + len + (root ? 0 : 1))) {
             error_set(err, &kind_file_failed,
                       "'--delete' would remove '%s' there, which may be the source itself", source);
-            return error_hint(err,
-                              "push to a folder that does not hold the source, or leave it out: --skip '/%s'",
-                              source + len + (root ? 0 : 1));
+            return error_hint(
+                err, "push to a folder that does not contain the source, or leave it out: --skip '/%s'",
+                source + len + (root ? 0 : 1));
         }
     }
     return 0;
@@ -251,7 +251,7 @@ static int begin_sending(struct push_host *host, struct error *err)
     return 0;
 }
 
-/* "FILES BYTES": a batch stands in its places. */
+/* "FILES BYTES": the files of a batch are in place. */
 static int take_done(struct push_host *host, const char *value, struct error *err)
 {
     char *rest = NULL;

@@ -1,4 +1,4 @@
-/* Makes what a host is sent, piece by piece: room for what is new, archives, moves, modes, what goes. */
+/* Makes the pieces that a host is sent: room for new files, archives, moves, modes, removals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "push_internal.h"
 
-#define BATCH_BYTES (32u << 20) /* after these the files stand in their places: what is lost by a cut */
+#define BATCH_BYTES (32u << 20) /* after these the files are in place: what a lost connection can cost */
 #define BATCH_FILES 2000
 
 static const struct tree *tree_of(const struct push_host *host)
@@ -78,7 +78,7 @@ static void find_touched(struct push_host *host)
     }
 }
 
-/* Those of them in which their modes do not let us write. A folder stands before what is in it. */
+/* Those of them in which their modes do not let us write. A folder comes before its content. */
 static void add_make_writable(struct push_host *host, struct str *text)
 {
     const struct tree *tree = tree_of(host), *extra = &host->extra;
@@ -289,7 +289,7 @@ static void add_move_calls(struct push_host *host, const struct move *moves, siz
     }
 }
 
-/* Entries whose folder stands there are moved, the rest comes with its folder. */
+/* Entries whose folder is already there are moved; the others come with their folder. */
 void push_add_moves(struct push_host *host, const size_t *entries, size_t count, struct str *text)
 {
     const struct push_source *source = &host->push->source;

@@ -1,4 +1,4 @@
-/* The loader's side of push_libarchive_internal.h. */
+/* Loads libarchive; see push_libarchive_internal.h. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,7 +22,7 @@ int archive_load(struct error *err)
     static bool loaded;
     const char *reason = loaded ? NULL : library_load(LIBRARY, symbols, ARRAY_LEN(symbols), &libarchive);
     if (reason) {
-        error_set(err, &kind_local, "libarchive, which packs what is sent, cannot be loaded: %s", reason);
+        error_set(err, &kind_local, "libarchive, which packs the files, cannot be loaded: %s", reason);
         return error_hint(err, "install it (Debian, Ubuntu: libarchive13, or libarchive13t64)");
     }
     loaded = true;

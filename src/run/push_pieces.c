@@ -1,4 +1,4 @@
-/* Cuts what hosts lack into pieces, and reads these. */
+/* Cuts the files that hosts lack into pieces, and reads them. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

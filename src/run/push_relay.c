@@ -1,4 +1,4 @@
-/* Groups of hosts that pass on to each other what they lack alike. */
+/* Groups hosts that lack the same files and pass them on to each other. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-/* What a host that passes pieces on is sent: where its next piece comes from, and what becomes of it. */
+/* Tells a host of a relay where its next piece comes from and what to do with it. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

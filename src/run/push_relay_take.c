@@ -1,4 +1,4 @@
-/* What a host says of its part in a relay: what it can do, and which pieces it has. */
+/* Takes the reports of a host in a relay: what it can do, and which pieces it has. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_plain(const char *text, const char *more)
     return true;
 }
 
-/* "TYPE BASE64", as in files of OpenSSH. It is quoted where it goes, and stands in one line of a file. */
+/* "TYPE BASE64", as in files of OpenSSH. It is quoted where it is used, and is on one line of a file. */
 static bool key_is_valid(const char *key)
 {
     return strlen(key) < 4096 && is_plain(key, " +/=.@-") && strchr(key, ' ') && key[0] != ' ' &&
@@ -88,7 +88,8 @@ static int take_ability(struct push_host *host, const char *key, const char *val
         push_relay_join(host);
         push_wake(host);
     }
-    return good ? 0 : error_set(err, &kind_node_answer, "the node says '%s=%s', which cannot be", key, value);
+    return good ? 0
+                : error_set(err, &kind_node_answer, "the node says '%s=%s', which is impossible", key, value);
 }
 
 static void wake_followers(const struct push_host *host)
@@ -155,7 +156,7 @@ static bool take_admission(struct push_host *host, const char *value)
     host->relay.admissions--;
     struct push_host *other = group->members[member];
     if (!other || other->relay.asked != host->relay.member) {
-        return true; /* it is over, or has found another by now */
+        return true; /* it is over, or has already found another */
     }
     other->relay.admitted = host->relay.member;
     if (other->waits && other->step == PUSH_PIECE) {

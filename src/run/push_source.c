@@ -150,7 +150,7 @@ static int walk_folder(struct walk *walk, int fd, struct str *path, unsigned dep
         } else {
             close(fd);
         }
-        return error_set(walk->err, &kind_local, "cannot look into '%s': folders stand too deep",
+        return error_set(walk->err, &kind_local, "cannot look into '%s': folders are nested too deeply",
                          str_text(path));
     }
     while (result == 0 && (entry = readdir(folder))) {
@@ -183,11 +183,12 @@ static bool means_contents(const char *source)
 static int missing(const char *path, int number, struct error *err)
 {
     if (number == ENOENT || number == ENOTDIR) {
-        error_set_errno(err, &kind_usage, number, "the source '%s' is not there", path);
+        error_set_errno(err, &kind_usage, number, "cannot find the source '%s'", path);
         return error_hint(
-            err, "sources are files and folders of this machine, relative ones of the current folder");
+            err,
+            "sources are files and folders of this machine, relative paths start from the current folder");
     }
-    return error_set_errno(err, &kind_local, number, "cannot look at the source '%s'", path);
+    return error_set_errno(err, &kind_local, number, "cannot inspect the source '%s'", path);
 }
 
 static int open_folder(struct push_source *source, const char *folder, const char *path, struct error *err)
@@ -264,13 +265,13 @@ static int check_meetings(struct push_source *source, const struct strlist *sour
             continue;
         }
         if (last->kind != TREE_FOLDER || entry->kind != TREE_FOLDER) {
-            error_set(err, &kind_usage, "the sources '%s' and '%s' both hold '%s'",
+            error_set(err, &kind_usage, "the sources '%s' and '%s' both contain '%s'",
                       sources->items[last->source], sources->items[entry->source], entry->path);
             for (size_t k = i; k < tree->len; k++, kept++) {
                 tree->items[kept] = tree->items[k];
             }
             tree->len = kept;
-            return error_hint(err, "push them one after the other, or to folders of their own");
+            return error_hint(err, "push them one at a time, or to separate folders");
         }
         free(entry->path);
     }
@@ -327,7 +328,7 @@ int push_source_open(struct push_source *source, const struct strlist *sources, 
         walk.index = i;
         if (path[0] == '\0') {
             error_set(err, &kind_usage, "a source is empty");
-            result = error_hint(err, "give a file or folder; '.' stands for what is in the current folder");
+            result = error_hint(err, "give a file or folder; use '.' for the contents of the current folder");
         } else {
             result = means_contents(path) ? walk_contents(&walk, path, all) : walk_named(&walk, path);
         }

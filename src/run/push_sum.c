@@ -76,7 +76,7 @@ void push_sum_end(struct push_sum *sum, char text[65])
         text[64] = '\0';
         EVP_MD_CTX_free(sum->sha256);
     } else {
-        for (uint64_t len = sum->len; len != 0; len >>= 8) { /* the length comes behind, lowest byte first */
+        for (uint64_t len = sum->len; len != 0; len >>= 8) { /* the length follows, lowest byte first */
             add_byte(sum, (unsigned char)len);
         }
         snprintf(text, 65, "%u", ~sum->crc);

@@ -1,4 +1,4 @@
-/* Reads how far the training of a run is from the ends of its logs. */
+/* Reads the progress of a run's training from the ends of its logs. */
 #include <string.h>
 
 #include "insight/progress.h"
@@ -66,7 +66,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
         if (reading->said_once) {
-            progress.iteration = -1; /* of lines that happen to stand beside */
+            progress.iteration = -1; /* of unrelated lines nearby */
         }
         progress_merge(&run->progress, &progress);
     }

@@ -1,5 +1,5 @@
-/* Forget a run; with its artifacts: first its files on the nodes, by the exact names of each rank it had
- * there. */
+/* Removes the record of a run; with its artifacts, first its files on the nodes, by the exact names of each
+ * rank. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ struct had_ranks {
 struct removal {
     struct run_context *context;
     const struct run *run;
-    struct had_ranks *ranks; /* one a node */
+    struct had_ranks *ranks; /* one per node */
     size_t pass;             /* index of the rank that is asked for now */
     struct node_failures failures;
 };
@@ -95,7 +95,7 @@ static int judge_removal(const struct removal *removal, size_t node, const struc
         return 0;
     }
     if (answer->live.len > 0) {
-        error_set(err, &kind_not_proven, "processes of run '%s' still live there: nothing was removed",
+        error_set(err, &kind_not_proven, "processes of run '%s' are still running there: nothing was removed",
                   run->name);
         return error_hint(err, "`mtlaunch stop %s` ends them", run->name);
     }
@@ -184,7 +184,7 @@ static int conclude(const struct removal *removal, bool force, struct error *err
     }
     node_failures_report(&removal->failures, removal->context, &worst);
     error_set(err, worst.kind,
-              "the record of run '%s' stays: its files are not removed from %zu of %zu nodes", run->name,
+              "the record of run '%s' was kept: its files were not removed from %zu of %zu nodes", run->name,
               removal->failures.count, run->nodes_len);
     return error_hint(err,
                       "repeat `mtlaunch remove %s --artifacts`, which is safe; --force forgets the run and "
@@ -282,7 +282,7 @@ static int check_nothing_lives(struct run_context *context, struct run *run, boo
     if (result == 0 && found.lines.len > 0) {
         AUTO_FREE char *lines = strlist_join(&found.lines, "; ");
         error_set(err, &kind_run_live, "run '%s' %s: %s", run->name,
-                  run_state_is_live(run->state) ? "still lives" : "has ended, and not all of it", lines);
+                  run_state_is_live(run->state) ? "is still live" : "has ended, but not completely", lines);
         result = error_hint(err, "`mtlaunch stop %s` ends what is left", run->name);
     }
     if (result == 0 && found.unproven.len > 0) {

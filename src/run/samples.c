@@ -72,7 +72,7 @@ int64_t run_samples_peak_memory(const struct run_store *store, const char *name,
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
-/* Find out where the file stands. A frame that a crash cut off is taken out. */
+/* Find the end of the file. A frame that a crash cut off is removed. */
 static void open_file(struct samples_file *file, const char *path, enum samples_kind kind)
 {
     struct samples samples;

@@ -20,7 +20,7 @@
 struct save {
     struct run_context *context;
     const struct run *run;
-    struct save_file *files; /* one a node of the run; path NULL: not selected */
+    struct save_file *files; /* one per node of the run; path NULL: not selected */
     char *folder;            /* absolute, for the record */
     json_t *record;
     const char *identity; /* RUN_ID.ATTEMPT */
@@ -117,7 +117,7 @@ static void report_reasons(const struct save *save)
 {
     static const char *const reasons[SAVE_REASONS] = {
         [SAVE_UNKNOWN] = "the file that was there was not saved from this run",
-        [SAVE_ATTEMPT] = "the file that was there holds another attempt",
+        [SAVE_ATTEMPT] = "the file that was there contains another attempt",
         [SAVE_SHORTER] = "the log became shorter than the file that was there",
         [SAVE_CHANGED] = "the file that was there differs from the log",
     };
@@ -188,7 +188,7 @@ static int outcome(const struct save *save, const struct node_set *set, const st
     }
     error_set(err, worst.kind, "could not save %zu of %zu logs of run '%s' to the end", failures->count,
               save->run->nodes_len, save->run->name);
-    return error_hint(err, "repeat the command: it goes on where it stopped");
+    return error_hint(err, "repeat the command: it resumes where it stopped");
 }
 
 static int save_from_nodes(struct save *save, const struct run_logs_request *request, const bool *selected,

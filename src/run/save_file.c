@@ -61,7 +61,7 @@ static int write_failed(const struct save_file *file, struct error *err)
     const int saved = errno;
     error_set_errno(err, &kind_local, saved, "cannot write '%s'", file->path);
     if (saved == ENOSPC || saved == EDQUOT) {
-        return error_hint(err, "free some space there and repeat the command: it goes on where it stopped");
+        return error_hint(err, "free some space there and repeat the command: it resumes where it stopped");
     }
     return -1;
 }

@@ -28,7 +28,7 @@ struct signal_round {
     const struct run *run;
     const struct run_signal_request *request;
     const bool *selected;
-    struct run_signal_node *nodes; /* one a node of the run */
+    struct run_signal_node *nodes; /* one per node of the run */
     struct node_failures failures;
     size_t sent;
 };
@@ -96,7 +96,7 @@ static void signal_failed(void *ctx, size_t node, const struct error *error, boo
     node_failures_set(&round->failures, node, error);
 }
 
-/* Ended nodes are no failure when they were not named and another node got the signal. */
+/* Ended nodes are not a failure if they were not named and another node got the signal. */
 static void forgive_ended(struct signal_round *round)
 {
     if (round->request->nodes->len > 0 || round->sent == 0) {
@@ -187,7 +187,7 @@ int run_signal(struct run_context *context, const char *name, const struct run_s
     if (!run_state_is_live(run->state)) {
         error_set(err, &kind_run_over, "run '%s' is %s: there is nothing to signal", name,
                   run_state_name(run->state));
-        return error_hint(err, "`mtlaunch list` shows the runs that live");
+        return error_hint(err, "`mtlaunch list` shows the live runs");
     }
     struct signal_round round = {
         .run = run,

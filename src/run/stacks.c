@@ -174,7 +174,7 @@ static int check_ranks(const struct run *run, const struct strlist *ranks, struc
     for (size_t i = 0; i < ranks->len; i++) {
         if (!text_to_uint(ranks->items[i], 0, world > 0 ? world - 1 : UINT32_MAX, &rank)) {
             if (world > 0) {
-                error_set(err, &kind_usage, "'%s' for --rank is not within 0 to %llu", ranks->items[i],
+                error_set(err, &kind_usage, "'%s' for --rank is not in the range 0 to %llu", ranks->items[i],
                           (unsigned long long)world - 1);
             } else {
                 error_set(err, &kind_usage, "'%s' for --rank is not a number", ranks->items[i]);
@@ -188,7 +188,7 @@ static int check_ranks(const struct run *run, const struct strlist *ranks, struc
     return 0;
 }
 
-/* What the answers come to. */
+/* The result of the answers. */
 static int judge(const struct run *run, const struct run_stacks_request *request,
                  const struct run_stacks_result *result, const struct error *worst, struct error *err)
 {
@@ -206,7 +206,7 @@ static int judge(const struct run *run, const struct run_stacks_request *request
         }
         if (!found) {
             error_set(err, &kind_run_over, "no process with rank %s was found", request->ranks->items[i]);
-            return error_hint(err, "`mtlaunch stacks %s` shows the ranks that live", run->name);
+            return error_hint(err, "`mtlaunch stacks %s` shows the live ranks", run->name);
         }
     }
     return 0;
@@ -228,7 +228,7 @@ int run_stacks(struct run_context *context, const char *name, const struct run_s
     if (!run_state_is_live(run->state)) {
         error_set(err, &kind_run_over, "run '%s' is %s: it has no processes to look at", name,
                   run_state_name(run->state));
-        return error_hint(err, "`mtlaunch list` shows the runs that live");
+        return error_hint(err, "`mtlaunch list` shows the live runs");
     }
     struct node_set set;
     struct error worst = ERROR_INIT;

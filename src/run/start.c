@@ -1,4 +1,4 @@
-/* Starts a run: the plan, the probe, the start of every node, and the way back when one fails. */
+/* Starts a run: the plan, the probe, the start of every node, and the rollback when one fails. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -349,7 +349,7 @@ static int check_existing(struct start *start, struct error *err)
         return -1;
     }
     if (strcmp(run->job, start->request->job->name) != 0) {
-        error_set(err, &kind_run_exists, "run '%s' is of job '%s', not of '%s'", name, run->job,
+        error_set(err, &kind_run_exists, "run '%s' belongs to job '%s', not to '%s'", name, run->job,
                   start->request->job->name);
         return error_hint(err, "choose another run name, or `mtlaunch remove %s` first", name);
     }

@@ -110,7 +110,7 @@ static int judge_step(const struct prepare *prepare, const struct plan_step *ste
                   where ? where : "", status, lines && *lines ? ":" : "", lines ? lines : "");
     }
     const char *log = facts_text(facts, "log");
-    return error_hint(err, "its whole output is there in %s", log ? log : "the folder of logs");
+    return error_hint(err, "its full output is there, in %s", log ? log : "the folder of logs");
 }
 
 static void report_end(const struct prepare *prepare, size_t node, const struct plan_step *step,

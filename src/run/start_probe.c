@@ -1,4 +1,4 @@
-/* The checks before a start: every node is asked, a failure of a node's check is a failure of the node. */
+/* The checks before a start: every node is asked, and a failed check is a failure of its node. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,8 @@
 #include "round_internal.h"
 #include "start_internal.h"
 
-#define PROBE_MARGIN_MS 90000 /* more than the limits of the checks, so that a check that hangs is told */
+#define PROBE_MARGIN_MS 90000 /* more than the limits of the checks, so that a check that hangs is reported  \
+                               */
 
 struct preflight start_preflight(const struct start *start)
 {
@@ -69,7 +70,8 @@ bool start_is_out_of_reach(const struct error_kind *kind)
 static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
     struct start *start = ctx;
-    /* Setup lines may go on there when the probe was cut short; a lost connection leaves nothing to ask. */
+    /* Setup lines may still be running there if the probe was cut short; a lost connection leaves nothing to
+     * ask. */
     start->touched[node] =
         start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
     start->unreached[node] = !started && start_is_out_of_reach(error->kind);

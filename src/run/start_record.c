@@ -154,7 +154,7 @@ void start_fill_record(struct start *start)
         ask_make_run_id(run->name, run->id, sizeof(run->id));
     }
     if (run->unstarted) {
-        run_drop_attempt(run); /* a start that failed before anything was started is no attempt */
+        run_drop_attempt(run); /* a start that failed before anything was started is not an attempt */
     } else {
         run->attempt++;
     }
@@ -172,7 +172,7 @@ void start_fill_record(struct start *start)
     if (start->recorded) {
         /* this is another try of the same start */
     } else if (start->request->is_restart) {
-        run->restarts++; /* the record's policy goes on: spares may have been taken */
+        run->restarts++; /* the record's policy is kept: spares may have been taken */
     } else {
         policy_copy(&run->policy, &job->policy);
         run->restarts = 0;

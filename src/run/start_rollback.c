@@ -1,4 +1,4 @@
-/* The way back from a start that failed: what was started is ended, and the record says why. */
+/* Rolls back a failed start: stops what was started, and records why. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ static void say_what_may_run(const struct start *start)
 {
     for (size_t i = 0; i < start->run->nodes_len; i++) {
         if (start->touched[i]) {
-            report_warn(start->context, "%s: may still run", start->run->nodes[i].label);
+            report_warn(start->context, "%s: may still be running", start->run->nodes[i].label);
         }
     }
 }
@@ -50,10 +50,11 @@ static int roll_back(struct start *start, struct error *err)
         run_leave_stand_in(start->context, run->name);
         say_what_may_run(start);
         node_set_interrupted_error(&start->set, err);
-        error_hint(err,
-                   "the stop goes on without this command: `mtlaunch status %s` shows it, `mtlaunch stop %s` "
-                   "waits for its proof",
-                   run->name, run->name);
+        error_hint(
+            err,
+            "the stop continues without this command: `mtlaunch status %s` shows it, `mtlaunch stop %s` "
+            "waits until it is verified",
+            run->name, run->name);
     } else if (unproven > 0) {
         code = run_unproven_error(run, &result, unproven, err);
     } else {

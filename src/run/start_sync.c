@@ -7,7 +7,7 @@
 #include "spares_internal.h"
 #include "start_internal.h"
 
-/* Nobody looks at a restart: what fails on hosts is told when it is over. */
+/* Nobody watches a restart: failures on hosts are reported when it is over. */
 static void ignore_progress(void *ctx, const struct run_copy_progress *progress)
 {
     (void)ctx;

@@ -67,7 +67,7 @@ static bool supervisor_finishes(const struct run_context *context, struct run *r
 static int keep_what_was_seen(struct run_context *context, struct run *run, int lock, struct error *err)
 {
     if (will_restart(context, run)) {
-        run->stopping = run->restarting = true; /* the supervisor goes on from here */
+        run->stopping = run->restarting = true; /* the supervisor continues from here */
     } else if (!run_state_is_live(judge_run(run, clock_real_ms()))) {
         close(lock);
         if (supervisor_finishes(context, run)) {

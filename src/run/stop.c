@@ -1,4 +1,4 @@
-/* Stops a run: asks its nodes to end what is the run's, and proves that nothing is left. */
+/* Stops a run: asks its nodes to end the run's processes, and verifies that nothing is left. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,10 +119,10 @@ static void report_inner(const struct stop_round *round, const char *label, cons
         }
         strlist_add(&named, name);
         report_warn(round->context,
-                    "%s: run '%s' was started inside '%s' and goes on; `mtlaunch stop %s` ends it", label,
+                    "%s: run '%s' was started inside '%s' and continues; `mtlaunch stop %s` ends it", label,
                     name, round->run->name, name);
         run_note_event(round->context, round->run, "inner-run", label,
-                       "run '%s' was started inside this one and goes on", name);
+                       "run '%s' was started inside this one and continues", name);
     }
 }
 
@@ -327,7 +327,7 @@ int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_req
         run->restarting = false;
         run->state = RUN_STOPPING;
         if (run_save_record(context, run, &unkept) != 0) {
-            /* A full disk on the head is no reason to let the training run on. */
+            /* A full disk on the head must not keep the training running. */
             report_warn(context, "%s; stopping anyway", unkept.text);
         }
         run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, request.signal,
@@ -343,8 +343,8 @@ int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_req
         }
         node_set_interrupted_error(set, err);
         return error_hint(err,
-                          "%zu of %zu nodes had not answered; the stop goes on without this command: "
-                          "`mtlaunch status %s` shows it, `mtlaunch stop %s` waits for its proof",
+                          "%zu of %zu nodes had not answered; the stop continues without this command: "
+                          "`mtlaunch status %s` shows it, `mtlaunch stop %s` waits until it is verified",
                           unproven, run->nodes_len, run->name, run->name);
     }
     return stop_conclude(context, run, &request, give_up, result, unproven, silent, err);

@@ -1,4 +1,4 @@
-/* One pass of the supervise loop: what the watches brought, what the policy decides, what is done about it.
+/* One pass of the supervise loop: takes what the watches reported, lets the policy decide, and acts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +199,7 @@ static void check_alone(struct supervise_loop *loop)
     loop->reported_alone = alone;
 }
 
-/* Where the ranks stand, in one line; NULL: unknown. A run that is to be stopped writes what NCCL recorded
+/* Where the ranks are, in one line; NULL: unknown. A run that is to be stopped writes what NCCL recorded
  * first. */
 static char *find_stall_place(struct supervise_loop *loop, const bool *running)
 {
@@ -223,7 +223,7 @@ static char *find_stall_place(struct supervise_loop *loop, const bool *running)
     return place;
 }
 
-/* The event of a stall: where its ranks stand, the last line of each node, and which nodes are behind the
+/* The event of a stall: where its ranks are, the last line of each node, and which nodes are behind the
  * others. */
 static void report_stall(struct supervise_loop *loop)
 {
@@ -273,7 +273,7 @@ static void check_stall(struct supervise_loop *loop)
         report_stall(loop);
     } else if (!stalled && loop->stalled) {
         run_note_event(loop->context, loop->run, "goes-on", NULL, "logs grow again");
-        report_info(loop->context, "run '%s' goes on: logs grow again", loop->run->name);
+        report_info(loop->context, "run '%s' continues: logs grow again", loop->run->name);
     }
     loop->stalled = stalled;
 }
@@ -334,7 +334,7 @@ int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long l
 }
 
 /*
- * A stop was begun and could not be verified: go on with it. A node that does not answer is waited for by its
+ * A stop was begun and could not be verified: continue it. A node that does not answer is waited for by its
  * watch; others are asked again with growing pauses.
  */
 static int carry_on_stop(struct supervise_loop *loop, struct error *err)
@@ -355,7 +355,7 @@ static int carry_on_stop(struct supervise_loop *loop, struct error *err)
     if (clock_mono_ms() < loop->retry_ms) {
         return 0;
     }
-    if (stop_now(loop, "the stop goes on", &one) == 0) {
+    if (stop_now(loop, "the stop continues", &one) == 0) {
         loop->tries = 0;
         return 0;
     }

@@ -108,7 +108,7 @@ static int interrupted(struct supervise_loop *loop, struct error *err)
         for (size_t i = 0; i < loop->run->nodes_len && node_set_is_interrupted(&loop->set); i++) {
             const struct run_node *node = &loop->run->nodes[i];
             if (node_state_may_run(node->state)) {
-                report_warn(loop->context, "%s: may still run", node->label);
+                report_warn(loop->context, "%s: may still be running", node->label);
             }
         }
         *err = worse;

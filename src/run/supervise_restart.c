@@ -1,4 +1,5 @@
-/* A restart: the old attempt is proven gone on every node, or a spare takes the place; then comes the next.
+/* Restarts a run: verifies that the old attempt has ended on every node, or lets a spare take its place, then
+ * begins the next.
  */
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ static int conclude_end(struct supervise_loop *loop, const struct run_stop_resul
     }
     supervise_explain(loop);
     if (loop->no_restart) {
-        return finish_without_restart(loop, "its log holds what restart.no_restart_on names", err);
+        return finish_without_restart(loop, "its log contains a text that restart.no_restart_on names", err);
     }
     for (size_t i = 0; i < run->nodes_len; i++) {
         if (silent[i] && !run->nodes[i].written_off && !take_spare(loop, i)) {

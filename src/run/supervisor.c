@@ -37,7 +37,7 @@ static char *boot_id(void)
     return str_detach(&text);
 }
 
-/* Field 22 of /proc/PID/stat (proc(5)), counted behind the name's last parenthesis; 0: no such process. */
+/* Field 22 of /proc/PID/stat (proc(5)), counted after the name's last parenthesis; 0: no such process. */
 static int64_t start_ticks(int64_t pid)
 {
     AUTO_FREE char *path = xasprintf("/proc/%lld/stat", (long long)pid);

@@ -54,7 +54,7 @@ static bool works_in(const struct run *run, const struct run_sync_request *reque
     return found;
 }
 
-/* A live run whose folder is the target, or stands in it, on one of the hosts. */
+/* A live run whose folder is the target, or is inside it, on one of the hosts. */
 static int check_at_rest(const struct run_sync_request *request, const struct strlist *targets,
                          struct error *err)
 {
@@ -65,7 +65,7 @@ static int check_at_rest(const struct run_sync_request *request, const struct st
     }
     for (size_t i = 0; i < names.len; i++) {
         struct run run;
-        struct error ignored = ERROR_INIT; /* a record that cannot be read is told by whoever needs it */
+        struct error ignored = ERROR_INIT; /* a record that cannot be read is reported by whoever needs it */
         if (request->run && strcmp(names.items[i], request->run->name) == 0) {
             continue;
         }
@@ -75,7 +75,7 @@ static int check_at_rest(const struct run_sync_request *request, const struct st
         const bool live = run_state_is_live(run.state) && works_in(&run, request, targets);
         run_release(&run);
         if (live) {
-            error_set(err, &kind_run_live, "the live run '%s' works in the folder of 'sync'", names.items[i]);
+            error_set(err, &kind_run_live, "the live run '%s' uses the folder of 'sync'", names.items[i]);
             return error_hint(err, "stop it: mtlaunch stop %s; or start without a sync: --no-sync",
                               names.items[i]);
         }
@@ -116,11 +116,11 @@ static void add_kept(const char *artifacts, const char *target, struct strlist *
 
 /* --- the push --- */
 
-/* Passes on what the push tells, and sums it. */
+/* Passes on what the push reports, and adds it up. */
 struct sums {
     const struct run_copy_observer *next;
     struct run_synced *synced;
-    struct error *failures; /* one a host; NULL: nobody asks */
+    struct error *failures; /* one per host; NULL: nobody asks */
     struct error worst;
     size_t failed;
 };
@@ -189,7 +189,7 @@ static int push(const struct run_sync_request *request, const struct run_copy_re
     return 0;
 }
 
-/* The folder that git is asked about, and what stands before its paths in the copy. */
+/* The folder that git is asked about, and the prefix of its paths in the copy. */
 static void split_from(const char *from, char **folder, char **prefix)
 {
     const size_t len = strlen(from);

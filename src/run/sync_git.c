@@ -64,7 +64,7 @@ int sync_git_ignored(const char *folder, const char *prefix, struct strlist *pat
     AUTO_STR struct str out = STR_INIT;
 
     if (ask(folder, "ls-files -z --others --ignored --exclude-standard --directory", &out) != 0) {
-        error_set(err, &kind_usage, "'sync.git' is true, and '%s' is no work tree of git", folder);
+        error_set(err, &kind_usage, "'sync.git' is true, and '%s' is not a git work tree", folder);
         return error_hint(err, "leave out sync.git, or install git here and name a folder of a work tree");
     }
     str_add_char(&out, '\0');

@@ -130,7 +130,7 @@ static void take_body(struct tail *tail, const char *body, size_t len)
     }
     if (tail->answer.header && tail->retries > 0) {
         if (tail->placed) {
-            report_info(tail->tails->set->context, "%s: its log goes on",
+            report_info(tail->tails->set->context, "%s: its log continues",
                         tail->tails->run->nodes[tail->node].label);
         }
         tail->retries = 0;
@@ -266,7 +266,7 @@ static bool retry_later(struct tail *tail, const struct error *error)
     }
     if (++tail->retries == 1) {
         report_warn(set->context, "%s: %s; %s", tail->tails->run->nodes[tail->node].label, error->text,
-                    tail->placed ? "its log goes on where it broke once it is reached again"
+                    tail->placed ? "its log continues where it broke off once it is reached again"
                                  : "it is asked again");
     }
     tail->state = TAIL_WAITING;
@@ -282,7 +282,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     if (tail->late && is_whole(tail) && !tail->pausing) {
         err = ERROR_INIT; /* the whole log came, only the end of the command did not */
     } else if (tail->late) {
-        error_set(&err, &kind_timed_out, "the rest of its log did not come: less than %d bytes in %d s",
+        error_set(&err, &kind_timed_out, "the rest of its log did not arrive: less than %d bytes in %d s",
                   REST_BYTES, REST_MS / 1000);
     }
     tail->late = false;

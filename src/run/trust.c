@@ -1,4 +1,4 @@
-/* Shows the host keys of a list that are not known, and writes them down once they are confirmed. */
+/* Collects the unknown host keys of a list, and adds them once they are confirmed. */
 #include "run/trust.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct trust {
     const struct run_trust_request *request;
     struct run_trust_result *result;
     struct fleet *fleet;
-    struct visit *visits; /* one a host of the list */
+    struct visit *visits; /* one per host of the list */
     size_t round_from;    /* the first offer of this round */
 };
 
@@ -171,8 +171,7 @@ static void drop_unkept(struct trust *trust)
             continue;
         }
         struct error error = ERROR_INIT;
-        error_set(&error, &kind_hostkey_unknown, "its key does not stay in '%s', which keeps nothing",
-                  offer->file);
+        error_set(&error, &kind_hostkey_unknown, "its key is not kept: '%s' stores nothing", offer->file);
         error_hint(&error, "name a file that you can write: UserKnownHostsFile in ssh_config, or"
                            " ssh: {known_hosts: FILE} in the spec");
         add_failure(trust, offer->host, &error);

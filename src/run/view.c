@@ -1,4 +1,4 @@
-/* Looks at a run again and again over sessions that stay open, follows a log meanwhile, and reads stacks. */
+/* Refreshes a run repeatedly over sessions that stay open, follows a log meanwhile, and reads stacks. */
 #include "run/view.h"
 
 #include <stdlib.h>

@@ -20,7 +20,8 @@
 int wait_time_is_up(const struct run_wait_request *request, const struct run *run, struct error *err)
 {
     return error_set(err, &kind_time_limit, "run '%s' %s %lu s", run->name,
-                     request->stop_at_timeout ? "was stopped: its time limit passed after" : "goes on after",
+                     request->stop_at_timeout ? "was stopped: its time limit passed after"
+                                              : "continues after",
                      request->timeout_s);
 }
 
@@ -58,7 +59,7 @@ int wait_hung_up(struct run_context *context, const struct run_wait_request *req
         run_leave_stand_in(context, run->name);
     }
     error_set(err, &kind_hung_up, "ended by SIGHUP");
-    return error_hint(err, "the run goes on%s: `mtlaunch status %s`",
+    return error_hint(err, "the run continues%s: `mtlaunch status %s`",
                       request->hand_over ? " under a supervisor" : "", run->name);
 }
 
@@ -155,7 +156,7 @@ static int supervised_elsewhere(const char *name, struct run_supervisor *other, 
                   (long long)other->pid);
     }
     run_supervisor_release(other);
-    return error_hint(err, "one is enough; `kill PID` there ends it, the run goes on");
+    return error_hint(err, "one supervisor is enough; `kill PID` there ends it, and the run continues");
 }
 
 static bool has_work(const struct run *run)

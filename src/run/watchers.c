@@ -1,4 +1,4 @@
-/* Watches nodes: each pushes what changes, and a broken watch is taken up again. */
+/* Watches nodes: each reports changes, and a broken watch is reopened. */
 #include <stdlib.h>
 
 #include "ask_internal.h"
@@ -42,7 +42,7 @@ struct watchers {
     struct node_set *set;
     const struct run *run;
     unsigned beat_s;
-    struct watcher *items; /* one a node */
+    struct watcher *items; /* one per node */
     size_t len;
     int64_t *silent_since_ms, *grown_ms;
     uint64_t *log_size;

@@ -7,7 +7,7 @@
 #include "model/kind.h"
 #include "model/placeholder.h"
 
-/* What a job says, wherever it is read from. */
+/* What a job specifies, wherever it is read from. */
 struct places {
     const char *job, *run, *run_id; /* NULL: only a start knows */
     const char *workdir;            /* NULL: not given */

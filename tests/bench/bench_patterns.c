@@ -1,4 +1,4 @@
-/* Prints the patterns of all signatures and the literals of line formats, one a line, as `grep -E -f` takes
+/* Prints the patterns of all signatures and the literals of line formats, one per line, as `grep -E -f` takes
  * them. */
 #include <stdio.h>
 #include <string.h>

@@ -48,7 +48,7 @@ def test_nothing_is_overwritten_unasked(cli):
     target = cli.folder / "train.yaml"
     target.write_text("mine")
     done = cli.mt("init", code=2)
-    assert "'train.yaml' is there already" in done.stderr and "--force" in done.stderr and target.read_text() == "mine"
+    assert "'train.yaml' already exists" in done.stderr and "--force" in done.stderr and target.read_text() == "mine"
     (cli.folder / "link.yaml").symlink_to(cli.folder / "nowhere")
     cli.mt("init", "link", code=2)
     assert not (cli.folder / "nowhere").exists()
@@ -57,11 +57,11 @@ def test_nothing_is_overwritten_unasked(cli):
 
 
 @pytest.mark.parametrize("words,said", [
-    (["a/b"], "neither a name nor a path"), (["-x"], "-x"), (["bad name"], "no name for a job"),
+    (["a/b"], "neither a name nor a path"), (["-x"], "-x"), (["bad name"], "not a valid job name"),
     (["--launcher", "torchrn"], "did you mean 'torchrun'"), (["--hosts", "a[1-"], "--hosts"),
-    (["--hosts", "a", "--hostfile", "b"], "exclude each other"), (["--program", ""], "program"),
+    (["--hosts", "a", "--hostfile", "b"], "cannot be used together"), (["--program", ""], "program"),
     (["a", "b"], "'b' is one too many"),
-    (["--program", os.fsdecode(b"\xff")], "no UTF-8"),
+    (["--program", os.fsdecode(b"\xff")], "not valid UTF-8"),
 ])
 def test_mistakes_write_nothing(cli, words, said):
     done = subprocess.run([BINARY, "init", *words], env=cli.env, cwd=cli.folder, capture_output=True, check=False)
@@ -95,7 +95,7 @@ def talk(cli, answers, *words):
 def test_questions_on_a_terminal(cli):
     screen, out, code = talk(cli, ["scrpt\n", "script\n", "g[1-3]\n", "./go.sh $HOME\n"])
     assert (out, code) == ("train.yaml\n", 0), screen
-    assert "launcher (torchrun, " in screen and "hosts, as in" in screen and "program [./train.sh]" in screen
+    assert "launcher (torchrun, " in screen and "hosts, such as" in screen and "program [./train.sh]" in screen
     plan = dry_run(cli, "train")
     assert plan["launcher"] == "script" and plan["nnodes"] == 3 and "./go.sh $HOME" in plan["nodes"][0]["command"]
 

@@ -163,7 +163,7 @@ def test_it_listens_on_the_loopback_unless_told_otherwise(cli):
     with serving(cli, listen="0.0.0.0:0") as (process, where):
         assert ask(port_of(where))[0] == 200
         process.terminate()
-        assert process.wait(10) == 143 and "whoever reaches 0.0.0.0" in process.stderr.read()
+        assert process.wait(10) == 143 and "anyone who can reach 0.0.0.0" in process.stderr.read()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="no IPv6 here")
@@ -175,7 +175,7 @@ def test_ipv6(cli):
 def test_a_port_that_is_taken(cli):
     with serving(cli) as (_, where):
         done = cli.mt("metrics", "--listen", str(port_of(where)), code=8)
-        assert f"port {port_of(where)} of 127.0.0.1 cannot be listened on: address already in use" in done.stderr
+        assert f"cannot listen on port {port_of(where)} of 127.0.0.1: address already in use" in done.stderr
 
 
 def test_nothing_is_written(cli):

@@ -89,7 +89,7 @@ static void test_jump_down(void **state)
     check_all(&endpoint, &kind_jump_unreachable, "jump host '127.0.0.1': connection to port");
     free(endpoint.jump->hostname);
     endpoint.jump->hostname = xstrdup("no-such-host.invalid");
-    check_all(&endpoint, &kind_jump_unreachable, "name 'no-such-host.invalid' is not resolved");
+    check_all(&endpoint, &kind_jump_unreachable, "name 'no-such-host.invalid' cannot be resolved");
     endpoint_release(&endpoint);
 }
 

@@ -30,7 +30,7 @@ static void test_wrong_key(void **state)
     assert_failed(&outcome, &kind_auth_failed);
     assert_non_null(strstr(outcome.result.error.text, "/stranger'"));
     assert_non_null(strstr(outcome.result.error.text, world->user));
-    assert_non_null(strstr(outcome.result.error.hint, "is the user right"));
+    assert_non_null(strstr(outcome.result.error.hint, "check the user"));
     assert_non_null(strstr(outcome.result.error.hint, "Kerberos"));
     outcome_release(&outcome);
 }

@@ -1,4 +1,4 @@
-"""Docker engines behind the nodes of a cluster: one a node, in its namespaces, with an image made from this machine."""
+"""Docker engines behind the nodes of a cluster: one per node, in its namespaces, with an image made from this machine."""
 import io
 import os
 import shutil

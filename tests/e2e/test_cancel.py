@@ -80,8 +80,8 @@ def test_s9_the_stop_is_proven_without_the_command(lab, job, second):
     _, err = command.communicate(timeout=20)
     if second != "KILL":
         assert command.returncode == {"INT": 130, "TERM": 143}[second]
-        assert "node1: may still run" in err and "node2: may still run" in err
-        assert "goes on without this command" in err
+        assert "node1: may still be running" in err and "node2: may still be running" in err
+        assert "continues without this command" in err
     # Nobody asks: the process that stands by goes on to the proof and writes it down.
     def outcome():
         record = lab.mt("list", "--json").json["runs"][0]
@@ -123,7 +123,7 @@ def test_s9_hangup_ends_the_command_and_leaves_a_supervisor(lab, job):
     command = begin(lab, job, "r")
     command.send_signal(signal.SIGHUP)
     _, err = command.communicate(timeout=20)
-    assert command.returncode == 129 and "the run goes on" in err
+    assert command.returncode == 129 and "the run continues" in err
     status = wait_for(lambda: (lambda s: s if s["supervisor"] and s["supervisor"]["alive"] else None)(lab.status("r")),
                       "a supervisor", 15, 0.3)
     assert status["state"] == "running" and len(job_lives(lab, "r")) == 2
@@ -159,7 +159,7 @@ def test_s9_an_interrupted_stop_goes_on(lab, job, supervised):
     time.sleep(1)
     command.send_signal(signal.SIGINT)
     _, err = command.communicate(timeout=20)
-    assert command.returncode == 130 and "goes on without this command" in err
+    assert command.returncode == 130 and "continues without this command" in err
     wait_until_gone(lab, "r")
     wait_for(lambda: lab.mt("list", "--json").json["runs"][0]["state"] == "stopped", "the proof", 30, 0.5)
 

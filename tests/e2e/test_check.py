@@ -193,7 +193,7 @@ def test_w5_a_firewall_that_drops_the_master_port(lab):
     found = [f for f in only(lab, "connect", code=4, **keys) if f["severity"] == "fail"]
     assert [(f["folded"], f["title"]) for f in found] == [("node[2-3]", "cannot connect to node1 port 29500")]
     lab.cluster.exec("node1", rule.replace("-I", "-D"), user=False)
-    assert found[0]["evidence"] == "nothing answers: a firewall drops it, or there is no way"
+    assert found[0]["evidence"] == "nothing answers: a firewall drops it, or there is no route"
 
 
 def test_w5_two_nodes_whose_packets_are_lost_between_them(lab):
@@ -211,7 +211,7 @@ def test_w5_two_nodes_whose_packets_are_lost_between_them(lab):
 def test_w5_an_interface_that_is_not_there(lab):
     found = bad(only(lab, "nic", code=4, hosts="node[1-2] ifname=bond9"))
     assert {(s, h) for s, h, _ in found} == {("fail", "node[1-2]")}
-    assert any("GLOO_SOCKET_IFNAME=bond9 names nothing that is there" in t for _, _, t in found)
+    assert any("GLOO_SOCKET_IFNAME=bond9 names nothing that exists there" in t for _, _, t in found)
     assert bad(only(lab, "nic", hosts="node[1-2] ifname=eth0")) == []
 
 
@@ -279,7 +279,7 @@ def test_versions_79(lab):
     put(lab, "bin/python3", PYTHON.format(torch="2.1.0"), ["node3"])
     found = [f for f in only(lab, "versions", code=4, **keys) if f["severity"] == "fail"]
     assert [(f["folded"], f["title"], f["evidence"]) for f in found] == \
-        [("node3", "its torch is not that of the other nodes", "2.1.0 on node3; 2.4.0 on the others")]
+        [("node3", "its torch differs from that of the other nodes", "2.1.0 on node3; 2.4.0 on the others")]
 
 
 @pair("shared")

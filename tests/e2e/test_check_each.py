@@ -27,7 +27,7 @@ def test_earlier(lab):
     state = lab.home / ".local/state/mtlaunch/runs"
     (state / "r").rename(state / "away")
     answer = lab.mt("start", "job.yaml", "r", "--no-supervise", code=6)
-    assert all(f"{node}: another run of the name 'r' lives there" in answer.err for node in ("node1", "node2"))
+    assert all(f"{node}: another run named 'r' is running there" in answer.err for node in ("node1", "node2"))
     assert bad(only(lab, "earlier")) == []
     for node in ("node1", "node2"):
         for process in lab.marked("r", node):
@@ -176,8 +176,8 @@ def test_flags(lab):
     assert bad(only(lab, "flags", args=well, **keys)) == []
     found = only(lab, "flags", code=4, args={"micro-batchsize": 1}, zero_stage=2, **keys)
     assert {(f["title"], f["remedy"]) for f in found if f["severity"] == "fail"} >= {
-        ("Megatron-LM there knows no '--micro-batchsize'", "did you mean '--micro-batch-size'?"),
-        ("Megatron-LM there knows no '--use-megatron-fsdp'",
+        ("Megatron-LM there does not know '--micro-batchsize'", "did you mean '--micro-batch-size'?"),
+        ("Megatron-LM there does not know '--use-megatron-fsdp'",
          "this version has --use-custom-fsdp: set megatron.sharding to custom-fsdp")}
 
 
@@ -227,6 +227,6 @@ def test_container(lab):
     images = "its container is made from another image than on the other nodes"  # each engine here made its own
     assert [f for f in bad(found) if f[2] != images] == []
     assert [f for f in bad(own) if f[2] != images] == \
-        [("fail", "node2", "the container has a network of its own ('none'): other nodes cannot connect to it")]
+        [("fail", "node2", "the container has its own network ('none'): other nodes cannot connect to it")]
     assert [(s, h) for s, h, _ in bad(volume)] == [("warn", "node[1-2]")]
     assert bad(well) == []

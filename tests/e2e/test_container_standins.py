@@ -107,7 +107,7 @@ def test_an_engine_that_goes_away_leaves_a_stop_unproven(standins):
     standins.mt("stop", "r", code=0, env=standins.path)
 
 
-def owe(lab):
+def leave_pending(lab):
     """A run in a container was given up while its engine was down; the engine is up again."""
     assert start(lab).json["state"] == "running"
     lab.write("mode", "down")
@@ -125,7 +125,7 @@ def debts(lab):
 
 
 def test_a_debt_is_paid_inside_its_container_s8(standins):
-    before = owe(standins)
+    before = leave_pending(standins)
     assert debts(standins)[0]["place"] == {"container": "c1", "engine": "docker", "sudo": False, "user": None,
                                            "id": "id1", "started": "2026-01-01 10:00:00.1 +0000 UTC"}
     standins.write("mode", "down")
@@ -139,8 +139,8 @@ def test_a_debt_is_paid_inside_its_container_s8(standins):
 
 
 def test_a_debt_goes_with_the_attempt_and_not_with_the_spec_s8(standins):
-    """The next attempt runs without a container; what is owed is still looked for inside."""
-    owe(standins)
+    """The next attempt runs without a container; the pending cleanup still happens inside."""
+    leave_pending(standins)
     standins.write("mode", "down")
     standins.job(hosts="localhost", program=["true"])
     standins.mt("start", "job.yaml", "r", "--no-supervise", env=standins.path, code=None)
@@ -156,7 +156,7 @@ def test_a_debt_goes_with_the_attempt_and_not_with_the_spec_s8(standins):
 
 
 def test_a_debt_of_an_earlier_version_is_not_paid_blindly_s8(standins):
-    before = owe(standins)
+    before = leave_pending(standins)
     record = json.loads(record_path(standins).read_text())
     for key in ("place", "reach"):
         record["debts"][0].pop(key)

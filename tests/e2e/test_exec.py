@@ -107,12 +107,12 @@ def test_a_startup_file_that_takes_the_input(make_lab):
     lab.node_file("node2", ".bashrc").write_text("exec bash --norc\n")
     answer = lab.mt("exec", "-H", nodes(2), "--connect-timeout", "2", "--json", "--", "echo ran >>ran", code=3)
     first, second = answer.json["hosts"]
-    assert "did not come to the command within 6 s" in first["error"]["message"] and answer.seconds < 20
-    assert "did not reach its shell whole" in second["error"]["message"]
+    assert "did not start the command within 6 s" in first["error"]["message"] and answer.seconds < 20
+    assert "did not reach its shell completely" in second["error"]["message"]
     answer = lab.mt("exec", "-H", "node2", "--stdin", "--json", "--", "cat >ran", code=3, input="data\n")
     assert answer.json["hosts"][0]["error"]["kind"] == "node-answer"
     answer = lab.mt("exec", "-H", "node1", "--timeout", "2", "--", "echo ran >>ran", code=5)
-    assert "did not come to the command within 2s" in answer.err
+    assert "did not start the command within 2s" in answer.err
     assert not lab.node_file("node1", "ran").exists() and not lab.node_file("node2", "ran").exists()
 
 
@@ -158,8 +158,8 @@ def test_usage(lab):
             ([], "'exec' needs a command to run on the hosts"),
             (["--"], "'exec' needs a command to run on the hosts"),
             (["--", ""], "the command is empty"),
-            (["--label", "--gather", "--", "x"], "'--label' and '--gather' exclude each other"),
-            (["--timeout", "0", "--", "x"], "'0' for --timeout is no time to run in"),
+            (["--label", "--gather", "--", "x"], "'--label' and '--gather' cannot be used together"),
+            (["--timeout", "0", "--", "x"], "'0' for --timeout leaves no time to run"),
             (["--timeout", "100d", "--", "x"], "'8640000s' for --timeout is above"),
     ]:
         assert text in lab.mt("exec", "-H", "node1", *words, code=2).err
@@ -181,8 +181,8 @@ def test_hosts_of_a_job_and_of_a_run(lab):
     lab.mt("start", "job.yaml", "r1")
     assert sorted(lab.mt("exec", "--run", "r1", "hostname").lines) == ["node2: node2", "node3: node3"]
     assert lab.mt("exec", "--run", "r1", "--exclude", "node2", "hostname").out == "node3\n"
-    assert "exclude each other" in lab.mt("exec", "--run", "r1", "--job", "job.yaml", "id", code=2).err
-    assert "exclude each other" in lab.mt("exec", "--run", "r1", "-H", "node1", "id", code=2).err
+    assert "cannot be used together" in lab.mt("exec", "--run", "r1", "--job", "job.yaml", "id", code=2).err
+    assert "cannot be used together" in lab.mt("exec", "--run", "r1", "-H", "node1", "id", code=2).err
     assert "no run 'r2'" in lab.mt("exec", "--run", "r2", "id", code=6).err
     lab.mt("stop", "r1", "--grace", "1s")
 
@@ -310,7 +310,7 @@ def test_a_time_limit_on_a_host_that_is_cut_off(lab):
     lab.cluster.cut("node1")
     code, _, err = finish(process)
     assert code == 5, err
-    assert "node1: the command ran longer than 2s and may still run" in err
+    assert "node1: the command ran longer than 2s and may still be running" in err
     wait_for(lambda: not lab.left("node1"), "the node's own limit", 12)
 
 

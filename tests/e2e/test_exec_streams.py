@@ -145,7 +145,7 @@ def test_an_interrupt_that_is_not_answered_says_so(lab):
         lab.cluster.thaw("node2")
     assert process.returncode == 130
     assert "mtlaunch: node1: interrupted\n" in err
-    assert "node2: interrupted; the command may still run" in err
+    assert "node2: interrupted; the command may still be running" in err
 
 
 def test_a_reader_that_has_seen_enough(lab):

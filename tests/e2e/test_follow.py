@@ -28,7 +28,7 @@ def test_killed_sessions(lab):
     out, err = follower.communicate(timeout=60)
     assert follower.returncode == 0, err
     check(lab, out, "node1", "node2")
-    assert "its log goes on where it broke" in err
+    assert "its log continues where it broke off" in err
     lab.mt("wait", "r")
 
 
@@ -44,7 +44,7 @@ def test_a_server_that_is_away_for_long(lab):
     out, err = follower.communicate(timeout=80)
     assert follower.returncode == 0, err
     check(lab, out, "node1")
-    assert "node1: its log goes on" in err
+    assert "node1: its log continues" in err
 
 
 def test_the_outcome_is_told(lab):

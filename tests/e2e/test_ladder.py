@@ -52,14 +52,14 @@ def test_a_step_that_fails_and_the_way_on(lab):
         {"p-1-smoke": 1, "p-all-smoke": 4, "p-z0": 4, "p-z1": 4, "p-z2": 4}
     assert all(run["samples_per_second"] > 0 for run in runs.values()) and done.json["compare"]["verdict"]
     best = max(("p-z0", "p-z1", "p-z2"), key=lambda name: runs[name]["samples_per_second"])
-    assert done.json["recommendation"].startswith(f"go on with '{best}': ")
+    assert done.json["recommendation"].startswith(f"continue with '{best}': ")
     levels = next(d for d in done.json["compare"]["differences"] if d["key"] == "zero_stage")
     assert levels["values"] == ["0", "0", "0", "1", "2"]
     assert all(step["seconds"] > 0 for step in done.json["steps"])
 
     again = ladder(lab, "p")  # nothing is left to be done
     assert again.seconds < 20 and "z2 is done, by run 'p-z2'" in again.err
-    assert again.out.splitlines()[0].split() == ["STEP", "RUN", "NODES", "STATE", "TIME"] and "\nnext:    go on with 'p-z" in again.out
+    assert again.out.splitlines()[0].split() == ["STEP", "RUN", "NODES", "STATE", "TIME"] and "\nnext:    continue with 'p-z" in again.out
     lab.assert_nothing_left()
 
 
@@ -105,7 +105,7 @@ def test_a_run_that_lives_is_waited_for(lab):
     process.kill()
     process.communicate(timeout=30)
     answer = ladder(lab, "p", "--steps", "1", "--json")
-    assert states(answer) == {"1": "finished"} and "lives already" in answer.err
+    assert states(answer) == {"1": "finished"} and "is already live" in answer.err
     assert lab.status("p-1")["attempt"] == attempt
     lab.assert_nothing_left()
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_planned_is_told_before_anything_runs(lab):
     assert "'zwei' in --steps" in ladder(lab, "--steps", "zwei", code=2).err
     lab.job("other.yaml", job="other", program="true", hosts="node1")
     lab.mt("start", "other.yaml", "p-1", "--wait")
-    assert "run 'p-1' is of job 'other'" in ladder(lab, "p", "--steps", "1", code=6).err
+    assert "run 'p-1' belongs to job 'other'" in ladder(lab, "p", "--steps", "1", code=6).err
     assert [run["run"] for run in lab.mt("list", "--json").json["runs"]] == ["p-1"]
 
 

@@ -166,7 +166,7 @@ def test_a_configuration_that_a_step_makes_is_no_fault(lab, start):
      "8 would"),
     ('{"train_batch_size": 9, "train_micro_batch_size_per_gpu": 2}',
      "train_batch_size 9 does not fit train_micro_batch_size_per_gpu 2 on 4 processes; 8 would"),
-    ("[]", "it is no JSON object"),
+    ("[]", "it is not a JSON object"),
 ])
 def test_a_configuration_of_deepspeed_that_cannot_work_is_refused(lab, start, text, why):
     lab.node_file("node3", "ds.json").write_text(text, encoding="utf-8")

@@ -174,7 +174,7 @@ def test_save_keeps_the_older_file_when_the_log_is_another(lab):
     first = saved(lab, "r_node0.log", "r_node1.log")
     run_once(lab, "seq 1 3000; echo attempt $MTLAUNCH_ATTEMPT", hosts="node1,node2")
     answer = lab.mt("logs", "r", "--save", "out")
-    assert "node[1-2]: the file that was there holds another attempt" in answer.err
+    assert "node[1-2]: the file that was there contains another attempt" in answer.err
     assert saved(lab, "r_node0.log.1", "r_node1.log.1") == first
     second = saved(lab, "r_node0.log")[0]
     assert second.endswith(b"attempt 2\n") and len(second) == len(first[0])
@@ -277,7 +277,7 @@ def test_a_login_that_never_answers_keeps_no_other_log_back(make_lab, manner):
     lab.node_file("node1", ".bashrc").write_text(HANGING_LOGINS[manner])
     answer = lab.mt("logs", "r", "--connect-timeout", "2", code=3, timeout=60)
     assert answer.lines == ["node2: here is 1", "node3: here is 2"]
-    assert "node1: the login did not come to the command within 6 s" in answer.err and "start-up files" in answer.err
+    assert "node1: the login did not start the command within 6 s" in answer.err and "start-up files" in answer.err
     assert answer.seconds < 20
     lab.mt("exec", "-H", "node1", "--connect-timeout", "2", "--", "true", code=3)
 
@@ -290,7 +290,7 @@ def test_following_names_a_login_that_does_not_answer(make_lab):
     with lab.spawn("logs", "r", "-f", "--connect-timeout", "2") as process:
         try:
             assert process.stdout.readline() == "node2: here is 1\n"
-            assert "node1: the login did not come to the command within 6 s" in process.stderr.readline()
+            assert "node1: the login did not start the command within 6 s" in process.stderr.readline()
         finally:
             process.kill()
     lab.node_file("node1", ".bashrc").unlink()

@@ -13,8 +13,8 @@ LIES = {
     "a way out in the middle": ("f 644 5 1.0 ./a/../../evil\\0\\0", "one outside the folder"),
     "two slashes": ("f 644 5 1.0 .//evil\\0\\0", "one outside the folder"),
     "a file below a link": ("l 777 1 1 ./a\\0%(away)s\\0f 644 4 1 ./a/evil\\0\\0", "evil'"),
-    "a file, then a link": ("f 644 4 1 ./a\\0\\0l 777 1 1 ./a\\0%(away)s\\0", "two sources hold 'a'"),
-    "a folder, then a link": ("d 755 1 1 ./a\\0\\0l 777 1 1 ./a\\0%(away)s\\0f 644 4 1 ./a/evil\\0\\0", "two sources hold 'a'"),
+    "a file, then a link": ("f 644 4 1 ./a\\0\\0l 777 1 1 ./a\\0%(away)s\\0", "two sources contain 'a'"),
+    "a folder, then a link": ("d 755 1 1 ./a\\0\\0l 777 1 1 ./a\\0%(away)s\\0f 644 4 1 ./a/evil\\0\\0", "two sources contain 'a'"),
     "no number": ("f 644 huge 1 ./a\\0\\0", "cannot be read"),
     "a size that never comes": ("f 644 9000000000000000000 1 ./a\\0\\0", "'a' changed while it was read"),
 }

@@ -128,8 +128,8 @@ def test_what_cannot_be_written_is_named(lab):
 def test_wrong_words(lab):
     source = tree(lab)
     (source / "x").write_text("1")
-    assert "the source 'no' is not there" in lab.mt("push", "no", "d", "-H", "node1", code=2).err
-    assert "both hold 'x'" in lab.mt("push", "src/", "src/x", "d", "-H", "node1", code=2).err
+    assert "cannot find the source 'no'" in lab.mt("push", "no", "d", "-H", "node1", code=2).err
+    assert "both contain 'x'" in lab.mt("push", "src/", "src/x", "d", "-H", "node1", code=2).err
     assert "'push' needs SRC and DEST" in lab.mt("push", "src", "-H", "node1", code=2).err
     assert "'--relay'" in lab.mt("pull", "src", "d", "--relay", "-H", "node1", code=2).err
     assert "'[a' has a '['" in lab.mt("push", "src", "d", "--skip", "[a", "-H", "node1", code=2).err

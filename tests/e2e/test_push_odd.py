@@ -59,8 +59,8 @@ def test_the_folder_is_no_folder(lab):
     (lab.node_file("node1") / "dangling").symlink_to("nowhere")
     (lab.node_file("node1") / "closed").mkdir(mode=0o500)
     trees.own(lab.node_file("node1"), UID)
-    assert "'file' is no folder" in lab.mt("push", "src", "file", "-H", "node1", code=4).err
-    assert "'dangling' is no folder" in lab.mt("push", "src", "dangling", "-H", "node1", code=4).err
+    assert "'file' is not a folder" in lab.mt("push", "src", "file", "-H", "node1", code=4).err
+    assert "'dangling' is not a folder" in lab.mt("push", "src", "dangling", "-H", "node1", code=4).err
     assert "cannot write in the folder 'closed': permission denied" in \
         lab.mt("push", "src", "closed", "-H", "node1", code=4).err.lower()
     assert "cannot write in the folder '/'" in lab.mt("push", "src", "/", "-H", "node1", code=4).err

@@ -199,7 +199,7 @@ def test_a_node_that_does_not_answer_is_named(lab):
     run = answer.json["runs"][0]
     assert [log["host"] for log in run["logs"]] == ["node1"] and len(run["notes"]) == 1 and "node2" in run["notes"][0]
     assert run["notes"][0] in answer.err
-    assert "Not everything could be had" in (lab.home / "r.html").read_text()
+    assert "Some data is missing" in (lab.home / "r.html").read_text()
     assert run["training"]["iteration"][-1] == 5  # node 0 tells it
 
 

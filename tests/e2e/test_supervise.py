@@ -194,7 +194,7 @@ def test_give_up_cleans_the_node_when_it_returns(lab):
 
 
 def test_a_debt_that_cannot_be_tried_does_not_keep_the_run_from_being_stopped_s8(lab):
-    """The ssh configuration of the attempt that owes was removed since."""
+    """The ssh configuration of the attempt with the pending cleanup has been removed since."""
     lab.job(hosts="node1", stop={"grace": "1s"})
     lab.mt("start", "job.yaml", "r", "--no-supervise")
     path = lab.home / ".local/state/mtlaunch/runs/r/run.json"

@@ -35,7 +35,7 @@ def test_files_are_there_before_the_start(lab):
     shown = lab.mt("show", "r", "--json").json["plan"]["synced"]
     assert (shown["files"], shown["bytes"], shown["commit"], shown["dirty"]) == (2, 6, None, None)
     refused = lab.mt("start", name, "r2", code=6)
-    assert "the live run 'r' works in the folder of 'sync'" in refused.err
+    assert "the live run 'r' uses the folder of 'sync'" in refused.err
     lab.mt("stop", "r")
     source(lab, "two")
     (lab.node_file("node1", "code") / "stale").write_text("x")

@@ -31,7 +31,7 @@ def test_trust_shows_all_and_records_after_yes(lab, known):
     assert fingerprints(answer.out) == shown and "added to" in answer.err
     assert len(known.read_text().splitlines()) == 3
     again = lab.mt("hosts", "--trust", "-H", "node[1-3]")
-    assert again.out == "" and "no host shows a key that is not known" in again.err
+    assert again.out == "" and "no host has an unknown key" in again.err
     assert lab.mt("exec", "-H", "node[1-3]", "--", "true").code == 0
 
 
@@ -75,7 +75,7 @@ def test_trust_of_hosts_of_the_other_client(lab, known):
         assert [line.split()[0] for line in known.read_text().splitlines()] == ["node1"]
         key = (lab.cluster.etc("node2") / "host_key.pub").read_text().split()
         known.write_text(known.read_text().splitlines()[0] + f"\nnode2 {key[0]} {key[1]}\n")
-        assert "no host shows a key" in lab.mt("hosts", "--trust", "-H", "node[1-2]").err
+        assert "no host has an unknown key" in lab.mt("hosts", "--trust", "-H", "node[1-2]").err
     finally:
         config.unlink()
 
@@ -138,7 +138,7 @@ def test_trust_of_a_file_that_keeps_nothing(lab, known):
         answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-3]", code=3)
     finally:
         config.unlink()
-    assert "node1: its key does not stay in '/dev/null'" in answer.err and "node2: the host key is not known" in answer.err
+    assert "node1: its key is not kept: '/dev/null'" in answer.err and "node2: the host key is not known" in answer.err
     assert [line.split()[0] for line in known.read_text().splitlines()] == ["node3"]
 
 
@@ -169,7 +169,7 @@ def test_trust_with_few_open_files(lab, known):
     few = lab.cluster.run("sh", "-c", "ulimit -n 20; exec mtlaunch hosts --trust --yes -H node[1-4]")
     assert few.returncode == 0, few.stderr
     again = lab.cluster.run("sh", "-c", "ulimit -n 20; exec mtlaunch hosts --trust -H node[1-4]")
-    assert "no host shows a key that is not known" in again.stderr, again.stderr
+    assert "no host has an unknown key" in again.stderr, again.stderr
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -267,7 +267,7 @@ def test_a_public_half_alone_is_no_usage_error(lab):
     finally:
         (folder / "config").unlink()
         (folder / "halved.pub").unlink()
-    assert "only the public half is there" in answer.err and "ssh-add" in answer.err
+    assert "only the public half of the key" in answer.err and "ssh-add" in answer.err
 
 
 @pytest.mark.parametrize("config", ["IdentityFile ~/.ssh/short", "CertificateFile ~/.ssh/short-cert.pub"])
@@ -296,9 +296,9 @@ def test_a_certificate_of_an_agents_key_is_left_to_openssh(make_lab, config):
 
 
 @pytest.mark.parametrize("sshd, said", [
-    ({"PubkeyAuthentication": "no", "PasswordAuthentication": "yes"}, "takes no keys, only: password"),
+    ({"PubkeyAuthentication": "no", "PasswordAuthentication": "yes"}, "accepts no keys, only: password"),
     ({"PubkeyAuthentication": "no", "KbdInteractiveAuthentication": "yes", "UsePAM": "yes"},
-     "takes no keys, only: keyboard-interactive"),
+     "accepts no keys, only: keyboard-interactive"),
     ({"PasswordAuthentication": "yes"}, "is refused; tried '"),
 ])
 def test_a_password_is_never_asked_for(make_lab, sshd, said):
@@ -369,7 +369,7 @@ def test_known_keys_are_verified_wherever_new_ones_go(lab, careless):
 
 def test_trust_adds_nothing_to_a_file_that_keeps_nothing(lab, careless):
     answer = lab.mt("hosts", "--trust", "--yes", "-H", "node[1-2]", code=3)
-    assert "node[1-2]: its key does not stay in '/dev/null', which keeps nothing" in answer.err
+    assert "node[1-2]: its key is not kept: '/dev/null' stores nothing" in answer.err
     assert "added" not in answer.err and "UserKnownHostsFile" in answer.err
     answer = lab.mt("hosts", "--trust", "--yes", "--json", "-H", "node1", code=3).json
     assert answer["added"] == 0 and answer["keys"] == []

@@ -181,14 +181,14 @@ def test_the_probe_looks_below_the_home_folder_u10(node):
     path = os.path.join(node.home, "e'nv", "python9")
     with open(path, "w") as f:
         f.write(f'#!/bin/sh\ncase $0 in "{path}") exit 0 ;; esac\nexit 1\n')
-    wishes = {"program": "~/e'nv/python9", "interpreter": "~/e'nv/python9", "command": "~/e'nv/python9", "module": "any",
+    wanted = {"program": "~/e'nv/python9", "interpreter": "~/e'nv/python9", "command": "~/e'nv/python9", "module": "any",
               "look_exec": "~/e'nv/python9", "setup": ["HOME=/nowhere", "cd /"]}
-    faulty = probe(node, **wishes)
+    faulty = probe(node, **wanted)
     assert (faulty["fault"], faulty["fault_file"]) == ("mode", "~/e'nv/python9")
     os.chmod(path, 0o755)
-    found = probe(node, **wishes)
+    found = probe(node, **wanted)
     assert found["program_exists"] and found["interpreter"] == path and found["module_found"] and found["fault"] is None
-    missing = probe(node, **{**wishes, "interpreter": "~/no", "command": "~/no", "program": "~/no"})
+    missing = probe(node, **{**wanted, "interpreter": "~/no", "command": "~/no", "program": "~/no"})
     assert not missing["program_exists"] and not missing["interpreter_found"]
     assert not probe(node, command="~/no")["program_exists"] and probe(node, command="sh")["program_exists"]
 

@@ -242,7 +242,7 @@ def test_logs_are_renamed_to_their_attempts(node):
         assert answer["stage"] == "started"
         node.wait_ended(attempt=attempt)
     assert [node.read(s) for s in ("log.1", "log.2", "log")] == [b"1\n", b"2\n", b"3\n"]
-    # another run of the name counts on, and finds its own by its attempt
+    # another run named counts on, and finds its own by its attempt
     for attempt in (1, 2):
         node.start(SH, "-c", f"echo new {attempt}", run_id=node.run_id + "1", attempt=attempt)
         node.wait_ended(run_id=node.run_id + "1", attempt=attempt)

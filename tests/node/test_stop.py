@@ -57,7 +57,7 @@ def test_a_removed_record_changes_nothing(node):
 
 
 def test_a_stop_of_an_earlier_attempt_leaves_the_next_alone_s8(node):
-    """What is owed of attempt 1 is looked for; attempt 2 of the same run lives there by now."""
+    """The pending cleanup of attempt 1 runs while attempt 2 of the same run is already live there."""
     node.start("sleep", "600", attempt=2)
     pid = int(open(node.file("pid")).read())
     stray = subprocess.Popen(["sleep", "601"], env={**os.environ, "MTLAUNCH_MARK": f"{node.run_id}.1.0"})

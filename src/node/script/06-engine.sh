@@ -67,7 +67,7 @@ mt_take_away() { # ID
     [ "$mt_id" = "$1" ] || mt_fail container-replaced "another container took the name '$mt_container' at this moment"
     mt_runs=
     [ "$mt_is" != running ] || mt_find_runs "$1"
-    [ -z "$mt_runs" ] || mt_fail run-live "a run lives in container '$mt_container': $mt_runs"
+    [ -z "$mt_runs" ] || mt_fail run-live "a live run uses container '$mt_container': $mt_runs"
     mt_do "container '$mt_container' cannot be removed" rm -f "$1"
 }
 

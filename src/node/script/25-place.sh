@@ -67,7 +67,7 @@ mt_check_place() {
         return 1
     fi
     if [ -e "$mt_states" ]; then
-        [ -d "$mt_states" ] || mt_problem="'$mt_states' is no folder"
+        [ -d "$mt_states" ] || mt_problem="'$mt_states' is not a folder"
         # shellcheck disable=SC3067 # dash, bash and busybox have -O, and it needs no fork
         if [ ! -O "$mt_states" ]; then
             # shellcheck disable=SC2012,SC2046 # the owner is the third word, whatever the name holds

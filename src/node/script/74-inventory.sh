@@ -14,7 +14,7 @@ mt_frame_gpu_models() {
     done <"$mt_tmp/kinds"
 }
 
-# The first line with each of the literals, which stand one a line.
+# The first line with each of the literals, which stand one per line.
 mt_frame_nccl() {
     mt_find_log && [ -r "$mt_file" ] || return 0
     while IFS= read -r mt_one; do

@@ -56,7 +56,7 @@ mt_open() {
     fi
     if [ ! -d "$mt_folder" ]; then
         if [ -e "$mt_folder" ] || [ -h "$mt_folder" ]; then
-            mt_refuse "'$mt_folder' is no folder"
+            mt_refuse "'$mt_folder' is not a folder"
         fi
         mt_frame missing "$mt_folder"
         return 1
@@ -303,7 +303,7 @@ mt_contents() {
     exec 3>&1 >&2
 }
 
-mt_send() { # PATH…: what is in these files, one behind the other
+mt_send() { # PATH…: the content of these files, one after the other
     [ -n "$mt_here" ] || return 0
     cat -- "$@" 2>/dev/null >&3
 }

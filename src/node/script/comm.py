@@ -1,4 +1,4 @@
-# The program of the all-reduce test on a node: it takes orders, a JSON object a line, on standard input, and tells what
+# The program of the all-reduce test on a node: it takes orders, a JSON object per line, on standard input, and tells what
 # happens in frames on descriptor 7. Every round runs in processes of its own, so that one that hangs is killed alone.
 # Arguments: the nonce of the frames, and after how many seconds this program ends whatever happens.
 import json
@@ -120,23 +120,23 @@ def lead(order):
 
 def measure(dist, torch, device, largest):
     """Seconds and bytes of one all-reduce, the same on all ranks."""
-    def settle():
+    def synchronize():
         if device.type == "cuda":
             torch.cuda.synchronize()
 
     def timed(tensor, count):
-        settle()
+        synchronize()
         begin = time.perf_counter()
         for _ in range(count):
             dist.all_reduce(tensor)
-        settle()
+        synchronize()
         took = torch.tensor([(time.perf_counter() - begin) / count], dtype=torch.float64, device=device)
         dist.all_reduce(took, op=dist.ReduceOp.MAX)
         return max(took.item(), 1e-9)
 
     probe = torch.ones(MIB // 4, device=device)
     dist.all_reduce(probe)  # the connections are made
-    settle()
+    synchronize()
     if not bool((probe == dist.get_world_size()).all()):
         raise ArithmeticError("the sum is wrong: data was damaged on its way")
     probe.zero_()

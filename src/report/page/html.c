@@ -1,4 +1,4 @@
-/* Text from elsewhere as text of a page, whatever it holds. */
+/* Escapes foreign text for an HTML page. */
 #include <string.h>
 
 #include "base/text.h"
@@ -56,7 +56,7 @@ void html_text_short(struct str *out, const char *text, size_t characters)
     size_t count = 0, end = 0;
     for (size_t i = 0; i < safe.len; i++) {
         if (((unsigned char)safe.data[i] & 0xC0) != 0x80 && ++count == characters) {
-            end = i; /* where the last one that may stand begins */
+            end = i; /* where the last one that fits begins */
         }
     }
     if (count > characters) {

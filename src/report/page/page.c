@@ -123,7 +123,7 @@ void page_time(const struct page *page, int64_t time_ms)
 
 /* --- the whole -------------------------------------------------------------------------------------- */
 
-/* Nothing is loaded, sent or run but the two that stand in the page, known by their digests. */
+/* Nothing is loaded, sent or run except the two scripts in the page, allowed by their digests. */
 static void add_head(struct str *out, const char *title)
 {
     str_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -175,7 +175,7 @@ static void add_notes(const struct page *page, const json_t *run)
     if (json_array_size(notes) == 0) {
         return;
     }
-    str_add(page->out, "<div class=\"notes\"><p>Not everything could be had:</p><ul>");
+    str_add(page->out, "<div class=\"notes\"><p>Some data is missing:</p><ul>");
     for (size_t i = 0; i < json_array_size(notes); i++) {
         html_element(page->out, "li", "", json_string_value(json_array_get(notes, i)));
     }

@@ -1,4 +1,4 @@
-/* Several runs beside each other: the figures and the verdict of `compare`. */
+/* Several runs side by side: the figures and the verdict of `compare`. */
 #include <math.h>
 #include <string.h>
 

@@ -108,7 +108,7 @@ void page_add_network(const struct page *page, const json_t *run)
     const json_t *direct = json_object_get(inventory, "gpu_direct");
     if (!says_anything(facts, inventory)) {
         str_add(page->out,
-                "<p class=\"none\">The logs say nothing of NCCL. With NCCL_DEBUG=INFO they name its version, "
+                "<p class=\"none\">The logs do not mention NCCL. With NCCL_DEBUG=INFO they name its version, "
                 "network and interfaces.</p>\n");
     }
     page_begin_table(page, "network", "pairs", NULL);

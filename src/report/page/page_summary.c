@@ -1,4 +1,4 @@
-/* What a run came to, at a glance: its state, its figures, and why it failed. */
+/* A run at a glance: its state, its figures, and why it failed. */
 #include <math.h>
 #include <string.h>
 

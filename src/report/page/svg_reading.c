@@ -50,7 +50,7 @@ void plot_add_legend(const struct plot_drawing *drawing)
 struct reading {
     double x;                    /* of the place, in the drawing */
     double value;                /* of the place */
-    long points[SVG_SERIES_MAX]; /* of each series; -1: none stands there */
+    long points[SVG_SERIES_MAX]; /* of each series; -1: none */
 };
 
 static size_t column_of(double x)

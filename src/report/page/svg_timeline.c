@@ -1,4 +1,4 @@
-/* A timeline: a row a node with its attempts, and what happened above them. */
+/* A timeline: a row per node with its attempts, and what happened above them. */
 #include <math.h>
 #include <string.h>
 

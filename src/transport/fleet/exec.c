@@ -133,7 +133,7 @@ void fleet_exec_leave_link(struct fleet_exec *exec)
     exec->link = NULL;
 }
 
-/* From the host's list to the end of the fleet's, whose handlers are told in the next turn. Who waits for a
+/* From the host's list to the end of the fleet's, whose handlers are called in the next turn. Who waits for a
  * passage is told at once: its socket must not be seen to end before that. */
 static void finish(struct fleet_exec *exec)
 {
@@ -182,7 +182,7 @@ static struct fleet_exec *exec_of(struct transport_job *job)
     return LIST_OF(job, struct fleet_exec, job);
 }
 
-/* --- what a transport tells --- */
+/* --- what a transport reports --- */
 
 static void on_opened(void *owner)
 {
@@ -259,14 +259,14 @@ static void on_refused(void *owner, struct transport_job *job)
         return;
     }
     if (++exec->refusals > MAX_REFUSALS && exec->job.host) {
-        error_set(&err, &kind_jump_unreachable, "jump host '%s' takes no further connection",
+        error_set(&err, &kind_jump_unreachable, "jump host '%s' accepts no further connections",
                   exec->host->endpoint.name);
         error_hint(&err, "look at the limit of open files of its sshd, or name a second jump host");
         fleet_exec_end(exec, &err);
         return;
     }
     if (exec->refusals > MAX_REFUSALS) {
-        error_set(&err, &kind_node_unsupported, "the ssh server opens no session for a command");
+        error_set(&err, &kind_node_unsupported, "the ssh server did not open a session for a command");
         error_hint(&err, "look at MaxSessions in its sshd_config");
         fleet_exec_end(exec, &err);
         return;

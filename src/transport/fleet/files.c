@@ -11,7 +11,7 @@
 #define FILES_GENEROUS 3  /* per host, if the limit can be raised: jumps, followers, local pipes */
 
 /* The lowest free number is as good as a count, because this process leaves no gaps. 0 when none is free:
- * whoever needs a file next reports that. */
+ * the next code that needs a file reports that. */
 static size_t count_open_files(void)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

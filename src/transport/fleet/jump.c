@@ -75,7 +75,7 @@ void fleet_jump_ended(struct fleet_exec *exec, const struct error *err)
         return;
     }
     passage->request = NULL;
-    if (err->kind) { /* else the end of the socket tells the inner link */
+    if (err->kind) { /* else the end of the socket informs the inner link */
         passage->failed(passage->ctx, err);
     }
 }

@@ -75,7 +75,7 @@ static void on_ready(void *ctx)
     callback(callback_ctx);
 }
 
-/* An error is found by whoever reads or writes next. */
+/* The next read or write finds the error. */
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     (void)status;

@@ -50,7 +50,7 @@ static long head_len(const char *bytes, size_t len)
     return -1;
 }
 
-/* A control character within a line, or anything beyond ASCII, stands in no request that is meant. */
+/* A control character within a line, or anything beyond ASCII, is in no legitimate request. */
 static bool is_plain(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

@@ -159,7 +159,7 @@ static int parse_address(const struct http_server *server, struct sockaddr_stora
     bool known = uv_ip4_addr(server->address, (int)server->port, (struct sockaddr_in *)out) == 0 ||
                  uv_ip6_addr(server->address, (int)server->port, (struct sockaddr_in6 *)out) == 0;
     if (!known) {
-        error_set(err, &kind_usage, "'%s' is no address", server->address);
+        error_set(err, &kind_usage, "'%s' is not an address", server->address);
         return error_hint(err, "give an address of this machine in digits, such as 127.0.0.1 or [::1]");
     }
     return 0;
@@ -192,7 +192,7 @@ static int listen_on(struct serving *serving, struct error *err)
         failed = uv_listen((uv_stream_t *)&serving->listener, BACKLOG, on_connection);
     }
     if (failed != 0) {
-        error_set(err, &kind_local, "port %u of %s cannot be listened on: %s", server->port, server->address,
+        error_set(err, &kind_local, "cannot listen on port %u of %s: %s", server->port, server->address,
                   uv_strerror(failed));
         return error_hint(err, "%s",
                           failed == UV_EADDRNOTAVAIL ? "`ip address` shows the addresses of this machine"

@@ -22,9 +22,10 @@ static const struct meaning meanings[] = {
     {"Could not resolve hostname", &kind_name_not_resolved,
      "check the spelling: DNS, /etc/hosts or a HostName in ssh_config must have the name"},
     {"REVOKED HOST KEY DETECTED", &kind_hostkey_revoked,
-     "do not log in to this host before its keys were replaced"},
+     "do not log in to this host before its keys have been replaced"},
     {"REMOTE HOST IDENTIFICATION HAS CHANGED", &kind_hostkey_changed,
-     "somebody may sit in between; if the host was reinstalled, remove the old key with ssh-keygen -R"},
+     "someone may be intercepting the connection; if the host was reinstalled, remove the old key with "
+     "ssh-keygen -R"},
     {"host key is known for", &kind_hostkey_unknown,
      "compare the fingerprint with the host's own, then add it: run ssh to the host once"},
     {"Host key verification failed", &kind_hostkey_unknown,
@@ -40,7 +41,7 @@ static const struct meaning meanings[] = {
     {"Too many authentication failures", &kind_auth_failed,
      "the server's MaxAuthTries is reached: name the one key (ssh.identity), with IdentitiesOnly yes"},
     {"Permission denied", &kind_auth_failed,
-     "is the user right, and does 'ssh HOST true' work from this shell without a prompt"},
+     "check the user, and that 'ssh HOST true' works from this shell without a prompt"},
     {"open failed", &kind_node_unsupported, "look at MaxSessions in its sshd_config"},
     {"Bad configuration option", &kind_ssh_config, "look at the configuration that ssh itself reads"},
     {"jumphost loop", &kind_ssh_config, "look at ProxyJump in the configuration"},
@@ -49,13 +50,13 @@ static const struct meaning meanings[] = {
 /* Messages of a jump host that cannot connect: "channel 0: open failed: …". */
 static const struct meaning meanings_behind[] = {
     {"refused", &kind_refused, "check that sshd runs there, and on that port"},
-    {"timed out", &kind_timed_out, "is the host up and reachable from the jump host"},
+    {"timed out", &kind_timed_out, "check that the host is up and reachable from the jump host"},
     {"nknown host", &kind_name_not_resolved, "the jump host resolves the name: check that it is known there"},
     {"Name or service", &kind_name_not_resolved,
      "the jump host resolves the name: check that it is known there"},
     {"resolution", &kind_name_not_resolved, "the jump host resolves the name: check that it is known there"},
     {"prohibited", &kind_jump_unreachable, "look at AllowTcpForwarding and PermitOpen in its sshd_config"},
-    {"open failed", &kind_unreachable, "is the host up and reachable from the jump host"},
+    {"open failed", &kind_unreachable, "check that the host is up and reachable from the jump host"},
 };
 
 static const struct meaning *find_meaning(const char *said, const struct meaning *from, size_t count)
@@ -160,14 +161,15 @@ static void set_dropped(const struct openssh_command *command, struct error *err
     AUTO_FREE char *aside = pick_line(str_text(&command->aside), NULL);
 
     if (aside[0] != '\0') { /* usually of a ProxyCommand */
-        error_set(err, &kind_connection_lost, "ssh: the connection ends before the login: %s", aside);
+        error_set(err, &kind_connection_lost, "ssh: the connection ended before the login: %s", aside);
         error_hint(err, "look at its ProxyCommand in ssh_config");
         return;
     }
-    error_set(err, &kind_connection_lost, "ssh: the server closes the connection before the login%s",
+    error_set(err, &kind_connection_lost, "ssh: the server closed the connection before the login%s",
               command->tries > 0 ? ", again and again" : "");
-    error_hint(err, "is an ssh server listening there, and does its MaxStartups allow this many logins at"
-                    " once");
+    error_hint(
+        err,
+        "check that an ssh server listens there, and that its MaxStartups allows this many logins at once");
 }
 
 /* Explain messages of a jump host, or of a ProxyCommand that runs ssh. False: there is none that is known. */

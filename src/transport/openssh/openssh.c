@@ -4,10 +4,10 @@
  * or variable of its configuration acts. What OpenSSH's client 8.0 to 9.2 does, read in its source:
  *
  * - its own messages go to the file of -E, apart from the command's stderr; it closes all descriptors from 3
- * on when it starts, so that file is our end of a pipe under /proc. At LogLevel DEBUG1 a line tells when the
+ * on when it starts, so that file is our end of a pipe under /proc. At LogLevel DEBUG1 a line says when the
  * server has opened the session ("Sending command") and when a status has come ("rtype exit-status").
- * - it does not tell by which signal a command ended, and waits for whoever holds the streams before it tells
- * a status: a shell around the command says the status on stderr, in a line that is taken out again.
+ * - it does not report by which signal a command ended, and waits for the holder of the streams before it
+ * tells a status: a shell around the command says the status on stderr, in a line that is taken out again.
  * - the server's banner goes to stderr before the session is opened, as do mistakes in options.
  */
 #include <errno.h>

@@ -24,7 +24,7 @@ struct agent_question {
     int no_socket; /* errno, 0: there is one */
     char *path;
     struct str out, in;
-    agent_answer answer; /* NULL once told or dropped */
+    agent_answer answer; /* NULL once answered or dropped */
     void *ctx;
 };
 
@@ -76,7 +76,7 @@ static void fail(struct agent_question *question, const char *what)
     struct error err = ERROR_INIT;
 
     error_set(&err, &kind_auth_failed, "ssh agent '%s' %s", question->path, what);
-    error_hint(&err, "is it running (ssh-add -l); name a key file to do without it");
+    error_hint(&err, "check that it is running (ssh-add -l), or name a key file");
     finish(question, NULL, &err);
 }
 
@@ -94,7 +94,7 @@ static void on_deadline(void *ctx)
     fail(question, what);
 }
 
-/* Both return true while the question goes on; otherwise it was answered and must not be touched. */
+/* Both return true while the question continues; otherwise it was answered and must not be touched. */
 static bool on_writable(struct agent_question *question)
 {
     ssize_t n = send(question->fd, str_text(&question->out), question->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -21,7 +21,7 @@ struct ssh_command {
     enum { COMMAND_OPENING, COMMAND_REQUESTING, COMMAND_RUNNING } state;
     size_t sent;      /* of the job's input */
     bool input_ended; /* end of file was sent, or nobody reads the input */
-    bool drained;     /* with hold_input: the owner was told that all is sent */
+    bool drained;     /* with hold_input: the owner was notified that everything is sent */
     bool ended;       /* the status or signal was received and is in result */
     bool remote_eof, remote_closed;
     /* After the exit status, without an end of file: the server is asked something, because it answers after

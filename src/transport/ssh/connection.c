@@ -209,7 +209,7 @@ static bool is_paused(const struct ssh_connection *connection)
            *connection->link->shared->setup.paused;
 }
 
-/* Wait for what libssh waits for. While output is paused, for nothing: libssh would read when it goes on
+/* Wait for what libssh waits for. While output is paused, for nothing: libssh would read when it continues
  * writing. */
 void ssh_connection_watch(struct ssh_connection *connection)
 {

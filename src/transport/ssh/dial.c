@@ -137,7 +137,7 @@ static void on_limit(void *ctx)
     break_link(link, &err);
 }
 
-/* --- how it goes on --- */
+/* --- what comes next --- */
 
 void ssh_link_on_open(struct ssh_link *link)
 {
@@ -158,10 +158,11 @@ static void give_up_early(struct ssh_link *link, const struct error *err)
     struct error told = *err;
 
     if (link->tries > 1) {
-        error_set(&told, err->kind, "%s, again and again", err->text);
+        error_set(&told, err->kind, "%s, repeatedly", err->text);
     }
-    error_hint(&told,
-               "is an ssh server listening there, and does its MaxStartups allow this many logins at once");
+    error_hint(
+        &told,
+        "check that an ssh server listens there, and that its MaxStartups allows this many logins at once");
     login_words_explain(&told, "the server says", link->greeting, strlen(link->greeting));
     break_link(link, &told);
 }
@@ -342,9 +343,9 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
     }
     /* The same name is not repeated, so that many hosts can share the text. */
     if (strcmp(link->endpoint->name, link->endpoint->hostname) == 0) {
-        error_set(&err, &kind_name_not_resolved, "the name is not resolved: %s", gai_strerror(code));
+        error_set(&err, &kind_name_not_resolved, "the name cannot be resolved: %s", gai_strerror(code));
     } else {
-        error_set(&err, &kind_name_not_resolved, "name '%s' is not resolved: %s", link->endpoint->hostname,
+        error_set(&err, &kind_name_not_resolved, "name '%s' cannot be resolved: %s", link->endpoint->hostname,
                   gai_strerror(code));
     }
     error_hint(&err, "check the spelling: DNS, /etc/hosts or a HostName in ssh_config must have the name");

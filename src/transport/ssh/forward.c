@@ -15,7 +15,7 @@
 /* One channel and one socket: what comes from either goes to the other, and waits when that takes no more. */
 struct ssh_forward {
     struct ssh_connection *connection;
-    struct transport_job *job; /* NULL: nobody has to be told anything */
+    struct transport_job *job; /* NULL: nobody has to be notified */
     struct list_link link;
     ssh_channel channel;
     struct ssh_channel_callbacks_struct callbacks;

@@ -12,7 +12,7 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define HANDSHAKE_BYTES 262144 /* a handshake takes some 2,000: this is no ssh server */
+#define HANDSHAKE_BYTES 262144 /* a handshake takes some 2,000: this is not an ssh server */
 
 int ssh_login_start(struct ssh_connection *connection)
 {
@@ -115,7 +115,7 @@ static void fail_handshake(struct ssh_connection *connection)
             !strstr(connection->greeting, LOGIN_WORDS_PENALTY)) {
             continue;
         }
-        error_set(&err, &kind_connection_lost, "%s closes the connection before the login", str_text(&where));
+        error_set(&err, &kind_connection_lost, "%s closed the connection before the login", str_text(&where));
         ssh_connection_fail(connection, SSH_FAILURE_EARLY, &err);
         return;
     }

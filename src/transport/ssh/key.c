@@ -60,7 +60,7 @@ static int check_file(const char *path, bool has_public, struct error *err)
 
     if (stat(path, &st) != 0 && errno == ENOENT && has_public) {
         error_set(err, &kind_key_unusable,
-                  "of the key '%s' only the public half is there, and no agent has the other", path);
+                  "only the public half of the key '%s' is here, and no agent has the private half", path);
         return error_hint(err, "give the private key to the ssh agent: ssh-add");
     }
     if (stat(path, &st) != 0) {

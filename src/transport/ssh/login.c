@@ -72,9 +72,9 @@ static int fail_keyless(struct ssh_connection *connection, const char *methods)
 {
     struct error err = ERROR_INIT;
 
-    error_set(&err, &kind_auth_failed, "login as '%s' is refused: the server takes no keys, only: %s",
+    error_set(&err, &kind_auth_failed, "login as '%s' is refused: the server accepts no keys, only: %s",
               connection->link->endpoint->user, methods);
-    error_hint(&err, "a login needs a key here, nothing is ever asked: look at PubkeyAuthentication and"
+    error_hint(&err, "mtlaunch logs in with a key and never prompts: check PubkeyAuthentication and"
                      " AuthenticationMethods in its sshd_config");
     return fail_with(connection, &err);
 }
@@ -103,7 +103,8 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
     }
     if (cut || connection->withheld > 0) {
         error_set(&err, &kind_auth_failed,
-                  "login as '%s' is refused; tried %s; a server takes %d keys, or as its MaxAuthTries says%s",
+                  "login as '%s' is refused; tried %s; a server accepts %d keys, or as many as its "
+                  "MaxAuthTries says%s",
                   endpoint->user, str_text(&connection->tried), SSH_MAX_OFFERS, str_text(&more));
         error_hint(&err,
                    "name the right key: ssh.identity, or IdentityFile and IdentitiesOnly in ssh_config");
@@ -113,10 +114,11 @@ static int fail_refused(struct ssh_connection *connection, bool cut)
               str_text(&connection->tried), str_text(&more));
     const struct error *trouble =
         connection->key_trouble.kind ? &connection->key_trouble : &connection->agent_trouble;
-    error_hint(&err,
-               "is the user right, and the key's .pub line in that user's ~/.ssh/authorized_keys there%s%s%s",
-               endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "",
-               trouble->hint[0] != '\0' ? "; or " : "", trouble->hint);
+    error_hint(
+        &err,
+        "check the user, and that the key's .pub line is in that user's ~/.ssh/authorized_keys there%s%s%s",
+        endpoint->gssapi ? "; ssh itself may log in by Kerberos (ssh.client: openssh)" : "",
+        trouble->hint[0] != '\0' ? "; or " : "", trouble->hint);
     return fail_with(connection, &err);
 }
 

@@ -216,7 +216,7 @@ struct refusal {
     const char *text, *hint;
 };
 
-#define LOOK        "look at --help for the options there are"
+#define LOOK        "see --help for the options"
 #define WRITE       "write whole seconds or a whole number with s, m, h or d, such as 90s or 10m"
 #define NODES_RANGE "must be a whole number from 1 to 65536, not "
 

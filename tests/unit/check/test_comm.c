@@ -124,7 +124,7 @@ static void test_what_rates_mean(void **state)
     set_rate(&result, 3, 0, 5e9);
     assert_judged(
         &result,
-        "warn g1,g4 the way between g1 and g4 is slow: 5.00 GB/s, with other nodes both reach 40.00 GB/s\n"
+        "warn g1,g4 the path between g1 and g4 is slow: 5.00 GB/s, with other nodes both reach 40.00 GB/s\n"
         "ok g2,g3 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
 
     make_four(&result, 40e9);
@@ -139,7 +139,7 @@ static void test_what_rates_mean(void **state)
     assert_judged(&result, "ok g1,g2 1.00 GB/s between two nodes (median), 1.00 GB/s together\n");
 
     make(&result, 1);
-    assert_judged(&result, "note g1 there is nothing to try: it is one process on one node\n");
+    assert_judged(&result, "note g1 nothing to test: it is one process on one node\n");
 }
 
 static void test_what_failures_mean(void **state)
@@ -156,13 +156,14 @@ static void test_what_failures_mean(void **state)
     assert_false(comm_fails_always(&result, 1, 4));
     assert_false(comm_fails_always(&result, 0, 1));
     assert_judged(&result,
-                  "fail g2 no all-reduce with any other node succeeded, theirs with one another did\n"
+                  "fail g2 no all-reduce with any other node succeeded, but those between the others did\n"
                   "ok g1,g3,g4 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
 
     make_four(&result, 40e9);
     set_rate(&result, 0, 1, 0);
-    assert_judged(&result, "fail g1,g2 no all-reduce between g1 and g2 succeeded, with other nodes it did\n"
-                           "ok g3,g4 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
+    assert_judged(&result,
+                  "fail g1,g2 no all-reduce between g1 and g2 succeeded, but with other nodes it did\n"
+                  "ok g3,g4 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
 
     make_four(&result, 0);
     result.whole_nodes = 0;
@@ -173,7 +174,7 @@ static void test_what_failures_mean(void **state)
     make_four(&result, 40e9);
     result.whole_rate = 0;
     assert_judged(&result,
-                  "fail g1,g2,g3,g4 no all-reduce over 4 nodes together succeeded, in pairs it did\n");
+                  "fail g1,g2,g3,g4 no all-reduce over 4 nodes together succeeded, but in pairs it did\n");
 }
 
 static void test_what_the_transport_means(void **state)
@@ -185,7 +186,7 @@ static void test_what_the_transport_means(void **state)
         result.nodes[i].transport = xstrdup(i == 2 ? "Socket" : "RoCE");
         result.nodes[i].fast_ports = i < 2;
     }
-    assert_judged(&result, "warn g3 NCCL goes over Socket, on the other nodes over RoCE\n"
+    assert_judged(&result, "warn g3 NCCL uses Socket, on the other nodes over RoCE\n"
                            "ok g1,g2,g4 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
     make(&result, 2);
     set_rate(&result, 0, 1, 1e9);
@@ -193,8 +194,8 @@ static void test_what_the_transport_means(void **state)
         result.nodes[i].transport = xstrdup("Socket");
         result.nodes[i].fast_ports = true;
     }
-    assert_judged(&result, "warn g1 NCCL goes over sockets although InfiniBand or RoCE ports are up\n"
-                           "warn g2 NCCL goes over sockets although InfiniBand or RoCE ports are up\n");
+    assert_judged(&result, "warn g1 NCCL uses sockets although InfiniBand or RoCE ports are up\n"
+                           "warn g2 NCCL uses sockets although InfiniBand or RoCE ports are up\n");
 }
 
 static void test_what_may_be_left(void **state)

@@ -60,16 +60,19 @@ static const struct {
     {"1,,2", "", "'' in --steps has an empty part", "for example: --steps 1+smoke,all+smoke,z0,z1"},
     {"1+", "", "'1+' in --steps has an empty part", "for example: --steps 1+smoke,all+smoke,z0,z1"},
     {"0", "",
-     "'0' in --steps is no number of nodes, 'all', ZeRO level 'z0' to 'z3' or profile of 'train.yaml'",
+     "'0' in --steps is not a number of nodes, 'all', a ZeRO level 'z0' to 'z3' or a profile of 'train.yaml'",
      "the job has no profiles; for example: --steps 1,2,all+z1"},
     {"z4", "a b",
-     "'z4' in --steps is no number of nodes, 'all', ZeRO level 'z0' to 'z3' or profile of 'train.yaml'",
+     "'z4' in --steps is not a number of nodes, 'all', a ZeRO level 'z0' to 'z3' or a profile of "
+     "'train.yaml'",
      "its profiles are a, b"},
     {"somke", "smoke",
-     "'somke' in --steps is no number of nodes, 'all', ZeRO level 'z0' to 'z3' or profile of 'train.yaml'",
+     "'somke' in --steps is not a number of nodes, 'all', a ZeRO level 'z0' to 'z3' or a profile of "
+     "'train.yaml'",
      "did you mean 'smoke'?"},
     {"1 ,2", "",
-     "'1 ' in --steps is no number of nodes, 'all', ZeRO level 'z0' to 'z3' or profile of 'train.yaml'",
+     "'1 ' in --steps is not a number of nodes, 'all', a ZeRO level 'z0' to 'z3' or a profile of "
+     "'train.yaml'",
      "the job has no profiles; for example: --steps 1,2,all+z1"},
     {"1+all", "", "step '1+all' has two numbers of nodes",
      "separate steps by commas: a step has one of them at most"},

@@ -71,7 +71,7 @@ static void test_a_rank_beyond_the_last(void **state)
     struct fixture *fixture = *state;
     save_run(&fixture->stage, 4);
     fixture->call.options.rank = (struct option_uint){true, 8};
-    assert_refused(fixture, "'8' for --rank is not within 0 to 7 (2 nodes x 4 processes)",
+    assert_refused(fixture, "'8' for --rank is not in the range 0 to 7 (2 nodes x 4 processes)",
                    "give a rank as torch counts them, or a node's number with --node");
 }
 
@@ -96,7 +96,7 @@ static void test_raw_and_what_it_excludes(void **state)
     struct fixture *fixture = *state;
     fixture->call.options.raw = true;
     fixture->call.options.grep = "x";
-    assert_refused(fixture, "'--raw' goes with neither --json nor --grep",
+    assert_refused(fixture, "'--raw' cannot be used with --json or --grep",
                    "leave out --raw, or filter its output with grep");
 }
 
@@ -108,7 +108,7 @@ static void test_run_name(void **state)
     fixture->call.operands.items[0] = xstrdup("../r1");
     assert_int_equal(command_logs.run(&fixture->call, &err), -1);
     assert_ptr_equal(err.kind, &kind_usage);
-    assert_contains(err.text, "'../r1' is no run name");
+    assert_contains(err.text, "'../r1' is not a valid run name");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -89,7 +89,7 @@ static void test_words_missing_and_too_many(void **state)
                    "usage: mtlaunch stop RUN... [--grace DURATION] [--signal NAME] [--give-up]");
     assert_refused("status", "r1 r2", "'status' takes 1 argument, so 'r2' is one too many",
                    "usage: mtlaunch status [RUN] [--watch] [--full]");
-    assert_refused("list", "-- x", "'list' takes no words after '--'",
+    assert_refused("list", "-- x", "'list' takes no arguments after '--'",
                    "usage: mtlaunch list [--state STATE] [--job NAME]");
 }
 
@@ -97,7 +97,8 @@ static void test_words_missing_and_too_many(void **state)
 static void test_program_arguments_belong_behind_the_dashes(void **state)
 {
     (void)state;
-    static const char hint[] = "put program arguments behind '--', as in: mtlaunch start JOB RUN -- --lr 3";
+    static const char hint[] =
+        "put program arguments after '--', for example: mtlaunch start JOB RUN -- --lr 3";
     assert_refused("start", "j.yaml r1 --lr 3", "unknown option '--lr'", hint);
     assert_refused("start", "j.yaml r1 3", "'start' takes 2 arguments, so '3' is one too many", hint);
     assert_refused("list", "a", "'list' takes no argument 'a'",
@@ -136,8 +137,7 @@ static void test_a_command_begins_at_the_first_word(void **state)
         assert_false(parsed.call.options.help);
         release(&parsed);
     }
-    assert_refused("exec", "-H g1 --bogus ls", "unknown option '--bogus'",
-                   "look at --help for the options there are");
+    assert_refused("exec", "-H g1 --bogus ls", "unknown option '--bogus'", "see --help for the options");
 }
 
 static void test_options_of_other_commands_are_refused(void **state)
@@ -162,10 +162,10 @@ static void test_json_is_refused_where_there_is_none(void **state)
 static void test_connect_timeout_has_limits(void **state)
 {
     (void)state;
-    assert_refused("list", "--connect-timeout 0", "'0s' for --connect-timeout is not within 1s to 1d",
+    assert_refused("list", "--connect-timeout 0", "'0s' for --connect-timeout is not in the range 1s to 1d",
                    WRITE_10S);
-    assert_refused("list", "--connect-timeout 2d", "'172800s' for --connect-timeout is not within 1s to 1d",
-                   WRITE_10S);
+    assert_refused("list", "--connect-timeout 2d",
+                   "'172800s' for --connect-timeout is not in the range 1s to 1d", WRITE_10S);
 }
 
 static void test_help_needs_no_operands(void **state)

@@ -11,13 +11,13 @@ static struct watch_place start(void)
     return (struct watch_place){.has_pages = true, .nodes = 4};
 }
 
-static enum watch_deed press(struct watch_place *place, const char *keys)
+static enum watch_action press(struct watch_place *place, const char *keys)
 {
-    enum watch_deed deed = WATCH_NOTHING;
+    enum watch_action action = WATCH_NOTHING;
     for (; *keys != '\0'; keys++) {
-        deed = watch_place_key(place, *keys, LINES, ROOM);
+        action = watch_place_key(place, *keys, LINES, ROOM);
     }
-    return deed;
+    return action;
 }
 
 static void test_scrolling(void **state)

@@ -51,20 +51,21 @@ static void test_bad_lines(void **state)
 {
     (void)state;
     static const char no_name[] =
-        "' is no name of a variable, allowed: letters, digits and '_', the first no digit";
+        "' is not a valid variable name, allowed: letters, digits and '_', the first not a digit";
     static const struct {
         const char *text, *message, *hint;
     } cases[] = {
-        {"SESAM", "no NAME=VALUE", "write one NAME=VALUE a line; a line that begins with '#' is a comment"},
-        {"export SESAM", "no NAME=VALUE",
-         "write one NAME=VALUE a line; a line that begins with '#' is a comment"},
+        {"SESAM", "expected NAME=VALUE",
+         "write one NAME=VALUE per line; a line that begins with '#' is a comment"},
+        {"export SESAM", "expected NAME=VALUE",
+         "write one NAME=VALUE per line; a line that begins with '#' is a comment"},
         {"A =SESAM", "'A ", "write NAME=VALUE without blanks around NAME"},
         {" A=SESAM", "' A", "write NAME=VALUE without blanks around NAME"},
         {"1A=SESAM", "'1A", "write NAME=VALUE without blanks around NAME"},
         {"=SESAM", "'", "write NAME=VALUE without blanks around NAME"},
         {"a-b=SESAM", "'a-b", "write NAME=VALUE without blanks around NAME"},
         {"RANK=SESAM", "'RANK' may not be set", "the launcher gives it to each process: leave it out"},
-        {"UID=SESAM", "'UID' may not be set: the shell keeps it for itself", "choose another name"},
+        {"UID=SESAM", "'UID' may not be set: the shell reserves it", "choose another name"},
     };
     FOR_ROWS(i, cases, cases[i].text) {
         AUTO_FREE char *text = xasprintf("# first\n%s\n", cases[i].text);
@@ -90,7 +91,7 @@ static void test_nul_and_length(void **state)
     struct env env = ENV_INIT;
     struct error err = ERROR_INIT;
     assert_int_equal(envfile_parse(&env, "A=1\nB=\0x\n", 9, "f", "f", &err), -1);
-    assert_string_equal(err.text, "a NUL byte in the line");
+    assert_string_equal(err.text, "the line contains a NUL byte");
     assert_int_equal(err.line, 2);
 
     AUTO_STR struct str text = STR_INIT;

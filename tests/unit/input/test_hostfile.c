@@ -60,14 +60,14 @@ static void test_missing_file(void **state)
     AUTO_FREE char *below = write_file_in(*state, "plain", "a");
     AUTO_FREE char *under = path_join(below, "hosts");
 
-    check_refused(missing, "cannot read", "no other list is used in its place");
+    check_refused(missing, "cannot read", "no other list is used instead");
     check_refused(under, "cannot read", "check the path");
     unlink(below);
 }
 
 static void test_folder(void **state)
 {
-    check_refused(*state, "cannot read", "one host a line");
+    check_refused(*state, "cannot read", "one host per line");
 }
 
 static void test_unreadable_file(void **state)
@@ -80,7 +80,7 @@ static void test_unreadable_file(void **state)
     } else {
         assert_int_equal(chmod(path, 0), 0);
     }
-    check_refused(path, "cannot read", "one host a line");
+    check_refused(path, "cannot read", "one host per line");
     unlink(path);
 }
 

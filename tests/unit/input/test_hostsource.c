@@ -172,7 +172,7 @@ static void test_hosts_beside_hostfile(void **state)
     struct files *files = *state;
     struct hostsource_request request = {.hosts = "a", .hostfile = files->one, .self = "me"};
 
-    check_refused(&request, &kind_usage, "'--hosts' and '--hostfile' cannot be given together",
+    check_refused(&request, &kind_usage, "'--hosts' and '--hostfile' cannot be used together",
                   "one of the two");
 }
 
@@ -242,7 +242,7 @@ static void test_exclude_and_nodes(void **state)
     request.nodes = 4;
     check_refused(&request, &kind_host_list, "--nodes 4, but the host list has 3", "1 to 3");
     request.nodes = 0;
-    check_refused(&request, &kind_usage, "'--nodes 0' leaves no host", "from 1 on");
+    check_refused(&request, &kind_usage, "'--nodes 0' leaves no host", "at least 1");
     request.nodes_given = false;
     request.exclude = "c9";
     check_found(&request, "c1,c2,c3,c4 from --hosts"); /* U8: a note */
@@ -271,7 +271,7 @@ static void test_exclude_and_nodes_alone(void **state)
     check_refused(&request, &kind_host_list, "--exclude leaves no host of the list", "at least one");
 }
 
-/* What find_said says: notes and warnings, one a line. */
+/* What find_said says: notes and warnings, one per line. */
 static void check_said(const char *const *environment, const char *want)
 {
     const struct hostsource_request request = {.environ_ = environment, .self = "me"};
@@ -348,7 +348,7 @@ static void test_spec_lists(void **state)
     job.hosts_is_list = true;
     check_found(&request, "g1,g2,x from hosts");
     job.hosts = comma;
-    check_refused(&request, &kind_host_list, "hosts: ',' on a line of a host list", "one entry a line");
+    check_refused(&request, &kind_host_list, "hosts: ',' on a line of a host list", "one entry per line");
 }
 
 int main(void)

@@ -45,8 +45,8 @@ static void test_args(void **state)
 
 #define NO_VALUE(key)                                                                                        \
     "write '" key ": true' for an option without a value, '" key ": null' to leave it out, or put quotes "   \
-    "around a value that holds a comma"
-#define ONE_TEXT "'args' is one text that holds blanks, expected a list of words"
+    "around a value that contains a comma"
+#define ONE_TEXT "'args' is one string that contains blanks, expected a list of words"
 
 /* U1: what would vanish or reach the program as one word is refused with what was meant. */
 static void test_u1_args(void **state)
@@ -64,19 +64,19 @@ static void test_u1_args(void **state)
          "write 'lr: 1e-4', with a colon and a blank"},
         {"program: x\nargs: {lr:1e-4}\n", 2, 8, "'args.lr:1e-4' has no value",
          "write 'lr: 1e-4', with a colon and a blank"},
-        {"program: x\nenv: {A:1}\n", 2, 10, "'env.A:1' is null, expected a text",
+        {"program: x\nenv: {A:1}\n", 2, 10, "'env.A:1' is null, expected a string",
          "write 'A: 1', with a colon and a blank"},
-        {"program: x\nenv: {A_KEY:geheim}\n", 2, 19, "'env.A_KEY:***' is null, expected a text",
+        {"program: x\nenv: {A_KEY:geheim}\n", 2, 19, "'env.A_KEY:***' is null, expected a string",
          "write 'NAME: VALUE', with a colon and a blank"},
         {"program: x\nA_KEY=geheim: 1\n", 2, 1, "unknown key 'A_KEY=***'",
          "leave it out; arguments of the program belong in 'args', variables in 'env'"},
         {"program: x\nargs: {A_KEY:geheim}\n", 2, 8, "'args.A_KEY:***' has no value",
          "write 'NAME: VALUE', with a colon and a blank"},
         {"program: x\nargs: {A_KEY=geheim a: 1}\n", 2, 8,
-         "'args.A_KEY=***': a name of an option holds no blanks",
-         "write 'name: value', with the value behind the colon"},
-        {"program: x\nargs: {l r: 1}\n", 2, 8, "'args.l r': a name of an option holds no blanks",
-         "write 'name: value', with the value behind the colon"},
+         "'args.A_KEY=***': the name of an option cannot contain blanks",
+         "write 'name: value', with the value after the colon"},
+        {"program: x\nargs: {l r: 1}\n", 2, 8, "'args.l r': the name of an option cannot contain blanks",
+         "write 'name: value', with the value after the colon"},
         {"program: x\nargs: --lr 1e-5 --bs 4\n", 2, 7, ONE_TEXT, "write 'args: [--lr, 1e-5, --bs, 4]'"},
         {"program: x\nargs: '--name \"a b\" --x'\n", 2, 7, ONE_TEXT, "write 'args: [--name, \"a b\", --x]'"},
         {"program: x\nargs: |\n  --lr 1\n  --bs 4\n", 2, 7, ONE_TEXT, "write 'args: [--lr, 1, --bs, 4]'"},
@@ -90,7 +90,7 @@ static void test_u1_args(void **state)
          "write two items: [-n, \"a b\"]"},
         /* U20: a mapping's mistake is shown at its key */
         {"program: x\nargs:\n  a: 1\n  lr:\n    b: 1\n", 4, 3,
-         "'args.lr' is a mapping, expected a text or a list of texts",
+         "'args.lr' is a mapping, expected a string or a list of strings",
          "write 'lr: VALUE', or put quotes around a value in braces"},
     };
     FOR_ROWS(i, cases, cases[i].spec) {
@@ -99,13 +99,13 @@ static void test_u1_args(void **state)
         assert_null(strstr(got.err.source, "geheim"));
     }
     static const struct refusal name = {"program: x\nenv: {A_KEY=geheim: 1}\n", 2, 7,
-                                        "'A_KEY=***' is no name of an environment variable",
+                                        "'A_KEY=***' is not a valid environment variable name",
                                         "use letters, digits and '_', not beginning with a digit"};
     AUTO_OUTCOME struct outcome got = read_spec(name.spec, NULL);
     assert_refused(&got, &kind_usage, SPEC_FILE, &name);
 }
 
-#define ENDS_OPTIONS(word) "'launcher_args' holds '" word "', which would end the options of the launcher"
+#define ENDS_OPTIONS(word) "'launcher_args' contains '" word "', which would end the options of the launcher"
 #define NAME_PROGRAM       "name the program in 'program' and its arguments in 'args'"
 #define ONE_SCRIPT         "; for the launcher 'torchrun' it is one script or module"
 
@@ -141,11 +141,11 @@ static void test_u1_program(void **state)
         {"program: bash run.sh 8\n", 1, 10,
          "'program' begins with an interpreter: 'bash run.sh 8'" ONE_SCRIPT,
          "write 'program: run.sh' and 'args: [8]'; a shell line needs 'launcher: script'"},
-        {"program: train.py --lr 1\n", 1, 10, "'program' holds options: 'train.py --lr 1'" ONE_SCRIPT,
+        {"program: train.py --lr 1\n", 1, 10, "'program' contains options: 'train.py --lr 1'" ONE_SCRIPT,
          "write 'program: train.py' and 'args: [--lr, 1]'"},
-        {"program: train.py a.yaml\n", 1, 10, "'program' holds arguments: 'train.py a.yaml'" ONE_SCRIPT,
+        {"program: train.py a.yaml\n", 1, 10, "'program' contains arguments: 'train.py a.yaml'" ONE_SCRIPT,
          "write 'program: train.py' and 'args: [a.yaml]'"},
-        {"program: -m pkg.mod --x 1\n", 1, 10, "'program' holds arguments: '-m pkg.mod --x 1'" ONE_SCRIPT,
+        {"program: -m pkg.mod --x 1\n", 1, 10, "'program' contains arguments: '-m pkg.mod --x 1'" ONE_SCRIPT,
          "write 'program: -m pkg.mod' and 'args: [--x, 1]'"},
         {"program: -m\n", 1, 10, "'program' names no module: '-m'" ONE_SCRIPT,
          "write 'program: train.py', or 'launcher: script' for a command line"},
@@ -282,43 +282,43 @@ static void test_env_files(void **state)
 }
 
 static const struct refusal wrong[] = {
-    {"program: ''\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
-    {"program: []\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
-    {"program: ['', a]\n", 1, 10, "'program' is empty", "say what to run: 'program: train.py'"},
-    {"program: {a: b}\n", 1, 10, "'program' is a mapping, expected a list of texts",
-     "say what to run: 'program: train.py'"},
+    {"program: ''\n", 1, 10, "'program' is empty", "specify what to run: 'program: train.py'"},
+    {"program: []\n", 1, 10, "'program' is empty", "specify what to run: 'program: train.py'"},
+    {"program: ['', a]\n", 1, 10, "'program' is empty", "specify what to run: 'program: train.py'"},
+    {"program: {a: b}\n", 1, 10, "'program' is a mapping, expected a list of strings",
+     "specify what to run: 'program: train.py'"},
     {"program: [train.py, --lr, 1]\n", 1, 10,
-     "'program' is a list, expected a text for the launcher 'torchrun'",
+     "'program' is a list, expected a string for the launcher 'torchrun'",
      "name the script or '-m MODULE' here and its arguments in 'args'"},
-    {"args: {a: {b: 1}}\n", 1, 11, "'args.a' is a mapping, expected a text or a list of texts",
+    {"args: {a: {b: 1}}\n", 1, 11, "'args.a' is a mapping, expected a string or a list of strings",
      "write 'a: VALUE', or put quotes around a value in braces"},
-    {"args: {a: [b, {c: 1}]}\n", 1, 15, "'args.a[1]' is a mapping, expected a text",
+    {"args: {a: [b, {c: 1}]}\n", 1, 15, "'args.a[1]' is a mapping, expected a string",
      "write one text, in quotes if the brackets belong to it"},
-    {"args: {a: [null]}\n", 1, 12, "'args.a[0]' is null, expected a text",
+    {"args: {a: [null]}\n", 1, 12, "'args.a[0]' is null, expected a string",
      "put quotes around an empty text or the word null"},
-    {"args: [a, null]\n", 1, 11, "'args[1]' is null, expected a text",
+    {"args: [a, null]\n", 1, 11, "'args[1]' is null, expected a string",
      "put quotes around an empty text or the word null"},
     {"args: {a: 1, a: 2}\n", 1, 14, "'a' is given twice, first on line 1", "keep one of the two"},
-    {"env: [A=1]\n", 1, 6, "'env' is a list, expected a mapping of names to texts",
+    {"env: [A=1]\n", 1, 6, "'env' is a list, expected a mapping of names to strings",
      "write 'env: {NAME: VALUE}'"},
-    {"env: A=1\n", 1, 6, "'env' is a text, expected a mapping of names to texts",
+    {"env: A=1\n", 1, 6, "'env' is a string, expected a mapping of names to strings",
      "write 'env: {NAME: VALUE}'"},
-    {"env:\n  A: null\n", 2, 6, "'env.A' is null, expected a text",
+    {"env:\n  A: null\n", 2, 6, "'env.A' is null, expected a string",
      "write \"\" for an empty value, or leave the name out"},
-    {"env:\n  A:\n", 2, 5, "'env.A' is null, expected a text",
+    {"env:\n  A:\n", 2, 5, "'env.A' is null, expected a string",
      "write \"\" for an empty value, or leave the name out"},
-    {"env: {A: {B: 1}}\n", 1, 10, "'env.A' is a mapping, expected a text",
+    {"env: {A: {B: 1}}\n", 1, 10, "'env.A' is a mapping, expected a string",
      "write one text, in quotes if the brackets belong to it"},
-    {"env: {A: [1]}\n", 1, 10, "'env.A' is a list, expected a text",
+    {"env: {A: [1]}\n", 1, 10, "'env.A' is a list, expected a string",
      "write one text, in quotes if the brackets belong to it"},
     {"env_file: {a: b}\n", 1, 11, "'env_file' is a mapping, expected a list of paths",
      "write 'env_file: [FILE, FILE]'"},
     {"env_file: ['']\n", 1, 12, "'env_file[0]' is empty", "give a value, or leave it out"},
-    {"pass_env: ['']\n", 1, 11, "'pass_env' holds '', allowed: patterns of names",
+    {"pass_env: ['']\n", 1, 11, "'pass_env' contains '', allowed: patterns of names",
      "write patterns such as \"NCCL_*\""},
-    {"pass_env: [A=1]\n", 1, 11, "'pass_env' holds 'A=1', allowed: patterns of names",
+    {"pass_env: [A=1]\n", 1, 11, "'pass_env' contains 'A=1', allowed: patterns of names",
      "write patterns such as \"NCCL_*\""},
-    {"secret_env: {A: 1}\n", 1, 13, "'secret_env' is a mapping, expected a list of texts",
+    {"secret_env: {A: 1}\n", 1, 13, "'secret_env' is a mapping, expected a list of strings",
      "write 'secret_env: [VALUE, VALUE]'"},
 };
 
@@ -339,9 +339,8 @@ static void test_wrong_names(void **state)
          "the launcher gives it to each process: leave it out"},
         {"env: {MASTER_ADDR: g1}\n", 1, 7, "'MASTER_ADDR' may not be set",
          "use master.addr of the spec or --master-addr"},
-        {"env: {PPID: 1}\n", 1, 7, "'PPID' may not be set: the shell keeps it for itself",
-         "choose another name"},
-        {"env: {a-b: 1}\n", 1, 7, "'a-b' is no name of an environment variable",
+        {"env: {PPID: 1}\n", 1, 7, "'PPID' may not be set: the shell reserves it", "choose another name"},
+        {"env: {a-b: 1}\n", 1, 7, "'a-b' is not a valid environment variable name",
          "use letters, digits and '_', not beginning with a digit"},
     };
     FOR_ROWS(i, names, names[i].spec) {
@@ -358,14 +357,13 @@ static void test_wrong_env_files(void **state)
     assert_refused(&missing, &kind_env_file, SPEC_FILE,
                    &(struct refusal){"missing", 4, 5,
                                      "cannot read '" SPEC_FOLDER "/nope.env': no such file or directory",
-                                     "a relative path is taken from the job file's folder"});
+                                     "a relative path starts from the job file's folder"});
     AUTO_OUTCOME struct outcome bad = read_spec("program: x\nenv_file: hosts.txt\n", NULL);
-    assert_refused(
-        &bad, &kind_env_file, SPEC_FOLDER "/hosts.txt",
-        &(struct refusal){"bad", 1, 0,
-                          "'g0033 slots' is no name of a variable, allowed: letters, digits and '_', the "
-                          "first no digit",
-                          "write NAME=VALUE without blanks around NAME"});
+    assert_refused(&bad, &kind_env_file, SPEC_FOLDER "/hosts.txt",
+                   &(struct refusal){"bad", 1, 0,
+                                     "'g0033 slots' is not a valid variable name, allowed: letters, digits "
+                                     "and '_', the first not a digit",
+                                     "write NAME=VALUE without blanks around NAME"});
 }
 
 /* A text of len bytes in a spec, between before and after. */

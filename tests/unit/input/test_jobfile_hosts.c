@@ -44,7 +44,7 @@ static const struct refusal wrong[] = {
      "write 'hosts: [g1, g2]'"},
     {"hosts: ''\n", 1, 8, "'hosts' is empty", "give a value, or leave it out"},
     {"hosts: []\n", 1, 8, "'hosts' is an empty list", "name at least one host, or leave it out"},
-    {"hosts: [g1, [g2]]\n", 1, 13, "'hosts[1]' is a list, expected a text",
+    {"hosts: [g1, [g2]]\n", 1, 13, "'hosts[1]' is a list, expected a string",
      "write one text, in quotes if the brackets belong to it"},
     {"hosts: [g1, '']\n", 1, 13, "'hosts[1]' is empty", "give a value, or leave it out"},
     {"hosts: [\"g1\\ng2\"]\n", 1, 9, "'hosts[0]' has several lines, expected one entry",

@@ -103,7 +103,7 @@ static void test_missing_names_list_the_places(void **state)
         "did you mean 'train'?");
     make("short.yml");
     assert_missing("short", NULL, NULL, "no job 'short': looked for short.yaml in ./, ./jobs/",
-                   "did you mean 'short.yml'? a name finds files that end in .yaml");
+                   "did you mean 'short.yml'? a name matches only files that end in .yaml");
     assert_missing("", NULL, NULL, "the name of the job is empty", "give the path or the name of a job file");
 }
 

@@ -123,8 +123,8 @@ static void test_profiles_are_checked_unasked(void **state)
          "did you mean 'nproc_per_node'?"},
         {"profiles:\n  p:\n    master: {prt: 1}\n", 3, 14, "unknown key 'profiles.p.master.prt'",
          "did you mean 'port'?"},
-        {"profiles: {p: {profiles: {}}}\n", 1, 16, "'profiles.p.profiles': a profile holds no profiles",
-         "name several: --profile A --profile B"},
+        {"profiles: {p: {profiles: {}}}\n", 1, 16, "'profiles.p.profiles': a profile cannot contain profiles",
+         "give several: --profile A --profile B"},
     };
     FOR_ROWS(i, wrong, wrong[i].spec) {
         AUTO_OUTCOME struct outcome got = read_spec(wrong[i].spec, NULL);
@@ -150,8 +150,8 @@ static void test_both_host_lists(void **state)
     AUTO_OUTCOME struct outcome got =
         read_with("program: x\nhostfile: h\nprofiles: {p: {hosts: g1}}\n", "p", NULL);
     assert_refused(&got, &kind_job_file, SPEC_FILE,
-                   &(struct refusal){"both", 2, 11, "'hostfile' and 'hosts' cannot be given together",
-                                     "keep one of the two; null takes one back in a profile"});
+                   &(struct refusal){"both", 2, 11, "'hostfile' and 'hosts' cannot be used together",
+                                     "keep one of the two; in a profile, null removes one of them"});
 }
 
 int main(void)

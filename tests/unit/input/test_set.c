@@ -86,7 +86,7 @@ static void test_set_refusals(void **state)
         const char *set, *file, *text, *hint;
         const struct error_kind *kind;
     } cases[] = {
-        {"lr", "--set lr", "no '=' in it", "write --set KEY.PATH=VALUE", &kind_usage},
+        {"lr", "--set lr", "it has no '='", "write --set KEY.PATH=VALUE", &kind_usage},
         {"=1", "--set =1", "an empty key in the path", "write --set KEY.PATH=VALUE", &kind_usage},
         {"args..lr=1", "--set args..lr=1", "an empty key in the path", "write --set KEY.PATH=VALUE",
          &kind_usage},
@@ -95,8 +95,8 @@ static void test_set_refusals(void **state)
          "--set a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1", "the path is too long",
          "name a key of the job file", &kind_usage},
         {"profiles.p.zero_stage=1", "--set profiles.p.zero_stage=1",
-         "'profiles' cannot be set: they are merged before",
-         "set the key itself, it comes after the profiles", &kind_usage},
+         "'profiles' cannot be set: profiles are merged first",
+         "set the key itself: it is applied after the profiles", &kind_usage},
         {"nproc_per_nod=1", "--set nproc_per_nod=1", "unknown key 'nproc_per_nod'",
          "did you mean 'nproc_per_node'?", &kind_usage},
         {"mastr.port=1", "--set mastr.port=1", "unknown key 'mastr'", "did you mean 'master'?", &kind_usage},
@@ -104,36 +104,37 @@ static void test_set_refusals(void **state)
          &kind_usage},
         {"zero_stage=7", "--set zero_stage=7", "'zero_stage' is '7', allowed: 0 to 3",
          "write --set 'zero_stage=3'", &kind_usage},
-        {"args.lr.x=1", "--set args.lr.x=1", "'args.lr' is a text, a path goes through mappings only",
+        {"args.lr.x=1", "--set args.lr.x=1", "'args.lr' is a string, a path can only go through mappings",
          "set 'args.lr' as a whole", &kind_usage},
-        {"setup.0=x", "--set setup.0=x", "'setup' is a list, a path goes through mappings only",
+        {"setup.0=x", "--set setup.0=x", "'setup' is a list, a path can only go through mappings",
          "set 'setup' as a whole", &kind_usage},
-        {"args.m={a: 1}", "--set args.m={a: 1}", "'args.m' is a mapping, expected a text or a list of texts",
+        {"args.m={a: 1}", "--set args.m={a: 1}",
+         "'args.m' is a mapping, expected a string or a list of strings",
          "write 'm: VALUE', or put quotes around a value in braces", &kind_usage},
         {"args.m=[a", "--set args.m=[a",
          "the value is not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
          "put quotes around the value", &kind_usage},
         {"args.m=a: b", "--set args.m=a: b", "the value reads as a block mapping or list",
-         "put quotes around a text that holds ': ' or begins with '- ', or write { } or [ ]", &kind_usage},
+         "put quotes around text that contains ': ' or begins with '- ', or write { } or [ ]", &kind_usage},
         {"args.m=x #y", "--set args.m=x #y", "a '#' after a blank begins a comment",
          "put quotes around the value", &kind_usage},
         {"container.name=-c", "--set container.name=-c",
          "'container.name' is '-c', allowed: letters, digits, '_', '.' and '-', the first a letter or digit",
          "write a name that `docker ps` shows", &kind_usage},
         /* a value that may be a secret is never repeated */
-        {"env.A=null", "--set env.A", "'env.A' is null, expected a text",
+        {"env.A=null", "--set env.A", "'env.A' is null, expected a string",
          "write \"\" for an empty value, or leave the name out", &kind_usage},
         {"env.A=[sesam", "--set env.A",
          "the value is not valid YAML: did not find expected ',' or ']' while parsing a flow sequence",
          "put quotes around the value", &kind_usage},
         {"env={RANK: sesam}", "--set env", "'RANK' may not be set",
          "the launcher gives it to each process: leave it out", &kind_usage},
-        {"env={A_KEY:sesam}", "--set env", "'env.A_KEY:***' is null, expected a text",
+        {"env={A_KEY:sesam}", "--set env", "'env.A_KEY:***' is null, expected a string",
          "write 'NAME: VALUE', with a colon and a blank", &kind_usage},
         {"args={A_KEY=sesam}", "--set args", "'args.A_KEY=***' has no value",
          "write 'NAME: VALUE', with a colon and a blank", &kind_usage},
         {"args.API_KEY={a: sesam}", "--set args.API_KEY",
-         "'args.API_KEY' is a mapping, expected a text or a list of texts",
+         "'args.API_KEY' is a mapping, expected a string or a list of strings",
          "write 'API_KEY: VALUE', or put quotes around a value in braces", &kind_usage},
     };
     FOR_ROWS(i, cases, cases[i].set) {
@@ -308,7 +309,8 @@ static void test_options_and_variables_are_checked(void **state)
     const struct job_request option = {.master_addr = "g1", .nproc_per_node = "auto"};
     AUTO_OUTCOME struct outcome scalar = read_spec("program: x\nmaster: m\n", &option);
     assert_refused(&scalar, &kind_usage, "--master-addr",
-                   &(struct refusal){"scalar", 0, 0, "'master' is a text, a path goes through mappings only",
+                   &(struct refusal){"scalar", 0, 0,
+                                     "'master' is a string, a path can only go through mappings",
                                      "set 'master' as a whole"});
     AUTO_OUTCOME struct outcome automatic = read_spec(SPEC, &option);
     assert_read(&automatic);
@@ -346,9 +348,9 @@ static void test_env_option_refusals(void **state)
         {"NOT_HERE", "-e NOT_HERE", "'NOT_HERE' is not set here", "write -e NOT_HERE=VALUE"},
         {"RANK=sesam", "-e RANK", "'RANK' may not be set",
          "the launcher gives it to each process: leave it out"},
-        {"a-b=sesam", "-e a-b", "'a-b' is no name of an environment variable",
+        {"a-b=sesam", "-e a-b", "'a-b' is not a valid environment variable name",
          "use letters, digits and '_', not beginning with a digit"},
-        {"=sesam", "-e ", "'' is no name of an environment variable",
+        {"=sesam", "-e ", "'' is not a valid environment variable name",
          "use letters, digits and '_', not beginning with a digit"},
     };
     FOR_ROWS(i, cases, cases[i].text) {

@@ -327,7 +327,7 @@ static void test_the_fastest_is_recommended(void **state)
     fixture->inputs[1].peak_memory = INT64_C(30) << 30;
     assert_recommended(
         fixture, NULL,
-        "go on with 'z1': 5 samples/s on 2 nodes, 1.25 times as fast as 'z0', at most 30.0 GiB of a GPU");
+        "continue with 'z1': 5 samples/s on 2 nodes, 1.25 times as fast as 'z0', at most 30.0 GiB of a GPU");
 }
 
 static void test_less_memory_at_the_same_speed(void **state)
@@ -342,7 +342,7 @@ static void test_less_memory_at_the_same_speed(void **state)
     }
     assert_recommended(
         fixture, NULL,
-        "go on with 'z1': 4.969 samples/s on 2 nodes, as fast as 'z0' with 13.0 GiB less memory a GPU, at "
+        "continue with 'z1': 4.969 samples/s on 2 nodes, as fast as 'z0' with 13.0 GiB less memory a GPU, at "
         "most 31.0 GiB of a GPU");
 }
 
@@ -351,9 +351,9 @@ static void test_nodes_that_do_not_help(void **state)
     struct fixture *fixture = *state;
     add_run(fixture, "one", 1, 4.76);
     add_run(fixture, "two", 2, 20.71);
-    assert_recommended(
-        fixture, NULL,
-        "go on with 'one': 1.681 samples/s on 1 node, 2.18 times as fast as 'two'; more nodes are no faster");
+    assert_recommended(fixture, NULL,
+                       "continue with 'one': 1.681 samples/s on 1 node, 2.18 times as fast as 'two'; more "
+                       "nodes are no faster");
 }
 
 /* A trial counts only where there is nothing else. */
@@ -364,9 +364,10 @@ static void test_trials(void **state)
     static const bool first[] = {true, false};
     add_run(fixture, "smoke", 2, 1);
     add_run(fixture, "z0", 2, 4);
-    assert_recommended(fixture, first, "go on with 'z0': 4 samples/s on 2 nodes");
+    assert_recommended(fixture, first, "continue with 'z0': 4 samples/s on 2 nodes");
     comparison_release(&fixture->comparison);
-    assert_recommended(fixture, all, "go on with 'smoke': 16 samples/s on 2 nodes, 4 times as fast as 'z0'");
+    assert_recommended(fixture, all,
+                       "continue with 'smoke': 16 samples/s on 2 nodes, 4 times as fast as 'z0'");
 }
 
 static void test_nothing_to_recommend(void **state)

@@ -278,7 +278,7 @@ static void test_patterns_that_cannot_be_are_refused(void **state)
     assert_pattern_refused("(?P<iteratoin>\\d+)", "unknown group 'iteratoin'");
     assert_pattern_refused("(?:x)(?P<iteration>\\d+)", "not supported");
     assert_pattern_refused("(?P<iteration>\\d+) \\1", "not supported");
-    assert_pattern_refused("(?P<iteration>\\d+", "no regular expression");
+    assert_pattern_refused("(?P<iteration>\\d+", "not a valid regular expression");
 }
 
 static void test_what_another_node_says_is_merged(void **state)

@@ -70,7 +70,7 @@ static void test_config(void **state)
     assert_string_equal(str_text(&f->about),
                         "copy 'ds.json' to /art/run_state/r_node1.deepspeed.json with ZeRO stage 3");
     accepted(f, "--deepspeed_config ${{deepspeed_config}}", "", NULL);
-    accepted(f, "--deepspeed_config ds.json", "", "args name no ${{deepspeed_config}}");
+    accepted(f, "--deepspeed_config ds.json", "", "args do not contain ${{deepspeed_config}}");
 }
 
 static void test_refusals(void **state)

@@ -131,7 +131,7 @@ static void test_find(void **state)
     refused("slurm-of-old", &kind_plan, "unknown launcher 'slurm-of-old'", all);
 }
 
-/* As argparse reads them: the last one wins, nothing behind "--" counts, a word with a dash is no value. */
+/* As argparse reads them: the last one wins, nothing after "--" counts, a word with a dash is no value. */
 static void test_find_option(void **state)
 {
     (void)state;

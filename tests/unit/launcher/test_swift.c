@@ -30,7 +30,7 @@ static void test_commands(void **state)
     set_launcher(f, "swift", "train.py");
     AUTO_STRLIST struct strlist argv = STRLIST_INIT;
     assert_int_equal(row_of(f)->build(&f->in, &argv, &f->probe, &f->err), -1);
-    assert_string_equal(f->err.text, "program 'train.py' is no verb of ms-swift");
+    assert_string_equal(f->err.text, "program 'train.py' is not a verb of ms-swift");
 }
 
 static void test_variables(void **state)
@@ -64,10 +64,10 @@ static void test_options_without_a_variable(void **state)
     struct fixture *f = *state;
     set_launcher(f, "swift", "sft");
     add_words(&f->job.launcher_args, "--numa-binding=node");
-    refused(f, "", "launcher_args hold '--numa-binding=node', which ms-swift cannot hand on to torchrun");
+    refused(f, "", "launcher_args contain '--numa-binding=node', which ms-swift cannot hand on to torchrun");
     strlist_release(&f->job.launcher_args);
     add_words(&f->job.launcher_args, "-x");
-    refused(f, "", "launcher_args hold '-x', which ms-swift cannot hand on to torchrun");
+    refused(f, "", "launcher_args contain '-x', which ms-swift cannot hand on to torchrun");
 }
 
 static void test_verbs_without_torchrun(void **state)

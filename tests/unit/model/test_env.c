@@ -87,7 +87,7 @@ static void test_shell_names_are_refused(void **state)
     static const char *const names[] = {"UID",           "EUID",      "PPID", "BASHOPTS",
                                         "BASH_VERSINFO", "SHELLOPTS", "IFS",  "_"};
     FOR_ROWS(i, names, names[i]) {
-        AUTO_FREE char *text = xasprintf("'%s' may not be set: the shell keeps it for itself", names[i]);
+        AUTO_FREE char *text = xasprintf("'%s' may not be set: the shell reserves it", names[i]);
         refused(names[i], text, "another name");
     }
 }
@@ -95,9 +95,9 @@ static void test_shell_names_are_refused(void **state)
 static void test_invalid_names_are_refused(void **state)
 {
     (void)state;
-    refused("9A", "'9A' is no name of an environment variable", "letters");
-    refused("", "'' is no name of an environment variable", "letters");
-    refused("A-B", "'A-B' is no name of an environment variable", "letters");
+    refused("9A", "'9A' is not a valid environment variable name", "letters");
+    refused("", "'' is not a valid environment variable name", "letters");
+    refused("A-B", "'A-B' is not a valid environment variable name", "letters");
 }
 
 static void test_what_may_be_set(void **state)

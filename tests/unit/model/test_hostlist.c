@@ -159,9 +159,9 @@ static void test_removals(void **state)
         {"^a", 1, 1, "'hosts' is empty: it names no host", "at least one"},
         {"a\n^", 2, 1, "no host name in '^'", "^g0033"},
         {"a\n^ a", 2, 1, "no host name in '^'", "^g0033"},
-        {"a\n^^a", 2, 2, "'^' cannot stand in the host name '^a'", "letters"},
+        {"a\n^^a", 2, 2, "'^' is not allowed in the host name '^a'", "letters"},
         {"g[1-3]\n^g[3-1]", 2, 3, "the range '[3-1]' is reversed: '3' is above '1'", "[1-3]"},
-        {"a\n^33", 2, 2, "'33' is no IPv4 address, and a name needs a letter", "10.0.0.7"},
+        {"a\n^33", 2, 2, "'33' is not an IPv4 address, and a name needs a letter", "10.0.0.7"},
         {"a\nb\n^a\n^b", 3, 1, "'hosts' is empty: '^' removes every host", "take a '^' entry out"},
     };
 
@@ -405,7 +405,7 @@ static void test_clipped_at_a_character(void **state)
             str_add(&text, "é");
         }
         assert_int_equal(parse_lines(&list, text.data, NULL, &err), -1);
-        assert_non_null(strstr(err.text, "é...' is no key=value"));
+        assert_non_null(strstr(err.text, "é...' is not of the form key=value"));
     }
 }
 
@@ -455,9 +455,9 @@ static void test_exclude_refuses(void **state)
 {
     static const struct reject_case cases[] = {
         {"g[1-4]", 0, 0, "--exclude leaves no host of the list", "at least one"},
-        {"^g1", 0, 1, "--exclude: '^' has no place here", "without '^'"},
+        {"^g1", 0, 1, "--exclude: '^' is not allowed here", "without '^'"},
         {",", 0, 1, "--exclude: an entry between commas is empty", "extra ','"},
-        {"@gpu", 0, 1, "--exclude: '@gpu': a group has no place here", "the hosts themselves"},
+        {"@gpu", 0, 1, "--exclude: '@gpu': a group is not allowed here", "the hosts themselves"},
         {"g[1-", 0, 2, "--exclude: unclosed '[' in 'g[1-'", "close the range"},
     };
 

@@ -103,9 +103,9 @@ static void test_wrong_groups(void **state)
         const char *message, *hint;
     } cases[] = {
         {"x\n@nope", "hosts", 2, 1, "no group '@nope'", "write it"},
-        {"@", "hosts", 1, 1, "no name behind '@'", "write @NAME"},
-        {"@a/b", "hosts", 1, 1, "'@a/b' is no name of a group", "write @NAME"},
-        {"@..", "hosts", 1, 1, "'@..' is no name of a group", "write @NAME"},
+        {"@", "hosts", 1, 1, "no name after '@'", "write @NAME"},
+        {"@a/b", "hosts", 1, 1, "'@a/b' is not a valid group name", "write @NAME"},
+        {"@..", "hosts", 1, 1, "'@..' is not a valid group name", "write @NAME"},
         {"@a", "hosts/b.txt", 2, 1,
          "the group '@a' contains itself: hosts/a.txt:2 leads on, and hosts/b.txt:2 names 'hosts/a.txt' "
          "again",
@@ -199,9 +199,9 @@ static void test_commas_in_values(void **state)
         {"a python=/v/bin/python3.11", "a python=/v/bin/python3.11"},
     };
     static const struct reject_case bad[] = {
-        {"a,b", 1, 2, "',' on a line of a host list", "one entry a line"},
-        {"a slots=8,b", 1, 10, "',' on a line of a host list", "one entry a line"},
-        {"a env.X=1, b", 1, 12, "'b' is no key=value", "one entry a line"},
+        {"a,b", 1, 2, "',' on a line of a host list", "one entry per line"},
+        {"a slots=8,b", 1, 10, "',' on a line of a host list", "one entry per line"},
+        {"a env.X=1, b", 1, 12, "'b' is not of the form key=value", "one entry per line"},
         {"a python=none", 1, 3, "'python=none' is not allowed", "interpreter"},
     };
 

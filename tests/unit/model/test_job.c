@@ -71,9 +71,9 @@ static void test_run_names(void **state)
     }
     struct error err = ERROR_INIT;
     job_check_run_name("a/b", &err);
-    assert_string_equal(err.text,
-                        "'a/b' is no run name, allowed: 1 to 64 letters, digits, '.', '_' and '-', the "
-                        "first a letter or digit");
+    assert_string_equal(
+        err.text, "'a/b' is not a valid run name, allowed: 1 to 64 letters, digits, '.', '_' and '-', the "
+                  "first a letter or digit");
     assert_string_equal(err.hint, "choose a name such as 'run1'");
 }
 

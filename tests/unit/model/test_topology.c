@@ -95,28 +95,28 @@ static void test_master_refused(void **state)
     struct topology_node loops[] = {{.host = &two, .label = "127.0.0.2"},
                                     {.host = &three, .label = "127.0.0.3"}};
     master_refused("127.0.0.1", plain, 2,
-                   "master.addr '127.0.0.1' is a loopback address and there are 2 nodes");
+                   "master.addr '127.0.0.1' is a loopback address, but there are 2 nodes");
     master_refused("localhost", plain, 2,
-                   "master.addr 'localhost' is a loopback address and there are 2 nodes");
-    master_refused("::1", plain, 2, "master.addr '::1' is a loopback address and there are 2 nodes");
+                   "master.addr 'localhost' is a loopback address, but there are 2 nodes");
+    master_refused("::1", plain, 2, "master.addr '::1' is a loopback address, but there are 2 nodes");
     master_refused(
         NULL, first, 2,
-        "the first host 'localhost' would be the master by the loopback address 'localhost' and there are "
+        "the first host 'localhost' would be the master with the loopback address 'localhost', but there are "
         "2 nodes");
     master_refused(NULL, zoned, 2,
-                   "the master's address 'fe80::1%eth0' has a zone, which means nothing on other nodes");
+                   "the master's address 'fe80::1%eth0' has a zone, which has no meaning on other nodes");
     master_refused("", plain, 2, "master.addr is empty");
-    master_refused("a:29500", plain, 2, "master.addr 'a:29500' is no address");
-    master_refused("root@a", plain, 2, "master.addr 'root@a' is no address and no host name");
-    master_refused("a b", plain, 1, "master.addr 'a b' is no address and no host name");
-    master_refused("-x", plain, 1, "master.addr '-x' is no address and no host name");
+    master_refused("a:29500", plain, 2, "master.addr 'a:29500' is not an address");
+    master_refused("root@a", plain, 2, "master.addr 'root@a' is neither an address nor a host name");
+    master_refused("a b", plain, 1, "master.addr 'a b' is neither an address nor a host name");
+    master_refused("-x", plain, 1, "master.addr '-x' is neither an address nor a host name");
     /* all of them on one machine: then it works */
     chosen(NULL, loops, 2, "127.0.0.2");
     chosen("127.0.0.1", loops, 2, "127.0.0.1");
     loops[1].hostname = "10.0.0.3";
     master_refused(
         NULL, loops, 2,
-        "the first host '127.0.0.2' would be the master by the loopback address '127.0.0.2' and there are "
+        "the first host '127.0.0.2' would be the master with the loopback address '127.0.0.2', but there are "
         "2 nodes");
 }
 
@@ -216,7 +216,7 @@ static void test_more_processes_than_gpus(void **state)
     unsigned nproc[1];
     struct strlist warnings = STRLIST_INIT;
     count(&job, true, nodes, 1, nproc, &warnings, &kind_plan,
-          "nproc_per_node is 4, but host 'a' has gpus=0,2, which are 2");
+          "nproc_per_node is 4, but host 'a' has gpus=0,2, which names 2");
     job.nproc_per_node = 2;
     count(&job, true, nodes, 1, nproc, &warnings, NULL, NULL);
     assert_int_equal(nproc[0], 2);

@@ -135,7 +135,7 @@ static void test_silence_is_no_proof(void **state)
     node_observation_release(&seen);
     assert_int_equal(node_answer_observe(refused, strlen(refused), N, &seen, &err), -1);
     assert_ptr_equal(err.kind, &kind_scan_failed);
-    assert_string_equal(err.text, "the node could not look through its processes: awk was killed");
+    assert_string_equal(err.text, "the node could not list all its processes: awk was killed");
     node_observation_release(&seen);
 }
 
@@ -170,10 +170,10 @@ static void test_what_is_no_answer(void **state)
 
     observe("", &err);
     assert_true(error_is(&err, &kind_node_answer));
-    assert_string_equal(err.text, "the node gave no answer that can be understood");
-    assert_string_equal(err.hint, "look at the login's start-up files: nothing came back at all");
+    assert_string_equal(err.text, "the node's answer could not be understood");
+    assert_string_equal(err.hint, "look at the login's start-up files: nothing came back");
     observe("hello\nThis account is \xff closed.\n\n", &err);
-    assert_string_equal(err.hint, "look at the login's start-up files: what came last was 'This account is "
+    assert_string_equal(err.hint, "look at the login's start-up files: the last output was 'This account is "
                                   "\xef\xbf\xbd closed.'");
     observe(FRAME "life=none\n", &err);
     assert_string_equal(err.text, "the node's answer has no end");
@@ -187,26 +187,26 @@ static void test_frames_that_cannot_be(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {FRAME "no key\n" END, "the node's answer holds a frame without a key"},
-        {FRAME "=x\n" END, "the node's answer holds a frame without a key"},
-        {FRAME "K=x\n" END, "the node's answer holds a frame without a key"},
-        {FRAME "host=%\n" END, "the node's answer holds a broken value for 'host'"},
-        {FRAME "host=%4\n" END, "the node's answer holds a broken value for 'host'"},
-        {FRAME "host=%zz\n" END, "the node's answer holds a broken value for 'host'"},
-        {FRAME "host=a%00b\n" END, "the node's answer holds a broken value for 'host'"},
+        {FRAME "no key\n" END, "the node's answer contains a frame without a key"},
+        {FRAME "=x\n" END, "the node's answer contains a frame without a key"},
+        {FRAME "K=x\n" END, "the node's answer contains a frame without a key"},
+        {FRAME "host=%\n" END, "the node's answer contains a broken value for 'host'"},
+        {FRAME "host=%4\n" END, "the node's answer contains a broken value for 'host'"},
+        {FRAME "host=%zz\n" END, "the node's answer contains a broken value for 'host'"},
+        {FRAME "host=a%00b\n" END, "the node's answer contains a broken value for 'host'"},
         {FRAME "life=dancing\n" END, "the node's answer about a run says 'dancing'"},
         {END, "the node's answer about a run says 'nothing'"},
         {FRAME "life=none\n" FRAME "pid=-1\n" END,
-         "the node's answer says '-1' for 'pid', a number up to 4194304 is needed"},
+         "the node's answer says '-1' for 'pid', expected a number up to 4194304"},
         {FRAME "life=none\n" FRAME "status=256\n" END,
-         "the node's answer says '256' for 'status', a number up to 255 is needed"},
+         "the node's answer says '256' for 'status', expected a number up to 255"},
         {FRAME "life=none\n" FRAME "uptime=1.2.3\n" END,
-         "the node's answer says '1.2.3' for 'uptime', a time is needed"},
+         "the node's answer says '1.2.3' for 'uptime', expected a time"},
         /* S11: limits of every number */
         {FRAME "life=none\n" FRAME "ended=99999999999\n" END,
-         "the node's answer says '99999999999' for 'ended', a number up to 4102444800 is needed"},
+         "the node's answer says '99999999999' for 'ended', expected a number up to 4102444800"},
         {FRAME "life=none\n" FRAME "found_attempt=4294967297\n" END,
-         "the node's answer says '4294967297' for 'found_attempt', a number up to 1000000 is needed"},
+         "the node's answer says '4294967297' for 'found_attempt', expected a number up to 1000000"},
         {FRAME "life=none\n" FRAME "leftover=5 %1b y\n" END,
          "the node's answer says '5 \x1b y' for a process"},
         {FRAME "life=none\n" FRAME "leftover=x S y\n" END, "the node's answer says 'x S y' for a process"},
@@ -285,7 +285,7 @@ static void test_lists_and_frames_are_bounded(void **state)
         str_add(&text, FRAME "a=\n");
     }
     observe(str_text(&text), &err);
-    assert_string_equal(err.text, "the node's answer holds more than 4096 frames");
+    assert_string_equal(err.text, "the node's answer contains more than 4096 frames");
 }
 
 int main(void)

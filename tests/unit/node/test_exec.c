@@ -157,11 +157,11 @@ static void test_errors(void **state)
     (void)state;
     check_error("x\n@@" NONCE " lacks setsid\n", 97, &kind_node_unsupported, "the node lacks setsid",
                 "nodes need Linux with /proc, and setsid of util-linux or busybox");
-    check_error("", 97, &kind_node_answer, "the command did not reach its shell whole",
-                "look at the login's start-up files: does one read standard input, or exit");
+    check_error("", 97, &kind_node_answer, "the command did not reach its shell completely",
+                "check whether one of the login's start-up files reads standard input or exits");
     check_error("first\nThis account is closed\r\n", 1, &kind_node_answer,
                 "the login ended with status 1 before the command ran",
-                "look at the login's start-up files: what came last was 'This account is closed'");
+                "look at the login's start-up files: the last output was 'This account is closed'");
 }
 
 int main(void)

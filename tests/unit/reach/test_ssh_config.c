@@ -353,7 +353,7 @@ static void test_malformed_lines(void **state)
         {"ServerAliveInterval\n", "'ServerAliveInterval' has no argument", 1},
         {"User \"u\n", "a quote is not closed", 1},
         {"HostName a b\n", "'HostName' takes one argument, 2 are given", 1},
-        {"Match frob x\n", "'frob' is no criterion of 'Match'", 1},
+        {"Match frob x\n", "'frob' is not a criterion of 'Match'", 1},
         {"Match user\n", "'Match user' has no argument", 1},
         {"Match # none\n", "'Match' has no argument", 1},
         {"Match user a host b all\n", "'all' cannot be combined", 1},
@@ -454,7 +454,7 @@ static void test_open_to_others(void **state)
     assert_int_equal(chmod(place->config, 0666), 0);
     assert_null(ssh_config_load(NULL, place->home, NULL, NULL, &err));
     assert_true(error_is(&err, &kind_ssh_config));
-    assert_non_null(strstr(err.text, "may be written by others (mode 0666)"));
+    assert_non_null(strstr(err.text, "is writable by others (mode 0666)"));
     assert_string_equal(err.file, place->config);
 }
 

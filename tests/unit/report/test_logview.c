@@ -155,7 +155,7 @@ static void test_a_wrong_filter_is_named(void **state)
     struct error err = ERROR_INIT;
     assert_int_equal(logview_grep(view, "a(b", &err), -1);
     assert_ptr_equal(err.kind, &kind_usage);
-    assert_true(text_starts(err.text, "'a(b' is no regular expression for --grep: "));
+    assert_true(text_starts(err.text, "'a(b' is not a valid regular expression for --grep: "));
     assert_contains(err.hint, "backslash");
 }
 

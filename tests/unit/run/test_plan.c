@@ -100,7 +100,7 @@ static void test_refused_masters(void **state)
 {
     struct fixture *f = *state;
     set_text(&f->job.master_addr, "127.0.0.1");
-    plan_refused(f, &kind_plan, "master.addr '127.0.0.1' is a loopback address and there are 2 nodes");
+    plan_refused(f, &kind_plan, "master.addr '127.0.0.1' is a loopback address, but there are 2 nodes");
     f->host_facts[0].hostname = "127.0.0.11";
     f->host_facts[1].hostname = "127.0.0.12";
     assert_string_equal(planned(f)->master_addr, "127.0.0.1");

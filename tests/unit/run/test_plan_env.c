@@ -112,8 +112,8 @@ static void test_names_that_may_not_be_set(void **state)
     struct fixture *f = *state;
     name_refused(f, &f->job.env, "MASTER_ADDR", "spec: 'MASTER_ADDR' may not be set");
     name_refused(f, &f->job.env_options, "RANK", "spec: 'RANK' may not be set");
-    name_refused(f, &f->job.env_files, "UID", "spec: 'UID' may not be set: the shell keeps it for itself");
-    name_refused(f, &f->hosts.items[1].env, "9X", "spec: '9X' is no name of an environment variable");
+    name_refused(f, &f->job.env_files, "UID", "spec: 'UID' may not be set: the shell reserves it");
+    name_refused(f, &f->hosts.items[1].env, "9X", "spec: '9X' is not a valid environment variable name");
     assert_int_equal(f->err.line, 2);
     assert_string_equal(f->err.file, "hosts.txt");
 }
