@@ -44,7 +44,7 @@ struct signature {
     enum signature_class class;
     bool hardware; /* ROOT or NODE that goes before all others of its class */
     bool generic;  /* common in harmless lines too: counts in full only as the message of an exception that
-                      ended  the program, or in the last lines before the end */
+                      ended the program, or in the last lines before the end */
     bool local; /* on some nodes only it is a fault of just these nodes, on all of them a fault of the job */
     enum signature_culprit culprit;
     const char *literals[SIGNATURE_LITERALS + 1]; /* a line holds one of them; ended by NULL */

@@ -12,7 +12,7 @@ struct reach {
     char *config;      /* NULL: ~/.ssh/config and /etc/ssh/ssh_config */
     char *known_hosts; /* the only known_hosts file; NULL: the defaults */
     char *client;   /* "builtin": libssh; "openssh": the system's ssh, a process for each command; "auto" or
-                       NULL:   the built-in one where it can do what the host's configuration asks for */
+                       NULL: the built-in one where it can do what the host's configuration asks for */
     char *host_key; /* "strict", "accept-new"; NULL: as ssh_config says */
     char *jump;     /* "[user@]host[:port],…", the nearest hop first; "none"; NULL: as ssh_config says */
 };

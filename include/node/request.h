@@ -148,7 +148,7 @@ void node_request_check(const struct node_target *target, const struct node_job 
                         const struct node_check_options *options, const char *nonce, struct node_call *out);
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_options *options, const char *nonce, struct node_call *out);
-/* A step before the start: job's argv, with a log of its own. The answer is facts: skipped, late, status, …
+/* A step before the start: job's argv, with its own log. The answer is facts: skipped, late, status, …
  */
 void node_request_prepare(const struct node_target *target, const struct node_job *job,
                           const struct node_prepare_options *options, const char *nonce,

@@ -1,6 +1,6 @@
 /*
  * Errors as people and scripts see them. For people: `mtlaunch: file:line:column: text`, the bad line with
- * a caret under the column, the hint on a line of its own. The same failure on many hosts is one message
+ * a caret under the column, the hint on its own line. The same failure on many hosts is one message
  * with the folded host list: `g[0033-0036]: text`.
  */
 #ifndef MTLAUNCH_REPORT_FAILURE_H

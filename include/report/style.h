@@ -15,7 +15,7 @@ struct report_style {
     bool color_err; /* on stderr */
     bool bar;       /* stderr may show a progress bar */
     bool chart;     /* stdout may show a bar chart */
-    bool full;      /* every node on a line of its own, however many there are */
+    bool full;      /* every node on its own line, however many there are */
     size_t columns; /* width of stdout; tables fit it */
     int64_t now_ms; /* wall clock, for durations of what still runs */
 };

@@ -22,7 +22,7 @@ struct table_column {
     bool hide_empty; /* left out when no row has a cell there */
     bool names;      /* flexible; cut in the middle, and different cells stay different */
     bool last;       /* shrinks only when the flexible columns have nothing left to give */
-    bool own_line;   /* a line of its own below the row, where the cell is not empty; the last column only */
+    bool own_line;   /* its own line below the row, where the cell is not empty; the last column only */
 };
 
 struct table_cell {

@@ -1,5 +1,5 @@
 /*
- * Who supervises a run: a lock of its own, so that there is one at a time, and a file in the run's folder
+ * Who supervises a run: its own lock, so that there is one at a time, and a file in the run's folder
  * that says where it is. The lock ends with its process; the file of a crashed supervisor stays but is not
  * trusted.
  */

@@ -172,8 +172,8 @@ static size_t smaller(size_t a, size_t b)
 
 /*
  * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions, exchanges
- * and transpositions of neighbours count 1 each; case of ASCII letters does not count. Three rows of
- * the table are all that is looked at. Both lengths are at most NEAREST_MAX.
+ * and transpositions of neighbours count 1 each; case of ASCII letters does not count. Only three rows of the
+ * table are kept. Both lengths are at most NEAREST_MAX.
  */
 static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {

@@ -14,7 +14,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     struct finding *finding = findings_fail(
         out, "artifacts", &kind_artifacts_unwritable, "the artifacts folder '%s' is not writable: %s",
         check_shown(facts, "node.artifacts"), problem ? problem : "unknown reason");
-    finding_set_remedy(finding, "make it, or name another with 'artifacts' in the spec or --artifacts");
+    finding_set_remedy(finding, "create it, or name another with 'artifacts' in the spec or --artifacts");
 }
 
 const struct check check_artifacts = {

@@ -246,7 +246,7 @@ static void judge_slow_pairs(const struct comm_result *result, struct verdict *v
         }
         struct finding *finding = findings_add(
             out, COMM_ID, FINDING_WARN,
-            "the path between %s and %s is slow: %.2f GB/s, with other nodes both reach %.2f GB/s",
+            "the path between %s and %s is slow: %.2f GB/s; with other nodes both reach %.2f GB/s",
             result->nodes[pair->first].label, result->nodes[pair->second].label, pair->rate / GB, usual / GB);
         finding_set_remedy(finding, "look at the switches between them");
         name_hosts(result, finding, verdicts, pair->first, pair->second);
@@ -291,7 +291,7 @@ static void judge_transport(const struct comm_result *result, struct verdict *ve
                 "leave out NCCL_IB_DISABLE and NCCL_NET, let NCCL_IB_HCA name ports that are there, and "
                 "give the container /dev/infiniband and an unlimited memlock");
         } else if (node->transport && strcmp(node->transport, usual) != 0) {
-            finding = findings_add(out, COMM_ID, FINDING_WARN, "NCCL uses %s, on the other nodes over %s",
+            finding = findings_add(out, COMM_ID, FINDING_WARN, "NCCL uses %s, on the other nodes %s",
                                    node->transport, usual);
             finding_set_remedy(
                 finding,

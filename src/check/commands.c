@@ -24,14 +24,14 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         missing++;
     }
     if (missing == 0) {
-        findings_add(out, "commands", FINDING_OK, "all are found");
+        findings_add(out, "commands", FINDING_OK, "all found");
     }
 }
 
 const struct check check_commands = {
     .id = "commands",
     .title = "required commands",
-    .why = "require.commands names what the job calls",
+    .why = "the job calls the commands that require.commands names",
     CHECK_AFTER_SETUP(CHECK_BEFORE_START),
     .late = &kind_program_missing,
     .ask = ask,

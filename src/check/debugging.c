@@ -27,7 +27,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
             continue;
         }
         finding = findings_add(out, "debugging", FINDING_WARN, "%s=%s: %s", slow[i].name, value, slow[i].why);
-        finding_set_remedy(finding, "take it out unless you look for an error");
+        finding_set_remedy(finding, "remove it unless you are debugging");
     }
     const char *off = check_env(subject, "NCCL_IB_DISABLE");
     const char *adapter = check_env(subject, "NCCL_IB_HCA");

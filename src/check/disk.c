@@ -39,9 +39,9 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
     if (finding) {
         finding_set_evidence(finding, "%s free", free_text);
-        finding_set_remedy(finding, "make room, or name another folder with 'artifacts'");
+        finding_set_remedy(finding, "free some space, or name another folder with 'artifacts'");
     } else {
-        findings_add(out, "disk", FINDING_OK, "there is room");
+        findings_add(out, "disk", FINDING_OK, "enough space");
     }
 }
 

@@ -133,7 +133,7 @@ static struct finding *add_fault(const char *fault, const struct facts *facts, s
     } else if (strcmp(fault, "folder") == 0) {
         finding = findings_fail(out, "fault", &kind_program_missing, "'%s' is a folder (in %s)", file,
                                 shown_folder(facts));
-        finding_set_remedy(finding, "name the file in it that is to be run");
+        finding_set_remedy(finding, "name the file in it to run");
     } else if (strcmp(fault, "here") == 0) {
         finding =
             findings_fail(out, "fault", &kind_program_missing,

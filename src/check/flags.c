@@ -84,8 +84,7 @@ static void advise(struct finding *finding, const char *flag, const struct strli
         if (near) {
             finding_set_remedy(finding, "did you mean '%s'?", near);
         } else {
-            finding_set_remedy(finding,
-                               "take it out of 'args', or bring a version of the program that has it");
+            finding_set_remedy(finding, "remove it from 'args', or use a version of the program that has it");
         }
     } else if (strlist_has(known, "--use-megatron-fsdp")) {
         finding_set_remedy(finding,
@@ -96,7 +95,7 @@ static void advise(struct finding *finding, const char *flag, const struct strli
     } else {
         finding_set_remedy(finding,
                            "Megatron-LM%s%s shards no gradients or parameters: set zero_stage to 0 or 1, or "
-                           "bring 0.14 or later",
+                           "install 0.14 or later",
                            version ? " " : "", version ? version : "");
     }
 }
@@ -129,7 +128,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         missing++;
     }
     if (missing == 0) {
-        findings_add(out, "flags", FINDING_OK, "%s", kind ? "all are known" : "its source does not tell");
+        findings_add(out, "flags", FINDING_OK, "%s", kind ? "all known" : "its source does not show them");
     }
 }
 
@@ -147,7 +146,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
                                                 "its Megatron-LM differs from that of the other nodes");
         finding_set_evidence(finding, "%s; %s on the others", str_text(&minority), majority);
         finding_set_remedy(finding,
-                           "bring the same tree to all nodes: `mtlaunch push`, or 'sync' in the spec");
+                           "copy the same tree to all nodes: `mtlaunch push`, or 'sync' in the spec");
         strlist_copy(&finding->hosts, &odd);
     }
 }

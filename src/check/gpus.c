@@ -39,7 +39,7 @@ static const struct check_fact forms[] = {
 const struct check check_gpus = {
     .id = "gpus",
     .title = "GPUs",
-    .why = "with nproc_per_node: auto their number decides how many processes start",
+    .why = "with nproc_per_node: auto, their number decides how many processes start",
     CHECK_AFTER_SETUP(CHECK_ALWAYS),
     .apart = true,
     .late = &kind_gpus_unknown,

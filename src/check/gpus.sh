@@ -69,7 +69,7 @@ mt_list_gpus() {
     [ "$mt_gpus" = 0 ] || return 0
     case $mt_device$(mt_smi_words) in
     'No devices were found'*) ;;
-    *) mt_problem="nvidia-smi printed no whole list of GPUs: $(mt_smi_words)" ;;
+    *) mt_problem="nvidia-smi printed an incomplete list of GPUs: $(mt_smi_words)" ;;
     esac
 }
 

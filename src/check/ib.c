@@ -59,20 +59,20 @@ static void judge(const struct check_subject *subject, const struct facts *facts
                                 down > 0 ? "no InfiniBand or RoCE port is active"
                                          : "there is no InfiniBand or RoCE port");
         finding_set_remedy(finding,
-                           "look at `ibstat` and /sys/class/infiniband there, or take 'ib' out of 'require'");
+                           "look at `ibstat` and /sys/class/infiniband there, or remove 'ib' from 'require'");
     } else if (active > 0 && facts_is_set(facts, "ib.no_verbs")) {
         finding = findings_add(
             out, "ib", FINDING_WARN,
             "there are active ports, but no /dev/infiniband/uverbs*: NCCL falls back to sockets");
         finding_set_remedy(finding, "%s",
                            subject->container
-                               ? "make the container with devices: [/dev/infiniband] (look for a mistyped "
+                               ? "create the container with devices: [/dev/infiniband] (look for a mistyped "
                                  "path) and cap_add: [IPC_LOCK], or privileged: true"
                                : "load ib_uverbs, and look at the modes of /dev/infiniband");
     } else if (active > 0 && disabled) {
         finding = findings_add(out, "ib", FINDING_WARN, "NCCL_IB_DISABLE=%s leaves %zu active ports unused",
                                off, active);
-        finding_set_remedy(finding, "take it out of 'env' unless sockets are meant");
+        finding_set_remedy(finding, "remove it from 'env' unless sockets are meant");
     }
     if (down > 0 && active > 0) {
         judge_down(facts, out);

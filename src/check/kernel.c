@@ -50,7 +50,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
                          "the kernel has killed %zu process%s for lack of memory within a day", kills,
                          kills == 1 ? "" : "es");
         finding_set_evidence(finding, "%s", killed);
-        finding_set_remedy(finding, "look what else runs there, or use fewer data loader workers");
+        finding_set_remedy(finding, "check what else runs there, or use fewer data loader workers");
     }
     if (xids == 0 && kills == 0) {
         findings_add(out, "kernel", FINDING_OK, "%s",
@@ -62,8 +62,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 const struct check check_kernel = {
     .id = "kernel",
     .title = "kernel's log",
-    .why = "a GPU that has had faults (Xid) fails again, and a job that was killed for lack of memory is "
-           "killed again",
+    .why =
+        "a GPU that has had faults (Xid) fails again, and so does a job that was killed for lack of memory",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,
     .apart = true,

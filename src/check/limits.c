@@ -48,8 +48,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 const struct check check_limits = {
     .id = "limits",
     .title = "limits of a process",
-    .why =
-        "limits of a login through ssh are often lower than those of a terminal: RDMA and data loaders fail",
+    .why = "limits of a login over ssh are often lower than those of a terminal: RDMA and data loaders fail",
     .needs = "setup",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,

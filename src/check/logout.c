@@ -22,7 +22,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 
 const struct check check_logout = {
     .id = "logout",
-    .title = "life after the logout",
+    .title = "processes after a logout",
     .why = "with KillUserProcesses=yes and no linger the job ends with the connection that started it",
     .when = CHECK_ALWAYS,
     .timeout_s = 30,

@@ -89,7 +89,7 @@ static void add_problem(const struct check_subject *subject, const char *problem
     finding_set_remedy(
         finding, "%s",
         subject->container
-            ? "restart the container (a reload of systemd takes its GPUs away), or make it anew "
+            ? "restart the container (a reload of systemd takes its GPUs away), or recreate it "
               "with --gpus all"
             : "make `nvidia-smi` work there: reload the driver, or restart the host");
 }
@@ -160,7 +160,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 const struct check check_memory = {
     .id = "memory",
     .title = "state of the GPUs",
-    .why = "memory that somebody uses, a lost GPU or another driver on one node ends or slows the whole job",
+    .why = "memory in use, a lost GPU or another driver on one node ends or slows the whole job",
     CHECK_AFTER_SETUP(CHECK_BEFORE_START),
     .apart = true,
     .late = &kind_gpus_unknown,

@@ -129,7 +129,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 const struct check check_names = {
     .id = "names",
     .title = "names of the nodes",
-    .why = "a name that is not found, or is a loopback address there, makes that node wait until it gives up",
+    .why = "a node on which a name is not found, or is a loopback address, waits until it gives up",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,
     .apart = true,

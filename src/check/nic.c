@@ -164,7 +164,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
     well = judge_speed(subject, facts, out) && well;
     if (well) {
-        findings_add(out, "nic", FINDING_OK, "all that are named are there");
+        findings_add(out, "nic", FINDING_OK, "all that are named exist");
     }
 }
 
@@ -186,9 +186,8 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 const struct check check_nic = {
     .id = "nic",
     .title = "network interfaces",
-    .why = "an interface or adapter that a variable names and one node lacks ends the job there, a slow one "
-           "beside a fast "
-           "one slows it",
+    .why = "a node without the interface or adapter that a variable names ends the job; a slow one next to a "
+           "fast one slows it down",
     .needs = "route",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 20,

@@ -96,14 +96,14 @@ static void judge(const struct check_subject *subject, const struct facts *facts
                  tell(facts, "paths.named_missing", false, "is not there", out) +
                  tell(facts, "paths.named_unreadable", false, "cannot be read by this user", out);
     if (bad == 0) {
-        findings_add(out, "paths", FINDING_OK, "all are there");
+        findings_add(out, "paths", FINDING_OK, "all exist");
     }
 }
 
 const struct check check_paths = {
     .id = "paths",
     .title = "required files and folders",
-    .why = "data, tokenizer or a mount that one node lacks ends the job there, after minutes",
+    .why = "if one node lacks data, a tokenizer or a mount, the job ends there after minutes",
     CHECK_AFTER_SETUP(CHECK_BEFORE_START),
     .apart = true,
     .late = &kind_path_missing,

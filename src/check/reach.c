@@ -28,8 +28,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
 
 const struct check check_reach = {
     .id = "reach",
-    .title = "way to the host",
-    .why = "a host that cannot be reached, or whose login is slow or talks, cannot be worked with",
+    .title = "connection to the host",
+    .why = "a host that cannot be reached, or whose login is slow or prints text, cannot be used",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 30,
     .ask = check_ask_nothing,

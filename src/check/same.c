@@ -44,7 +44,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         }
     }
     if (missing == 0) {
-        findings_add(out, "same", FINDING_OK, "all are there");
+        findings_add(out, "same", FINDING_OK, "all exist");
     }
 }
 
@@ -80,8 +80,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 const struct check check_same = {
     .id = "same",
     .title = "the same content on all nodes",
-    .why = "code, or the number of the last checkpoint, that differs makes nodes compute different things, "
-           "or wait",
+    .why = "nodes whose code or last checkpoint differs compute different things, or wait",
     .needs = "setup",
     .when = CHECK_ON_REQUEST,
     .timeout_s = 40,

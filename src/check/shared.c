@@ -172,7 +172,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
         finding_set_evidence(finding, "the job saves or loads checkpoints there");
         finding_set_remedy(
             finding, "name a folder of a file system that all nodes share, or copy the checkpoints to each "
-                     "node before a resume: nodes that start from different steps wait for ever");
+                     "node before a resume: nodes that start from different steps wait forever");
         strlist_copy(&finding->hosts, &odd);
     }
     if (all_shared) {
@@ -186,7 +186,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
 const struct check check_shared = {
     .id = "shared",
     .title = "folder of checkpoints",
-    .why = "a resume from local folders starts nodes at different steps, and they wait for ever",
+    .why = "a resume from local folders starts nodes at different steps, and they wait forever",
     CHECK_AFTER_SETUP(CHECK_ON_REQUEST),
     .apart = true,
     .ask = ask,

@@ -14,7 +14,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
 static const char *remedy(const struct check_subject *subject)
 {
     return subject->container
-               ? "make the container with more: container.run.shm_size, docker's --shm-size, or ipc: host"
+               ? "create the container with more: container.run.shm_size, docker's --shm-size, or ipc: host"
                : "mount -o remount,size=16G /dev/shm";
 }
 

@@ -10,7 +10,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
     struct finding *finding = findings_fail(out, "workdir", &kind_workdir_missing, "%s: no such directory",
                                             subject->workdir ? subject->workdir : "the login folder");
-    finding_set_remedy(finding, "make it there, or give this host its own with workdir= in the host list");
+    finding_set_remedy(finding, "create it there, or give this host its own with workdir= in the host list");
 }
 
 const struct check check_workdir = {

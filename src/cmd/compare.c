@@ -1,4 +1,4 @@
-/* `mtlaunch compare`: the figures of runs beside each other. */
+/* `mtlaunch compare`: compares the figures of runs. */
 #include "report/compare.h"
 
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static void show(const struct cmd_call *call, const struct comparison *compariso
     }
 }
 
-/* A whole number, in thousands (K), millions (M), billions (B) or trillions (T) when one of these stands
- * behind it. */
+/* A whole number, in thousands (K), millions (M), billions (B) or trillions (T) if one of these follows it.
+ */
 static int read_amount(const char *text, const char *option, double *out, struct error *err)
 {
     static const char units[] = "KMBT";

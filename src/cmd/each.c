@@ -14,8 +14,8 @@
 #include "run/supervisor.h"
 
 /*
- * The record of a run that nobody supervises says that it lives until somebody looks. For commands on ended
- * runs: look.
+ * The record of a run without a supervisor says that it is live until its nodes are asked. Commands on ended
+ * runs ask them.
  */
 static int observe_again(struct session *session, const char *name, struct run *run, struct error *err)
 {

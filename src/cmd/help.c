@@ -37,7 +37,7 @@ void help_command(const struct command *command, size_t columns, struct str *out
     }
 }
 
-/* Keys of the job file: all with that name, or behind a command only one that is spelled the same. */
+/* Keys of the job file: all with that name, or next to a command only one that is spelled the same. */
 static bool add_keys(const char *word, bool exact, size_t columns, struct str *out)
 {
     AUTO_STR struct str keys = STR_INIT;

@@ -57,7 +57,7 @@ static void step_call_release(struct cmd_call *call)
     failures_release(&call->failures);
 }
 
-/* Job and hosts of a step. What there is to say of them was said for the ladder as a whole. */
+/* Job and hosts of a step. Their warnings were already printed for the ladder as a whole. */
 static int load_setup(struct setup *setup, const struct cmd_call *call, struct error *err)
 {
     enum msg_level level = msg_get_level();
@@ -187,8 +187,8 @@ static bool is_supervised(const struct session *session, const char *name)
 }
 
 /*
- * The record of a run that nobody supervises says that it lives until somebody looks: a ladder that was
- * killed leaves such ones. Find out whether there is still something to wait for.
+ * The record of a run without a supervisor says that it is live until its nodes are asked: a ladder that was
+ * killed leaves such runs. Find out whether there is still something to wait for.
  */
 static int find_life(struct ladder_item *item, struct session *session, bool *lives, struct error *err)
 {

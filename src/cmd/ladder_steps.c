@@ -18,7 +18,7 @@ void ladder_steps_release(struct ladder_steps *steps)
     steps->len = 0;
 }
 
-/* What was said of a step so far: a second number of nodes or level contradicts the first. */
+/* What is known of a step so far: a second number of nodes or level contradicts the first. */
 struct reading {
     const struct strlist *profiles;
     const char *job;

@@ -17,7 +17,7 @@ struct listed {
     size_t node_count;
 };
 
-/* ask: the nodes of a run that lives are asked. */
+/* ask: the nodes of a live run are asked. */
 static int load_run(struct session *session, const char *name, bool ask, struct listed *listed,
                     struct error *err)
 {
@@ -52,7 +52,7 @@ static bool is_wanted(const struct cmd_options *options, const struct run *run)
 }
 
 /*
- * Load the runs of names into runs (room for all of them); *loaded tells how many could be. Only an
+ * Load the runs of names into runs (room for all of them); *loaded: how many could be. Only an
  * interruption is an error.
  */
 static int load_runs(struct session *session, const struct strlist *names, bool ask, struct listed *runs,

@@ -1,4 +1,4 @@
-/* The reference of host lists: what `help hosts` prints and mtlaunch-hosts(5) holds. */
+/* The reference of host lists: what `help hosts` prints and mtlaunch-hosts(5) contains. */
 #include "base/alloc.h"
 #include "cmd/reference_internal.h"
 #include "model/hostlist.h"

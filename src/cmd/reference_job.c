@@ -1,4 +1,4 @@
-/* The reference of the job file: what `help job` prints and mtlaunch-job(5) holds. */
+/* The reference of the job file: what `help job` prints and mtlaunch-job(5) contains. */
 #include <string.h>
 
 #include "base/alloc.h"

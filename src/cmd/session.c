@@ -91,7 +91,7 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
-/* The picture of the run says as much: its state, exit status, survivors. */
+/* The view of the run shows as much: its state, exit status, survivors. */
 static bool is_in_the_picture(const struct error *err, bool stopping)
 {
     return err->kind == &kind_run_failed || err->kind == &kind_run_stopped || err->kind == &kind_run_lost ||
@@ -120,7 +120,7 @@ static void render(struct session *session, const struct report_run *view, const
     }
 }
 
-/* What belongs to the picture of a run. A history that cannot be read does not hide the run. */
+/* What belongs to the view of a run. A history that cannot be read does not hide the run. */
 struct picture {
     struct report_run view;
     struct run_events events;

@@ -1,4 +1,4 @@
-/* `mtlaunch status`: what is true of a run now, or of all of them. */
+/* `mtlaunch status`: the current state of a run, or of all runs. */
 #include <unistd.h>
 
 #include "base/alloc.h"

@@ -65,7 +65,7 @@ const struct command command_supervise = {
 
 /* --- leaving one behind ------------------------------------------------------------------------- */
 
-/* In the child: a session of its own, nothing of the terminal, and become `mtlaunch supervise RUN`. */
+/* In the child: its own session, nothing of the terminal, and become `mtlaunch supervise RUN`. */
 static void become_supervisor(const struct session *session, const char *name, const char *log,
                               bool take_over)
 {

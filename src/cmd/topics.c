@@ -10,7 +10,7 @@ static void add_schema(struct page *page)
     str_add(page->out, json_schema_text);
 }
 
-/* One row a topic. names: other words for it, between blanks. */
+/* One row per topic. names: other words for it, between blanks. */
 static const struct {
     const char *name, *names, *summary;
     void (*add)(struct page *page);

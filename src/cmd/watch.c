@@ -1,4 +1,4 @@
-/* `status --watch` on a terminal: asks, draws, and does what keys and signals say meanwhile. */
+/* `status --watch` on a terminal: asks, draws, and handles keys and signals meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static void on_log(void *ctx, const char *bytes, size_t len)
     terminal_set_alarm(&watch->terminal, DRAW_MS);
 }
 
-/* --- looking ------------------------------------------------------------------------------------ */
+/* --- asking ------------------------------------------------------------------------------------- */
 
 static int look_at_run(struct watch *watch, struct error *err)
 {

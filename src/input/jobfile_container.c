@@ -148,7 +148,7 @@ static const struct field run_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_run_env,
      .write = write_run_env,
-     .form = "mapping of names to texts",
+     .form = "mapping of names to strings",
      .doc = {"0.1", "Variables of the container. Their values never appear on a command line.", "{}",
              "{HF_HOME: /ssd1/hf}"}},
     {.key = "user",

@@ -278,7 +278,7 @@ static const struct field top_fields[] = {
      JOB(name),
      .handle = read_job_name,
      .write = write_text,
-     .form = "text",
+     .form = "string",
      .doc = {"0.1", "The name of the job.", "the file's name without .yaml", "qwen3_1p7b"}},
     {.key = "hosts",
      .type = FIELD_CUSTOM,
@@ -358,7 +358,7 @@ static const struct field top_fields[] = {
      JOB(launcher_args),
      .handle = read_launcher_args,
      .write = write_list,
-     .form = "list of texts",
+     .form = "list of strings",
      .doc =
          {"0.1",
           "Further options for the launcher itself: torchrun, accelerate or deepspeed. Those that mtlaunch "
@@ -411,7 +411,7 @@ static const struct field top_fields[] = {
      .type = FIELD_CUSTOM,
      .handle = read_env,
      .write = write_env,
-     .form = "mapping of names to texts",
+     .form = "mapping of names to strings",
      .doc = {"0.1", "Variables of the program, by name.", "{}", "{NCCL_DEBUG: INFO}"}},
     {.key = "env_file",
      .type = FIELD_CUSTOM,

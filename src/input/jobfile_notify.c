@@ -13,7 +13,7 @@
 static const struct field notify_fields[] = {
     {.key = "url",
      .type = FIELD_DONE,
-     .form = "text",
+     .form = "string",
      .doc = {"0.1", "The URL to send to. Only its host is ever shown. Required.", NULL,
              "\"https://hooks.example.org/x\""}},
     {.key = "on",

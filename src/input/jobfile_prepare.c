@@ -14,7 +14,7 @@
 static const struct field prepare_fields[] = {
     {.key = "name",
      .type = FIELD_DONE,
-     .form = "text",
+     .form = "string",
      .doc = {"0.1",
              "The step's name: letters, digits, '.', '_' and '-'. Its log is RUN_node<N>.NAME.log. Required.",
              NULL, "convert"}},

@@ -24,13 +24,13 @@ static char *describe_type(const struct field *field)
     }
     switch (field->type) {
     case FIELD_TEXT:
-        str_add(&out, field->auto_ok ? "string, or auto" : "text");
+        str_add(&out, field->auto_ok ? "string, or auto" : "string");
         break;
     case FIELD_PATH:
         str_add(&out, "path (relative to the job file's folder)");
         break;
     case FIELD_LIST:
-        str_add(&out, "list of texts");
+        str_add(&out, "list of strings");
         break;
     case FIELD_COUNT:
         str_addf(&out, "whole number, %llu to %llu%s", (unsigned long long)field->min,

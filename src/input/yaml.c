@@ -192,7 +192,7 @@ static int fail_syntax(struct builder *b)
     const char *hint = find_syntax_hint(problem, context);
     bool entry = strstr(problem, "expected key") || strstr(problem, "expected '-' indicator");
     if (line && entry && mark.column > strspn(line, " ")) {
-        hint = "put quotes around the whole value, or take out what follows it";
+        hint = "put quotes around the whole value, or remove what follows it";
     }
     bool open = strstr(context, "flow") || strstr(context, "quoted");
     if (open && is_past_end(b->doc, mark.line)) {

@@ -6,7 +6,7 @@
 #define LESS_MEMORY "use a smaller micro batch, activation recomputation, or a higher ZeRO stage"
 #define WHO_ELSE    "nvidia-smi (other processes on the same GPU)"
 #define XIDS        "dmesg | grep -i xid"
-#define DRAIN       "take the node out (--exclude) and reset or replace the GPU: nvidia-smi -q -d ECC"
+#define DRAIN       "exclude the node (--exclude) and reset or replace the GPU: nvidia-smi -q -d ECC"
 
 static const struct signature rows[] = {
     /* c10/cuda/CUDACachingAllocator.cpp: 2.x, then 1.x */
@@ -55,7 +55,7 @@ static const struct signature rows[] = {
      .literals = {"GPU is lost", "Unable to determine the device handle for GPU", "CUDA error: unknown error",
                   "GPU has fallen off the bus"},
      .summary = "a GPU is lost",
-     .remedies = {"nvidia-smi", "restart the node; take it out if it happens again (--exclude)"}},
+     .remedies = {"nvidia-smi", "restart the node; exclude it if it happens again (--exclude)"}},
     {.id = "CUDA_NODEV",
      .class = CLASS_NODE,
      .literals = {"No CUDA GPUs are available", "no CUDA-capable device is detected",

@@ -1,4 +1,4 @@
-/* What checks and diagnoses found out, and the same finding of many hosts as one. */
+/* The findings of checks and diagnoses; joins equal findings of many hosts. */
 #include "model/finding.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Entries to a list: duplicates dropped or refused, limits, groups in their place. */
+/* Turns entries into a list: duplicates dropped or refused, limits, groups in their place. */
 #include "model/hostlist.h"
 
 #include <stdlib.h>
@@ -282,7 +282,7 @@ static int read_entries(struct hostlist_builder *builder, struct error *err)
     }
 }
 
-/* In a list of one line a comment reaches to the end: entries behind it are left out, most likely by mistake.
+/* In a list of one line a comment reaches to the end: entries after it are left out, most likely by mistake.
  */
 static void warn_comment(const struct hostlist_builder *builder)
 {

@@ -1,7 +1,7 @@
 /*
- * Names back to ranges. Only neighbours are folded and their order is kept, so that the folded text expands
- * to the same names in the same order. Neighbours fold when they differ in one number: `c09` and `c010`
- * do not, as no range spells both. IPv6 addresses are left alone; of `name:port` only the name folds.
+ * Folds names back into ranges. Only neighbours are folded and their order is kept, so that the folded text
+ * expands to the same names in the same order. Neighbours fold when they differ in one number: `c09` and
+ * `c010` do not, as no range spells both. IPv6 addresses are left alone; of `name:port` only the name folds.
  */
 #include <inttypes.h>
 #include <stdlib.h>

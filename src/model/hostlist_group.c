@@ -31,7 +31,7 @@ static int check_chain(struct hostlist_builder *builder, const char *group, cons
         hostlist_reader_fail(&builder->reader, builder->group_offset, err,
                              "the group '@%s' contains itself: %s%s%s names '%s' again", group,
                              first ? first : "", first ? " leads on, and " : "", here, path);
-        return error_hint(err, "take '@%s' out of %s", group, builder->reader.name);
+        return error_hint(err, "remove '@%s' from %s", group, builder->reader.name);
     }
     if (depth > HOSTLIST_GROUP_DEPTH + 1) {
         hostlist_reader_fail(&builder->reader, builder->group_offset, err,
@@ -52,7 +52,7 @@ static int add_keys(struct hostlist_builder *builder, const struct hostlist_entr
     return 0;
 }
 
-/* The group's text, read as a host file of its own. */
+/* The group's text, read as a separate host file. */
 static int read_text(struct hostlist_builder *builder, const char *path, const struct str *text,
                      struct hostlist *list, struct error *err)
 {

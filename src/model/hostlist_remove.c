@@ -1,4 +1,4 @@
-/* What takes hosts out of a list: '^' entries, --exclude, --nodes. */
+/* Removes hosts from a list: '^' entries, --exclude, --nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void index_names(const struct hostlist *list, struct hostlist_index *name
     }
 }
 
-/* Take every host out whose name is in removed. */
+/* Remove every host whose name is in removed. */
 static void drop_hosts(struct hostlist *list, const struct hostlist_index *removed)
 {
     size_t kept = 0;
@@ -97,7 +97,7 @@ static int refuse_empty(struct hostlist_builder *builder, bool removed, struct e
     if (reader->first_line) {
         error_at(err, reader->name, line, column);
     }
-    return error_hint(err, removed ? "take a '^' entry out" : "name at least one host");
+    return error_hint(err, removed ? "remove a '^' entry" : "name at least one host");
 }
 
 int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err)

@@ -1,4 +1,4 @@
-/* What a login says instead of running our command, and what to do about it. */
+/* Explains what a login prints instead of running our command. */
 #include "model/login_words.h"
 
 #include <stdbool.h>
@@ -74,7 +74,7 @@ static void add_line(const char *said, size_t len, size_t at, struct str *shown)
     text_add_line(shown, said + begin, end - begin < SHOWN_BYTES ? end - begin : SHOWN_BYTES);
 }
 
-/* Where the line before that place ends, or where the text does: behind its last byte that is no blank; 0:
+/* Where the line before that place ends, or where the text does: after its last byte that is not a blank; 0:
  * there is none. */
 static size_t skip_blanks_back(const char *said, size_t end)
 {

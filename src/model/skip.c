@@ -51,7 +51,7 @@ int skip_check(const char *pattern, struct error *err)
     return 0;
 }
 
-/* One character against the set behind '['; the whole of it is checked. */
+/* Match one character against the set after '['; the whole set is checked. */
 static bool in_set(const char *set, const char *end, unsigned char c)
 {
     const bool negated = *set == '!' || *set == '^';
@@ -73,8 +73,8 @@ static bool in_set(const char *set, const char *end, unsigned char c)
 }
 
 /*
- * One element of the pattern that is no star against one character. Returns the rest of the pattern, or NULL
- * when they differ.
+ * Match one element of the pattern that is not a star against one character. Returns the rest of the pattern,
+ * or NULL when they differ.
  */
 static const char *match_one(const char *pattern, char c)
 {

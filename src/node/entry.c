@@ -18,7 +18,7 @@
     "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; "
 #define COMMAND READ_LINES "eval \"$g\"'"
 
-/* The lines run in a session of their own, which runs to its end without the connection (see detach in
+/* The lines run in their own session, which runs to its end without the connection (see detach in
  * request.c); they hold no secret, so they may be on a command line. */
 #define COMMAND_DETACHED                                                                                     \
     READ_LINES                                                                                               \
@@ -90,7 +90,7 @@ static const struct {
     const char *hint;
 } failures[] = {
     {&kind_container_missing,
-     "make it there (`mtlaunch container up JOB` where the spec has container.run), or "
+     "create it there (`mtlaunch container up JOB` where the spec has container.run), or "
      "name another with --container"},
     {&kind_container_stopped, "start it there, for example: `docker start NAME`"},
     {&kind_container_replaced, "start the run again: it will run in the container that is there now"},
@@ -100,7 +100,8 @@ static const struct {
     {&kind_sudo_needs_password, "let sudo run the engine there without a password (NOPASSWD in sudoers)"},
     {&kind_engine_missing, "install it there or start its daemon, or name another with 'container.engine'"},
     {&kind_image_missing, "pull or load it there first"},
-    {&kind_workdir_missing, "make the folder inside, or name another with 'workdir' or 'container.workdir'"},
+    {&kind_workdir_missing,
+     "create the folder inside, or name another with 'workdir' or 'container.workdir'"},
     {&kind_run_live, "`mtlaunch stop RUN` ends it"},
 };
 

@@ -80,7 +80,7 @@ static void begin(struct node_call *out, const struct node_target *target, const
 }
 
 /*
- * Let a call run to its end without its caller: its script runs in a session of its own, below a shell that
+ * Let a call run to its end without its caller: its script runs in its own session, below a shell that
  * waits for it. A signal that comes through the connection ends that shell alone. Where no process can be
  * forked, the shell's exit trap runs the script in its place, so that a stop still signals what it can. The
  * command has no "!" (csh), so wait names no process.

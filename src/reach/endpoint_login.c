@@ -151,7 +151,7 @@ static int add_files(const struct login *login, const struct strlist *files, con
         if (is_there(path)) {
             strlist_add(out, path);
         } else if (login->notes) {
-            strlist_addf(login->notes, "%s: %s '%s' is passed over: %s", login->endpoint->name, keyword, path,
+            strlist_addf(login->notes, "%s: %s '%s' is skipped: %s", login->endpoint->name, keyword, path,
                          strerror(errno));
         }
     }

@@ -101,8 +101,8 @@ static int check_loop(const struct endpoint *hop, const struct endpoint_way *out
         if (strcasecmp(at->name, hop->name) == 0 && at->port == hop->port &&
             strcmp(at->user, hop->user) == 0) {
             error_set(err, &kind_ssh_config, "jump '%s' leads to itself", hop->name);
-            return error_hint(err, "set 'ProxyJump none' for the jump in ssh_config, or take it out of the"
-                                   " host list");
+            return error_hint(
+                err, "set 'ProxyJump none' for the jump in ssh_config, or remove it from the host list");
         }
     }
     return 0;

@@ -107,7 +107,7 @@ static void note_unjudged(struct reader *reader, const struct ssh_block *block, 
 {
     for (size_t i = 0; i < block->len; i++) {
         if (block->criteria[i].subject == SSH_SUBJECT_OPENSSH && reader->notes) {
-            strlist_addf(reader->notes, "%s:%u: '%s' is not judged here", line->file, line->number,
+            strlist_addf(reader->notes, "%s:%u: '%s' is not evaluated here", line->file, line->number,
                          block->criteria[i].keyword);
         }
     }

@@ -1,4 +1,4 @@
-/* The figures of the all-reduce test, for people and for programs. */
+/* The figures of the all-reduce test, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_COMM_INTERNAL_H
 #define MTLAUNCH_REPORT_COMM_INTERNAL_H
 

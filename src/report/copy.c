@@ -127,7 +127,7 @@ static void on_warn(void *ctx, const char *text)
     msg_warn("%s", text);
 }
 
-/* Hosts say the same paths in the same order: the one before is mostly that of the next host, too. */
+/* Hosts report the same paths in the same order: the one before is mostly that of the next host, too. */
 static void on_path(void *ctx, size_t host, const char *what, const char *path)
 {
     struct report_copy *report = ctx;

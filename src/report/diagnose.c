@@ -74,7 +74,7 @@ static json_t *consequences_json(const struct explanation *explanation)
     return array;
 }
 
-/* What the first node that says it says. */
+/* What the first of the nodes reports. */
 static const char *first_fact(const struct explanation *explanation, size_t offset)
 {
     for (size_t i = 0; i < explanation->nodes_len; i++) {

@@ -82,7 +82,7 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
             str_addf(out, "  prepare: %s: ", step->name);
             add_argv(out, &step->argv);
             if (step->creates) {
-                str_add(out, " (passed over where this is: ");
+                str_add(out, " (skipped where this exists: ");
                 add_safe(out, step->creates);
                 str_add_char(out, ')');
             }

@@ -124,7 +124,7 @@ static bool on_output(void *ctx, size_t host, int stream, const char *bytes, siz
     return write_some(report);
 }
 
-/* Behind what was said on stderr: never inside a line of it. */
+/* After the output on stderr: never inside a line of it. */
 static void add_failures(struct report_exec *report, const struct failures *failures)
 {
     for (size_t i = 0; i < failures->len; i++) {

@@ -170,7 +170,7 @@ int notifier_fd(const struct notifier *notifier)
 
 /* --- the queue ------------------------------------------------------------------------------------------ */
 
-/* The oldest that is not on its way goes: the newest says best how the run is. */
+/* The oldest that is not being sent is dropped: the newest describes the run best. */
 static void make_room(struct receiver *receiver)
 {
     struct letter **oldest = receiver->busy ? &receiver->first->next : &receiver->first;

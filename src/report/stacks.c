@@ -32,7 +32,7 @@ static void add_cpu(const struct stack_group *group, struct str *out)
     }
 }
 
-/* Nodes said it: nothing in it may begin a line. */
+/* It comes from nodes: nothing in it may begin a line. */
 static void add_line(struct str *out, const struct str *line)
 {
     text_add_line(out, str_text(line), line->len);

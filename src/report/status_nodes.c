@@ -24,7 +24,8 @@ static enum report_tone node_tone(enum node_state state)
     return tones[state];
 }
 
-/* What a line says about a node besides its number, host, pid, time and GPUs. Caller frees; NULL: nothing. */
+/* What a line shows about a node besides its number, host, pid, time and GPUs. Caller frees; NULL: nothing.
+ */
 static char *node_reason(const struct run_node *node)
 {
     if (node->reason) {

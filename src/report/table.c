@@ -303,7 +303,7 @@ static void render_row(const struct table *table, const size_t *widths, char **c
     str_add_char(out, '\n');
 }
 
-/* The cell with a line of its own, wrapped at blanks; a word longer than a line is cut in pieces. */
+/* The cell with its own line, wrapped at blanks; a word longer than a line is cut in pieces. */
 static void render_own_line(const struct table_cell *cell, size_t width, bool color, struct str *out)
 {
     const size_t room = width > OWN_LINE_INDENT + COLUMN_MIN ? width - OWN_LINE_INDENT : COLUMN_MIN;

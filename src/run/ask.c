@@ -63,7 +63,7 @@ static void stop_timer(struct ask *ask)
     ask->timer = 0;
 }
 
-/* A login that hangs, or says a byte now and then, must not keep the other nodes back. */
+/* A login that hangs, or prints a byte now and then, must not hold up the other nodes. */
 static void on_late(void *ctx)
 {
     struct ask *ask = ctx;

@@ -205,7 +205,7 @@ static void inspect_failed(void *ctx, size_t node, const struct error *error, bo
     (void)started;
 }
 
-/* What the engine reports about the containers, for the check of that name: a command of its own on the
+/* What the engine reports about the containers, for the check of that name: its own command on the
  * nodes. */
 static int inspect_containers(struct checking *all, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Pings the nodes with pending cleanups until one answers, beside all other work. */
+/* Pings the nodes with pending cleanups until one answers, alongside all other work. */
 #include <stdlib.h>
 
 #include "ask_internal.h"

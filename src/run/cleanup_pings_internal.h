@@ -1,4 +1,4 @@
-/* Pings the nodes with pending cleanups (run.cleanups) until one answers, beside all other work. */
+/* Pings the nodes with pending cleanups (run.cleanups) until one answers, alongside all other work. */
 #ifndef MTLAUNCH_RUN_CLEANUP_PINGS_INTERNAL_H
 #define MTLAUNCH_RUN_CLEANUP_PINGS_INTERNAL_H
 

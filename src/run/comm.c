@@ -112,8 +112,8 @@ static void choose_backend(struct comm *comm)
         if (comm->members[i].state == COMM_READY && (hello->gpus == 0 || !hello->nccl)) {
             comm_member_give_up(
                 &comm->members[i],
-                hello->nccl ? "torch sees no GPU there, on other nodes it does"
-                            : "torch has no NCCL there, on other nodes it has",
+                hello->nccl ? "torch sees no GPU there, but does on other nodes"
+                            : "torch has no NCCL there, but has it on other nodes",
                 "look at the driver (`nvidia-smi`), CUDA_VISIBLE_DEVICES and torch's build there");
         }
     }
@@ -138,7 +138,8 @@ static double bus_rate(const struct comm *comm, const struct comm_group *group,
     return event->seconds > 0 ? (double)event->bytes / event->seconds * 2 * (processes - 1) / processes : 0;
 }
 
-/* Why a group has no result: what a node said, rather than that it waited in vain. The caller frees it. */
+/* Why a group has no result: what a node reported, rather than that it waited in vain. The caller frees it.
+ */
 static char *explain_failure(const struct comm *comm, const struct comm_group *group)
 {
     const struct comm_member *best = NULL;

@@ -1,6 +1,6 @@
 /*
- * The all-reduce test over a job's nodes (`check --comm`): one program on each node, told by this process
- * round by round what to do. comm.c makes the rounds, comm_node.c speaks with one node.
+ * The all-reduce test over a job's nodes (`check --comm`): one program on each node, which this process
+ * directs round by round. comm.c runs the rounds, comm_node.c talks to one node.
  */
 #ifndef MTLAUNCH_RUN_COMM_INTERNAL_H
 #define MTLAUNCH_RUN_COMM_INTERNAL_H
@@ -17,7 +17,7 @@
 
 /* Nodes that make an all-reduce together. */
 struct comm_group {
-    unsigned round;       /* a number of its own */
+    unsigned round;       /* its own number */
     const size_t *places; /* nodes; the first makes the store */
     size_t len;
 };

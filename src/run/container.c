@@ -110,7 +110,7 @@ static int conclude(struct containers *all, const char *what, struct error *err)
     return error_set(err, worst.kind, "%zu of %zu hosts failed %s", all->failures.count, all->out->len, what);
 }
 
-/* --- looking ------------------------------------------------------------------------------------- */
+/* --- asking -------------------------------------------------------------------------------------- */
 
 static bool inspect_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
 {

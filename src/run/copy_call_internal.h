@@ -1,6 +1,6 @@
 /*
- * One call of the node's copy program (node/copy.h) on one host: how it begins behind a login's noise, what
- * it answers, and its end. Used by push and pull.
+ * One call of the node's copy program (node/copy.h) on one host: its beginning after a login's noise, its
+ * answers, and its end. Used by push and pull.
  */
 #ifndef MTLAUNCH_RUN_COPY_CALL_INTERNAL_H
 #define MTLAUNCH_RUN_COPY_CALL_INTERNAL_H

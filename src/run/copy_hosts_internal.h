@@ -1,4 +1,4 @@
-/* Hosts that a copy works on: as many at once as the fan-out allows, and how all of it ends by a signal. */
+/* The hosts of a copy: as many at once as the fan-out allows, and the end of all of them by a signal. */
 #ifndef MTLAUNCH_RUN_COPY_HOSTS_INTERNAL_H
 #define MTLAUNCH_RUN_COPY_HOSTS_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Why a run failed: the logs of all its nodes are searched there, and what they say is ranked. */
+/* Why a run failed: the logs of all its nodes are searched there, and the messages found are ranked. */
 #ifndef MTLAUNCH_RUN_EXPLAIN_INTERNAL_H
 #define MTLAUNCH_RUN_EXPLAIN_INTERNAL_H
 

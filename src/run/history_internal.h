@@ -1,4 +1,4 @@
-/* The course of a training, by what its logs say in full. */
+/* The course of a training, from its complete logs. */
 #ifndef MTLAUNCH_RUN_HISTORY_INTERNAL_H
 #define MTLAUNCH_RUN_HISTORY_INTERNAL_H
 

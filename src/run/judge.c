@@ -298,7 +298,7 @@ static int start_ended(struct run_node *node, const struct node_start *start, st
         error_set(err, &kind_start_failed, "%s", node->reason);
         break;
     case NODE_START_TIMEOUT:
-        judge_set_reason(node, "it did not come up within start_timeout");
+        judge_set_reason(node, "it did not start within start_timeout");
         error_set(err, &kind_time_limit, "%s", node->reason);
         error_hint(err, "raise start_timeout in the spec, or look at what its setup lines wait for");
         break;

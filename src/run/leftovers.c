@@ -36,7 +36,7 @@ static bool leftovers_build(void *ctx, size_t node, const char *nonce, struct no
 static void add_line(struct leftovers *found, const struct run_node *node, const struct node_processes *live)
 {
     AUTO_STR struct str text = STR_INIT;
-    str_addf(&text, "%s: %llu left-over process%s", node->label, (unsigned long long)live->total,
+    str_addf(&text, "%s: %llu leftover process%s", node->label, (unsigned long long)live->total,
              live->total == 1 ? "" : "es");
     for (size_t i = 0; i < live->len; i++) {
         const char *command = live->items[i].command ? live->items[i].command : "?";

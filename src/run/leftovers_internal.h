@@ -10,7 +10,7 @@
 
 /* What lives on nodes although it should not. Owned lines for people. */
 struct leftovers {
-    struct strlist lines;    /* "g0033: 2 left-over processes: 17 (sleep 9), 18 (…)" */
+    struct strlist lines;    /* "g0033: 2 leftover processes: 17 (sleep 9), 18 (…)" */
     struct strlist silent;   /* "g0034: why it did not answer" */
     struct strlist unproven; /* "g0035: why it could not list all its processes" */
 };

@@ -42,7 +42,7 @@ void node_failures_set(struct node_failures *failures, size_t node, const struct
     failures->errors[node] = *error;
 }
 
-/* Nodes that did not fail are a group of their own, which is passed over. */
+/* Nodes that did not fail form their own group, which is skipped. */
 static bool same_failure(const void *ctx, size_t first, size_t second)
 {
     const struct error *errors = ctx, *a = &errors[first], *b = &errors[second];

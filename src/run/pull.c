@@ -1,4 +1,4 @@
-/* Pulls files from many hosts, each into a folder of its own here. */
+/* Pulls files from many hosts, each into its own folder here. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * What the hosts of a group lack, cut into pieces that can be passed on: archives of small files, and parts
- * of large ones. A piece is the same bytes whenever it is read, as long as the files do not change: its sum
- * tells.
+ * of large ones. A piece has the same bytes whenever it is read, unless the files change, which its checksum
+ * shows.
  */
 #ifndef MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H
 #define MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H

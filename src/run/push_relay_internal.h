@@ -1,7 +1,7 @@
 /*
  * push --relay: hosts that lack the same files are a group, and pass its pieces on to each other
- * (model/relay.h says who to whom). The head tells each host from where it fetches a piece, and by which sum
- * it knows it; what no other host can give comes from the head.
+ * (model/relay.h decides which host serves which). The head tells each host where to fetch a piece and which
+ * checksum it must have; pieces that no other host can give come from the head.
  */
 #ifndef MTLAUNCH_RUN_PUSH_RELAY_INTERNAL_H
 #define MTLAUNCH_RUN_PUSH_RELAY_INTERNAL_H

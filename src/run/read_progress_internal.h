@@ -1,4 +1,4 @@
-/* How far the training of a run is, by the ends of its logs. */
+/* The progress of a run's training, from the ends of its logs. */
 #ifndef MTLAUNCH_RUN_READ_PROGRESS_INTERNAL_H
 #define MTLAUNCH_RUN_READ_PROGRESS_INTERNAL_H
 

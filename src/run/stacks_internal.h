@@ -1,4 +1,4 @@
-/* The question of `stacks`, for those who have a node set open. */
+/* The request of `stacks`, for callers that have a node set open. */
 #ifndef MTLAUNCH_RUN_STACKS_INTERNAL_H
 #define MTLAUNCH_RUN_STACKS_INTERNAL_H
 

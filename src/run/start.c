@@ -237,7 +237,7 @@ static int attempt(struct start *start, struct error *err)
                    run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
                    run->master_port);
     if (!run_has_open_node(run)) {
-        run_report_leftovers(&start->set, run, false); /* nobody will watch a run that has ended already */
+        run_report_leftovers(&start->set, run, false); /* a run that has already ended gets no supervisor */
     }
     return run_save_state(start->context, run, err);
 }

@@ -119,8 +119,8 @@ static void report_end(const struct prepare *prepare, size_t node, const struct 
     const struct run *run = prepare->start->run;
     const char *label = run->nodes[node].label;
     if (facts_is_set(facts, "skipped")) {
-        report_info(prepare->start->context, "%s: prepare '%s' is passed over: '%s' is there", label,
-                    step->name, facts_text(facts, "made"));
+        report_info(prepare->start->context, "%s: prepare '%s' is skipped: '%s' exists", label, step->name,
+                    facts_text(facts, "made"));
         return;
     }
     run_note_event(prepare->start->context, run, "prepared", label, "%s ended after %lld s", step->name,

@@ -12,8 +12,7 @@
 #include "round_internal.h"
 #include "start_internal.h"
 
-#define PROBE_MARGIN_MS 90000 /* more than the limits of the checks, so that a check that hangs is reported  \
-                               */
+#define PROBE_MARGIN_MS 90000 /* above the limits of the checks, so that one that hangs is reported */
 
 struct preflight start_preflight(const struct start *start)
 {

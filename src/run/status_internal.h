@@ -1,4 +1,4 @@
-/* The status of a run, for those who have a node set open. */
+/* The status of a run, for callers that have a node set open. */
 #ifndef MTLAUNCH_RUN_STATUS_INTERNAL_H
 #define MTLAUNCH_RUN_STATUS_INTERNAL_H
 

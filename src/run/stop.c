@@ -102,7 +102,7 @@ static void add_cleaned(const struct stop_round *round, size_t node, const struc
         const char *command = leftovers->items[i].command ? leftovers->items[i].command : "?";
         str_addf(&pids, "%s%lld (%s)", i == 0 ? "" : ", ", (long long)leftovers->items[i].pid, command);
     }
-    strlist_addf(&round->result->cleaned, "%s: ended %llu left-over process%s: %s", label_of(round, node),
+    strlist_addf(&round->result->cleaned, "%s: ended %llu leftover process%s: %s", label_of(round, node),
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 

@@ -1,4 +1,4 @@
-/* Ending what is the run's on its nodes, as a part of several use cases. */
+/* Ends the processes of a run on its nodes; part of several use cases. */
 #ifndef MTLAUNCH_RUN_STOP_INTERNAL_H
 #define MTLAUNCH_RUN_STOP_INTERNAL_H
 

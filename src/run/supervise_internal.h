@@ -33,7 +33,7 @@ struct supervise_loop {
     bool stalled;          /* and that was said */
     char *stall_place;     /* where the ranks stood then, in one line; NULL: unknown */
     bool due;              /* something is to be looked at */
-    bool superseded;       /* another command began a new attempt and leaves a supervisor of its own */
+    bool superseded;       /* another command began a new attempt and leaves its own supervisor */
     bool explained;        /* the reason is the root cause */
     bool heard;            /* of the failure of a node: the others need not be waited for, or were */
     struct samples_writer samples;

@@ -147,7 +147,7 @@ static int start_next(struct supervise_loop *loop, struct error *err)
 {
     struct run *run = loop->run;
     struct run_respawn respawn = {0};
-    const struct run_start_sync sync = {0}; /* nobody looks on */
+    const struct run_start_sync sync = {0}; /* nobody is watching */
     int result = run_respawn_load(loop->context, run->name, &respawn, err);
     if (result == 0) {
         struct run_context context = *loop->context;

@@ -12,7 +12,7 @@
 #include "run/workdir.h"
 #include "sync_git_internal.h"
 
-/* --- is somebody working there? --- */
+/* --- is the folder in use? --- */
 
 static bool has_host(const struct run *run, const struct hostlist *hosts)
 {

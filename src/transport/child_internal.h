@@ -15,7 +15,7 @@ struct child_shared {
     char buffer[CHILD_READ_BYTES]; /* used only during a read, so that all children can share it */
 };
 
-/* A link needs no connection: each command is a process of its own. */
+/* A link needs no connection: each command is its own process. */
 struct child_link {
     struct child_shared *shared;
     const struct endpoint *endpoint;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chaos: starts, faults at random moments, stops; never a left-over process, a wrong word, a second victim or two
+"""Chaos: starts, faults at random moments, stops; never a leftover process, a wrong word, a second victim or two
 attempts alive.
 
     python3 tests/e2e/chaos.py [--cycles 500] [--seconds 0] [--seed N] [--nodes 3]

@@ -114,7 +114,7 @@ def test_a_setup_line_that_fails_at_the_start_keeps_its_reason_w10(lab):
 def test_what_a_finished_run_left_is_told_everywhere_u4(lab):
     lab.job(hosts="node1", program="sleep 317 & sleep 1.5")
     answer = lab.mt("start", "job.yaml", "r", "--wait")
-    assert "left-over process" in answer.err and "sleep 317" in answer.err and "mtlaunch stop r" in answer.err
+    assert "leftover process" in answer.err and "sleep 317" in answer.err and "mtlaunch stop r" in answer.err
     status = lab.status("r")
     assert status["state"] == "finished" and [e for e in status["events"] if e["event"] == "left-over"]
     (left,) = status["left_over"]
@@ -145,7 +145,7 @@ def test_what_a_job_left_that_ended_within_its_start_is_told_too_u4(lab):
     for number, options in enumerate((["--wait"], [], ["--no-supervise"])):
         run = f"r{number}"
         answer = lab.mt("start", "job.yaml", run, *options)
-        assert "2 left-over processes" in answer.err and f"mtlaunch stop {run}" in answer.err
+        assert "2 leftover processes" in answer.err and f"mtlaunch stop {run}" in answer.err
         status = lab.status(run)
         assert status["state"] == "finished"
         assert sorted(left["command"] for left in status["left_over"]) == ["sleep 318", "sleep 319"]

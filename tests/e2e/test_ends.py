@@ -13,9 +13,9 @@ def sleepers(lab, node="node1"):
 def test_a_finished_run_names_what_it_left_and_stop_ends_it(lab):
     lab.job(hosts="node1", program=LEAVES)
     done = lab.mt("start", "job.yaml", "run", "--wait")
-    assert "left-over process" in done.err and "sleep 311" in done.err and "mtlaunch stop run" in done.err
+    assert "leftover process" in done.err and "sleep 311" in done.err and "mtlaunch stop run" in done.err
     assert sleepers(lab)
-    assert "left-over" in lab.mt("remove", "run", code=6).err
+    assert "leftover process" in lab.mt("remove", "run", code=6).err
     stop = lab.mt("stop", "run")
     assert "sleep 311" in stop.out and not sleepers(lab)
     assert lab.status("run")["state"] == "finished"
@@ -26,7 +26,7 @@ def test_a_finished_run_names_what_it_left_and_stop_ends_it(lab):
 def test_a_failed_run_is_swept_unless_it_is_to_be_kept(lab):
     lab.job(hosts="node1", program=LEAVES)
     done = lab.mt("start", "job.yaml", "run", "-e", "CODE=3", "--wait", code=1)
-    assert "ended 1 left-over process" in done.err and not sleepers(lab)
+    assert "ended 1 leftover process" in done.err and not sleepers(lab)
     lab.job("keep.yaml", hosts="node1", program=LEAVES, on_failure="keep")
     lab.mt("start", "keep.yaml", "kept", "-e", "CODE=3", "--wait", code=1)
     assert sleepers(lab)
@@ -38,7 +38,7 @@ def test_status_names_what_an_unwatched_run_left(lab):
     lab.job(hosts="node1", program=LEAVES)
     lab.mt("start", "job.yaml", "run", "--no-supervise")
     done = wait_for(lambda: (lambda a: a if "finished" in a.out else None)(lab.mt("status", "run")), "the end", 20)
-    assert "left-over process" in done.err
+    assert "leftover process" in done.err
     lab.mt("stop", "run")
     lab.assert_nothing_left()
 

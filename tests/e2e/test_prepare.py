@@ -37,10 +37,10 @@ def test_steps_run_in_order_on_the_first_or_on_all_nodes(lab):
 
 def test_what_is_there_is_not_made_again(lab):
     job(lab, [{"name": "make", "command": "echo x >>made.it", "creates": "made.it"}])
-    assert "passed over" not in start(lab).err
+    assert "is skipped" not in start(lab).err
     lab.mt("stop", "r")
     again = start(lab)
-    assert "node1: prepare 'make' is passed over" in again.err
+    assert "node1: prepare 'make' is skipped" in again.err
     assert lab.node_file("node1", "made.it").read_text() == "x\n"
     lab.mt("stop", "r")
 
@@ -78,5 +78,5 @@ def test_a_step_is_interrupted(lab):
 def test_a_dry_run_shows_the_steps_and_touches_nothing(lab):
     job(lab, [{"name": "make", "command": ["make", "${{run}}"], "creates": "x"}])
     text = start(lab, "--dry-run").out
-    assert text.count("prepare: make: make r (passed over where this is: x)") == 1
+    assert text.count("prepare: make: make r (skipped where this exists: x)") == 1
     assert not lab.node_file("node1", ".mtlaunch").exists()

@@ -47,7 +47,7 @@ def test_delete_never_empties_what_holds_the_home(lab, folder):
     trees.own(lab.node_file("node1"), UID)
     for more in ((), ("--dry-run",)):
         answer = lab.mt("push", "src/", folder, "-H", "node1", "--delete", *more, code=4)
-        assert "which is or holds the home folder" in answer.err
+        assert "which is or contains the home folder" in answer.err
     assert lab.node_file("node1", "precious").exists()
     lab.mt("push", "src", "~", "-H", "node1", "--delete")
     assert lab.node_file("node1", "precious").exists()

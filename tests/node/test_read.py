@@ -266,11 +266,11 @@ SICK = "echo 'Failed to initialize NVML: Driver/library version mismatch'; echo 
 @pytest.mark.parametrize("script, words", [
     (SICK, "nvidia-smi ended with status 18: Failed to initialize NVML: Driver/library version mismatch NVML library version"),
     (GPUS + "exit 14", "nvidia-smi ended with status 14: GPU 0: NVIDIA H200"),
-    (GPUS + "echo 'Unable to determine the device handle for GPU 0000:41:00.0: GPU is lost.'", "no whole list of GPUs: GPU 0"),
-    (GPUS + "printf 'GPU 4: NVIDIA H200 (UUID: GPU-4'", "no whole list"),
-    ("echo 'GPU 1: NVIDIA H200 (UUID: GPU-1)'", "no whole list"),
-    ("head -c 3000 /dev/urandom", "no whole list"),
-    ("", "no whole list"),
+    (GPUS + "echo 'Unable to determine the device handle for GPU 0000:41:00.0: GPU is lost.'", "an incomplete list of GPUs: GPU 0"),
+    (GPUS + "printf 'GPU 4: NVIDIA H200 (UUID: GPU-4'", "incomplete list"),
+    ("echo 'GPU 1: NVIDIA H200 (UUID: GPU-1)'", "incomplete list"),
+    ("head -c 3000 /dev/urandom", "incomplete list"),
+    ("", "incomplete list"),
     ("exit 127", "status 127"),
     ("kill -SEGV $$", "status 139"),
 ])
@@ -316,7 +316,7 @@ def test_w7_a_gpu_without_nvidia_smi(dash, mounts, device):
     dash.mounts = mounts
     assert probe(dash, look_gpus=1)["gpus_problem"] == f"there is a GPU ({device}), but no nvidia-smi in PATH"
     fake_gpus(dash, "echo No devices were found\n")
-    assert "no whole list of GPUs: No devices were found" in probe(dash, look_gpus=1)["gpus_problem"]
+    assert "an incomplete list of GPUs: No devices were found" in probe(dash, look_gpus=1)["gpus_problem"]
 
 
 def listener():

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The way into a container. This part runs on the node itself (with 10-frame.sh), before the script that it hands over
-# to `ENGINE exec -i`: it looks whether the container is there, runs, and is still the one of the run, and answers in
+# to `ENGINE exec -i`: it checks whether the container exists, is running, and is still the one of the run, and answers in
 # the script's place when it is not.
 #
 # Values: mt_nonce mt_verb mt_run_id mt_attempt, mt_engine mt_sudo mt_container mt_user, and mt_want_id mt_want_began:

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Containers as such, on the node itself (with 10-frame.sh and 05-entry.sh): look at one, make one, remove one.
+# Containers, on the node itself (with 10-frame.sh and 05-entry.sh): inspect, create and remove one.
 
 # Runs that live in the container, by the marks of their processes -> mt_runs. The list ends with "MTLAUNCH_RUN=.": one
 # without it is not whole. An image without a shell holds no runs.
@@ -89,7 +89,7 @@ mt_make() {
         esac
         mt_said=$(printf '%s\n' "$mt_said" | grep -vxF "${mt_id:--}")
         mt_judge_engine
-        mt_fail "$mt_kind" "container '$mt_container' cannot be made: $mt_said"
+        mt_fail "$mt_kind" "container '$mt_container' cannot be created: $mt_said"
     fi
     mt_inspect "$mt_container" || mt_fail_container
     if [ "$mt_is" != running ]; then

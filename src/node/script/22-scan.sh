@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The scan: which processes belong to a run. "Nothing lives" is said only by a scan that proved itself: each stage
+# The scan: which processes belong to a run. "Nothing is alive" is reported only by a scan that proved that it was complete: each stage
 # ends its output with a line of its own, the table holds the process that reads it, and the command is looked at once
 # more without a fork. All verbs use this one.
 

@@ -83,7 +83,7 @@ mt_check_place() {
 
 mt_fail_place() { # FOLDER, which could not be made: mt_problem tells why
     mt_reword "$mt_problem"
-    mt_problem="'$1' cannot be made: $mt_why"
+    mt_problem="'$1' cannot be created: $mt_why"
     return 1
 }
 

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The checks of a node: each is a function mt_check_ID of a part of its own that says facts, as frames "ID.KEY". Nothing
+# The checks of a node: each is a function mt_check_ID in its own part that reports facts, as frames "ID.KEY". Nothing
 # that is started here stays, and no file is left but the folders a start needs.
 #
 # mt_lanes: words AFTER/ID:SECONDS,ID:SECONDS… Each is a lane: its checks run one after the other in a shell of their

@@ -115,7 +115,7 @@ mt_make_files() {
     mt_problem=$( (set -C && : >"$mt_log") 2>&1) || {
         mt_said=${mt_problem##*: }
         mt_find_why "$mt_logs/.$mt_name.try.$$"
-        mt_problem="'$mt_log' cannot be made: ${mt_why:-$mt_said}"
+        mt_problem="'$mt_log' cannot be created: ${mt_why:-$mt_said}"
         mt_unclaim claim
     }
     mt_make_rooms

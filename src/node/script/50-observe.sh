@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What is to be seen of a run here. Cheap while the command lives: no process table is read.
+# What can be seen of a run here. Cheap while the command lives: no process table is read.
 
 mt_verb_observe() {
     mt_life_known='' mt_leftovers_known=''

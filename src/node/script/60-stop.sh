@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The stop: look first, remember, signal, wait, ask workers where they hang, kill what is left, and look again. What is the run's is known before
+# The stop: scan, remember, signal, wait, ask workers where they hang, kill what is left, and scan again. What is the run's is known before
 # anything is signalled: a process that lost its parent, its session and its environment can only be remembered.
 
 # Ranks of this run that live on this machine as nodes of their own (several ranks on one host, in one artifacts

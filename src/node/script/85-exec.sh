@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# A command that is not of a run: its words are the positional parameters. This shell becomes the command, so that its
+# A command that does not belong to a run: its words are the positional parameters. This shell becomes the command, so that its
 # status, or the signal that ends it, is seen as it is. A watchdog is left beside it (86-watchdog.sh): the command's
 # group ends with the connection, or with the time it has.
 

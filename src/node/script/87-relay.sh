@@ -243,7 +243,7 @@ mt_expect() { # NUMBER SUM: of the piece that comes next from the head
 
 mt_take_piece() { # RECORDS
     mt_within=
-    mt_receive "$mt_number" "$1" "$mt_sum" || mt_refuse "what came there is not what was sent"
+    mt_receive "$mt_number" "$1" "$mt_sum" || mt_refuse "what arrived there is not what was sent"
     mt_frame have "$mt_number"
 }
 

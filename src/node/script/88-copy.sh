@@ -70,7 +70,7 @@ mt_check_delete() {
     [ -n "$mt_here" ] || return 0
     mt_home=$(cd -P -- "$HOME" 2>/dev/null && pwd)
     case $mt_home/ in
-    "${PWD%/}"/*) mt_refuse "'--delete' would remove what is in '$PWD', which is or holds the home folder" ;;
+    "${PWD%/}"/*) mt_refuse "'--delete' would remove what is in '$PWD', which is or contains the home folder" ;;
     esac
     mt_frame folder "$PWD"
 }

@@ -141,7 +141,7 @@ static double mean_of_node(const struct samples *samples, size_t node)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* Nodes with a line of their own: all, or of many those whose GPUs are less busy than the others'. */
+/* Nodes with their own line: all, or of many those whose GPUs are less busy than the others'. */
 static size_t choose_nodes(const struct samples *samples, size_t nodes, size_t *chosen)
 {
     AUTO_FREE double *means = xcalloc(nodes > 0 ? nodes : 1, sizeof(*means));

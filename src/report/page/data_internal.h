@@ -8,7 +8,7 @@
 #include "report/page.h"
 
 #define DATA_POINTS    256 /* at most so many of a series */
-#define DATA_HOSTS     8   /* nodes whose GPUs have a line of their own; of more nodes the odd ones have */
+#define DATA_HOSTS     8   /* nodes whose GPUs have their own line; of more nodes the odd ones have */
 #define DATA_HOSTS_ODD 3
 
 /* A run's object: the status object with diagnosis, record, series and logs' ends. */

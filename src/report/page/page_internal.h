@@ -70,7 +70,7 @@ void page_add_events(const struct page *page, const json_t *run);
 bool page_has_logs(const json_t *run);
 void page_add_logs(const struct page *page, const json_t *run);
 
-/* The figures of several runs beside each other, what differs and the verdict. */
+/* The figures of several runs side by side, what differs, and the verdict. */
 void page_add_comparison(const struct page *page, const json_t *comparison);
 
 /* Plots of the trainings of several runs over each other. */

@@ -1,4 +1,4 @@
-/* The HTTP server: connections with a deadline each, on a loop of its own. */
+/* The HTTP server: connections with a deadline each, on its own loop. */
 #include <netdb.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The local transport: /bin/sh on this machine, in a session of its own and in the home folder, as a login
+ * The local transport: /bin/sh on this machine, in its own session and in the home folder, as a login
  * over ssh would be.
  */
 #include <stdlib.h>

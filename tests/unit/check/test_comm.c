@@ -124,7 +124,7 @@ static void test_what_rates_mean(void **state)
     set_rate(&result, 3, 0, 5e9);
     assert_judged(
         &result,
-        "warn g1,g4 the path between g1 and g4 is slow: 5.00 GB/s, with other nodes both reach 40.00 GB/s\n"
+        "warn g1,g4 the path between g1 and g4 is slow: 5.00 GB/s; with other nodes both reach 40.00 GB/s\n"
         "ok g2,g3 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
 
     make_four(&result, 40e9);
@@ -186,7 +186,7 @@ static void test_what_the_transport_means(void **state)
         result.nodes[i].transport = xstrdup(i == 2 ? "Socket" : "RoCE");
         result.nodes[i].fast_ports = i < 2;
     }
-    assert_judged(&result, "warn g3 NCCL uses Socket, on the other nodes over RoCE\n"
+    assert_judged(&result, "warn g3 NCCL uses Socket, on the other nodes RoCE\n"
                            "ok g1,g2,g4 40.00 GB/s between two nodes (median), 40.00 GB/s together\n");
     make(&result, 2);
     set_rate(&result, 0, 1, 1e9);

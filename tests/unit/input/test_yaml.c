@@ -90,7 +90,7 @@ static void test_only_plain_words_are_special(void **state)
 #define LIKE(n)                                                                                              \
     "give this line as many blanks as line " n " has: entries of one list or mapping begin in one column"
 
-#define FOLLOWS "put quotes around the whole value, or take out what follows it"
+#define FOLLOWS "put quotes around the whole value, or remove what follows it"
 
 static const struct refusal refusals[] = {
     {"a: 1\nb: 2\na: 3\n", 3, 1, "'a' is given twice, first on line 1", "keep one of the two"},

@@ -162,7 +162,7 @@ static void test_removals(void **state)
         {"a\n^^a", 2, 2, "'^' is not allowed in the host name '^a'", "letters"},
         {"g[1-3]\n^g[3-1]", 2, 3, "the range '[3-1]' is reversed: '3' is above '1'", "[1-3]"},
         {"a\n^33", 2, 2, "'33' is not an IPv4 address, and a name needs a letter", "10.0.0.7"},
-        {"a\nb\n^a\n^b", 3, 1, "'hosts' is empty: '^' removes every host", "take a '^' entry out"},
+        {"a\nb\n^a\n^b", 3, 1, "'hosts' is empty: '^' removes every host", "remove a '^' entry"},
     };
 
     (void)state;

@@ -109,10 +109,10 @@ static void test_wrong_groups(void **state)
         {"@a", "hosts/b.txt", 2, 1,
          "the group '@a' contains itself: hosts/a.txt:2 leads on, and hosts/b.txt:2 names 'hosts/a.txt' "
          "again",
-         "take '@a' out of hosts/b.txt"},
+         "remove '@a' from hosts/b.txt"},
         {"@self", "hosts/self.txt", 1, 1,
          "the group '@self' contains itself: hosts/self.txt:1 names 'hosts/self.txt' again",
-         "take '@self' out of hosts/self.txt"},
+         "remove '@self' from hosts/self.txt"},
         {"@d0", "hosts/d7.txt", 1, 1, "the group '@d8' is nested more than 8 deep", "innermost"},
         {"@bad", "hosts/bad.txt", 2, 3, "'slots=0' is not allowed", "1 to 1024"},
         {"@empty", "hosts/empty.txt", 0, 0, "'hosts/empty.txt' is empty: it names no host", "at least one"},

@@ -252,7 +252,7 @@ static void test_files_of_config(void **state)
     assert_string_equal(endpoint.known_hosts.items[0], known);
     assert_string_equal(endpoint.key_name, "alias");
     assert_int_equal(notes.len, 1);
-    assert_non_null(strstr(notes.items[0], "/.ssh/missing' is passed over"));
+    assert_non_null(strstr(notes.items[0], "/.ssh/missing' is skipped"));
     endpoint_release(&endpoint);
     ssh_config_free(config);
 }

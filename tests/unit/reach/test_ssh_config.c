@@ -186,7 +186,7 @@ static void test_match_exec(void **state)
     config = ssh_config_load(place->config, place->home, NULL, &notes, &err);
     assert_non_null(config);
     assert_int_equal(notes.len, 2);
-    assert_non_null(strstr(notes.items[0], "config:1: 'Match exec' is not judged here"));
+    assert_non_null(strstr(notes.items[0], "config:1: 'Match exec' is not evaluated here"));
     ssh_config_free(config);
 }
 
