@@ -146,6 +146,17 @@ struct cmd_options {
 #define CMD_RUNS_MAX       65536 /* operands of a command that takes RUN... or SRC... */
 
 /* In an option table: --node of a command that takes a run. In a command's row: what its operands are. */
+/* What a start leaves out, for commands that start runs. */
+#define CMD_OPTIONS_WITHOUT                                                                                  \
+    {.name = "no-sync",                                                                                      \
+     .type = OPTION_FLAG,                                                                                    \
+     .offset = offsetof(struct cmd_options, no_sync),                                                        \
+     .help = "do not push the files of the job's 'sync'"},                                                   \
+    {                                                                                                        \
+        .name = "no-check", .type = OPTION_FLAG, .offset = offsetof(struct cmd_options, no_check),           \
+        .help = "skip the checks before a start, except ports and running processes"                         \
+    }
+
 /* clang-format off */
 #define CMD_OPTION_NODE                                                                                      \
     {.name = "node", .type = OPTION_LIST, .offset = offsetof(struct cmd_options, log_nodes),                 \

@@ -206,14 +206,7 @@ static const struct option own_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct cmd_options, dry_run),
      .help = "print the steps and which of them are done, without contacting any node"},
-    {.name = "no-sync",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, no_sync),
-     .help = "do not push the files of the job's 'sync'"},
-    {.name = "no-check",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct cmd_options, no_check),
-     .help = "skip the checks before each start, except ports and running processes"},
+    CMD_OPTIONS_WITHOUT,
 };
 static const struct option_group own = {"Options", own_options, ARRAY_LEN(own_options)};
 static const char notes[] =
