@@ -181,8 +181,10 @@ static void add_gpu_plot(const struct page *page, const json_t *run, const char 
     if (data_len(run, "nodes") > DATA_HOSTS) {
         const double *mean = keep(&lines, data_numbers(spread, "mean", &same));
         struct svg_series *all = add_line(&lines, "all nodes", x, mean, len);
-        all->low = keep(&lines, data_numbers(spread, "least", &same));
-        all->high = keep(&lines, data_numbers(spread, "most", &same));
+        if (all) {
+            all->low = keep(&lines, data_numbers(spread, "least", &same));
+            all->high = keep(&lines, data_numbers(spread, "most", &same));
+        }
     }
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         const json_t *node = json_array_get(nodes, i);
