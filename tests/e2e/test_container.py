@@ -8,6 +8,7 @@ import pytest
 from cluster import wait_for
 from conftest import CommandLines
 from engines import PROGRAMS, SMALL, TREE, Engines, missing
+from python_env import TORCH, Unavailable, python_env
 from test_exact import NASTY, as_spec, dump
 from test_stop import TRICKS
 
@@ -255,6 +256,25 @@ def test_gpus_are_those_inside_and_a_hanging_tool_holds_nobody_up(two):
     assert time.monotonic() - begin < 12
     assert not [p for p in two.engines.inside("node1") if "nvidia-smi" in p.command]
     two.mt("stop", "r")
+
+
+def test_an_all_reduce_between_containers(two):
+    """`check --comm` takes the way of the job: the interpreter is that inside."""
+    try:
+        python = python_env("torch", TORCH)
+    except Unavailable as error:
+        pytest.skip(f"no torch: {error}")
+    place = str(python.parent.parent)
+    for node in NODES:
+        two.engines.docker(node, "rm", "-f", "train")
+        two.engines.make(node, "train", "-v", f"{place}:/opt/torch:ro")
+    two.job("j.yaml", hosts="node1,node2", container=CONTAINER, launcher="torchrun", program="train.py", nproc_per_node=1,
+            python="/opt/torch/bin/python")
+    answer = two.mt("check", "j.yaml", "--only", "reach", "--comm", "--json", timeout=300).json
+    pair, = answer["comm"]["pairs"]
+    assert pair["hosts"] == ["node1", "node2"] and pair["bytes_per_second"] > 1e6
+    assert [(f["severity"], f["hosts"]) for f in answer["findings"] if f["id"] == "comm"] == [("ok", ["node1", "node2"])]
+    assert not [p for n in NODES for p in two.engines.inside(n) if "python" in p.command]
 
 
 def spec(**keys):
