@@ -44,13 +44,13 @@ struct check_subject {
     unsigned long start_timeout_s;
     enum check_program program_type;
     const char *program, *interpreter;
-    const char *module;         /* that the interpreter itself needs */
+    const char *module;         /* a module that the interpreter must have */
     const char *config;         /* a file that the launcher reads, relative to workdir */
     const char *config_key;     /* of the spec, that names it */
     const struct strlist *argv; /* the whole command */
     const char *visible;        /* CUDA_VISIBLE_DEVICES as the job sets it; NULL: it does not */
     bool counts_gpus;           /* the number of GPUs may decide how many processes start */
-    bool needs_gpus;            /* it does on this node */
+    bool needs_gpus;            /* that number decides it on this node */
     unsigned master_port;       /* 0: any that is free */
     const char *master_addr;
     const char *outer_run_id; /* of the run whose job this command was called from */
@@ -59,7 +59,7 @@ struct check_subject {
     const struct job_require *require;
     const struct env *env; /* of the job, as far as spec, host list and caller set it */
     /*
-     * Of a check of all nodes together: a text of letters and digits that nobody else uses, a port that is
+     * For checks that involve all nodes: a text of letters and digits that nobody else uses, a port that is
      * not known to be used, and the addresses of this node's neighbours (the next, and the one before), NULL:
      * none.
      */
@@ -109,8 +109,8 @@ struct check {
     const char *needs;
     enum check_when when;
     unsigned timeout_s; /* on the node. 0: it must not be cut short (it proves something) and cannot hang */
-    bool has_setup;     /* it may take start_timeout besides */
-    bool apart;         /* it may take long: side by side with the others */
+    bool has_setup;     /* start_timeout is added to its limit */
+    bool apart;         /* it may take long: it runs in parallel with the others */
     /* What it means if it did not end in time: a failure of this kind, or (NULL) a warning. */
     const struct error_kind *late;
     const struct check_fact *facts; /* NULL: texts only */

@@ -129,8 +129,8 @@ struct launcher {
     const struct launcher_words *(*choose_words)(const struct job *job);
 
     /*
-     * Judge the job as a whole and fill out (zeroed before): options and variables that the job needs, what
-     * and the resulting batch. Warnings are appended. Called once per plan. Errors: kind_plan. The caller
+     * Judge the job as a whole and fill out (zeroed before): options and variables that the job needs, and
+     * the resulting batch. Warnings are appended. Called once per plan. Errors: kind_plan. The caller
      * releases out in any case. NULL: nothing to judge.
      */
     int (*judge)(const struct launch_job *in, struct launch_whole *out, struct strlist *warnings,

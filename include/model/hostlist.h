@@ -1,5 +1,5 @@
 /*
- * The host grammar (README, "The host list"), the same for files, --hosts and the spec: turns text into hosts
+ * The host grammar (`mtlaunch help hosts`), the same for files, --hosts and the spec: turns text into hosts
  * in rank order, and back into the folded form. Pure: no file is read, no name looked up.
  */
 #ifndef MTLAUNCH_MODEL_HOSTLIST_H
@@ -74,7 +74,7 @@ struct hostlist_key_doc {
 /* Fill docs (NULL: only count) with the settings in the parser's order. Returns how many there are. */
 size_t hostlist_key_docs(const struct hostlist_key_doc **docs);
 
-/* The same with groups and notes. context may be NULL. */
+/* hostlist_parse, with groups and notes. context may be NULL. */
 int hostlist_read(struct hostlist *list, const char *text, size_t len, enum hostlist_form form,
                   const char *name, unsigned first_line, const struct hostlist_context *context,
                   struct error *err);

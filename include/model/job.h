@@ -158,7 +158,7 @@ struct job {
     unsigned long stop_grace_s;    /* 40 */
 };
 
-void job_init(struct job *job); /* the contract's defaults; pass_env and secret_env filled */
+void job_init(struct job *job); /* the defaults of the job file; pass_env and secret_env filled */
 void job_release(struct job *job);
 struct job_step *job_add_step(
     struct job *job); /* an hour's time, the rest zeroed; valid until the next one */

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* X(identifier, name, exit code); exit codes: README "Exit codes". */
+/* X(identifier, name, exit code); exit codes: `mtlaunch help exit-codes`. */
 #define KIND_TABLE(X)                                                                                        \
     /* 2: what was given is wrong, no node was touched */                                                    \
     X(job_file, "job-file", 2)                                                                               \

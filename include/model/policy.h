@@ -39,15 +39,16 @@ struct policy {
     char *progress_pattern;       /* of the program's own progress lines (model/progress.h); NULL: none */
 };
 
-void policy_init(struct policy *policy); /* the contract's defaults */
+void policy_init(struct policy *policy); /* the defaults of the job file */
 void policy_release(struct policy *policy);
-void policy_copy(struct policy *to, const struct policy *from); /* to is initialised; what it held goes */
+void policy_copy(struct policy *to,
+                 const struct policy *from); /* to is initialised; its old contents are released */
 
 /* --- time --------------------------------------------------------------------------------------- */
 
 /*
- * A node said that its uptime was uptime_ms, and that was received at received_ms (epoch, the head's clock):
- * at the latest then was its boot. The least of what is seen is kept in node->clock_ms, so that ends on
+ * A node reported an uptime of uptime_ms, received at received_ms (epoch, the head's clock): it booted at
+ * received_ms - uptime_ms at the latest. The least of what is seen is kept in node->clock_ms, so that ends on
  * different nodes can be put in order whatever their clocks say. rebooted: earlier samples are void.
  */
 void policy_note_clock(struct run_node *node, int64_t uptime_ms, int64_t received_ms, bool rebooted);
@@ -78,7 +79,8 @@ struct policy_decision {
     enum policy_step step;
     enum policy_cause cause;
     long node;      /* whose failure or silence it is; -1: all of them */
-    bool used_up;   /* a restart was asked for, and restart.max are made: STEP_STOP or NONE instead */
+    bool used_up;   /* a restart was asked for, and restart.max restarts have been made: STEP_STOP or NONE
+                       instead */
     bool forbidden; /* a restart was asked for, and no_restart_on forbids it */
 };
 

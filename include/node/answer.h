@@ -35,7 +35,7 @@ struct node_process {
 struct node_processes {
     struct node_process *items; /* at most 64 are named */
     size_t len, cap;
-    uint64_t total; /* as many there were */
+    uint64_t total; /* how many there were */
 };
 
 /* A .state here that belongs to another run (run_id NULL: none): its process lives, or cannot be shown dead.
@@ -235,7 +235,8 @@ void node_tail_release(struct node_tail *tail);
  */
 int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
                    struct error *err);
-/* The channel has ended: -1 when no whole header came (kind_node_answer), or a followless body is short. */
+/* The channel has ended: -1 when no whole header came (kind_node_answer), or, without follow, the body is too
+ * short. */
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err);
 
 /* The part of a log that the answer of a tail or a search contains: as much as has arrived. */

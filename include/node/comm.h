@@ -43,7 +43,7 @@ struct node_comm_event {
     enum node_comm_event_type type;
     char *error;         /* NULL: none */
     char *torch;         /* hello: its version; NULL: not known */
-    char *interface;     /* hello: that gloo is told to use; NULL: none */
+    char *interface;     /* hello: the interface that gloo is told to use; NULL: none */
     unsigned gpus;       /* hello */
     bool nccl;           /* hello: this torch has it */
     unsigned round;      /* port, done */
@@ -60,7 +60,7 @@ struct node_comm_event {
 
 void node_comm_event_release(struct node_comm_event *event);
 
-/* What comes of one call of node_request_comm. Zero it, set nonce (borrowed). */
+/* The state of one call of node_request_comm. Zero it, set nonce (borrowed). */
 struct node_comm {
     const char *nonce;
     bool begun; /* it has reported something: the login is over */

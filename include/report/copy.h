@@ -43,7 +43,8 @@ struct report_copy {
     struct report_copy_path *paths;
     size_t paths_len, paths_cap, paths_more;
     struct progress bar;
-    int64_t began_ms, untold_since_ms;
+    int64_t began_ms,
+        untold_since_ms; /* monotonic; the latter: since when results wait to be printed, 0: none do */
     struct run_copy_observer observer;
 };
 

@@ -10,7 +10,7 @@
 /* The cause alone, as `diagnose` shows it; null when there is none. A new reference. */
 json_t *report_cause_json(const struct explanation *explanation);
 
-/* README "JSON", `diagnose`: one line. */
+/* The JSON of `diagnose` (`mtlaunch help json`): one line. */
 void report_diagnose_json(const struct explanation *explanation, struct str *out);
 
 void report_diagnose_text(const struct explanation *explanation, const struct report_style *style,

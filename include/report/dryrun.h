@@ -1,4 +1,4 @@
-/* The plan of a start that contacts no node, as text and as JSON (README, "JSON"). */
+/* The plan of a start that contacts no node, as text and as JSON (`mtlaunch help json`). */
 #ifndef MTLAUNCH_REPORT_DRYRUN_H
 #define MTLAUNCH_REPORT_DRYRUN_H
 

@@ -86,7 +86,7 @@ int report_exec_finish(struct report_exec *report, bool hurry, struct error *err
 /* Pure: append what is printed of a stream's groups; hosts in the order of the list. */
 void report_exec_gathered(struct report_exec *report, int stream, struct str *out);
 
-/* Pure: append the object of a host, without line end, as of `hosts` in README's "JSON". */
+/* Pure: append the object of a host, without line end, as in `hosts` of the JSON of `exec`. */
 void report_exec_host_json(const struct report_exec *report, size_t host, struct str *out);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Runs as tables and as JSON (README, "JSON"): one run with its nodes, attempts and events; the list of
+ * Runs as tables and as JSON (`mtlaunch help json`): one run with its nodes, attempts and events; the list of
  * runs. Views of borrowed values; nothing is decided here, only shown.
  */
 #ifndef MTLAUNCH_REPORT_STATUS_H
@@ -27,7 +27,7 @@ struct report_trend {
     int64_t span_s; /* from the first to the last */
 };
 
-/* The loss, or where that is not known the time of a step; none of it when there are no two of them. */
+/* The loss, or where that is not known the time of a step; empty if there are fewer than two values. */
 void report_trend_init(struct report_trend *trend, const struct samples *samples);
 void report_trend_release(struct report_trend *trend);
 

@@ -54,7 +54,7 @@ struct run_copy_request {
     const char *target;            /* push: a folder there; pull: a folder here */
     const char *const
         *bases; /* a host's folder that relative paths there are in; NULL, or an item: the login's */
-    const struct place *container; /* of each host, that it is about; NULL: the host itself */
+    const struct place *container; /* of each host, to copy to or from; NULL: the host itself */
     const struct strlist *skip;    /* patterns, checked */
     const struct strlist *keep;    /* paths below target that are never removed; NULL: none */
     const char *git;               /* a work tree whose .gitignore names what is never removed; NULL: none */

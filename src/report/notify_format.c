@@ -10,7 +10,7 @@ const struct notify_format *const notify_formats[NOTIFY_FORMATS] = {
     [NOTIFY_FEISHU] = &notify_feishu,
 };
 
-/* The form of its own: an object as the commands print them (README, "Notifications"). */
+/* The form of its own: an object as the commands print them (`mtlaunch help job`). */
 static void build(const struct notice *notice, struct str *out)
 {
     AUTO_STR struct str title = STR_INIT;
