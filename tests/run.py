@@ -35,7 +35,7 @@ class Item:
         self.line = line
         words = shlex.split(line)
         self.env = {}
-        while re.match(r"[A-Z_]+=", words[0]):
+        while re.match(r"[A-Z][A-Z0-9_]*=", words[0]):
             name, _, value = words.pop(0).partition("=")
             self.env[name] = value
         self.pytest = words[0].endswith(".py") or "::" in words[0] or os.path.isdir(words[0])
@@ -175,7 +175,7 @@ def main():
     items = [Item(line) for line in options.items]
     run_all(items, options.jobs)
     second = run_again([item for item in items if item.code])
-    failed = [item.name for item in items if item.code]
+    failed = [item.name for item in items if item.code != 0]  # None: it was never run
     if second:
         print(f"passed only on the second run: {len(second)}: {', '.join(second)}")
         if os.environ.get("SECOND_RUNS"):
