@@ -77,7 +77,7 @@ def watch_processes(server):
         try:
             words, above = read(entry / "cmdline").split("\0"), parent(pid)
             title = read(f"/proc/{above}/cmdline")
-            if title.startswith("sshd: ") and not words[0].startswith("sshd") and descends(above, server.process.pid):
+            if title.startswith(("sshd: ", "sshd-session: ")) and not words[0].startswith("sshd") and descends(above, server.process.pid):
                 shells.append((pid, above))
             elif words[0].endswith("sh") and any(w.startswith(f"{server.dir}/nodes/") for w in words):
                 keepers.append(pid)

@@ -211,14 +211,14 @@ class Cluster(BaseCluster):
 
     def user_ps(self, name):
         """Processes of the lab user, sshd's own session process left out."""
-        return [p for p in self.ps(name) if p.uid == UID and not p.command.startswith("sshd:")]
+        return [p for p in self.ps(name) if p.uid == UID and not p.is_session]
 
     # trouble
 
     def stop_sshd(self, name):
         """End the listener and all connections; the processes started through them live on."""
         def kill_all():  # again: somebody may connect while the listener still forks
-            found = [p for p in self.ps(name) if p.name == "sshd"]
+            found = [p for p in self.ps(name) if p.name.startswith("sshd")]
             for process in found:
                 kill_quietly(process.host_pid, signal.SIGKILL)
             return not found
