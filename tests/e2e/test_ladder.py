@@ -65,7 +65,7 @@ def test_a_step_that_fails_and_the_way_on(lab):
 
 def test_a_step_that_trains_until_its_limit_is_done(lab):
     train(lab, {"steps": 100000, "fail-at": 0})
-    answer = ladder(lab, "--steps", "quick+1,2", "--limit", "25s", "--json")
+    answer = ladder(lab, "--steps", "quick+1,2", "--limit", "45s", "--json")
     assert states(answer) == {"quick-1": "stopped", "2": "stopped"}
     runs = answer.json["compare"]["runs"]
     assert [run["run"] for run in runs] == ["train-quick-1", "train-2"] and all(run["samples_per_second"] for run in runs)
