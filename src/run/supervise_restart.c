@@ -2,6 +2,7 @@
  * begins the next.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -51,6 +52,15 @@ static bool take_spare(struct supervise_loop *loop, size_t node)
     return true;
 }
 
+/* An event that says why: the reason's first line, without the log's last lines that may follow. */
+static void note_restart(struct supervise_loop *loop, const char *event, const char *reason, const char *what)
+{
+    const char *why = reason ? reason : "unknown";
+    size_t len = strcspn(why, "\n");
+    len -= why[len] == '\n' && len > 0 && why[len - 1] == ':';
+    run_note_event(loop->context, loop->run, event, NULL, "%s, after: %.*s", what, (int)len, why);
+}
+
 /* Record the outcome of the attempt in the list of attempts. */
 static void finish_attempt(struct run *run)
 {
@@ -92,8 +102,9 @@ static int conclude_end(struct supervise_loop *loop, const struct run_stop_resul
     int64_t pause = policy_backoff_ms(&run->policy, run->restarts + 1);
     loop->tries = 0;
     loop->restart_ms = clock_mono_ms() + pause;
-    run_note_event(loop->context, run, "backoff", NULL, "restart %u of %u in %lld s", run->restarts + 1,
-                   run->policy.restart_max, (long long)pause / 1000);
+    AUTO_FREE char *what = xasprintf("restart %u of %u in %lld s", run->restarts + 1, run->policy.restart_max,
+                                     (long long)pause / 1000);
+    note_restart(loop, "backoff", run->reason, what);
     return run_save_record(loop->context, run, err);
 }
 
@@ -178,8 +189,10 @@ static int begin_next(struct supervise_loop *loop, struct error *err)
     AUTO_FREE char *name = xstrdup(run->name);
     supervise_close(loop);
     if (start_next(loop, &why) == 0) {
-        run_note_event(loop->context, run, "restarted", NULL, "attempt %u (restart %u of %u)", run->attempt,
-                       run->restarts, run->policy.restart_max);
+        AUTO_FREE char *what =
+            xasprintf("attempt %u (restart %u of %u)", run->attempt, run->restarts, run->policy.restart_max);
+        const size_t attempts = run->attempts_len;
+        note_restart(loop, "restarted", attempts > 1 ? run->attempts[attempts - 2].reason : NULL, what);
         report_info(loop->context, "run '%s' was started again: attempt %u (restart %u of %u)", name,
                     run->attempt, run->restarts, run->policy.restart_max);
         return 0;

@@ -31,7 +31,7 @@ def test_a_failure_begins_the_next_attempt(lab):
     status = lab.status("r")
     assert status["run_id"] == first["run_id"]
     assert [a["attempt"] for a in status["attempts"]] == [1, 2]
-    assert any(e[0] == "restarted" and "restart 1 of 2" in e[2] for e in events(lab, "r"))
+    assert any(e[0] == "restarted" and re.search("restart 1 of 2.*, after: node2.*SIGKILL", e[2]) for e in events(lab, "r"))
     environ = [p for p in lab.marked("r", "node2") if p.argv[:1] == ["sleep"]][0].environ
     assert environ["FROM_HERE"] == "here it is" and environ["NCCL_DEBUG"] == "WARN"
     assert environ["A_TOKEN"] == "hidden" and environ["MTLAUNCH_ATTEMPT"] == "2"
