@@ -25,6 +25,7 @@ struct node_end {
     int exit_status;                 /* of the job's command, as sh gives it; -1: unknown, or it runs */
     const char *signal;              /* name without SIG; NULL */
     double ended;                    /* seconds, to compare nodes; negative: unknown */
+    double clock_ahead; /* seconds by which its clock, and so its log's, is ahead of the others' */
 };
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };

@@ -25,10 +25,17 @@ struct event {
     double time;        /* seconds, to compare within a run; negative: unknown */
     bool fatal;         /* the message of an exception, or in the last lines before the end */
     bool exception;     /* the message of an exception */
-    bool command;       /* how the job's command itself ended: of no rank */
-    char *text;         /* the line, without prefixes and colours */
-    char *file;         /* where it is, if not in the log; NULL: there */
-    char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
+    bool prefixed;  /* a rank stood before the line: of an exception, torch itself says that it ended the rank
+                     */
+    unsigned chain; /* exceptions that were raised one from another have the same number; 0: of none */
+    bool message;   /* in the lines below an exception's first, which belong to its message */
+    bool warning;   /* whoever logged it calls it a warning */
+    bool late;      /* in the last lines before the end, or before a worker is said to have failed */
+    unsigned steps; /* of the training that the log had shown before */
+    bool command;   /* how the job's command itself ended: of no rank */
+    char *text;     /* the line, without prefixes and colours */
+    char *file;     /* where it is, if not in the log; NULL: there */
+    char *place;    /* "train.py:17", innermost frame of the program's own files; NULL: none */
     char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */
 };
 
@@ -86,14 +93,21 @@ struct evidence {
     long *ranks; /* global ranks that printed something that was read, in order of appearance */
     size_t ranks_len, ranks_cap;
     size_t workers;                           /* that torchrun says it ended */
+    unsigned steps;                           /* of the training that the log shows, roughly */
+    bool completed;                           /* the last step is the last that was to be done */
+    bool megatron;                            /* the program is Megatron-LM's, or uses it */
     unsigned long lines;                      /* read */
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
     int signalled;                            /* the signal that torchrun says it got; 0: none */
+    double signalled_at;                      /* by the log's clock; negative: unknown */
     char *nccl_version, *network, *interface; /* NULL: not known */
     char *ib_link;                            /* of the ports that NCCL found: "IB" or "RoCE"; NULL: none */
     long
         *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one per init */
     size_t init_open_len, init_open_cap;
+    size_t init_begun; /* inits of NCCL communicators that began */
+    double
+        met_at; /* when NCCL's first init completed, at the same moment on all its ranks; negative: unknown */
 };
 
 void evidence_init(struct evidence *evidence);

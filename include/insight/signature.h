@@ -36,6 +36,8 @@ enum signature_culprit {
     CULPRIT_MASTER,   /* node 0, unless it prints it itself */
     CULPRIT_LAGGARD,  /* the ranks that enqueued the fewest collectives, else those that are silent */
     CULPRIT_NAMED,    /* the global rank in group 1 */
+    CULPRIT_MINORITY, /* of ranks in groups 1 and 3 with versions in 2 and 4, those with the rarer version */
+    CULPRIT_UNINIT,   /* the nodes whose ranks did not begin NCCL's init */
     CULPRIT_RECORDED, /* the ranks that the flight recorders tell of */
 };
 
@@ -45,6 +47,9 @@ struct signature {
     bool hardware; /* ROOT or NODE that goes before all others of its class */
     bool generic;  /* common in harmless lines too: counts in full only as the message of an exception that
                       ended the program, or in the last lines before the end */
+    bool rankless; /* of the node or the job as a whole: it names no rank */
+    bool wraps;    /* only says that something failed: others of its class, and the last error it quotes, say
+                      what */
     bool local; /* on some nodes only it is a fault of just these nodes, on all of them a fault of the job */
     enum signature_culprit culprit;
     const char *literals[SIGNATURE_LITERALS + 1]; /* a line holds one of them; ended by NULL */

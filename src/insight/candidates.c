@@ -4,72 +4,38 @@
 #include "base/alloc.h"
 #include "diagnosis_internal.h"
 
-#define SURVIVED_LINES 200 /* an exception this many lines before the rank's next one did not end it */
+#define CLOCK_APART_S 2 /* smaller differences are those of the init itself */
 
 bool candidate_is(const struct event *event, const char *id)
 {
     return strcmp(event->signature->id, id) == 0;
 }
 
-/* A rank ends by one exception: one that was followed by another much later was handled. */
-static bool was_survived(const struct evidence *evidence, const struct event *event)
+/* How far a node's clock is ahead: as the run knows, else as NCCL's init tells, which ends everywhere at
+ * once. */
+static double clock_ahead(const struct ranking *ranking, size_t node)
 {
-    if (event->file) {
-        return false;
-    }
-    for (size_t i = 0; i < evidence->events_len; i++) {
-        const struct event *other = &evidence->events[i];
-        if (other->exception && other->rank == event->rank && other->local_rank == event->local_rank &&
-            other->line > event->line + SURVIVED_LINES) {
-            return true;
+    const struct evidence *own = ranking->nodes[node].evidence;
+    double ahead = ranking->nodes[node].clock_ahead;
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct evidence *first = ranking->nodes[i].evidence;
+        if (ranking->nodes[i].clock_ahead < 0 || ranking->nodes[i].clock_ahead > 0) {
+            return ahead;
+        }
+        if (first && first->met_at >= 0) {
+            double apart = own && own->met_at >= 0 ? own->met_at - first->met_at : 0;
+            return apart < -CLOCK_APART_S || apart > CLOCK_APART_S ? apart : 0;
         }
     }
-    return false;
+    return ahead;
 }
 
-/* Does anything but the end of a process tell why the node failed? */
-static bool is_explained(const struct evidence *evidence, bool victims_too)
+double ranking_common_time(const struct ranking *ranking, size_t node, double time)
 {
-    for (size_t i = 0; evidence && i < evidence->events_len; i++) {
-        enum signature_class class = evidence->events[i].signature->class;
-        if (class < CLASS_VICTIM || (class == CLASS_VICTIM && victims_too)) {
-            return true;
-        }
-    }
-    return false;
+    return time >= 0 ? time - clock_ahead(ranking, node) : time;
 }
 
-static unsigned class_level(const struct signature *signature)
-{
-    static const unsigned levels[] = {
-        [CLASS_ROOT] = 20,           [CLASS_NODE] = 10,           [CLASS_CONF] = 30,
-        [CLASS_ABSENT] = 40,         [CLASS_AMBIG] = LEVEL_AMBIG, [CLASS_VICTIM] = LEVEL_NEVER,
-        [CLASS_NOISE] = LEVEL_NEVER,
-    };
-    return signature->hardware ? 5 : levels[signature->class];
-}
-
-static unsigned event_level(const struct ranking *ranking, size_t node, const struct event *event)
-{
-    const struct evidence *evidence = ranking->nodes[node].evidence;
-    unsigned level = class_level(event->signature);
-    if (level < LEVEL_AMBIG && event->signature->generic && !event->fatal) {
-        return LEVEL_AMBIG + 5;
-    }
-    if (candidate_is(event, "EXIT_STATUS")) {
-        bool bare = event->groups[1] && strcmp(event->groups[1], "1") == 0;
-        return is_explained(evidence, bare) ? LEVEL_NEVER : bare ? 45 : 28;
-    }
-    if (candidate_is(event, "COLLECTIVE_UNJOINED")) {
-        return level - 1; /* waiting ranks are known by name, not by what is missing in logs */
-    }
-    if (candidate_is(event, "PY_EXCEPTION")) {
-        return evidence && was_survived(evidence, event) ? LEVEL_AMBIG + 5 : 25;
-    }
-    return level;
-}
-
-/* By the log's clock: the message's own time, else when torchrun noticed that a worker of the node had ended.
+/* The message's own time, else when torchrun noticed that a worker of the node had ended.
  */
 static double event_time(const struct ranking *ranking, size_t node, const struct event *event)
 {
@@ -78,7 +44,7 @@ static double event_time(const struct ranking *ranking, size_t node, const struc
     for (size_t i = 0; evidence && time < 0 && i < evidence->children_len; i++) {
         time = evidence->children[i].time;
     }
-    return time;
+    return ranking_common_time(ranking, node, time);
 }
 
 void ranking_add_candidates(struct ranking *ranking, size_t node, const struct evidence *evidence)
@@ -91,7 +57,7 @@ void ranking_add_candidates(struct ranking *ranking, size_t node, const struct e
             .node = node,
             .event = event,
             .class = event->signature->class,
-            .level = event_level(ranking, node, event),
+            .level = ranking_level(ranking, node, event),
             .time = event_time(ranking, node, event),
         };
     }
@@ -123,7 +89,8 @@ static bool is_better(const struct ranking *ranking, const struct candidate *a, 
         return a->time < b->time;
     }
     if (a->node == b->node) {
-        bool later = a->event->exception && b->event->exception && a->event->rank == b->event->rank;
+        bool later = (a->event->exception && b->event->exception && a->event->rank == b->event->rank) ||
+                     (event_is_common(a->event) && event_is_common(b->event));
         return later ? a->event->line > b->event->line : a->event->line < b->event->line;
     }
     double a_ended = ranking->nodes[a->node].ended;

@@ -117,20 +117,107 @@ static void strip_prefixes(struct clean_line *out)
     }
 }
 
-/*
- * A progress bar has no line break of its own: what a rank writes while one is shown comes after it, prefix
- * and all. The first line of a traceback loses the bar, so that it has the rank of the lines below it.
- */
-static void strip_bar(struct clean_line *out)
+/* Digits, each for any other: "0000-00-00". True when the text begins with the form. */
+static bool has_form(const char *text, const char *form)
 {
-    const char *title = strstr(out->text, "Traceback (most recent call last):");
-    for (const char *at = title; at && at >= out->text; at--) {
-        if (*at == '[' && at + bracket_prefix(at, out) == title) {
-            out->len -= (size_t)(title - out->text);
-            memmove(out->text, title, out->len + 1);
+    for (; *form != '\0'; form++, text++) {
+        bool same = *form == '0' ? isdigit((unsigned char)*text) : *form == *text;
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The zone behind a time: "Z", "+00:00", "+0000", or nothing. Returns its length. */
+static size_t zone_len(const char *text)
+{
+    bool sign = *text == '+' || *text == '-';
+    return *text == 'Z'                          ? 1
+           : sign && has_form(text + 1, "00:00") ? 6
+           : sign && has_form(text + 1, "0000")  ? 5
+                                                 : 0;
+}
+
+/* RFC 3339 as docker and containerd put it before a line, and the form of most loggers. Returns its length.
+ */
+static size_t stamp_len(const char *text)
+{
+    const bool bracket = text[0] == '[';
+    size_t at = bracket;
+    if (!has_form(text + at, "0000-00-00") || !strchr("T ", text[at + 10]) ||
+        !has_form(text + at + 11, "00:00:00")) {
+        return 0;
+    }
+    at += 19;
+    if (text[at] == '.' || text[at] == ',') {
+        at += 1 + strspn(text + at + 1, "0123456789");
+    }
+    at += zone_len(text + at);
+    if (bracket && text[at++] != ']') {
+        return 0;
+    }
+    if (text[at] != ' ' && text[at] != '\0') {
+        return 0;
+    }
+    at += text[at] == ' ';
+    bool stream = strncmp(text + at, "stdout ", 7) == 0 || strncmp(text + at, "stderr ", 7) == 0;
+    bool part =
+        stream && (text[at + 7] == 'F' || text[at + 7] == 'P'); /* containerd: a full line, or a part */
+    return part && text[at + 8] == ' ' ? at + 9 : part && text[at + 8] == '\0' ? at + 8 : at;
+}
+
+static void cut(struct clean_line *out, size_t len)
+{
+    out->len -= len;
+    memmove(out->text, out->text + len, out->len + 1);
+}
+
+size_t clean_title_prefix(const struct clean_line *line)
+{
+    struct clean_line found = {0};
+    const char *title = strstr(line->text, TRACEBACK_TITLE);
+    for (const char *at = title; at && at > line->text; at--) {
+        if (*at == '[' && at + bracket_prefix(at, &found) == title) {
+            title = at;
+        }
+    }
+    size_t len = title ? (size_t)(title - line->text) : 0;
+    size_t end = len;
+    while (end > 0 && line->text[end - 1] == ' ') {
+        end--;
+    }
+    bool quoted = strncmp(line->text, "  traceback : ", 14) == 0; /* torchrun's block */
+    return end > 0 && !quoted && strchr(":|])>-", line->text[end - 1]) ? len : 0;
+}
+
+static void find_rank(struct clean_line *out);
+
+void clean_strip_prefix(struct clean_line *line, const char *prefix, size_t len)
+{
+    size_t i = 0;
+    for (; i < len && i < line->len; i++) {
+        bool digits = isdigit((unsigned char)prefix[i]) && isdigit((unsigned char)line->text[i]);
+        if (!digits && prefix[i] != line->text[i]) {
             return;
         }
     }
+    if (i + strspn(prefix + i, " ") < len) {
+        return;
+    }
+    cut(line, i);
+    strip_prefixes(line);
+    if (line->rank < 0) {
+        find_rank(line);
+    }
+}
+
+bool clean_is_warning(const char *text)
+{
+    bool bracket = *text == '[';
+    text += bracket;
+    return (text[0] == 'W' && (isdigit((unsigned char)text[1]) || (bracket && text[1] == ' '))) ||
+           strncmp(text, "WARNING", 7) == 0;
 }
 
 /* "Rank 3]" somewhere in the text. */
@@ -152,7 +239,10 @@ static double glog_time(const char *at)
     int hour = 0;
     int minute = 0;
     double second = 0;
-    if (sscanf(at, "%2d%2d %2d:%2d:%9lf", &month, &day, &hour, &minute, &second) != 5) {
+    bool one_digit = strspn(at, "0123456789") == 3; /* "W902", as c10d has it */
+    int read = one_digit ? sscanf(at, "%1d%2d %2d:%2d:%9lf", &month, &day, &hour, &minute, &second)
+                         : sscanf(at, "%2d%2d %2d:%2d:%9lf", &month, &day, &hour, &minute, &second);
+    if (read != 5) {
         return -1;
     }
     return (((month * 31.0 + day) * 24 + hour) * 60 + minute) * 60 + second;
@@ -202,12 +292,14 @@ void clean_line(const char *bytes, size_t len, struct clean_line *out)
     out->rank = out->local_rank = -1;
     out->prefixed = false;
     copy_plain(bytes, len, out);
+    size_t stamp = stamp_len(out->text);
+    out->time = stamp > 0 ? clean_time(out->text) : -1;
+    cut(out, stamp);
     strip_prefixes(out);
-    if (!out->prefixed) {
-        strip_bar(out);
-    }
     if (out->rank < 0) {
         find_rank(out);
     }
-    out->time = clean_time(out->text);
+    if (stamp == 0) {
+        out->time = clean_time(out->text);
+    }
 }

@@ -15,12 +15,32 @@ struct clean_line {
     bool prefixed; /* the line has a rank before it, which distinguishes it from lines of other ranks */
 };
 
+/* Between the tracebacks of exceptions that were raised one from another. */
+#define TRACEBACK_DURING "During handling of the above exception"
+#define TRACEBACK_CAUSE  "The above exception was the direct cause"
+
+/* The first line of a traceback, as Python and as rich print it. */
+#define TRACEBACK_TITLE "Traceback (most recent call last)"
+
 /*
  * Bytes hold no line end. Prefixes that go: "[rank3]:" (torch 2.4 on), "[default3]:" (torchrun --tee), "3: "
- * (srun);
+ * (srun), and before them the time stamps of containers and loggers: "2026-11-29T16:11:57.245Z ", with or
+ * without "stdout F " (containerd), "[2026-11-29 16:11:57] ".
  * "[Rank 3]" and "Rank 3]" in the text give the rank too (ProcessGroupNCCL).
  */
 void clean_line(const char *bytes, size_t len, struct clean_line *out);
+
+/*
+ * What a logger, a container or a progress bar put before the first line of a traceback: its length, 0 when
+ * there is nothing, or the line is none.
+ */
+size_t clean_title_prefix(const struct clean_line *line);
+
+/* Take the prefix away when the line begins with it, whatever its digits are; then prefixes of ranks. */
+void clean_strip_prefix(struct clean_line *line, const char *prefix, size_t len);
+
+/* Does a logger call the line a warning: "[W1129 …", "WARNING: …"? */
+bool clean_is_warning(const char *text);
 
 /*
  * A time of the text in seconds, comparable within a run, or -1: glog's "E1129 16:11:57.245000" (torch) or a

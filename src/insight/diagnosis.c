@@ -18,6 +18,22 @@ const char *confidence_name(enum confidence confidence)
 
 /* --- the cause ---------------------------------------------------------------------------------- */
 
+/* Of two ranks, the message of an exception may name each its own. */
+static bool is_same_but_numbers(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        size_t digits_a = strspn(a, "0123456789");
+        size_t digits_b = strspn(b, "0123456789");
+        if (digits_a > 0 && digits_b > 0) {
+            a += digits_a;
+            b += digits_b;
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
+
 /* The same message on another rank: the same row, and the same thing named in it. */
 static bool is_same(const struct event *a, const struct event *b)
 {
@@ -26,10 +42,13 @@ static bool is_same(const struct event *a, const struct event *b)
     }
     if ((a->signature->class == CLASS_CONF || candidate_is(a, "EXIT_STATUS")) && a->groups[1] &&
         b->groups[1]) {
-        return strcmp(a->groups[1], b->groups[1]) == 0;
+        return a->signature->generic || a->signature->class != CLASS_CONF
+                   ? strcmp(a->groups[1], b->groups[1]) == 0
+                   : is_same_but_numbers(a->groups[1], b->groups[1]);
     }
     if (candidate_is(a, "PY_EXCEPTION")) {
-        return strcmp(a->text, b->text) == 0;
+        bool placed = a->place && b->place && strcmp(a->place, b->place) == 0;
+        return placed ? is_same_but_numbers(a->text, b->text) : strcmp(a->text, b->text) == 0;
     }
     return true;
 }
@@ -50,6 +69,11 @@ static void add_node(size_t **nodes, size_t *len, size_t node)
     (*nodes)[at] = node;
 }
 
+void cause_add_node(struct cause *cause, size_t node)
+{
+    add_node(&cause->nodes, &cause->nodes_len, node);
+}
+
 /* Nodes that show the same cause. Returns the events, for folded numbers; the caller frees the array. */
 static const struct event **gather_same(const struct ranking *ranking, const struct candidate *best,
                                         struct cause *cause, size_t *len)
@@ -57,7 +81,8 @@ static const struct event **gather_same(const struct ranking *ranking, const str
     const struct event **same = xcalloc(ranking->len + 1, sizeof(*same));
     for (size_t i = 0; i < ranking->len; i++) {
         const struct candidate *one = &ranking->candidates[i];
-        if (one->level < LEVEL_NEVER && is_same(one->event, best->event)) {
+        bool likely = one->level < LEVEL_AMBIG + 5 || best->level >= LEVEL_AMBIG + 5;
+        if (one->level < LEVEL_NEVER && likely && is_same(one->event, best->event)) {
             same[(*len)++] = one->event;
             add_node(&cause->nodes, &cause->nodes_len, one->node);
         }
@@ -109,6 +134,18 @@ static void add_remedies(const struct event *event, const struct event *const *s
     }
 }
 
+/* On some nodes only a fault of just these; the same exception on all nodes is one of the job. */
+static enum signature_class class_of(const struct ranking *ranking, const struct cause *cause)
+{
+    const struct signature *signature = cause->signature;
+    const bool all = cause->nodes_len == ranking->nodes_len;
+    if (signature->local && !all) {
+        return CLASS_NODE;
+    }
+    return strcmp(signature->id, "PY_EXCEPTION") == 0 && all && ranking->nodes_len > 1 ? CLASS_CONF
+                                                                                       : signature->class;
+}
+
 static void make_cause(const struct ranking *ranking, const struct candidate *best, struct cause *cause)
 {
     const struct event *event = best->event;
@@ -124,12 +161,11 @@ static void make_cause(const struct ranking *ranking, const struct candidate *be
     } else {
         same = gather_same(ranking, best, cause, &same_len);
         cause->global_rank = ranking_rank(ranking, best->node, event);
+        ranking_take_minority(ranking, event, cause);
         cause->confidence = best->level >= LEVEL_AMBIG ? CONFIDENCE_LOW
                             : best->level >= 40        ? CONFIDENCE_MEDIUM
                                                        : CONFIDENCE_HIGH;
-        if (signature->local && cause->nodes_len < ranking->nodes_len) {
-            cause->class = CLASS_NODE;
-        }
+        cause->class = class_of(ranking, cause);
     }
     cause->summary = make_summary(event, same, same_len);
     add_remedies(event, same, same_len, &cause->remedies);
@@ -182,7 +218,8 @@ static void add_consequences(struct diagnosis *diagnosis, const struct ranking *
         bool same_row = cause->signature && strcmp(one->event->signature->id, cause->signature->id) == 0;
         bool culprit = is_in(cause->nodes, cause->nodes_len, one->node);
         bool plain_end = candidate_is(one->event, "EXIT_STATUS") && one->level == LEVEL_NEVER;
-        if (one->event->signature->class == CLASS_NOISE || same_row || culprit || plain_end) {
+        bool idle = one->event->warning || event_tells_nothing(ranking, one->node, one->event);
+        if (one->event->signature->class == CLASS_NOISE || same_row || culprit || plain_end || idle) {
             continue;
         }
         add_consequence(diagnosis, ranking, one);
@@ -191,93 +228,6 @@ static void add_consequences(struct diagnosis *diagnosis, const struct ranking *
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-/* Every other node lost a peer, and some say nothing: there lies the cause, whatever it was. */
-static void blame_silent(struct ranking *ranking)
-{
-    AUTO_FREE bool *silent = xcalloc(ranking->nodes_len, sizeof(bool));
-    size_t victims = 0;
-    for (size_t i = 0; i < ranking->len; i++) {
-        const struct event *event = ranking->candidates[i].event;
-        victims += event->signature->class == CLASS_VICTIM && !candidate_is(event, "SIG_EXCEPTION");
-    }
-    size_t count = ranking_find_silent(ranking, silent);
-    for (size_t i = 0; i < ranking->nodes_len && victims > 0 && count < ranking->nodes_len; i++) {
-        if (silent[i]) {
-            evidence_add_event(&ranking->made[i], signature_find("NODE_SILENT"));
-            ranking_add_candidates(ranking, i, &ranking->made[i]);
-            return;
-        }
-    }
-}
-
-/* The id of the rendezvous that a node names; NULL: none does. */
-static const char *rendezvous_id(const struct ranking *ranking)
-{
-    for (size_t i = 0; i < ranking->len; i++) {
-        if (candidate_is(ranking->candidates[i].event, "RDZV_ID")) {
-            return ranking->candidates[i].event->groups[1];
-        }
-    }
-    return NULL;
-}
-
-/* Every node waited for the others until its time was up: nobody is absent, they did not find each other. */
-static void note_unmet(struct ranking *ranking)
-{
-    AUTO_FREE bool *silent = xcalloc(ranking->nodes_len, sizeof(bool));
-    const struct candidate *best = ranking_find_best(ranking);
-    if (!best || !candidate_is(best->event, "RDZV_TIMEOUT") || ranking->nodes_len < 2 ||
-        ranking_find_silent(ranking, silent) > 0) {
-        return;
-    }
-    const char *id = rendezvous_id(ranking);
-    for (size_t i = 0; i < ranking->nodes_len; i++) {
-        struct event *event = evidence_add_event(&ranking->made[i], signature_find("RDZV_UNMET"));
-        event->line = ranking->nodes[i].evidence->events[0].line;
-        event->text = xstrdup(ranking->nodes[i].evidence->events[0].text);
-        event->groups[1] = xstrdup(id ? id : "?");
-        ranking_add_candidates(ranking, i, &ranking->made[i]);
-    }
-}
-
-/* "rank 7 ", "ranks 4-7,9 " */
-static char *ranks_text(const struct unjoined *found)
-{
-    struct str text = STR_INIT;
-    str_add(&text, "ranks ");
-    for (size_t i = 0, to = 0; i < found->len; i = to) {
-        to = i + 1;
-        while (to < found->len && found->ranks[to] == found->ranks[to - 1] + 1) {
-            to++;
-        }
-        str_addf(&text, i > 0 ? ",%ld" : "%ld", found->ranks[i]);
-        if (to > i + 1) {
-            str_addf(&text, "-%ld", found->ranks[to - 1]);
-        }
-    }
-    str_add_char(&text, ' ');
-    return str_detach(&text);
-}
-
-/* The flight recorders tell who never called the collective in which the others wait. */
-static void note_unjoined(struct ranking *ranking)
-{
-    struct unjoined *found = &ranking->unjoined;
-    if (!ranking_find_unjoined(ranking, found)) {
-        return;
-    }
-    long node = ranking_node_of_rank(ranking, found->ranks[0]);
-    size_t at = node >= 0 ? (size_t)node : 0;
-    struct event *event = evidence_add_event(&ranking->made[at], signature_find("COLLECTIVE_UNJOINED"));
-    event->fatal = true;
-    event->groups[1] = found->len > 1 ? ranks_text(found) : xstrdup("");
-    event->groups[2] = xstrdup(found->waiter->op ? found->waiter->op : "the collective");
-    event->groups[3] = xasprintf("%lld", found->waiter->enqueued);
-    event->groups[4] = found->waiting == 1 ? xasprintf("rank %ld waits", found->waiter->rank)
-                                           : xasprintf("%zu ranks wait", found->waiting);
-    event->place = xstrdup(found->waiter->place);
-}
-
 void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, size_t nodes_len,
                     unsigned nproc)
 {
@@ -285,31 +235,34 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     struct ranking ranking = {.nodes = nodes, .nodes_len = nodes_len};
     ranking.nproc = nproc > 0 ? (long)nproc : ranking_guess_nproc(&ranking);
     ranking.made = xcalloc(nodes_len, sizeof(*ranking.made));
+    ranking.inferred = xcalloc(nodes_len, sizeof(*ranking.inferred));
     ranking.matched = xcalloc(nodes_len, sizeof(*ranking.matched));
     for (size_t i = 0; i < nodes_len; i++) {
+        ranking.inferred[i].events = xcalloc(INFERRED_MAX, sizeof(struct event));
+        ranking.inferred[i].events_cap = INFERRED_MAX;
         ranking.matched[i] = xcalloc(nodes[i].evidence ? nodes[i].evidence->faults_len + 1 : 1, sizeof(bool));
     }
     ranking_add_ends(&ranking);
-    note_unjoined(&ranking);
+    ranking_note_unjoined(&ranking);
+    ranking.failed = ranking_has_failure(&ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         ranking_add_candidates(&ranking, i, nodes[i].evidence);
         ranking_add_candidates(&ranking, i, &ranking.made[i]);
     }
-    if (!ranking_find_best(&ranking)) {
-        blame_silent(&ranking);
-    }
-    note_unmet(&ranking);
+    ranking_infer(&ranking);
     const struct candidate *best = ranking_find_best(&ranking);
-    diagnosis->failed = best || ranking_has_failure(&ranking);
+    diagnosis->failed = best || ranking_has_ended_badly(&ranking);
     if (best) {
         make_cause(&ranking, best, &diagnosis->cause);
     }
     add_consequences(diagnosis, &ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         evidence_release(&ranking.made[i]);
+        evidence_release(&ranking.inferred[i]);
         free(ranking.matched[i]);
     }
     free(ranking.made);
+    free(ranking.inferred);
     free(ranking.matched);
     free(ranking.unjoined.ranks);
     free(ranking.candidates);

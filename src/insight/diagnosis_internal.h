@@ -21,26 +21,42 @@ struct unjoined {
     size_t len, cap;
 };
 
-#define LEVEL_NEVER 90
-#define LEVEL_AMBIG 50
+#define INFERRED_MAX   8 /* events of a node */
+#define LEVEL_NEVER    90
+#define LEVEL_AMBIG    50
+#define LEVEL_UNLIKELY 56 /* named only where nothing else is */
 
 struct ranking {
     const struct node_end *nodes;
     size_t nodes_len;
-    long nproc;            /* 0: unknown */
-    struct evidence *made; /* one per node: events of how processes ended */
-    bool **matched;        /* one per node: which of its faults belong to an event in made */
+    long nproc;                /* 0: unknown */
+    struct evidence *made;     /* one per node: events of how processes ended */
+    struct evidence *inferred; /* one per node: conclusions from all nodes; room for INFERRED_MAX events */
+    bool **matched;            /* one per node: which of its faults belong to an event in made */
     struct candidate *candidates;
     size_t len, cap;
+    bool failed;              /* something says that the run failed */
     struct unjoined unjoined; /* len 0: nobody, or nothing is recorded */
 };
 
 bool candidate_is(const struct event *event, const char *id);
 
+/* levels.c: is it a line that healthy logs have, too: a warning, or a common text that ended no program? */
+bool event_is_common(const struct event *event);
+
+/* levels.c: does it not tell why the node failed: a common line, or an exception that was handled? */
+bool event_tells_nothing(const struct ranking *ranking, size_t node, const struct event *event);
+
+/* levels.c: how likely an event of the node is the cause: the smaller the more likely */
+unsigned ranking_level(const struct ranking *ranking, size_t node, const struct event *event);
+
 /* candidates.c: take the events of a node; the best of all, NULL when none can be the cause (valid until more
  * come). */
 void ranking_add_candidates(struct ranking *ranking, size_t node, const struct evidence *evidence);
 const struct candidate *ranking_find_best(const struct ranking *ranking);
+
+/* candidates.c: a time of the node's log by the clock that all share; unknown stays unknown */
+double ranking_common_time(const struct ranking *ranking, size_t node, double time);
 
 /* candidates.c: processes on each node, by what the logs tell of them; 0: unknown. */
 long ranking_guess_nproc(const struct ranking *ranking);
@@ -48,8 +64,17 @@ long ranking_guess_nproc(const struct ranking *ranking);
 /* ends.c: add an event for each process whose end says something, and for nodes that do not answer. */
 void ranking_add_ends(struct ranking *ranking);
 
-/* ends.c: did anything fail? */
+/* ends.c: did a process fail, or anything that says so? */
+bool ranking_has_ended_badly(const struct ranking *ranking);
 bool ranking_has_failure(const struct ranking *ranking);
+
+/* ends.c: "TERM", NULL: unknown */
+const char *ranking_signal_name(int number);
+
+/* infer.c: what the flight recorders tell, as an event in made; what the nodes together tell, as candidates
+ */
+void ranking_note_unjoined(struct ranking *ranking);
+void ranking_infer(struct ranking *ranking);
 
 /* The global rank of an event: its own, else by local rank, or by the worker that failed first on its node;
  * -1. */
@@ -67,6 +92,12 @@ bool ranking_find_unjoined(const struct ranking *ranking, struct unjoined *found
 
 /* absent.c: the nodes (flags) whose logs show nothing known. Returns how many. */
 size_t ranking_find_silent(const struct ranking *ranking, bool *absent);
+
+/* diagnosis.c: a node more that the cause is about */
+void cause_add_node(struct cause *cause, size_t node);
+
+/* absent.c: where ranks have different versions, the nodes of the cause become those of the fewer. */
+void ranking_take_minority(const struct ranking *ranking, const struct event *event, struct cause *cause);
 
 /* expand.c: the summary of a candidate; same: events that tell the same, for folded groups. */
 void expand_template(const char *template, const struct event *event, const struct event *const *same,

@@ -17,7 +17,7 @@ static const struct signal_name signal_names[] = {
     {13, "PIPE"}, {14, "ALRM"}, {15, "TERM"}, {24, "XCPU"}, {25, "XFSZ"}, {31, "SYS"},
 };
 
-static const char *signal_name(int number)
+const char *ranking_signal_name(int number)
 {
     for (size_t i = 0; i < ARRAY_LEN(signal_names); i++) {
         if (signal_names[i].number == number) {
@@ -39,6 +39,7 @@ static struct event *add(struct ranking *ranking, size_t node, const struct sign
 {
     struct event *event = evidence_add_event(&ranking->made[node], signature);
     event->fatal = true;
+    event->steps = ranking->nodes[node].evidence ? ranking->nodes[node].evidence->steps : 0;
     return event;
 }
 
@@ -94,9 +95,15 @@ static void add_faults(struct ranking *ranking, size_t node)
     }
 }
 
+/* megatron/core/rerun_state_machine.py */
+#define MEGATRON_RERUN     16
+#define MEGATRON_NOT_VALID 17
+
 static struct event *add_status(struct ranking *ranking, size_t node, int status)
 {
-    struct event *event = add(ranking, node, signature_find("EXIT_STATUS"));
+    const struct evidence *evidence = ranking->nodes[node].evidence;
+    bool rerun = evidence && evidence->megatron && (status == MEGATRON_RERUN || status == MEGATRON_NOT_VALID);
+    struct event *event = add(ranking, node, signature_find(rerun ? "RERUN_EXIT" : "EXIT_STATUS"));
     event->groups[1] = xasprintf("%d", status);
     return event;
 }
@@ -105,7 +112,7 @@ static struct event *add_status(struct ranking *ranking, size_t node, int status
 static void add_child(struct ranking *ranking, size_t node, const struct child_end *child)
 {
     bool ended_by_agent = !child->first && (child->exit_code == -15 || child->exit_code == -9);
-    const char *name = child->exit_code < 0 ? signal_name(-child->exit_code) : NULL;
+    const char *name = child->exit_code < 0 ? ranking_signal_name(-child->exit_code) : NULL;
     if (child->exit_code == 0 || ended_by_agent) {
         return;
     }
@@ -155,7 +162,7 @@ void ranking_add_ends(struct ranking *ranking)
     }
 }
 
-bool ranking_has_failure(const struct ranking *ranking)
+bool ranking_has_ended_badly(const struct ranking *ranking)
 {
     for (size_t i = 0; i < ranking->nodes_len; i++) {
         const struct node_end *end = &ranking->nodes[i];
@@ -171,11 +178,32 @@ bool ranking_has_failure(const struct ranking *ranking)
     return false;
 }
 
+bool ranking_has_failure(const struct ranking *ranking)
+{
+    bool failed = ranking_has_ended_badly(ranking);
+    for (size_t i = 0; i < ranking->nodes_len && !failed; i++) {
+        const struct evidence *evidence = ranking->nodes[i].evidence;
+        failed = evidence && (evidence->faults_len > 0 || evidence->signalled != 0);
+        for (size_t j = 0; evidence && j < evidence->events_len; j++) {
+            enum signature_class class = evidence->events[j].signature->class;
+            failed =
+                failed || ((class == CLASS_VICTIM || class == CLASS_ABSENT) && !evidence->events[j].warning);
+        }
+    }
+    return failed;
+}
+
 long ranking_rank(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct node_end *end = &ranking->nodes[node];
-    if (event->rank >= 0 || event->command) {
+    if (event->rank >= 0 || event->command || event->signature->rankless) {
         return event->rank;
+    }
+    for (size_t i = 0; end->evidence && event->local_rank >= 0 && i < end->evidence->children_len; i++) {
+        const struct child_end *child = &end->evidence->children[i];
+        if (child->local_rank == event->local_rank && child->rank >= 0) {
+            return child->rank;
+        }
     }
     if (event->local_rank >= 0 && ranking->nproc > 0) {
         return (long)end->rank * ranking->nproc + event->local_rank;

@@ -9,7 +9,7 @@
 
 void evidence_init(struct evidence *evidence)
 {
-    *evidence = (struct evidence){0};
+    *evidence = (struct evidence){.signalled_at = -1, .met_at = -1};
 }
 
 static void event_release(struct event *event)

@@ -131,6 +131,27 @@ static void take_enqueued(struct evidence_reader *reader, unsigned long number, 
     }
 }
 
+/* deepspeed/launcher/launch.py: "['/opt/venv/bin/python', '-u', 'train.py', '--local_rank=0', …] exits with
+ * return code = -9" */
+static void take_launch_exit(struct evidence_reader *reader, unsigned long number,
+                             const struct clean_line *line)
+{
+    struct child_end child = {
+        .line = number, .rank = -1, .local_rank = -1, .time = line->time, .first = true};
+    const char *code = after(line, "exits with return code = ");
+    const char *rank = after(line, "--local_rank=");
+    if (!code || sscanf(code, "%6d", &child.exit_code) != 1) {
+        return;
+    }
+    if (rank) {
+        sscanf(rank, "%6ld", &child.local_rank);
+    }
+    if (reader->evidence->failed_line == 0 && child.exit_code != 0) {
+        reader->evidence->failed_line = number;
+    }
+    add_child(reader->evidence, &child, line->text);
+}
+
 /* Lines that only the tracebacks need. */
 static void take_nothing(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
 {
@@ -143,10 +164,12 @@ static void take_signalled(struct evidence_reader *reader, unsigned long number,
                            const struct clean_line *line)
 {
     (void)number;
+    struct evidence *evidence = reader->evidence;
     const char *at = after(line, "got signal: ");
-    if (at && reader->evidence->signalled == 0) {
-        reader->evidence->signalled = (int)strtol(at, NULL, 10);
+    if (at && evidence->signalled == 0) {
+        evidence->signalled = (int)strtol(at, NULL, 10);
     }
+    evidence->signalled_at = evidence->signalled_at >= 0 ? evidence->signalled_at : line->time;
 }
 
 /* "Sending process 1928 closing signal SIGTERM": one for each worker that lived. */
@@ -210,6 +233,7 @@ static void take_init(struct evidence_reader *reader, unsigned long number, cons
         return;
     }
     if (strstr(line->text, "Init START")) {
+        evidence->init_begun++;
         if (evidence->init_open_len < EVIDENCE_RANKS) {
             evidence->init_open =
                 xgrow(evidence->init_open, evidence->init_open_len, &evidence->init_open_cap, sizeof(long));
@@ -217,6 +241,7 @@ static void take_init(struct evidence_reader *reader, unsigned long number, cons
         }
         return;
     }
+    evidence->met_at = evidence->met_at >= 0 ? evidence->met_at : line->time;
     for (size_t i = 0; i < evidence->init_open_len; i++) {
         if (evidence->init_open[i] == rank) {
             evidence->init_open[i] = evidence->init_open[--evidence->init_open_len];
@@ -225,31 +250,55 @@ static void take_init(struct evidence_reader *reader, unsigned long number, cons
     }
 }
 
+/* The title of torchrun's block: "pretrain_gpt.py FAILED"; Megatron-LM's programs are named like that. */
+static void take_program(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
+{
+    (void)number;
+    reader->evidence->megatron = reader->evidence->megatron || strstr(line->text, "pretrain_");
+}
+
 const struct line_format line_formats[] = {
-    {"traceback", "Traceback (most recent call last):", take_nothing, true},
-    {"ignored", "Exception ignored in", take_nothing, true},
-    {"frame", "  File \"", fault_take_frame, true},
-    {"fatal", "Fatal Python error: ", fault_take_fatal, false},
-    {"current-thread", "Current thread 0x", fault_take_thread, false},
-    {"thread", "Thread 0x", fault_take_thread, false},
-    {"killed", "Killed", fault_take_shell, false},
-    {"segmentation-fault", "Segmentation fault", fault_take_shell, false},
-    {"aborted", "Aborted", fault_take_shell, false},
-    {"bus-error", "Bus error", fault_take_shell, false},
-    {"illegal-instruction", "Illegal instruction", fault_take_shell, false},
-    {"failed", "failed (exitcode: ", take_failed, false},
-    {"block-time", "  time      : ", take_block_time, false},
-    {"block-rank", "  rank      : ", take_block_rank, false},
-    {"block-exit", "  exitcode  : ", take_block_exit, false},
-    {"enqueued", "last enqueued work: ", take_enqueued, false},
-    {"enqueued-dump", "ast enqueued NCCL work: ", take_enqueued, false},
-    {"signalled", "got signal: ", take_signalled, false},
-    {"closing", " closing signal SIG", take_closing, false},
-    {"init-start", " - Init START", take_init, false},
-    {"init-complete", " - Init COMPLETE", take_init, false},
-    {"nccl-version", "NCCL version ", take_nccl_version, false},
-    {"network", "Using network ", take_network, false},
-    {"interface", "Bootstrap", take_interface, false},
-    {"ib-link", "NET/IB : Using [", take_ib_link, false},
+    {"traceback", TRACEBACK_TITLE, take_nothing, LINE_ALL},
+    {"rich-frame", "│ /", take_nothing, LINE_ALL},
+    {"rich-end", "╰──", take_nothing, LINE_ALL},
+    {"during", TRACEBACK_DURING, take_nothing, LINE_ALL},
+    {"cause", TRACEBACK_CAUSE, take_nothing, LINE_ALL},
+    {"ignored", "Exception ignored in", take_nothing, LINE_ALL},
+    {"frame", "  File \"", fault_take_frame, LINE_ALL},
+    {"fatal", "Fatal Python error: ", fault_take_fatal, LINE_FIRST_ONES},
+    {"current-thread", "Current thread 0x", fault_take_thread, LINE_FIRST_ONES},
+    {"thread", "Thread 0x", fault_take_thread, LINE_FIRST_ONES},
+    {"killed", "Killed", fault_take_shell, LINE_FIRST_ONES},
+    {"segmentation-fault", "Segmentation fault", fault_take_shell, LINE_FIRST_ONES},
+    {"aborted", "Aborted", fault_take_shell, LINE_FIRST_ONES},
+    {"bus-error", "Bus error", fault_take_shell, LINE_FIRST_ONES},
+    {"illegal-instruction", "Illegal instruction", fault_take_shell, LINE_FIRST_ONES},
+    {"failed", "failed (exitcode: ", take_failed, LINE_FIRST_ONES},
+    {"block-time", "  time      : ", take_block_time, LINE_FIRST_ONES},
+    {"block-rank", "  rank      : ", take_block_rank, LINE_FIRST_ONES},
+    {"block-exit", "  exitcode  : ", take_block_exit, LINE_FIRST_ONES},
+    {"enqueued", "last enqueued work: ", take_enqueued, LINE_FIRST_ONES},
+    {"enqueued-dump", "ast enqueued NCCL work: ", take_enqueued, LINE_FIRST_ONES},
+    {"signalled", "got signal: ", take_signalled, LINE_FIRST_ONES},
+    {"death-signal", " death signal, shutting down workers", take_signalled, LINE_FIRST_ONES},
+    {"closing", " closing signal SIG", take_closing, LINE_FIRST_ONES},
+    {"init-start", " - Init START", take_init, LINE_FIRST_ONES},
+    {"init-complete", " - Init COMPLETE", take_init, LINE_FIRST_ONES},
+    {"nccl-version", "NCCL version ", take_nccl_version, LINE_FIRST_ONES},
+    {"network", "Using network ", take_network, LINE_FIRST_ONES},
+    {"interface", "Bootstrap", take_interface, LINE_FIRST_ONES},
+    {"ib-link", "NET/IB : Using [", take_ib_link, LINE_FIRST_ONES},
+    {"launch-exit", "exits with return code = ", take_launch_exit, LINE_FIRST_ONES},
+    {"program", ".py FAILED", take_program, LINE_FIRST_ONES},
+    {"step", "step ", NULL, LINE_STEP},
+    {"step-title", "Step ", NULL, LINE_STEP},
+    {"step-colon", "step:", NULL, LINE_STEP},
+    {"step-equals", "step=", NULL, LINE_STEP},
+    {"iteration", "iteration ", NULL, LINE_STEP},
+    {"iteration-title", "Iteration ", NULL, LINE_STEP},
+    {"epoch", "Epoch ", NULL, LINE_STEP},
+    {"batch", "atch ", NULL, LINE_STEP},
+    {"loss", "'loss': ", NULL, LINE_STEP},
+    {"bar", "%|", NULL, LINE_STEP},
 };
 const size_t line_formats_len = ARRAY_LEN(line_formats);

@@ -1,4 +1,5 @@
 /* Reads the log of one node line by line into evidence. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evid
     reader->scanner = scanner;
     reader->evidence = evidence;
     reader->uses = xcalloc(scanner->rows_len + line_formats_len, sizeof(*reader->uses));
+    reader->steps = xcalloc(line_formats_len, sizeof(*reader->steps));
     lines_init(&reader->lines);
     return reader;
 }
@@ -85,7 +87,12 @@ static void add_event(struct evidence_reader *reader, const struct signature *si
     event->local_rank = line->local_rank;
     event->time = line->time;
     event->exception = kind == TRACEBACK_EXCEPTION;
-    event->fatal = kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE;
+    event->message = kind == TRACEBACK_MESSAGE;
+    event->prefixed = line->prefixed;
+    event->chain = traceback && kind != TRACEBACK_NOTHING ? traceback->chain : 0;
+    event->fatal = event->exception || event->message;
+    event->warning = clean_is_warning(line->text);
+    event->steps = reader->evidence->steps;
     event->text = xstrdup(line->text);
     bool placed = traceback && traceback->place[0] != '\0';
     if (event->fatal && placed && (traceback->own || strcmp(signature->id, "PY_EXCEPTION") == 0)) {
@@ -189,12 +196,28 @@ static void follow_error_file(struct evidence_reader *reader)
     line->prefixed = true;
 }
 
+/*
+ * Loggers and containers put the same before each line; the first line of a traceback shows what. A progress
+ * bar that a traceback came behind stands before no other line.
+ */
+static void strip_learned(struct evidence_reader *reader)
+{
+    size_t len = clean_title_prefix(&reader->line);
+    if (len > 0) {
+        snprintf(reader->prefix, sizeof reader->prefix, "%.*s", (int)len, reader->line.text);
+        clean_strip_prefix(&reader->line, reader->line.text, len);
+    } else if (reader->prefix[0] != '\0') {
+        clean_strip_prefix(&reader->line, reader->prefix, strlen(reader->prefix));
+    }
+}
+
 /* A stretch of a line up to a line end or a carriage return. */
 static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
                          const uint16_t *hits, size_t hits_len)
 {
     const struct traceback *traceback = NULL;
     clean_line(bytes, len, &reader->line);
+    strip_learned(reader);
     follow_error_file(reader);
     enum traceback_line kind = traceback_feed(reader, number, &reader->line, &traceback);
     if (traceback && traceback->ignored && (kind == TRACEBACK_EXCEPTION || kind == TRACEBACK_MESSAGE)) {
@@ -219,9 +242,9 @@ static size_t drop_floods(struct evidence_reader *reader, uint16_t *hits, size_t
     size_t kept = 0;
     for (size_t i = 0; i < len; i++) {
         size_t format = (size_t)hits[i] - reader->scanner->rows_len;
-        bool always = hits[i] >= reader->scanner->rows_len && line_formats[format].always;
-        if (always || reader->uses[hits[i]] < LINE_USES) {
-            reader->uses[hits[i]]++;
+        bool always = hits[i] >= reader->scanner->rows_len && line_formats[format].use == LINE_ALL;
+        unsigned use = reader->uses[hits[i]]++;
+        if (always || use < LINE_USES || use % LINE_LATER == 0) {
             hits[kept++] = hits[i];
         }
     }
@@ -232,6 +255,7 @@ static void read_line(struct evidence_reader *reader, unsigned long number, cons
 {
     uint16_t hits[HITS_MAX];
     size_t hits_len = literals_find(reader->scanner->literals, bytes, len, hits, HITS_MAX);
+    hits_len = steps_count(reader, hits, hits_len, bytes, len);
     hits_len = drop_floods(reader, hits, hits_len);
     if (hits_len == 0 && reader->tracebacks_open == 0) {
         return;
@@ -248,6 +272,7 @@ static void read_line(struct evidence_reader *reader, unsigned long number, cons
         const char *cr = memchr(bytes, '\r', (size_t)(end - bytes));
         size_t part = cr ? (size_t)(cr - bytes) : (size_t)(end - bytes);
         hits_len = literals_find(reader->scanner->literals, bytes, part, hits, HITS_MAX);
+        hits_len = steps_count(reader, hits, hits_len, bytes, part);
         if (hits_len > 0 || (reader->tracebacks_open > 0 && part > 0)) {
             read_stretch(reader, number, bytes, part, hits, hits_len);
         }
@@ -281,16 +306,20 @@ static void mark_last_lines(struct evidence *evidence)
     unsigned long end = evidence->failed_line ? evidence->failed_line : evidence->lines;
     for (size_t i = 0; i < evidence->events_len; i++) {
         struct event *event = &evidence->events[i];
-        event->fatal = event->fatal || (event->line <= end && end - event->line < LAST_LINES);
+        event->late = (event->line <= end && end - event->line < LAST_LINES) || event->file;
+        event->fatal = event->fatal || event->late;
     }
 }
 
 void evidence_reader_end(struct evidence_reader *reader)
 {
     lines_end(&reader->lines, true, take_piece, reader);
-    reader->evidence->lines = reader->number;
+    if (reader->evidence->lines < reader->number) {
+        reader->evidence->lines = reader->number; /* of a search, its last record says more */
+    }
     mark_last_lines(reader->evidence);
     lines_release(&reader->lines);
     free(reader->uses);
+    free(reader->steps);
     free(reader);
 }

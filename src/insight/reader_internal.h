@@ -3,6 +3,7 @@
 #define MTLAUNCH_INSIGHT_READER_INTERNAL_H
 
 #include <regex.h>
+#include <stdint.h>
 
 #include "clean_internal.h"
 #include "insight/evidence.h"
@@ -14,12 +15,19 @@
 #define LINE_USES 2000 /* lines of a row or format that are looked at: the first ones are what counts */
 
 /* A line format: what a line says is taken into the evidence. */
+#define LINE_LATER 64 /* of later ones, one in so many: so that the last that is known is near the end */
+
+enum line_use {
+    LINE_FIRST_ONES, /* LINE_USES of them are taken */
+    LINE_ALL,
+    LINE_STEP, /* a step of the training: counted, not taken, and not searched for on nodes */
+};
 struct evidence_reader;
 struct line_format {
     const char *id;
     const char *literal;
     void (*take)(struct evidence_reader *reader, unsigned long number, const struct clean_line *line);
-    bool always; /* however many there are */
+    enum line_use use;
 };
 extern const struct line_format line_formats[];
 extern const size_t line_formats_len;
@@ -39,6 +47,9 @@ struct traceback {
     bool own;                 /* place is in the program's own files */
     bool distributed;         /* the innermost frame is torch.distributed's */
     bool announced;           /* the last line says that an exception is ignored */
+    bool rich;                /* printed by rich: in a box, frames as "file:line in function" */
+    bool chained;             /* the next one was raised while this one was handled */
+    unsigned chain;           /* see struct event */
     unsigned idle;            /* lines since the last that belongs to it */
     unsigned long message_to; /* lines up to this one continue the message of the last exception */
     char place[120];
@@ -56,6 +67,9 @@ struct evidence_reader {
     bool in_child;
     bool in_error_file; /* the block shows what the child's error file holds, its traceback */
     unsigned *uses;     /* of each row, then of each format */
+    char prefix[80];    /* before each line, as the title of a traceback showed; empty: none */
+    uint32_t *steps;    /* of each format that tells steps: its last one, hashed */
+    unsigned chains;    /* of exceptions, so far */
     struct clean_line line;
 };
 
@@ -86,6 +100,11 @@ enum traceback_line { TRACEBACK_NOTHING, TRACEBACK_PART, TRACEBACK_MESSAGE, TRAC
  */
 enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long number,
                                    const struct clean_line *line, const struct traceback **traceback);
+
+/* steps.c: count a step, however many formats know the line, and take their hits out. Returns how many are
+ * left. */
+size_t steps_count(struct evidence_reader *reader, uint16_t *hits, size_t hits_len, const char *bytes,
+                   size_t len);
 
 /* Remember that a rank printed something. */
 void evidence_note_rank(struct evidence *evidence, long rank);

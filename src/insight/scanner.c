@@ -70,6 +70,8 @@ void scanner_list_literals(const struct scanner *scanner, struct strlist *litera
         }
     }
     for (size_t i = 0; i < line_formats_len; i++) {
-        strlist_add(literals, line_formats[i].literal);
+        if (line_formats[i].use != LINE_STEP) {
+            strlist_add(literals, line_formats[i].literal);
+        }
     }
 }

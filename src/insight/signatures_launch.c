@@ -3,6 +3,15 @@
 #include "signatures_internal.h"
 
 static const struct signature rows[] = {
+    /* Slurm's step daemon: "slurmstepd: error: *** JOB 4711 ON g0033 CANCELLED AT 2026-11-29T16:11:54 DUE TO
+       TIME LIMIT ***" */
+    {.id = "SLURM_ENDED",
+     .class = CLASS_CONF,
+     .rankless = true,
+     .literals = {"slurmstepd: error: *** "},
+     .pattern = "\\*\\*\\* ((JOB|STEP) [^ ]+ ON [^ ]+ CANCELLED AT [^ ]+( DUE TO [A-Z ]+[A-Z])?)",
+     .summary = "Slurm ended the job: %1",
+     .remedies = {"sacct -j JOB --format=JobID,State,Elapsed,Timelimit,MaxRSS,ExitCode"}},
     {.id = "SSH_AUTH",
      .class = CLASS_NODE,
      .literals = {"Permission denied (publickey"},

@@ -16,7 +16,7 @@ static const struct signature rows[] = {
      .class = CLASS_ABSENT,
      .culprit = CULPRIT_LAGGARD,
      .literals = {"Watchdog caught collective operation timeout"},
-     .pattern = "WorkNCCL\\(SeqNum=([0-9]+), OpType=([A-Z_]+).*Timeout\\(ms\\)=([0-9]+)",
+     .pattern = "WorkNCCL\\(SeqNum=([0-9]+), OpType=([A-Z_]+)(, NumelIn=([0-9]+))?.*Timeout\\(ms\\)=[0-9]+",
      .summary = "stopped calling collectives: the others wait in %2 number %1",
      .remedies =
          {"see what it is doing: mtlaunch stacks RUN",
@@ -56,17 +56,34 @@ static const struct signature rows[] = {
      .remedies = {"see what it is doing: mtlaunch stacks RUN"}},
     {.id = "MONITORED_BARRIER",
      .class = CLASS_ABSENT,
+     .wraps = true, /* rank 0 knows who is late */
      .culprit = CULPRIT_NAMED,
      .literals = {"successfully reached monitoredBarrier"},
      .pattern = "while waiting[^.]* from rank ([0-9]+)",
      .summary = "did not reach a barrier in time",
      .remedies = {"see what it is doing: mtlaunch stacks RUN"}},
+    /* torch/csrc/distributed/c10d/reducer.cpp, torch/nn/parallel/distributed.py */
+    {.id = "MODEL_DIFFERS",
+     .class = CLASS_CONF,
+     .local = true,
+     .literals = {"DDP expects same model across all ranks", "appears not to match ",
+                  "params in this process"},
+     .pattern = "(expects same model across all ranks, but (.*)|params\\[[0-9]+\\] in this process "
+                "with .* appears not to match .*)$",
+     .summary = "the ranks built different models: %1",
+     .remedies = {"compare code and configuration of the nodes: git rev-parse HEAD; git status --short"}},
     {.id = "DESYNC",
      .class = CLASS_ROOT,
      .literals = {"Detected mismatch between collectives on ranks"},
      .pattern = "Detected mismatch between collectives on ranks\\. ?(.*)$",
      .summary = "ranks called different collectives: %1",
      .remedies = {"compare the code on the nodes: git rev-parse HEAD; git status --short"}},
+    /* gloo/transport/tcp/pair.cc */
+    {.id = "DESYNC",
+     .class = CLASS_ROOT,
+     .literals = {"Is there a distributed collective mismatch in your code"},
+     .summary = "ranks called different collectives, or with tensors of different sizes",
+     .remedies = {"compare code and data of the ranks; TORCH_DISTRIBUTED_DEBUG=DETAIL names the call"}},
 };
 
 const struct signature_table signatures_watchdog = {"watchdog", rows, ARRAY_LEN(rows)};

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "reader_internal.h"
 
 #define IDLE_MAX      60 /* lines of others between two of a traceback */
 #define MESSAGE_LINES 12 /* of an exception, below its first */
+#define DISTRIBUTED   "torch/distributed/"
 
 static struct traceback *find(struct evidence_reader *reader, const struct clean_line *line)
 {
@@ -44,7 +46,7 @@ bool traceback_is_own_file(const char *path, size_t len)
 
 bool traceback_read_frame(const char *text, struct traceback_frame *frame)
 {
-    const char *at = text + strspn(text, " |+");
+    const char *at = text + strspn(text, " |+>");
     if (!text_starts(at, "File \"")) {
         return false;
     }
@@ -61,7 +63,25 @@ bool traceback_read_frame(const char *text, struct traceback_frame *frame)
     frame->name = slash ? slash + 1 : path;
     frame->name_len = (size_t)(end - frame->name);
     frame->own = traceback_is_own_file(path, len);
-    frame->distributed = memmem(path, len, "torch/distributed/", strlen("torch/distributed/"));
+    frame->distributed = memmem(path, len, DISTRIBUTED, strlen(DISTRIBUTED));
+    return true;
+}
+
+/* `│ /a/train.py:188 in main   │`, as rich prints it. Borrowed from the text. */
+static bool read_rich_frame(const char *text, struct traceback_frame *frame)
+{
+    const char *in = strstr(text, " in ");
+    const char *colon = in ? memrchr(text, ':', (size_t)(in - text)) : NULL;
+    if (!colon || colon + 1 + strspn(colon + 1, "0123456789") != in || colon + 1 == in) {
+        return false;
+    }
+    const char *slash = memrchr(text, '/', (size_t)(colon - text));
+    frame->name = slash ? slash + 1 : text + strspn(text, " ");
+    frame->name_len = (size_t)(colon - frame->name);
+    frame->line = strtoul(colon + 1, NULL, 10);
+    frame->rest = in;
+    frame->own = traceback_is_own_file(text, (size_t)(colon - text));
+    frame->distributed = memmem(text, (size_t)(colon - text), DISTRIBUTED, strlen(DISTRIBUTED));
     return true;
 }
 
@@ -69,7 +89,7 @@ bool traceback_read_frame(const char *text, struct traceback_frame *frame)
 static bool take_frame(struct traceback *traceback, const char *text)
 {
     struct traceback_frame frame;
-    if (!traceback_read_frame(text, &frame)) {
+    if (!(traceback->rich ? read_rich_frame : traceback_read_frame)(text, &frame)) {
         return false;
     }
     if (frame.own || !traceback->own) {
@@ -106,8 +126,10 @@ static void begin(struct evidence_reader *reader, struct traceback *traceback)
     traceback->open++;
     traceback->idle = 0;
     traceback->message_to = 0;
+    traceback->chain = traceback->chained ? traceback->chain : ++reader->chains;
+    traceback->chained = false;
     traceback->ignored = traceback->announced;
-    traceback->own = traceback->distributed = traceback->announced = false;
+    traceback->own = traceback->distributed = traceback->announced = traceback->rich = false;
     traceback->place[0] = '\0';
 }
 
@@ -119,10 +141,23 @@ static void end(struct evidence_reader *reader, struct traceback *traceback, boo
     }
 }
 
+/* The sides of rich's frame: a line of text within it, or NULL outside. */
+static const char *skip_side(const char *text)
+{
+    static const char *const sides[] = {"│", "┃", "╰", "└", "|", "+"};
+    for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
+        if (text_starts(text, sides[i])) {
+            return text + strlen(sides[i]);
+        }
+    }
+    return NULL;
+}
+
 static enum traceback_line follow(struct evidence_reader *reader, unsigned long number,
                                   struct traceback *traceback, const char *text)
 {
-    if (take_frame(traceback, text)) {
+    const char *inside = traceback->rich ? skip_side(text) : NULL;
+    if (take_frame(traceback, inside ? inside : text) || inside) {
         traceback->idle = 0;
         return TRACEBACK_PART;
     }
@@ -142,6 +177,13 @@ static enum traceback_line follow(struct evidence_reader *reader, unsigned long 
     return TRACEBACK_NOTHING;
 }
 
+/* `  File "/a/train.py", line 4` alone: the program itself has an error of syntax. */
+static bool begins_without_title(const char *text)
+{
+    struct traceback_frame frame;
+    return text_starts(text, "  File \"") && traceback_read_frame(text, &frame) && *frame.rest == '\0';
+}
+
 enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long number,
                                    const struct clean_line *line, const struct traceback **found)
 {
@@ -150,9 +192,18 @@ enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long
     if (!traceback) {
         return TRACEBACK_NOTHING;
     }
-    if (strstr(line->text, "Traceback (most recent call last):")) {
+    const char *title = strstr(line->text, TRACEBACK_TITLE);
+    if (strstr(line->text, TRACEBACK_DURING) || strstr(line->text, TRACEBACK_CAUSE)) {
+        traceback->chained = true;
+    }
+    if (title) {
+        traceback->chained = traceback->chained || text_starts(line->text, "Original ");
         begin(reader, traceback);
+        traceback->rich = title[strlen(TRACEBACK_TITLE)] != ':';
         return TRACEBACK_PART;
+    }
+    if (traceback->open == 0 && begins_without_title(line->text)) {
+        begin(reader, traceback);
     }
     traceback->announced = text_starts(line->text, "Exception ignored in");
     if (traceback->open > 0) {

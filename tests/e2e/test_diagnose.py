@@ -27,7 +27,7 @@ KINDS = {
     "agent": re.escape(KILLED),
     "segv": r"killed by SIGSEGV, a segmentation fault \(crash\.py:\d+\)$",
     "status": r"exit status 7$",
-    "port": r"the master port is in use: another program listens on it$",
+    "port": r"the master port [0-9]+ is in use: another program listens on it$",
     "interface": r"no such network interface: GLOO_SOCKET_IFNAME names none of this node",
     "never": r"did not (answer at|join the rendezvous|come to the (rendezvous|set-up))",
 }

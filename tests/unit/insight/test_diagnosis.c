@@ -179,6 +179,119 @@ static void test_a_node_that_does_not_answer_goes_before_all(void **state)
     assert_ends(nodes, 2, "g1 (node 1): the node does not answer");
 }
 
+static void test_a_node_that_ended_well_before_the_others_lost_it(void **state)
+{
+    struct evidence lost;
+    struct diagnosis diagnosis;
+    AUTO_STR struct str text = STR_INIT;
+    read_log(
+        *state,
+        "[rank0]: Traceback (most recent call last):\n"
+        "[rank0]: RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:1\n",
+        0, &lost);
+    struct evidence silent;
+    evidence_init(&silent);
+    struct node_end nodes[] = {ended(0, "g0", 1, NULL), ended(1, "g1", 0, NULL)};
+    nodes[0].evidence = &lost;
+    nodes[1].evidence = &silent;
+    diagnosis_make(&diagnosis, nodes, 2, 1);
+    diagnosis_add_reason(&diagnosis, nodes, &text);
+    assert_string_equal(str_text(&text), "g1 (node 1): its processes ended without an error while those of "
+                                         "other nodes were still training");
+    diagnosis_release(&diagnosis);
+    evidence_release(&lost);
+    evidence_release(&silent);
+}
+
+static void test_times_are_compared_by_one_clock(void **state)
+{
+    static const char *const logs[] = {
+        "[rank0]: Traceback (most recent call last):\n[rank0]: ValueError: later\n"
+        "E1129 16:20:05.000000 1 torch/distributed/elastic/multiprocessing/api.py:986] failed (exitcode: 1) "
+        "local_rank: 0 (pid: 7) of binary: python\n",
+        "[rank1]: Traceback (most recent call last):\n[rank1]: KeyError: 'first'\n"
+        "E1129 16:25:00.000000 1 torch/distributed/elastic/multiprocessing/api.py:986] failed (exitcode: 1) "
+        "local_rank: 0 (pid: 7) of binary: python\n",
+    };
+    struct evidence evidence[2];
+    struct node_end nodes[2];
+    for (size_t i = 0; i < 2; i++) {
+        read_log(*state, logs[i], 0, &evidence[i]);
+        nodes[i] = ended((unsigned)i, i == 0 ? "g0" : "g1", 1, NULL);
+        nodes[i].evidence = &evidence[i];
+    }
+    static const struct {
+        double ahead;
+        const char *reason;
+    } cases[] = {{0, "g0 (node 0, rank 0): ValueError: later"},
+                 {300, "g1 (node 1, rank 1): KeyError: 'first'"}};
+    FOR_ROWS(i, cases, cases[i].reason) {
+        struct diagnosis diagnosis;
+        AUTO_STR struct str text = STR_INIT;
+        nodes[1].clock_ahead = cases[i].ahead;
+        diagnosis_make(&diagnosis, nodes, 2, 1);
+        diagnosis_add_reason(&diagnosis, nodes, &text);
+        assert_string_equal(str_text(&text), cases[i].reason);
+        diagnosis_release(&diagnosis);
+    }
+    evidence_release(&evidence[0]);
+    evidence_release(&evidence[1]);
+}
+
+/* "Init COMPLETE" stands on all ranks at the same moment. */
+static void test_clocks_are_compared_by_the_init_of_nccl(void **state)
+{
+    static const char log[] =
+        "[2026-11-29 16:%d:00] g1:1:2 [0] NCCL INFO ncclCommInitRank comm 0x5 rank %d nranks 2 cudaDev 0 "
+        "nvmlDev 0 busId 1 commId 0xa - Init COMPLETE\n"
+        "[rank%d]: Traceback (most recent call last):\n[rank%d]: ValueError: %d\n"
+        "E1129 16:%d:00.000000 1 torch/distributed/elastic/multiprocessing/api.py:986] failed (exitcode: 1) "
+        "local_rank: 0 (pid: 7) of binary: python\n";
+    struct evidence evidence[2];
+    struct node_end nodes[2];
+    struct diagnosis diagnosis;
+    AUTO_STR struct str text = STR_INIT;
+    for (int i = 0; i < 2; i++) {
+        AUTO_STR struct str filled = STR_INIT;
+        str_addf(&filled, log, 10 + 30 * i, i, i, i, i,
+                 i == 0 ? 20 : 45); /* node 1's clock is 30 min ahead */
+        read_log(*state, str_text(&filled), 0, &evidence[i]);
+        nodes[i] = ended((unsigned)i, i == 0 ? "g0" : "g1", 1, NULL);
+        nodes[i].evidence = &evidence[i];
+    }
+    diagnosis_make(&diagnosis, nodes, 2, 1);
+    diagnosis_add_reason(&diagnosis, nodes, &text);
+    assert_string_equal(str_text(&text), "g1 (node 1, rank 1): ValueError: 1");
+    diagnosis_release(&diagnosis);
+    evidence_release(&evidence[0]);
+    evidence_release(&evidence[1]);
+}
+
+static void test_what_a_search_leaves_out_is_known_by_its_count_of_lines(void **state)
+{
+    static const struct {
+        unsigned long lines; /* of the whole log, as the node tells */
+        const char *reason;
+    } cases[] = {{3, "g0 (node 0): ValueError: x"}, {900, ""}};
+    FOR_ROWS(i, cases, cases[i].reason) {
+        struct evidence evidence;
+        struct diagnosis diagnosis;
+        AUTO_STR struct str text = STR_INIT;
+        evidence_init(&evidence);
+        struct evidence_reader *reader = evidence_reader_new(*state, &evidence);
+        evidence_reader_line(reader, 1, "Traceback (most recent call last):", 34);
+        evidence_reader_line(reader, 2, "ValueError: x", 13);
+        evidence.lines = cases[i].lines;
+        evidence_reader_end(reader);
+        const struct node_end node = {.host = "g0", .evidence = &evidence, .exit_status = -1, .ended = -1};
+        diagnosis_make(&diagnosis, &node, 1, 0);
+        diagnosis_add_reason(&diagnosis, &node, &text);
+        assert_string_equal(str_text(&text), cases[i].reason);
+        diagnosis_release(&diagnosis);
+        evidence_release(&evidence);
+    }
+}
+
 /* --- error files -------------------------------------------------------------------------------- */
 
 static void read_error_file(struct scanner *scanner, const char *log, const char *text,
@@ -343,6 +456,10 @@ int main(void)
         cmocka_unit_test(test_the_end_of_a_command_is_a_cause_where_no_log_says_more),
         cmocka_unit_test(test_a_node_that_was_stopped_or_ended_later_is_no_culprit),
         cmocka_unit_test(test_a_node_that_does_not_answer_goes_before_all),
+        cmocka_unit_test(test_a_node_that_ended_well_before_the_others_lost_it),
+        cmocka_unit_test(test_times_are_compared_by_one_clock),
+        cmocka_unit_test(test_clocks_are_compared_by_the_init_of_nccl),
+        cmocka_unit_test(test_what_a_search_leaves_out_is_known_by_its_count_of_lines),
         cmocka_unit_test(test_error_files_tell_what_the_log_does_not),
         cmocka_unit_test(test_recorders_name_the_ranks_that_never_joined),
         cmocka_unit_test(test_a_flood_of_one_message_keeps_first_and_last),
