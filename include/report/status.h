@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "base/strlist.h"
 #include "model/run.h"
@@ -80,6 +81,9 @@ void report_many_json(struct report_many *many, struct str *out);
 void report_runs_text(const struct report_run *views, size_t count, const struct report_style *style,
                       struct str *out);
 void report_runs_json(const struct report_run *views, size_t count, struct str *out);
+
+/* A training's progress as `status --json` has it; null when nothing is known. A new reference. */
+json_t *report_progress_json(const struct training_progress *progress);
 
 /* A training's progress in one line, without a line end; live: with the time that is left. */
 void report_progress_text(const struct training_progress *progress, bool live, struct str *out);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "insight/diagnosis.h"
+#include "model/progress.h"
 #include "run/usecase.h"
 
 /* The evidence of the nodes, and the diagnosis made from it. Owned. */
@@ -16,6 +17,7 @@ struct explanation {
     char **hosts;              /* labels */
     size_t nodes_len;
     struct diagnosis diagnosis;
+    struct training_progress progress; /* of the training, as the logs show it */
     const char *forbidden; /* the entry of restart.no_restart_on that is in a log; borrowed from the run;
                               NULL: nothing */
 };

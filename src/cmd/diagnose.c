@@ -65,7 +65,8 @@ static const char notes[] =
     "The logs are searched on the nodes, and the messages found are ranked: one that\n"
     "can only follow from the end of another process is never the cause. With --logs,\n"
     "node<number> in a file's name gives the node, else the order of the files does.\n"
-    "The exit code is 0 whether a cause was found or not.\n";
+    "The facts include what NCCL uses and how far the training was. The exit code is\n"
+    "0 whether a cause was found or not.\n";
 const struct command command_diagnose = {
     .name = "diagnose",
     .summary = "find the cause of a failed run and the node it came from",

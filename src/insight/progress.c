@@ -187,7 +187,8 @@ static void read_stretch(struct progress_reader *reader, const char *bytes, size
     bool cleaned = false;
     for (size_t i = 0; i < progress_formats_len; i++) {
         const struct progress_format *format = &progress_formats[i];
-        if (!memmem(bytes, len, format->literal, strlen(format->literal))) {
+        if ((format->guess && reader->has_pattern) ||
+            !memmem(bytes, len, format->literal, strlen(format->literal))) {
             continue;
         }
         if (!cleaned) {

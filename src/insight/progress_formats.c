@@ -260,18 +260,39 @@ static bool parse_torchtune(const char *text, struct step *step)
     return true;
 }
 
+/* Loops of one's own mostly print "step 31/60 loss 0.3406 0.050 s/step". */
+static bool parse_plain(const char *text, struct step *step)
+{
+    const char *at = strcasestr(text, "step ");
+    const char *loss = strcasestr(text, "loss");
+    const char *rate = strstr(text, " s/step");
+    if (!at || !loss || !read_fraction(at + strlen("step "), step)) {
+        return false;
+    }
+    take_loss(loss + strlen("loss"), step);
+    if (rate) {
+        while (rate > text && (isdigit((unsigned char)rate[-1]) || rate[-1] == '.')) {
+            rate--;
+        }
+        step->time_s = strtod(rate, NULL);
+    }
+    return true;
+}
+
 const struct progress_format progress_formats[] = {
-    {"megatron", "elapsed time per iteration (ms): ", parse_megatron, false},
-    {"megatron-saved", "successfully saved checkpoint from iteration ", parse_megatron_saved, false},
-    {"megatron-world", "using world size: ", parse_megatron_world, true},
-    {"megatron-sequence", "seq_length .", parse_megatron_sequence, true},
-    {"dict", "'loss': ", parse_dict, false},
-    {"dict-end", "'train_samples_per_second': ", parse_dict_end, false},
-    {"tqdm", "%|", parse_tqdm, false},
-    {"deepspeed-step", "] step=", parse_deepspeed_step, false},
-    {"deepspeed-rate", "CurrSamplesPerSec=", parse_deepspeed_rate, false},
-    {"torchtitan", "step: ", parse_torchtitan, false},
-    {"torchtitan-start", "total steps ", parse_torchtitan_start, true},
-    {"torchtune", "Step ", parse_torchtune, false},
+    {"megatron", "elapsed time per iteration (ms): ", parse_megatron, false, false},
+    {"megatron-saved", "successfully saved checkpoint from iteration ", parse_megatron_saved, false, false},
+    {"megatron-world", "using world size: ", parse_megatron_world, true, false},
+    {"megatron-sequence", "seq_length .", parse_megatron_sequence, true, false},
+    {"dict", "'loss': ", parse_dict, false, false},
+    {"dict-end", "'train_samples_per_second': ", parse_dict_end, false, false},
+    {"tqdm", "%|", parse_tqdm, false, false},
+    {"deepspeed-step", "] step=", parse_deepspeed_step, false, false},
+    {"deepspeed-rate", "CurrSamplesPerSec=", parse_deepspeed_rate, false, false},
+    {"torchtitan", "step: ", parse_torchtitan, false, false},
+    {"torchtitan-start", "total steps ", parse_torchtitan_start, true, false},
+    {"plain", "step ", parse_plain, false, true},
+    {"plain-title", "Step ", parse_plain, false, true},
+    {"torchtune", "Step ", parse_torchtune, false, false},
 };
 const size_t progress_formats_len = ARRAY_LEN(progress_formats);

@@ -38,6 +38,7 @@ struct progress_format {
     const char *literal;
     bool (*parse)(const char *text, struct step *step); /* false: it is none */
     bool said_once;                                     /* at the start of the program */
+    bool guess; /* of no framework: a pattern of the job's own goes before it */
 };
 
 /* What a step says, with the rates that follow from samples of an iteration and tokens of a sample (-1:

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/hostlist.h"
 #include "report/json_internal.h"
+#include "report/status.h"
 #include "report/table.h"
 #include "report/values_internal.h"
 
@@ -107,6 +108,7 @@ static json_t *facts_json(const struct explanation *explanation)
                         js_text(first_fact(explanation, offsetof(struct evidence, network))));
     json_object_set_new(object, "interfaces", interfaces);
     json_object_set_new(object, "init_incomplete", open);
+    json_object_set_new(object, "progress", report_progress_json(&explanation->progress));
     return object;
 }
 
@@ -201,6 +203,10 @@ static void add_facts(const struct explanation *explanation, struct str *out)
         for (size_t j = 0; evidence && j < evidence->init_open_len; j++) {
             str_addf(&text, ", rank %ld did not complete NCCL's init", evidence->init_open[j]);
         }
+    }
+    if (explanation->progress.iteration >= 0 || explanation->progress.has_loss) {
+        str_add(&text, ", iteration ");
+        report_progress_text(&explanation->progress, false, &text);
     }
     if (text.len > 0) {
         str_add(out, "facts: ");

@@ -45,7 +45,7 @@ static json_t *figure(double value)
     return value >= 0 ? json_real(value) : json_null();
 }
 
-static json_t *progress_object(const struct training_progress *progress)
+json_t *report_progress_json(const struct training_progress *progress)
 {
     if (progress->iteration < 0 && !progress->has_loss) {
         return json_null();
@@ -184,7 +184,7 @@ static void fill_run(json_t *answer, const struct report_run *view, const struct
 {
     add_common(answer, view);
     json_object_set_new(answer, "nodes", nodes_array(view->run));
-    json_object_set_new(answer, "progress", progress_object(&view->run->progress));
+    json_object_set_new(answer, "progress", report_progress_json(&view->run->progress));
     json_object_set_new(answer, "attempts", attempts_array(view->run));
     json_object_set_new(answer, "events", report_events_json(view->events));
     if (view->with_survivors) {
@@ -302,7 +302,7 @@ void report_runs_json(const struct report_run *views, size_t count, struct str *
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
         add_common(object, &views[i]);
-        json_object_set_new(object, "progress", progress_object(&views[i].run->progress));
+        json_object_set_new(object, "progress", report_progress_json(&views[i].run->progress));
         json_array_append_new(array, object);
     }
     json_t *answer = js_answer();

@@ -6,15 +6,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "explain_internal.h"
+#include "insight/progress.h"
 #include "model/kind.h"
 #include "node_failures_internal.h"
 
-#define PIECE_BYTES ((size_t)256 * 1024)
-#define NODE_MAX    65535
+#define PIECE_BYTES    ((size_t)256 * 1024)
+#define NODE_MAX       65535
+#define PROGRESS_BYTES (4 * PIECE_BYTES) /* of a log's start and end, which tell how far the training was */
 
 int run_diagnose(struct run_context *context, const char *name, unsigned attempt, struct explanation *out,
                  struct error *err)
@@ -50,6 +53,9 @@ int run_diagnose(struct run_context *context, const char *name, unsigned attempt
         }
     }
     out->forbidden = NULL; /* it is the run's, which goes */
+    if (attempt == 0 || attempt == run.attempt) {
+        out->progress = run.progress;
+    }
     node_failures_release(&failures);
     run_release(&run);
     return result;
@@ -70,23 +76,46 @@ static long number_in(const char *path)
     return number;
 }
 
-static int read_file(struct scanner *scanner, const char *path, struct evidence *evidence, struct error *err)
+/* Progress stands at the start, where a program says its sizes, and at the end; between, it costs only time.
+ */
+static void feed_progress(struct progress_reader *progress, const char *piece, size_t len, off_t at,
+                          off_t size)
+{
+    const bool head = at < (off_t)PROGRESS_BYTES;
+    const bool tail = at + (off_t)len + (off_t)PROGRESS_BYTES >= size;
+    if (head || tail) {
+        progress_reader_feed(progress, piece, len);
+    } else if (at < (off_t)(PROGRESS_BYTES + PIECE_BYTES)) {
+        progress_reader_feed(progress, "\n", 1); /* the line that was cut */
+    }
+}
+
+static int read_file(struct scanner *scanner, const char *path, struct evidence *evidence,
+                     struct training_progress *training, struct error *err)
 {
     AUTO_FREE char *piece = xcalloc(PIECE_BYTES, 1);
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
         return error_set_errno(err, &kind_usage, errno, "'%s' cannot be read", path);
     }
     struct evidence_reader *reader = evidence_reader_new(scanner, evidence);
+    struct progress_reader *progress = progress_reader_new(NULL, 0);
+    struct training_progress read_progress;
+    off_t at = 0;
     ssize_t len = 0;
     do {
         len = read(fd, piece, PIECE_BYTES);
         if (len > 0) {
             evidence_reader_feed(reader, piece, (size_t)len);
+            feed_progress(progress, piece, (size_t)len, at, info.st_size);
+            at += len;
         }
     } while (len > 0 || (len < 0 && errno == EINTR));
     int failed = len < 0 ? errno : 0;
     evidence_reader_end(reader);
+    progress_reader_end(progress, &read_progress);
+    progress_merge(training, &read_progress);
     return failed == 0 ? 0 : error_set_errno(err, &kind_usage, failed, "'%s' cannot be read", path);
 }
 
@@ -138,7 +167,7 @@ int run_diagnose_logs(char *const *files, size_t count, struct explanation *out,
             .exit_status = -1,
             .ended = -1,
         };
-        result = read_file(scanner, files[i], &out->evidence[i], err);
+        result = read_file(scanner, files[i], &out->evidence[i], &out->progress, err);
     }
     scanner_free(scanner);
     qsort(out->ends, count, sizeof(out->ends[0]), compare_ends);

@@ -126,6 +126,7 @@ static struct node_end node_end_of(const struct run_node *node, bool current)
         end.exit_status = node->exit_status;
         end.signal = node->signal;
         end.ended = node->ended_ms > 0 ? (double)policy_end_ms(node) / 1000 : -1;
+        end.clock_ahead = node->ended_ms > 0 ? (double)(node->ended_ms - policy_end_ms(node)) / 1000 : 0;
     }
     return end;
 }
@@ -140,7 +141,7 @@ static unsigned ranks_on_node(const struct run *run, const json_t *spec)
 
 void explanation_init(struct explanation *explanation, size_t nodes_len)
 {
-    *explanation = (struct explanation){.nodes_len = nodes_len};
+    *explanation = (struct explanation){.nodes_len = nodes_len, .progress = PROGRESS_NONE};
     explanation->evidence = xcalloc(nodes_len, sizeof(*explanation->evidence));
     explanation->ends = xcalloc(nodes_len, sizeof(*explanation->ends));
     explanation->files = xcalloc(nodes_len, sizeof(*explanation->files));

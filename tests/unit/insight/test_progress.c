@@ -100,6 +100,8 @@ static const struct {
      -1, 1000, -1, -1, -1, -1, -1, 8192},
     {"torchtune", "Step 10 | loss:1.25 lr:0.0003 tokens_per_second_per_gpu:1234.5 peak_memory_active:20.1",
      10, -1, 1.25, -1, -1, -1, 1234.5 * 4, -1},
+    {"plain", "step 31/60 loss 0.3406 0.050 s/step", 31, 60, 0.3406, 0.05, -1, -1, -1, -1},
+    {"plain-title", "[rank0]: Step 31/60, loss: 0.5", 31, 60, 0.5, -1, -1, -1, -1, -1},
 };
 
 static void test_every_format_has_a_sample(void **state)
