@@ -28,6 +28,7 @@ struct event {
     bool prefixed;  /* a rank stood before the line: of an exception, torch itself says that it ended the rank
                      */
     unsigned chain; /* exceptions that were raised one from another have the same number; 0: of none */
+    bool aside;     /* of an exception: it ended at most a thread */
     bool message;   /* in the lines below an exception's first, which belong to its message */
     bool warning;   /* whoever logged it calls it a warning */
     bool late;      /* in the last lines before the end, or before a worker is said to have failed */

@@ -19,6 +19,11 @@ struct clean_line {
 #define TRACEBACK_DURING "During handling of the above exception"
 #define TRACEBACK_CAUSE  "The above exception was the direct cause"
 
+/* Before tracebacks of exceptions that end no process. */
+#define TRACEBACK_THREAD  "Exception in thread "
+#define TRACEBACK_ATEXIT  "Error in atexit."
+#define TRACEBACK_LOGGING "--- Logging error ---"
+
 /* The first line of a traceback, as Python and as rich print it. */
 #define TRACEBACK_TITLE "Traceback (most recent call last)"
 

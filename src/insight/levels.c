@@ -30,8 +30,8 @@ static bool was_survived(const struct evidence *evidence, const struct event *ev
 
 bool event_is_common(const struct event *event)
 {
-    return (event->signature->generic || event->warning) && !event->exception && !event->message &&
-           !event->file;
+    bool common = (event->signature->generic || event->warning) && !event->exception && !event->message;
+    return (common || event->aside) && !event->file;
 }
 
 static bool is_consequence(const struct event *event)

@@ -89,6 +89,7 @@ static void add_event(struct evidence_reader *reader, const struct signature *si
     event->exception = kind == TRACEBACK_EXCEPTION;
     event->message = kind == TRACEBACK_MESSAGE;
     event->prefixed = line->prefixed;
+    event->aside = event->exception && traceback && traceback->aside;
     event->chain = traceback && kind != TRACEBACK_NOTHING ? traceback->chain : 0;
     event->fatal = event->exception || event->message;
     event->warning = clean_is_warning(line->text);
@@ -202,7 +203,7 @@ static void follow_error_file(struct evidence_reader *reader)
  */
 static void strip_learned(struct evidence_reader *reader)
 {
-    size_t len = clean_title_prefix(&reader->line);
+    size_t len = reader->titled ? clean_title_prefix(&reader->line) : 0;
     if (len > 0) {
         snprintf(reader->prefix, sizeof reader->prefix, "%.*s", (int)len, reader->line.text);
         clean_strip_prefix(&reader->line, reader->line.text, len);
@@ -211,12 +212,25 @@ static void strip_learned(struct evidence_reader *reader)
     }
 }
 
+/* The search has found the title of a traceback, if there is one: it need not be searched again. */
+static bool has_title(const struct evidence_reader *reader, const uint16_t *hits, size_t hits_len)
+{
+    bool found = false;
+    for (size_t i = 0; i < hits_len; i++) {
+        size_t format = (size_t)hits[i] - reader->scanner->rows_len;
+        found = found || (hits[i] >= reader->scanner->rows_len &&
+                          strcmp(line_formats[format].literal, TRACEBACK_TITLE) == 0);
+    }
+    return found;
+}
+
 /* A stretch of a line up to a line end or a carriage return. */
 static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
                          const uint16_t *hits, size_t hits_len)
 {
     const struct traceback *traceback = NULL;
     clean_line(bytes, len, &reader->line);
+    reader->titled = has_title(reader, hits, hits_len);
     strip_learned(reader);
     follow_error_file(reader);
     enum traceback_line kind = traceback_feed(reader, number, &reader->line, &traceback);

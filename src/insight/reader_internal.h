@@ -47,6 +47,8 @@ struct traceback {
     bool own;                 /* place is in the program's own files */
     bool distributed;         /* the innermost frame is torch.distributed's */
     bool announced;           /* the last line says that an exception is ignored */
+    bool aside;               /* it ended at most a thread, by the line before its title */
+    bool aside_next;          /* the last line says so of the next one */
     bool rich;                /* printed by rich: in a box, frames as "file:line in function" */
     bool chained;             /* the next one was raised while this one was handled */
     unsigned chain;           /* see struct event */
@@ -70,6 +72,7 @@ struct evidence_reader {
     char prefix[80];    /* before each line, as the title of a traceback showed; empty: none */
     uint32_t *steps;    /* of each format that tells steps: its last one, hashed */
     unsigned chains;    /* of exceptions, so far */
+    bool titled;        /* the line has the title of a traceback */
     struct clean_line line;
 };
 

@@ -129,6 +129,8 @@ static void begin(struct evidence_reader *reader, struct traceback *traceback)
     traceback->chain = traceback->chained ? traceback->chain : ++reader->chains;
     traceback->chained = false;
     traceback->ignored = traceback->announced;
+    traceback->aside = traceback->aside_next;
+    traceback->aside_next = false;
     traceback->own = traceback->distributed = traceback->announced = traceback->rich = false;
     traceback->place[0] = '\0';
 }
@@ -184,6 +186,13 @@ static bool begins_without_title(const char *text)
     return text_starts(text, "  File \"") && traceback_read_frame(text, &frame) && *frame.rest == '\0';
 }
 
+/* Python's threading, atexit and logging print the exceptions of what they call, and go on. */
+static bool is_aside(const char *text)
+{
+    return text_starts(text, TRACEBACK_THREAD) || text_starts(text, TRACEBACK_ATEXIT) ||
+           text_starts(text, TRACEBACK_LOGGING);
+}
+
 enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long number,
                                    const struct clean_line *line, const struct traceback **found)
 {
@@ -192,8 +201,8 @@ enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long
     if (!traceback) {
         return TRACEBACK_NOTHING;
     }
-    const char *title = strstr(line->text, TRACEBACK_TITLE);
-    if (strstr(line->text, TRACEBACK_DURING) || strstr(line->text, TRACEBACK_CAUSE)) {
+    const char *title = reader->titled ? strstr(line->text, TRACEBACK_TITLE) : NULL;
+    if (text_starts(line->text, TRACEBACK_DURING) || text_starts(line->text, TRACEBACK_CAUSE)) {
         traceback->chained = true;
     }
     if (title) {
@@ -206,6 +215,7 @@ enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long
         begin(reader, traceback);
     }
     traceback->announced = text_starts(line->text, "Exception ignored in");
+    traceback->aside_next = is_aside(line->text);
     if (traceback->open > 0) {
         return follow(reader, number, traceback, line->text);
     }

@@ -33,7 +33,7 @@ static void sample_parse(struct sample *sample)
     }
     while (at) {
         char *body = strchr(at, '\n') + 1;
-        at = strncmp(body, "--- ", 4) == 0 ? body : strstr(body, "\n--- ");
+        at = strncmp(body, "--- node", 8) == 0 ? body : strstr(body, "\n--- node");
         if (at) {
             at += at == body ? 0 : 1;
         }
