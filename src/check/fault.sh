@@ -38,7 +38,8 @@ mt_look_at() {
 mt_look_up() {
     mt_file=found.interpreter
     [ -z "$mt_wanted" ] || [ "$1" != "$mt_wanted" ] || mt_file=found.command
-    mt_file=$(cat "$mt_tmp/$mt_file" 2>/dev/null)
+    mt_read_text "$mt_tmp/$mt_file"
+    mt_file=$mt_text
     mt_fault_file=$1
     [ -n "$mt_file" ] || [ ! -f "$mt_folder/$1" ] || mt_fault=here
     case $mt_file in
@@ -49,8 +50,13 @@ mt_look_up() {
 
 # The first line of a script: its end, and the interpreter it names.
 mt_look_at_line() { # HOW
-    mt_line=$(head -c 512 "$mt_file" 2>/dev/null | tr -d '\000' | sed 1q)
-    mt_return=$(printf '\r')
+    { mt_line=$(head -c 512 "$mt_file"); } 2>/dev/null # of zero bytes bash speaks
+    mt_line=${mt_line%%"
+"*}
+    mt_return=.
+    case $mt_line in
+    *[[:cntrl:]]) mt_return=$(printf '\r') ;;
+    esac
     case $1$mt_line in
     'exec#!'*"$mt_return" | shell*"$mt_return")
         mt_fault=crlf
@@ -81,7 +87,8 @@ MT_LINE
 # The first fault of what the job executes and reads.
 mt_check_fault() {
     [ -e "$mt_tmp/found.setup" ] || return 0
-    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_read_text "$mt_tmp/found.folder"
+    mt_folder=$mt_text
     mt_look_at exec "$mt_look_exec"
     [ -n "$mt_fault" ] || mt_look_at shell "$mt_look_shell"
     [ -n "$mt_fault" ] || mt_look_at read "$mt_look_read"

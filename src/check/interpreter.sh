@@ -2,5 +2,6 @@
 # Fact: found=PATH, as the job's shell resolves it after the setup lines.
 mt_check_interpreter() {
     [ -e "$mt_tmp/found.setup" ] || return 0
-    mt_frame found "$(cat "$mt_tmp/found.interpreter" 2>/dev/null)"
+    mt_read_text "$mt_tmp/found.interpreter"
+    mt_frame found "$mt_text"
 }

@@ -26,51 +26,55 @@ mt_frame_other() { # RUN_ID; its user is mt_s_user or, where that is no plain na
     mt_frame run "$1 $mt_s_user"
 }
 
-mt_without() { # LIST MEMBERS, with a blank before and behind each -> mt_left
-    mt_left=
-    for mt_p in $1; do
-        case $2 in
-        *" $mt_p "*) ;;
-        *) mt_left="$mt_left $mt_p" ;;
-        esac
-    done
-}
-
-# Of the processes that the scan found with a mark: one of each run tells its name, the others are left out then.
+# Of the processes that the scan found with a mark, one of each run.
 mt_find_marked_others() {
-    mt_without "$mt_all" "$mt_own"
-    [ -n "$mt_left" ] || return 0
-    mt_list_environs "$mt_left"
-    mt_grep_environs "$mt_list" "$mt_list_batches" 'MTLAUNCH_MARK=[A-Za-z0-9._-]+-[0-9a-f]{8}[.][0-9]+[.][0-9]+' || return 0
-    mt_left=$mt_hits
-    while [ -n "${mt_left# }" ] && [ "$mt_others" -lt "$mt_others_max" ]; do
-        mt_first=${mt_left# }
-        mt_first=${mt_first%% *}
-        mt_other=$(tr '\0' '\n' 2>/dev/null <"/proc/$mt_first/environ" | sed -n 's/^MTLAUNCH_MARK=//p' | head -n 1)
+    # shellcheck disable=SC2086 # words without blanks
+    set -- $mt_marks
+    while [ $# -ge 3 ]; do
+        mt_other=${3#MTLAUNCH_MARK=}
         mt_other=${mt_other%.*.*}
-        mt_hits=
-        if mt_is_run_id "$mt_other"; then
-            mt_find_user "$mt_first"
-            mt_frame_other "$mt_other"
-            mt_escape "$mt_other"
-            mt_list_environs "$mt_left"
-            mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=${mt_id}[.][0-9]+[.][0-9]+" || return 0
-        fi
-        mt_without "$mt_left" " $mt_first $mt_hits"
+        case $mt_told$mt_run_id in
+        *" $mt_other "* | *" $mt_other") ;;
+        *)
+            if mt_is_run_id "$mt_other"; then
+                mt_find_user "$2"
+                mt_frame_other "$mt_other"
+            fi
+            ;;
+        esac
+        shift 3
     done
 }
 
 # The environment of another user's processes cannot be read; the words of a keeper can: "/proc/self/fd/9 BASE LOG RUN_ID".
 mt_find_keepers() {
-    mt_text=$(printf '%s\n' "$mt_table" | sed -n 's,^env \(/proc/[0-9]*/\)environ$,\1cmdline,p' |
-        xargs -n 400 grep -lzsxF -e /proc/self/fd/9 2>/dev/null | head -n 64)
-    for mt_file in $mt_text; do
-        mt_other=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n '/^\/proc\/self\/fd\/9$/{n;n;n;p;q;}')
+    mt_list=
+    for mt_file in ${mt_table%%"
+stuck"*}; do
+        case $mt_file in
+        */environ) mt_list="$mt_list ${mt_file%environ}cmdline" ;;
+        esac
+    done
+    mt_count=0
+    # shellcheck disable=SC2086 # the names hold no blanks
+    for mt_file in $(grep -lzsxF -e /proc/self/fd/9 $mt_list 2>/dev/null); do
+        mt_count=$((mt_count + 1))
+        [ "$mt_count" -le 64 ] || break
         mt_p=${mt_file#/proc/}
+        mt_p=${mt_p%/cmdline}
+        case $mt_marks in
+        *"mark $mt_p MTLAUNCH_KEEPS="*)
+            mt_other=${mt_marks#*"mark $mt_p MTLAUNCH_KEEPS="}
+            mt_other=${mt_other%%
+*}
+            mt_other=${mt_other%.*.*}
+            ;;
+        *) mt_other=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n '/^\/proc\/self\/fd\/9$/{n;n;n;p;q;}') ;;
+        esac
         case $mt_told in
         *" $mt_other "*) continue ;;
         esac
-        mt_find_user "${mt_p%/cmdline}"
+        mt_find_user "$mt_p"
         mt_frame_other "$mt_other"
     done
 }

@@ -31,7 +31,8 @@ MT_LIST
 
 mt_check_paths() {
     [ -e "$mt_tmp/found.setup" ] || return 0
-    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_read_text "$mt_tmp/found.folder"
+    mt_folder=$mt_text
     mt_look_at_paths "$mt_paths_required" ''
     mt_look_at_paths "$mt_paths_named" named_
     mt_look_at_paths "$mt_paths_config" config_

@@ -42,7 +42,8 @@ mt_describe_file() { # FILE
 
 mt_check_same() {
     [ -e "$mt_tmp/found.setup" ] || return 0
-    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_read_text "$mt_tmp/found.folder"
+    mt_folder=$mt_text
     mt_index=0
     while IFS= read -r mt_path; do
         mt_file=$mt_path

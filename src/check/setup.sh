@@ -12,19 +12,23 @@ mt_check_setup() {
     fi
     : >"$mt_tmp/stage"
     # the text holds values of the environment: a pipe, no file
-    printf '%s' "$mt_job" | mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" \
-        "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" "$mt_home" 8<&0
+    mt_input=$mt_job
+    mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 \
+        "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" "$mt_home"
+    mt_input=
     if [ -n "$mt_cut" ]; then
         mt_unproven='cannot fork'
         mt_fail_scan
     fi
     mt_code=-1
     [ ! -f "$mt_tmp/output.code" ] || read -r mt_code <"$mt_tmp/output.code"
-    mt_stage=$(tail -n 1 "$mt_tmp/stage")
+    mt_read_last "$mt_tmp/stage"
+    mt_stage=$mt_last
     case $mt_stage in
     probed)
         : >"$mt_tmp/found.setup"
-        mt_frame path "$(cat "$mt_tmp/found.path")"
+        mt_read_text "$mt_tmp/found.path"
+        mt_frame path "$mt_text"
         return 0
         ;;
     'setup '*) mt_frame failed "${mt_stage#setup }" ;;

@@ -15,7 +15,8 @@ mt_find_step() { # FOLDER
 
 mt_check_shared() {
     [ -e "$mt_tmp/found.setup" ] || return 0
-    mt_folder=$(cat "$mt_tmp/found.folder")
+    mt_read_text "$mt_tmp/found.folder"
+    mt_folder=$mt_text
     mt_index=0 mt_text=
     while IFS= read -r mt_path; do
         case $mt_path in

@@ -140,23 +140,30 @@ void node_request_check(const struct node_target *target, const struct node_job 
     finish(out, after);
 }
 
-/* The keeper's program: whole before it runs, as the script is. */
-static void set_keeper(struct node_call *out)
+static void set_parts(struct node_call *out, const char *name, const char *const *parts)
 {
-    static const char *const parts[] = {"15-stat", "17-write", "20-proc", "45-keeper", NULL};
     AUTO_STR struct str text = STR_INIT;
 
-    str_add(&text, "mt_all() {\nunset IFS\n");
     node_script_add(&text, parts);
-    str_add(&text, "mt_keep \"$@\"\n}\nmt_all \"$@\"\n");
-    set_text(&out->input, "keeper_text", str_text(&text));
+    set_text(&out->input, name, str_text(&text));
+}
+
+/* The keeper's program (see mt_launch_keeper): the parts that it shares with the script travel once. */
+static void set_keeper(struct node_call *out)
+{
+    static const char *const shared[] = {"15-stat", "17-write", "20-proc", NULL};
+    static const char *const own[] = {"45-keeper", NULL};
+
+    set_parts(out, "shared_text", shared);
+    set_parts(out, "keeper_text", own);
+    str_add(&out->input, "eval \"$mt_shared_text\"\n");
 }
 
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_options *options, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "15-stat", "17-write", "20-proc", "22-scan", "25-place",
-                                        "27-env",   "35-port", "40-start", "90-main", NULL};
+    static const char *const parts[] = {"10-frame", "22-scan",  "25-place", "27-env",
+                                        "35-port",  "40-start", "90-main",  NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);

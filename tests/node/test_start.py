@@ -355,7 +355,9 @@ def test_two_starts_at_one_moment_give_one_job(node):
                         computed=[f"MTLAUNCH_MARK={node.run_id}{i}.1.0"])
              for i in range(4)]
     node.runs += [("r", f"{node.run_id}{i}", 0) for i in range(4)]
-    stages = [node.parse("start", call.communicate(timeout=60)[0])["stage"] for call in calls]
+    answers = [node.parse("start", call.communicate(timeout=60)[0]) for call in calls]
+    assert all("stage" in answer for answer in answers), answers
+    stages = [answer["stage"] for answer in answers]
     assert sorted(stages) == ["foreign", "foreign", "foreign", "started"]
 
 

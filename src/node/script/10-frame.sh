@@ -1,16 +1,49 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Answers in framed lines: a newline, "@@NONCE key=value". A value with anything but plain characters in it is
-# percent-encoded throughout, so no value can end a line or look like a frame.
+# Answers in framed lines: a newline, "@@NONCE key=value". Of a value all but plain characters is percent-encoded, so no
+# value can end a line or look like a frame.
 # Every name in these files begins with mt_: the shell's variables must not meet the login's exported ones,
 # which the job inherits. Nothing here is exported.
 
 mt_encode() { # TEXT -> mt_coded
-    case $1 in
-    *[!A-Za-z0-9_./:@+,=\ -]*)
-        mt_coded=$(printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g')
-        ;;
-    *) mt_coded=$1 ;;
-    esac
+    mt_coded='' mt_uncoded=$1
+    while :; do
+        mt_plain=${mt_uncoded%%[!A-Za-z0-9_./:@+,=\ -]*}
+        mt_uncoded=${mt_uncoded#"$mt_plain"}
+        mt_coded=$mt_coded$mt_plain
+        case $mt_uncoded in
+        '') return ;;
+        '
+'*) mt_coded=$mt_coded%0a ;;
+        '	'*) mt_coded=$mt_coded%09 ;;
+        '!'*) mt_coded=$mt_coded%21 ;;
+        '"'*) mt_coded=$mt_coded%22 ;;
+        '#'*) mt_coded=$mt_coded%23 ;;
+        '$'*) mt_coded=$mt_coded%24 ;;
+        '%'*) mt_coded=$mt_coded%25 ;;
+        '&'*) mt_coded=$mt_coded%26 ;;
+        "'"*) mt_coded=$mt_coded%27 ;;
+        '('*) mt_coded=$mt_coded%28 ;;
+        ')'*) mt_coded=$mt_coded%29 ;;
+        '*'*) mt_coded=$mt_coded%2a ;;
+        ';'*) mt_coded=$mt_coded%3b ;;
+        '<'*) mt_coded=$mt_coded%3c ;;
+        '>'*) mt_coded=$mt_coded%3e ;;
+        '?'*) mt_coded=$mt_coded%3f ;;
+        '['*) mt_coded=$mt_coded%5b ;;
+        \\*) mt_coded=$mt_coded%5c ;;
+        ']'*) mt_coded=$mt_coded%5d ;;
+        '{'*) mt_coded=$mt_coded%7b ;;
+        '|'*) mt_coded=$mt_coded%7c ;;
+        '}'*) mt_coded=$mt_coded%7d ;;
+        '~'*) mt_coded=$mt_coded%7e ;;
+        *)
+            mt_coded=$(printf '%s' "$1" | od -An -v -tx1 | tr -s ' \n' '%%')
+            mt_coded=${mt_coded%"%"}
+            return
+            ;;
+        esac
+        mt_uncoded=${mt_uncoded#?}
+    done
 }
 
 # mt_prefix stands before each key. mt_frame_lost: a frame could not be written (the output is a file on a full disk).

@@ -23,6 +23,7 @@ mt_find_why() {
 
 # FILE TEXT: fails with mt_why when the text cannot be written there.
 mt_write() {
+    { printf '%s' "$2" >"$1"; } 2>/dev/null && return 0
     mt_why=$( (umask 077 && printf '%s' "$2" >"$1") 2>&1) && return 0
     mt_said=${mt_why##*: }
     mt_find_why "$1"
@@ -43,7 +44,8 @@ mt_room_size() {
 # BASE SUFFIX: a file of full size beside BASE.SUFFIX, for mt_put; fails with mt_why.
 mt_set_aside() {
     mt_room_size "$2"
-    mt_write "${1%/*}/.${1##*/}.$2.new" "$(printf "%${mt_size}s" '')"
+    mt_new=${1%/*}/.${1##*/}.$2.new
+    { printf "%${mt_size}s" '' >"$mt_new"; } 2>/dev/null || mt_write "$mt_new" "$(printf "%${mt_size}s" '')"
 }
 
 # BASE SUFFIX TEXT: make BASE.SUFFIX whole, by rename. When no new file can be written, the one that was set aside is
@@ -73,19 +75,23 @@ mt_put() {
 
 # BASE: what was set aside or left behind on the way, by exact names
 mt_drop_rooms() {
-    for mt_file in "${1%/*}/.${1##*/}."*; do
-        mt_end_name=${mt_file#"${1%/*}/.${1##*/}."}
+    mt_leaf=${1%/*}/.${1##*/}.
+    set --
+    for mt_file in "$mt_leaf"*; do
+        mt_end_name=${mt_file#"$mt_leaf"}
         case $mt_end_name in
-        new | state.new | pid.new | exit.new | seen.new | seen.back) rm -f "$mt_file" ;;
-        *)
-            mt_digits "${mt_end_name##*.}"
-            [ -n "$mt_number" ] || continue
-            case ${mt_end_name%.*} in
-            state | pid | exit | seen | old | try | state.room | pid.room | exit.room | seen.room) rm -f "$mt_file" ;;
-            esac
+        new | state.new | pid.new | exit.new | seen.new | seen.back)
+            set -- "$@" "$mt_file"
+            continue
             ;;
         esac
+        mt_digits "${mt_end_name##*.}"
+        [ -n "$mt_number" ] || continue
+        case ${mt_end_name%.*} in
+        state | pid | exit | seen | old | try | state.room | pid.room | exit.room | seen.room) set -- "$@" "$mt_file" ;;
+        esac
     done
+    [ $# = 0 ] || rm -f "$@"
 }
 
 # [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.

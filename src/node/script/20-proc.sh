@@ -12,6 +12,26 @@ mt_digits() { # TEXT -> mt_number: TEXT when it is a number, else ""
     esac
 }
 
+# FILE -> mt_text, without the ends of its last lines, as a command substitution has it; for short ones. "": none
+mt_read_text() {
+    mt_text=
+    {
+        while IFS= read -r mt_line || [ -n "$mt_line" ]; do
+            mt_text="$mt_text${mt_text:+
+}$mt_line"
+        done <"$1"
+    } 2>/dev/null
+}
+
+mt_read_last() { # FILE -> mt_last, its last line; "": none
+    mt_last=
+    {
+        while IFS= read -r mt_line || [ -n "$mt_line" ]; do
+            mt_last=$mt_line
+        done <"$1"
+    } 2>/dev/null
+}
+
 # FILE -> mt_s_*; fails when there is none.
 mt_read_state() {
     mt_s_run_id='' mt_s_host='' mt_s_user='' mt_s_uid='' mt_s_boot_id='' mt_s_pid='' mt_s_start_ticks=''
@@ -143,11 +163,11 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
     esac
 }
 
-# Every process -> mt_table: lines "proc pid ppid pgrp sid threads ticks state", one pass over /proc/PID/stat; then
-# "env FILE", the environments to look for marks in, with /proc/self/cmdline after every 399 and at the end; last
-# "end table", the number of these, and the environments of processes that sleep in the kernel -> mt_batches, mt_stuck.
-# Fails with mt_unproven when the last line is missing, or this process: then the table is not whole. mawk ends with 2
-# when a process goes between the opening and the reading of its file: that is tried again.
+# Every process -> mt_table: lines "env FILE…", the environments to look for marks in, at most 2000 in a line and
+# /proc/self/cmdline last; "stuck FILE…", those of processes that sleep in the kernel; "proc pid ppid pgrp sid threads
+# ticks state", one pass over /proc/PID/stat; last "end table". Fails with mt_unproven when the last line is missing, or
+# this process: then the table is not whole. mawk ends with 2 when a process goes between the opening and the reading of
+# its file: that is tried again.
 mt_read_table() {
     for mt_tries_left in 4 3 2 1 0; do
         mt_read_table_once && return 0
@@ -159,43 +179,45 @@ mt_read_table() {
 mt_read_table_once() {
     mt_unproven=
     IFS=' ' read -r mt_self mt_rest </proc/self/stat
-    mt_print_table
+    mt_print_table /proc/[0-9]* end
     case $mt_table in
-    *"proc $mt_self "*"
-end table "*) ;;
-    *)
-        mt_set_unproven awk "$mt_code" "$mt_table"
-        mt_table=
-        return 1
-        ;;
+    *"
+proc $mt_self "*"
+end table") return 0 ;;
     esac
-    # bash is slow at long texts, unless what is looked for stands near their end
-    mt_stuck=${mt_table##*"
-end table "}
-    mt_batches=${mt_stuck%% *}
-    mt_stuck=${mt_stuck#"$mt_batches"}
+    mt_set_unproven awk "$mt_code" "$mt_table"
+    mt_table=
+    return 1
 }
 
-mt_print_table() { # -> mt_table, mt_code
-    mt_table=$(
-        exec 2>&1
-        printf '%s\n' /proc/[0-9]* end | awk "$mt_awk_stat"'
-            $1 == "end" { whole = 1; next }
-            {
-                if (!read_stat($1)) next
-                print "proc", substr($1, 7), word[2], word[3], word[4], word[18], word[20], word[1]
-                if (word[1] ~ /^D/) stuck = stuck " " $1 "/environ"
-                else if (word[1] !~ /^[ZXx]/) file_of[++count] = $1 "/environ"
-            }
-            END {
-                if (!whole) exit
-                for (i = 1; i <= count; i++) {
-                    print "env", file_of[i]
-                    if (i % 399 == 0) print "env /proc/self/cmdline"
-                }
-                print "env /proc/self/cmdline"
-                print "end table", int(count / 399) + 1 stuck
-            }'
-    )
+# The names go to awk as its arguments, or through a pipe where they might be too long for that.
+# shellcheck disable=SC2016
+mt_table_program='
+function look(name) {
+    if (name == "end") whole = 1
+    if (name == "end" || !read_stat(name)) return
+    proc[++procs] = "proc " substr(name, 7) " " word[2] " " word[3] " " word[4] " " word[18] " " word[20] " " word[1]
+    if (word[1] ~ /^D/) stuck = stuck " " name "/environ"
+    else if (word[1] !~ /^[ZXx]/) {
+        if (count++ % 2000 == 0) printf "%s", (count > 1 ? " /proc/self/cmdline\nenv" : "env")
+        printf " %s/environ", name
+    }
+}
+BEGIN {
+    for (i = 1; i < ARGC; i++) look(ARGV[i])
+    if (ARGC < 2) while ((getline name) > 0) look(name)
+    if (!whole) exit
+    print (count ? "" : "env") " /proc/self/cmdline"
+    print "stuck" stuck
+    for (i = 1; i <= procs; i++) print proc[i]
+    print "end table"
+}'
+
+mt_print_table() { # NAME… -> mt_table, mt_code
+    if [ $# -lt 4000 ]; then
+        mt_table=$(exec 2>&1 && awk "$mt_awk_stat$mt_table_program" "$@")
+    else
+        mt_table=$(exec 2>&1 && printf '%s\n' "$@" | awk "$mt_awk_stat$mt_table_program")
+    fi
     mt_code=$?
 }

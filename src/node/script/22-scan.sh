@@ -4,10 +4,12 @@
 # more without a fork. All verbs use this one.
 
 # The closure of what the run's processes reach. Input lines: the table's, and "self PID", "root PID TICKS",
-# "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS SID" (noted earlier), and by
-# the environment "own PID", "kept PID" (the run's keepers) and "foreign PID" (another run's job, keeper, supervisor
-# or watch); last "whole". Output: "R pid ticks state sid pgrp" for each process of the run that lives, "K …" for those
-# of its keepers, "F pid" for each of another run that was met on the way, and "end scan".
+# "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS SID" (noted earlier), by the
+# environment "mark PID NAME=VALUE", and before these as extended regular expressions "ours ID RANKS EXCEPT": a mark of
+# ID with a rank of RANKS is the run's, unless EXCEPT names its "attempt.rank"; any other is another run's; last "whole".
+# MTLAUNCH_MARK is the mark of a job's processes, MTLAUNCH_KEEPS that of keepers, supervisors and watches.
+# Output: "R pid ticks state sid pgrp" for each process of the run that lives, "K …" for those of its keepers, "F pid" for
+# each of another run that was met on the way, and "end scan".
 #
 # Whose a process is, the nearest process above it that is known tells, itself first: a run that was started inside
 # this one is another run. A session counts by its leader. One without a leader counts while the run's exit is not
@@ -59,27 +61,44 @@ function help(p) {
 }
 function lives(p) { return state[p] !~ /^[ZXx]/ || threads[p] > 1 }
 function is(p, t) { return p != "" && (p in state) && ticks[p] == t }
-$1 == "self" { self = $2 }
-$1 == "root" { root = $2; root_ticks = $3 }
-$1 == "keeper" { keeper = $2; keeper_ticks = $3 }
-$1 == "ended" { ended = $2 }
-$1 == "mem" { mem[++mems] = $2; mem_ticks[mems] = $3; mem_sid[mems] = $4 }
-$1 == "own" { own[++owns] = $2; whose[$2] = "own" }
-$1 == "kept" { kept[++keeps] = $2 }
-$1 == "foreign" { whose[$2] = "foreign" }
-$1 == "whole" { whole = 1 }
-$1 == "proc" {
-    parent[$2] = $3
-    pgrp[$2] = $4
-    sid[$2] = $5
-    threads[$2] = $6 + 0
-    ticks[$2] = $7
-    state[$2] = $8
-    kids[$3] = kids[$3] " " $2
-    members[$5] = members[$5] " " $2
+function take(line,    w) {
+    split(line, w, " ")
+    if (w[1] == "proc") {
+        parent[w[2]] = w[3]
+        pgrp[w[2]] = w[4]
+        sid[w[2]] = w[5]
+        threads[w[2]] = w[6] + 0
+        ticks[w[2]] = w[7]
+        state[w[2]] = w[8]
+        kids[w[3]] = kids[w[3]] " " w[2]
+        members[w[5]] = members[w[5]] " " w[2]
+    } else if (w[1] == "mark") {
+        marked[w[2]] = 1
+        if (w[3] ~ "^MTLAUNCH_MARK=" ours) is_own[w[2]] = 1
+        if (w[3] ~ "^MTLAUNCH_KEEPS=" ours) is_kept[w[2]] = 1
+        if (except != "" && w[3] ~ except) is_not[w[2]] = 1
+    } else if (w[1] == "own") marked[w[2]] = is_own[w[2]] = 1
+    else if (w[1] == "mem") { mem[++mems] = w[2]; mem_ticks[mems] = w[3]; mem_sid[mems] = w[4] }
+    else if (w[1] == "self") self = w[2]
+    else if (w[1] == "root") { root = w[2]; root_ticks = w[3] }
+    else if (w[1] == "keeper") { keeper = w[2]; keeper_ticks = w[3] }
+    else if (w[1] == "ended") ended = w[2]
+    else if (w[1] == "ours") {
+        ours = w[2] "[.](" w[3] ")$"
+        if (w[4] != "") except = "=" w[2] "[.](" w[4] ")$"
+    } else if (w[1] == "whole") whole = 1
 }
-END {
+function judge(p) {
+    if ((p in is_not) || !((p in is_own) || (p in is_kept))) whose[p] = "foreign"
+    else if (p in is_own) { own[++owns] = p; whose[p] = "own" }
+    else kept[++keeps] = p
+}
+BEGIN {
+    n = ARGC > 1 ? split(ARGV[1], list, "\n") : 0
+    for (i = 1; i <= n; i++) take(list[i])
+    if (ARGC < 2) while ((getline line) > 0) take(line)
     if (!whole) exit
+    for (p in marked) judge(p)
     skip[0] = skip[1] = 1
     skip_tree(self)
     keeper_lives = is(keeper, keeper_ticks)
@@ -117,76 +136,91 @@ END {
     print "end scan"
 }'
 
-# LINES ("env FILE", others are passed over), BATCHES, PATTERN -> mt_hits: the pids of those whose environment holds the
-# pattern as a whole variable, with a blank before and behind each. grep's own command line holds MTLAUNCH_SCAN=end as
-# a whole word: so /proc/self/cmdline is told for each batch that was read to its end.
+# PATTERN FILE… -> mt_hits: a line "mark PID NAME=VALUE" is added for each of these environments that holds the pattern
+# as a whole variable, with a value of letters, digits, ".", "_" and "-". The last FILE is /proc/self/cmdline, where
+# grep's own command line holds MTLAUNCH_SCAN=end as a whole word: so the end of what grep says is known, and all before
+# it was read. Between its words grep writes zero bytes, which no shell keeps: each name begins with "/", which no value
+# holds. bash speaks of that. It is env that runs grep, so that it has a command line of its own where a shell has a grep
+# built in.
 mt_grep_environs() {
-    mt_hits=' ' mt_number=0
-    mt_text=$(
-        exec 2>&1
-        printf '%s\n' "$1" | sed -n 's/^env //p' | xargs -n 400 grep -lzsxE -e "$3" -e MTLAUNCH_SCAN=end
-    )
+    mt_pattern=$1
+    shift
+    { mt_text=$(exec 2>&1 && env LC_ALL=C grep -azHsxE -e "$mt_pattern" -e MTLAUNCH_SCAN=end "$@"); } 2>/dev/null
     mt_code=$?
-    mt_take_hits "$mt_text"
-    [ "$mt_number" != "$2" ] || return 0
-    case $mt_code in
-    125 | 127) mt_tool='grep' ;;
-    129 | 1[3-5][0-9]) mt_tool='xargs' ;;
-    *) mt_tool='sed, xargs or grep' ;;
-    esac
-    mt_set_unproven "$mt_tool" "$mt_code" "$mt_text"
+    mt_take_hits "$mt_text" && return 0
+    mt_set_unproven grep "$mt_code" "$mt_text"
     return 1
 }
 
-mt_take_hits() { # OUTPUT of grep -l -> mt_hits, mt_number
+# What grep says -> mt_hits; fails when its end is missing. It may warn before its first word, and nowhere else.
+mt_take_hits() {
     set -f
-    # shellcheck disable=SC2086 # the names hold no blanks
+    IFS=/
+    # shellcheck disable=SC2086
     set -- $1
+    unset IFS
     set +f
-    for mt_file; do
-        case $mt_file in
-        /proc/self/cmdline) mt_number=$((mt_number + 1)) ;;
-        /proc/[0-9]*/environ)
-            mt_file=${mt_file#/proc/}
-            mt_hits="$mt_hits${mt_file%/environ} "
-            ;;
-        esac
+    while [ $# -gt 3 ] && [ "$1" != proc ]; do
+        shift
     done
+    while [ $# -gt 3 ]; do
+        case $1.$3 in
+        *[!A-Za-z0-9._:=-]*) return 1 ;;
+        proc.environ:*) ;;
+        *) return 1 ;;
+        esac
+        mt_hits="${mt_hits}mark $2 ${3#environ:}
+"
+        shift 3
+    done
+    [ "$*" = 'proc self cmdline:MTLAUNCH_SCAN=end' ]
 }
 
-mt_list_environs() { # PIDS -> mt_list, mt_list_batches: for mt_grep_environs
-    mt_list='' mt_number=0 mt_list_batches=1
+mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
+    mt_list=
     for mt_p in $1; do
-        mt_list="${mt_list}env /proc/$mt_p/environ
-"
-        mt_number=$((mt_number + 1))
-        if [ "$((mt_number % 399))" = 0 ]; then
-            mt_list_batches=$((mt_list_batches + 1))
-            mt_list="${mt_list}env /proc/self/cmdline
-"
-        fi
+        mt_list="$mt_list /proc/$mt_p/environ"
     done
-    mt_list="${mt_list}env /proc/self/cmdline"
+    mt_list="$mt_list /proc/self/cmdline"
 }
+
+# Processes with a mark in their environment -> mt_marks: lines "mark PID MTLAUNCH_MARK=VALUE" and "mark PID
+# MTLAUNCH_KEEPS=VALUE". Fails with mt_unproven when it is not proven that all environments were read.
+mt_find_marks() {
+    mt_marks='' mt_hits=''
+    mt_lines=${mt_table%%"
+proc "*}
+    mt_stuck=${mt_lines##*"
+stuck"}
+    mt_lines=${mt_lines%"
+stuck"*}
+    while [ -n "$mt_lines" ]; do
+        mt_line=${mt_lines%%"
+"*}
+        mt_lines=${mt_lines#"$mt_line"}
+        mt_lines=${mt_lines#"
+"}
+        # shellcheck disable=SC2086 # the names hold no blanks
+        mt_grep_environs "$mt_mark_pattern" ${mt_line#env} || return 1
+    done
+    mt_grep_stuck || return 1
+    mt_marks=$mt_hits
+}
+mt_mark_pattern='MTLAUNCH_(MARK|KEEPS)=[A-Za-z0-9._-]*'
 
 # Reading the environment of a process that sleeps in the kernel can hang: those are read last, with a limit. What
 # cannot be read within it is known only by its parent, its session or the notes. -> mt_hits
 mt_grep_stuck() {
-    mt_hits=' '
     [ -n "$mt_stuck" ] && command -v timeout >/dev/null || return 0
-    mt_text=$(
-        exec 2>&1
+    {
         # shellcheck disable=SC2086 # the names hold no blanks
-        printf '%s\n' $mt_stuck /proc/self/cmdline |
-            timeout -s KILL 3 xargs grep -lzsxE -e 'MTLAUNCH_(MARK|KEEPS)=.*' -e MTLAUNCH_SCAN=end
-    )
+        mt_text=$(exec 2>&1 && timeout -s KILL 3 env LC_ALL=C grep -azHsxE -e "$mt_mark_pattern" \
+            -e MTLAUNCH_SCAN=end $mt_stuck /proc/self/cmdline)
+    } 2>/dev/null
     mt_code=$?
-    mt_number=0
-    mt_take_hits "$mt_text"
-    case $mt_code.$mt_number in
-    124.* | 137.*) return 0 ;; # the time was up
-    *.0) ;;
-    *) return 0 ;;
+    mt_take_hits "$mt_text" && return 0
+    case $mt_code in
+    124 | 137) return 0 ;; # the time was up
     esac
     mt_set_unproven grep "$mt_code" "$mt_text"
     return 1
@@ -206,67 +240,6 @@ mt_escape() { # RUN or RUN_ID -> mt_id: as a regular expression
     mt_id=$mt_id$mt_rest
 }
 
-# Processes with a mark in their environment -> mt_marks: lines "own PID", "kept PID", "foreign PID". MTLAUNCH_MARK is
-# that of a job's processes, MTLAUNCH_KEEPS that of keepers, supervisors and watches. Own and kept are those of RUN_ID
-# with an attempt that matches mt_attempts, a rank that matches RANKS (extended regular expressions) and no
-# "attempt.rank" that EXCEPT names.
-mt_find_marks() { # RUN_ID RANKS EXCEPT
-    mt_marks='' mt_own=' '
-    mt_escape "$1"
-    mt_grep_environs "$mt_table" "$mt_batches" 'MTLAUNCH_(MARK|KEEPS)=.*' || return 1
-    mt_all=$mt_hits
-    mt_grep_stuck || return 1
-    mt_all=$mt_all${mt_hits# }
-    [ "$mt_all" != ' ' ] || return 0
-    mt_not=' ' mt_kept=' '
-    mt_list_environs "$mt_all"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=${mt_id}[.]${mt_attempts}[.]($2)" || return 1
-    mt_own=$mt_hits
-    if [ -n "$3" ]; then
-        mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_(MARK|KEEPS)=${mt_id}[.]($3)" || return 1
-        mt_not=$mt_hits
-    fi
-    mt_find_kept "$2" || return 1
-    for mt_p in $mt_all; do
-        case $mt_not in
-        *" $mt_p "*)
-            mt_marks="${mt_marks}foreign $mt_p
-"
-            continue
-            ;;
-        esac
-        case $mt_own/$mt_kept in
-        *" $mt_p "*/*) mt_marks="${mt_marks}own $mt_p
-" ;;
-        */*" $mt_p "*) mt_marks="${mt_marks}kept $mt_p
-" ;;
-        *) mt_marks="${mt_marks}foreign $mt_p
-" ;;
-        esac
-    done
-}
-
-# Which of mt_all are keepers of the run -> mt_kept. Those in the session of the keeper that is known are, without
-# another look.
-mt_find_kept() { # RANKS
-    mt_kept=' ' mt_unknown=
-    for mt_p in $mt_all; do
-        case $mt_own in
-        *" $mt_p "*) continue ;;
-        esac
-        if [ -n "$mt_keeper" ] && mt_alive "$mt_keeper" "$mt_keeper_ticks" && mt_stat "$mt_p" &&
-            [ "$mt_st_sid" = "$mt_keeper" ]; then
-            mt_kept="$mt_kept$mt_p "
-        else
-            mt_unknown="$mt_unknown $mt_p"
-        fi
-    done
-    [ -n "$mt_unknown" ] || return 0
-    mt_list_environs "$mt_unknown"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_KEEPS=${mt_id}[.]${mt_attempts}[.]($1)" || return 1
-    mt_kept=$mt_kept${mt_hits# }
-}
-
 # When the command ended, in clock ticks since boot, of which there are 100 a second -> mt_ended_ticks, or ""
 mt_read_end() {
     mt_ended_ticks=
@@ -279,23 +252,38 @@ mt_read_end() {
 }
 
 # What lives of the run -> mt_found: lines "pid ticks state sid pgrp"; mt_helpers: the same for its keepers;
-# mt_inner: pids of other runs' processes that were met among them. Reads mt_root, mt_root_ticks, mt_keeper,
-# mt_keeper_ticks, mt_memory (lines "pid ticks sid"). Fails with mt_unproven when it is not proven that it saw all:
-# mt_found and mt_helpers are empty then, and that means nothing.
+# mt_inner: pids of other runs' processes that were met among them. RANKS and EXCEPT as in mt_scan_program; the attempts
+# are those that mt_attempts matches. Reads mt_root, mt_root_ticks, mt_keeper, mt_keeper_ticks, mt_memory (lines "mem pid
+# ticks sid"). Fails with mt_unproven when it is not proven that it saw all: mt_found and mt_helpers are empty then, and
+# that means nothing.
 mt_scan() { # RUN_ID RANKS EXCEPT
     mt_found='' mt_helpers='' mt_inner='' mt_unproven=''
-    mt_read_table && mt_find_marks "$1" "$2" "$3" && mt_read_end && mt_close && mt_check_root
+    mt_read_table && mt_find_marks && mt_read_end || return 1
+    # nothing is known of the run and no mark is its own
+    [ -n "$mt_root$mt_keeper$mt_memory" ] || case $mt_marks in
+    *"=$1."*) ;;
+    *) return 0 ;;
+    esac
+    mt_escape "$1"
+    mt_close "$$" "ours ${mt_id} ${mt_attempts}[.]($2) $3" && mt_check_root
 }
 
-mt_close() { # [PID]: it and what descends from it is passed over; default: this shell
-    set -- "self ${1:-$$}"
-    [ -z "$mt_root" ] || set -- "$@" "root $mt_root $mt_root_ticks"
-    [ -z "$mt_keeper" ] || set -- "$@" "keeper $mt_keeper $mt_keeper_ticks"
-    [ -z "$mt_ended_ticks" ] || set -- "$@" "ended $mt_ended_ticks"
-    mt_text=$(
-        exec 2>&1
-        printf '%s\n' "$@" "$mt_memory" "$mt_marks" "$mt_table" whole | awk "$mt_scan_program"
-    )
+mt_close() { # PID LINES: it and what descends from it is passed over
+    mt_text="self $1
+$2
+${mt_root:+root $mt_root $mt_root_ticks}
+${mt_keeper:+keeper $mt_keeper $mt_keeper_ticks}
+${mt_ended_ticks:+ended $mt_ended_ticks}
+$mt_memory
+$mt_marks
+$mt_table
+whole"
+    # the text goes to awk as its argument, or through a pipe where it might be too long for that
+    if [ "${#mt_text}" -lt 120000 ]; then
+        mt_text=$(exec 2>&1 && awk "$mt_scan_program" "$mt_text")
+    else
+        mt_text=$(exec 2>&1 && printf '%s\n' "$mt_text" | awk "$mt_scan_program")
+    fi
     mt_code=$?
     case $mt_text in
     *"end scan") ;;
@@ -443,11 +431,16 @@ mt_find_one() { # PID TICKS
 mt_recover_state() {
     mt_s_pid='' mt_s_start_ticks='' mt_s_keeper='' mt_s_keeper_ticks='' mt_recovered=
     mt_keeper=
-    mt_read_table && mt_find_marks "$mt_run_id" "$mt_rank" '' || return 1
-    [ "$mt_own" != ' ' ] || return 1
-    mt_list_environs "$mt_own"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=${mt_id}[.]${mt_attempt}[.]$mt_rank" || return 1
-    for mt_p in $mt_hits; do
+    mt_read_table && mt_find_marks || return 1
+    for mt_p in $mt_marks; do
+        case $mt_p in
+        mark) continue ;;
+        MTLAUNCH_MARK="$mt_run_id.$mt_attempt.$mt_rank") mt_p=$mt_number ;;
+        *)
+            mt_number=$mt_p
+            continue
+            ;;
+        esac
         mt_stat "$mt_p" || continue
         mt_recovered=1
         [ "$mt_st_sid" = "$mt_p" ] || continue

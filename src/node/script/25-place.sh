@@ -1,16 +1,36 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Where a node's files are, and whether they may be trusted.
 
-# Facts of this machine -> mt_host mt_boot_id mt_uid mt_home, without a fork; tools that must be there.
+# NAME -> mt_path: where PATH has that program; fails when it does not. A command substitution would be a fork.
+mt_find_tool() {
+    IFS=:
+    set -f
+    for mt_path in $PATH; do
+        mt_path=${mt_path:-.}/$1
+        [ -f "$mt_path" ] && [ -x "$mt_path" ] || continue
+        unset IFS
+        set +f
+        return 0
+    done
+    unset IFS
+    set +f
+    mt_path=
+    return 1
+}
+
+# Facts of this machine -> mt_host mt_boot_id mt_uid mt_cpus mt_home, without a fork; tools that must be there.
 mt_find_place() {
     for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname; do
         [ -r "$mt_file" ] || mt_fail unsupported /proc
     done
     read -r mt_host </proc/sys/kernel/hostname
     read -r mt_boot_id </proc/sys/kernel/random/boot_id
-    mt_uid=
+    mt_uid='' mt_cpus=''
     while read -r mt_line mt_rest mt_number mt_value; do
-        [ "$mt_line" != Uid: ] || mt_uid=$mt_number
+        case $mt_line in
+        Uid:) mt_uid=$mt_number ;;
+        Cpus_allowed_list:) mt_cpus=$mt_rest ;;
+        esac
     done </proc/self/status
     mt_home=${HOME:-}
     case $mt_home in
@@ -89,20 +109,22 @@ mt_fail_place() { # FOLDER, which could not be made: mt_problem tells why
 
 # Make the folders, and prove that files can be written there -> mt_problem.
 mt_make_place() {
-    mt_problem=$(LC_ALL=C mkdir -p "$mt_logs" 2>&1) || mt_fail_place "$mt_logs" || return 1
+    [ -d "$mt_logs" ] || mt_problem=$(LC_ALL=C mkdir -p "$mt_logs" 2>&1) || mt_fail_place "$mt_logs" || return 1
     mt_check_place || return 1
-    mt_problem=$(umask 077 && export LC_ALL=C && mkdir -p "$mt_states" 2>&1 && chmod 700 "$mt_states" 2>&1) ||
-        mt_fail_place "$mt_states" || return 1
+    if [ -d "$mt_states" ]; then
+        mt_problem=$(LC_ALL=C chmod 700 "$mt_states" 2>&1)
+    else
+        mt_problem=$(LC_ALL=C mkdir -m 700 "$mt_states" 2>&1) || [ -d "$mt_states" ]
+    fi || mt_fail_place "$mt_states" || return 1
     mt_check_place || return 1
     for mt_file in "$mt_states/.$mt_name.try.$$" "$mt_logs/.$mt_name.try.$$"; do
         if ! mt_write "$mt_file" x; then
-            rm -f "$mt_file" 2>/dev/null
             mt_problem="'${mt_file%/*}' cannot be written: $mt_why"
-            return 1
+            break
         fi
-        rm -f "$mt_file"
     done
-    mt_problem=
+    rm -f "$mt_states/.$mt_name.try.$$" "$mt_logs/.$mt_name.try.$$" 2>/dev/null
+    [ -z "$mt_problem" ]
 }
 
 # Whose .state stands here? -> mt_verdict:
@@ -138,7 +160,10 @@ mt_judge_state() {
 }
 
 # The user of PID -> mt_s_user
+# shellcheck disable=SC3067 # as above
 mt_find_user() {
+    mt_s_uid=$mt_uid mt_s_user=$mt_user
+    [ ! -O "/proc/$1" ] || return 0
     # shellcheck disable=SC2012,SC2046 # the owner is the third word
     set -- $(ls -ldn "/proc/$1" 2>/dev/null)
     mt_s_uid=${3:-} mt_s_user=
@@ -147,12 +172,21 @@ mt_find_user() {
         mt_s_user=$(awk -F: -v uid="$mt_s_uid" '$3 == uid { print $1; exit }' /etc/passwd 2>/dev/null)
 }
 
-# PID, which had a mark a moment ago -> mt_mark, empty when it is gone. Its environment is empty for a moment on its way
+# PID, which had a mark a moment ago -> mt_where: its MTLAUNCH_ARTIFACTS. Its environment is empty for a moment on its way
 # out, while it is not a zombie yet: only one that stays so fails.
-mt_read_mark() {
+mt_read_where() {
     for mt_tries_left in 4 3 2 1 0; do
-        mt_mark=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^MTLAUNCH_MARK=//p')
-        [ -z "$mt_mark" ] && mt_stat "$1" && [ "$mt_st_state" != Z ] || return 0
+        mt_where=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^MTLAUNCH_ARTIFACTS=/+/p; s/^MTLAUNCH_MARK=.*/-/p')
+        case $mt_where in
+        *"
+-") mt_where=${mt_where%??} ;;
+        -*) mt_where=${mt_where#-} mt_where=${mt_where#?} ;;
+        *) mt_where=. ;;
+        esac
+        mt_where=${mt_where#+}
+        [ "$mt_where" = . ] || return 0
+        mt_where=
+        mt_stat "$1" && [ "$mt_st_state" != Z ] || return 0
         mt_pause 0.05
     done
     return 1
@@ -163,24 +197,21 @@ mt_read_mark() {
 # -> mt_verdict and mt_s_*
 # shellcheck disable=SC3013 # dash, bash and busybox have -ef
 mt_find_namesake() {
-    case $mt_marks in
-    *foreign*) ;;
-    *) return 1 ;;
-    esac
-    mt_escape "$mt_run"
-    mt_list_environs "$mt_all"
-    mt_grep_environs "$mt_list" "$mt_list_batches" "MTLAUNCH_MARK=$mt_id-[0-9a-f]{8}[.][0-9]+[.][0-9]+" || mt_fail_scan
-    for mt_p in $mt_hits; do
-        mt_file=/proc/$mt_p/environ
-        if ! mt_read_mark "$mt_p"; then
+    # shellcheck disable=SC2086 # words without blanks
+    set -- $mt_marks
+    while [ $# -ge 3 ]; do
+        mt_p=$2 mt_mark=${3#MTLAUNCH_MARK=}
+        shift 3
+        mt_other=${mt_mark%.*.*}
+        case $mt_other in
+        "$mt_run_id") continue ;;
+        "$mt_run"-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]) ;;
+        *) continue ;;
+        esac
+        if ! mt_read_where "$mt_p"; then
             mt_unproven='the output of tr or sed was cut'
             mt_fail_scan
         fi
-        mt_other=${mt_mark%.*.*}
-        case $mt_other in
-        '' | "$mt_run_id") continue ;;
-        esac
-        mt_where=$(tr '\0' '\n' 2>/dev/null <"$mt_file" | sed -n 's/^MTLAUNCH_ARTIFACTS=//p')
         if [ -n "$mt_where" ]; then
             [ "$mt_where" = "$mt_artifacts" ] || [ "$mt_where" -ef "$mt_artifacts" ] || continue
         else

@@ -2,7 +2,8 @@
 # What a job's environment starts from, and the shell its setup lines run in.
 
 mt_prepare_env() {
-    mt_setsid=$(command -v setsid)
+    mt_find_tool setsid
+    mt_setsid=$mt_path
     [ "$mt_env_mode" = keep ] || return 0
     mt_text=$(exec 2>&1 && awk 'BEGIN {
         for (n in ENVIRON)
@@ -23,8 +24,14 @@ mt_prepare_env() {
     done
 }
 
-mt_name_user() { # -> mt_user
-    mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
+# -> mt_user: by the first lines of /etc/passwd, where it mostly is
+mt_name_user() {
+    mt_user='' mt_number=0
+    while [ "$mt_number" -lt 50 ] && IFS=: read -r mt_key mt_rest mt_value mt_line; do
+        mt_number=$((mt_number + 1))
+        [ "$mt_value" != "$mt_uid" ] || mt_user=$mt_key mt_number=50
+    done 2>/dev/null </etc/passwd
+    [ -n "$mt_user" ] || mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
 }
 
 # Run a command, in the clean mode with nothing but what a login gives.
@@ -41,7 +48,9 @@ mt_with_env() {
 
 mt_pick_shell() { # -> mt_shell_path, empty when there is none of that name
     case $mt_shell in
-    auto | '') mt_shell_path=$(command -v bash) || mt_shell_path=/bin/sh ;;
-    *) mt_shell_path=$(command -v "$mt_shell") || mt_shell_path= ;;
+    auto | '') mt_find_tool bash || mt_path=/bin/sh ;;
+    */*) mt_path=$(command -v "$mt_shell") || mt_path= ;;
+    *) mt_find_tool "$mt_shell" ;;
     esac
+    mt_shell_path=$mt_path
 }

@@ -3,22 +3,22 @@
 
 # SECONDS FILE COMMAND…: run COMMAND, which must make a session of its own, with output to FILE, and never wait for
 # it longer than that, even when it is stuck in the kernel. Its status is left in FILE.code; none: the time was up,
-# and its session was killed, or (mt_cut) it could not be run.
+# and its session was killed, or (mt_cut) it could not be run. It reads mt_input, where that is set, on descriptor 8.
 mt_run_limited() {
     mt_limit=$1 mt_out=$2
     shift 2
     mt_read_clock
     mt_deadline=$((mt_clock + mt_limit * 100))
-    rm -f "$mt_out.code"
+    [ ! -e "$mt_out.code" ] || rm -f "$mt_out.code"
     mt_cut=
-    (
-        "$@" </dev/null >"$mt_out" 2>&1
-        printf '%s\n' "$?" >"$mt_out.part"
-        mv "$mt_out.part" "$mt_out.code"
-    ) 2>/dev/null &
+    if [ -n "$mt_input" ]; then
+        printf '%s' "$mt_input" | mt_run_to_end "$@" 8<&0 2>/dev/null &
+    else
+        mt_run_to_end "$@" 2>/dev/null &
+    fi
     mt_child=$!
     mt_wait=0.02
-    while [ ! -f "$mt_out.code" ]; do
+    while [ ! -s "$mt_out.code" ]; do
         mt_read_clock
         if [ "$mt_clock" -ge "$mt_deadline" ]; then
             mt_kill_sessions_below "$mt_child"
@@ -36,11 +36,16 @@ mt_run_limited() {
     done
 }
 
+mt_run_to_end() {
+    "$@" </dev/null >"$mt_out" 2>&1
+    printf '%s\n' "$?" >"$mt_out.code"
+}
+
 mt_kill_sessions_below() { # PID of a child of this shell: the sessions its children lead, and what descends from them
     mt_root='' mt_keeper='' mt_memory='' mt_ended_ticks='' mt_found=''
     if mt_read_table; then
         mt_marks=$(printf '%s\n' "$mt_table" | awk -v parent="$1" '$3 == parent && $5 == $2 { print "own", $2 }')
-        mt_close 0
+        mt_close 0 ''
     fi
     # shellcheck disable=SC2046 # the first of five words a process
     kill -KILL "$1" $(printf '%s\n' "$mt_found" | awk '{ print $1 }') 2>/dev/null

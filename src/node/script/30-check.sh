@@ -96,13 +96,13 @@ mt_poll_lane() { # PID NUMBER ROWS
     read -r mt_now mt_until <"$mt_lane.now"
     mt_read_clock
     if [ "$mt_now" = end ]; then
-        cat "$mt_lane.out"
+        mt_outs="$mt_outs lane.$2.out"
     elif [ -n "$mt_gone" ]; then
         mt_end_cut_lane "$1" "$mt_lane"
     elif [ -n "$mt_until" ] && [ "$mt_clock" -ge "$mt_until" ]; then
         mt_kill_tree "$1"
         ! command -v "mt_late_$mt_now" >/dev/null || "mt_late_$mt_now"
-        cat "$mt_lane.out"
+        mt_outs="$mt_outs lane.$2.out"
         mt_own_prefix=$mt_prefix mt_prefix= # this shell may be in a check of its own
         mt_frame "$mt_now.late" 1
         mt_prefix=$mt_own_prefix
@@ -125,7 +125,7 @@ mt_poll_lanes() {
     mt_start_lanes
 }
 
-# Let lanes go on until check ID is over; with an empty ID, until all are.
+# Let lanes go on until check ID is over; with an empty ID, until all are, and give what they said.
 mt_await() { # ID, or nothing
     mt_wait=0.02
     while [ -n "$mt_live$mt_pending" ]; do
@@ -140,6 +140,21 @@ mt_await() { # ID, or nothing
         *) mt_wait=0.1 ;;
         esac
     done
+    [ -z "$1$mt_outs" ] || [ -n "$1" ] || {
+        # shellcheck disable=SC2086 # names without blanks
+        (cd "$mt_tmp" && exec cat $mt_outs)
+        mt_outs=
+    }
+}
+
+# As nproc counts them: those of "0-3,8" -> mt_cores
+mt_count_cores() {
+    mt_cores=0
+    IFS=,
+    for mt_value in $mt_cpus; do
+        mt_cores=$((mt_cores + ${mt_value#*-} - ${mt_value%-*} + 1))
+    done
+    unset IFS
 }
 
 # What every node says of itself.
@@ -148,7 +163,7 @@ mt_frame_node() {
     for mt_key in home host user boot_id uid artifacts; do
         eval "mt_frame $mt_key \"\$mt_$mt_key\""
     done
-    mt_cores=$(nproc 2>/dev/null) || mt_cores=$(grep -c '^processor' /proc/cpuinfo)
+    mt_count_cores
     mt_frame cores "$mt_cores"
     ! command -v python3 >/dev/null || mt_frame python 1
     ! command -v perl >/dev/null || mt_frame perl 1
@@ -166,7 +181,7 @@ mt_verb_check() {
     trap 'exit 1' HUP INT TERM
     mt_make_tmp || { mt_make_place && mt_make_tmp "$mt_states/.probe.XXXXXX"; } ||
         mt_fail place "no temporary file can be written in '${TMPDIR:-/tmp}': $mt_why"
-    mt_pending=$mt_lanes mt_live='' mt_lane_number=0 mt_scanned=''
+    mt_pending=$mt_lanes mt_live='' mt_lane_number=0 mt_scanned='' mt_outs=''
     mt_start_lanes
     for mt_one in $mt_own_checks; do
         mt_run_check "$mt_one"

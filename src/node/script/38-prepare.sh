@@ -3,7 +3,7 @@
 # its own. What it starts carries the run's mark, so a stop finds it.
 
 mt_end_step() {
-    rm -f "$mt_step_stage" "$mt_step_log.code" "$mt_step_log.part"
+    rm -f "$mt_step_stage" "$mt_step_log.code"
     mt_end
 }
 
@@ -41,8 +41,9 @@ mt_verb_prepare() {
     fi
     : >"$mt_step_stage"
     # the text holds values of the environment: a pipe, no file
-    printf '%s' "$mt_job" | mt_run_limited "$mt_step_limit" "$mt_step_log" mt_with_env "$mt_setsid" \
-        "$mt_shell_path" /proc/self/fd/8 "$mt_step_stage" "$mt_workdir" '' "$mt_home" 8<&0
+    mt_input=$mt_job
+    mt_run_limited "$mt_step_limit" "$mt_step_log" mt_with_env "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 \
+        "$mt_step_stage" "$mt_workdir" '' "$mt_home"
     if [ -n "$mt_cut" ]; then
         mt_unproven='cannot fork'
         mt_fail_scan

@@ -9,16 +9,30 @@ mt_start_answer() { # STAGE
     mt_end
 }
 
-# The text of .state; pid and what follows it are known later.
-mt_state_text() { # PID TICKS KEEPER KEEPER_TICKS
-    printf 'format=1\nrun_id=%s\nhost=%s\nuid=%s\nuser=%s\nboot_id=%s\n' "$mt_run_id" "$mt_host" "$mt_uid" \
-        "$mt_user" "$mt_boot_id"
-    printf 'pid=%s\nstart_ticks=%s\npgid=%s\ncontainer=%s\ncontainer_started=%s\n' "$1" "$2" "$1" \
-        "$mt_container" "$mt_container_began"
-    printf 'attempt=%s\nstarted=%s\nmaster_port=%s\nversion=%s\nhead=%s\n' "$mt_attempt" "$mt_started" \
-        "$mt_master_port" "$mt_version" "$mt_head"
-    printf 'keeper=%s\nkeeper_ticks=%s\nstarter=%s\nstarter_ticks=%s\nlog_base=%s\n' "$3" "$4" "$mt_starter" \
-        "$mt_starter_ticks" "$mt_log_base"
+# The text of .state -> mt_text; pid and keeper are known later.
+mt_make_state() {
+    mt_text="format=1
+run_id=$mt_run_id
+host=$mt_host
+uid=$mt_uid
+user=$mt_user
+boot_id=$mt_boot_id
+pid=
+start_ticks=
+pgid=
+container=$mt_container
+container_started=$mt_container_began
+attempt=$mt_attempt
+started=$mt_started
+master_port=$mt_master_port
+version=$mt_version
+head=$mt_head
+keeper=
+keeper_ticks=
+starter=$mt_starter
+starter_ticks=$mt_starter_ticks
+log_base=$mt_log_base
+"
 }
 
 # Highest N among the logs renamed to .log.N -> mt_highest
@@ -52,37 +66,37 @@ mt_number_logs() {
 # Make .state ours, exclusively: a hard link appears whole or not at all. An old one that was judged dead is moved
 # away first, and put back when it turns out to be another by now.
 mt_claim() {
-    mt_new=$mt_states/.$mt_name.state.$$
+    mt_claimed=$mt_states/.$mt_name.state.$$
     mt_old=$mt_states/.$mt_name.old.$$
-    mt_write "$mt_new" "$(mt_state_text '' '' '' '')
-" || {
-        rm -f "$mt_new" 2>/dev/null
+    mt_make_state
+    mt_write "$mt_claimed" "$mt_text" || {
+        rm -f "$mt_claimed" 2>/dev/null
         mt_problem="'$mt_base.state' cannot be written: $mt_why"
         mt_start_answer claim
     }
     if [ -n "$mt_judged" ]; then
         mv "$mt_base.state" "$mt_old" 2>/dev/null
-        if [ "$(cat "$mt_old" 2>/dev/null)" != "$mt_judged" ]; then
+        mt_read_text "$mt_old"
+        if [ "$mt_text" != "$mt_judged" ]; then
             ln "$mt_old" "$mt_base.state" 2>/dev/null
-            rm -f "$mt_old" "$mt_new"
+            rm -f "$mt_old" "$mt_claimed"
             mt_lost_claim
         fi
-        rm -f "$mt_old"
     fi
-    if ! ln "$mt_new" "$mt_base.state" 2>/dev/null; then
+    if ! ln "$mt_claimed" "$mt_base.state" 2>/dev/null; then
         # the claim of somebody else, or a file system without hard links
         if [ -e "$mt_base.state" ]; then
-            rm -f "$mt_new"
+            rm -f "$mt_claimed"
             mt_lost_claim
-        elif ! (set -C && : >"$mt_base.state") 2>/dev/null || ! mv "$mt_new" "$mt_base.state" 2>/dev/null; then
-            rm -f "$mt_new"
-            mt_find_why "$mt_new"
+        elif ! (set -C && : >"$mt_base.state") 2>/dev/null || ! mv "$mt_claimed" "$mt_base.state" 2>/dev/null; then
+            rm -f "$mt_claimed"
+            mt_find_why "$mt_claimed"
             [ -n "$mt_why" ] || mt_lost_claim
             mt_problem="'$mt_base.state' cannot be written: $mt_why"
             mt_start_answer claim
         fi
     fi
-    rm -f "$mt_new"
+    # both are removed with what is left of the attempt before
 }
 
 mt_lost_claim() {
@@ -97,7 +111,7 @@ mt_lost_claim() {
 }
 
 mt_unclaim() { # STAGE: nothing was started; leave the name free
-    rm -f "$mt_base.state"
+    rm -f "$mt_base.state" "$mt_claimed" "$mt_old"
     mt_start_answer "$1"
 }
 
@@ -106,13 +120,16 @@ mt_make_files() {
     if [ -e "$mt_log" ]; then
         mt_problem=$(mv "$mt_log" "$mt_log.$mt_old_number" 2>&1) || mt_unclaim claim
     fi
-    rm -f "$mt_base.exit" "$mt_base.pid" "$mt_base.seen" "$mt_base.stage"
-    rm -rf "$mt_base.fr"
+    rm -rf "$mt_claimed" "$mt_old" "$mt_base.exit" "$mt_base.pid" "$mt_base.seen" "$mt_base.stage" "$mt_base.fr"
     if [ -n "$mt_want_recorder" ]; then
         mt_problem=$(mkdir -m 700 "$mt_base.fr" 2>&1) || mt_unclaim claim
     fi
     mt_drop_rooms "$mt_base"
-    mt_problem=$( (set -C && : >"$mt_log") 2>&1) || {
+    set -C
+    { printf '' >"$mt_log"; } 2>/dev/null
+    mt_code=$?
+    set +C
+    [ "$mt_code" = 0 ] || mt_problem=$( (set -C && : >"$mt_log") 2>&1) || {
         mt_said=${mt_problem##*: }
         mt_find_why "$mt_logs/.$mt_name.try.$$"
         mt_problem="'$mt_log' cannot be created: ${mt_why:-$mt_said}"
@@ -146,23 +163,38 @@ mt_check_claimed_port() {
     mt_unclaim port
 }
 
-# A program that makes itself the reaper of orphans and becomes "$@": with it above the job nothing escapes. It also
-# gives every signal its default disposition back, which a shell cannot. Wrapper scripts (pyenv's shims) are passed
-# over: they change the environment.
+# A program that forks a leader of a session, which makes itself the reaper of orphans and becomes "$@": with it above
+# the job nothing escapes. It also gives every signal its default disposition back, which a shell cannot. Its status is
+# 0 when that one was forked; else "$@" was not begun. Wrapper scripts (pyenv's shims) are passed over: they change the
+# environment.
 # shellcheck disable=SC2016
 mt_reaper_perl='
     my $arch = $Config::Config{archname};
-    my $call = $arch =~ /^x86_64/ && $arch !~ /x32/ ? 157 : $arch =~ /^(aarch64|riscv64|loongarch64)/ ? 167
-             : $arch =~ /^(ppc64|powerpc64)/ ? 171 : $arch =~ /^(s390x|i[3-6]86|arm)/ ? 172 : 0;
-    syscall($call, 36, 1, 0, 0, 0) if $call;
+    my ($prctl, $setsid, $mask) = $arch =~ /^x86_64/ && $arch !~ /x32/ ? (157, 112, 14)
+                                : $arch =~ /^(aarch64|riscv64|loongarch64)/ ? (167, 157, 135)
+                                : $arch =~ /^(ppc64|powerpc64)/ ? (171, 66, 174)
+                                : $arch =~ /^(s390x|i[3-6]86|arm)/ ? (172, 66, 175) : ();
+    require POSIX if !$prctl;
+    my $pid = fork;
+    exit(defined $pid ? 0 : 1) if !defined $pid || $pid;
     $SIG{$_} = "DEFAULT" for grep { !/^(__|KILL|STOP|NUM)/ } keys %SIG;
-    POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
+    if ($prctl) {
+        my $none = "\0" x 8;
+        syscall($setsid);
+        syscall($prctl, 36, 1, 0, 0, 0);
+        syscall($mask, 2, $none, 0, 8);
+    } else {
+        POSIX::setsid();
+        POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
+    }
     shift @ARGV;
     exec { $ARGV[0] } @ARGV;
     exit 127;
 '
 mt_reaper_python='
 import ctypes, os, signal, sys
+if os.fork(): os._exit(0)
+os.setsid()
 try: ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 except Exception: pass
 for number in set(range(1, 32)) - {9, 19}: signal.signal(number, signal.SIG_DFL)
@@ -172,32 +204,39 @@ os.execv(sys.argv[2], sys.argv[2:])
 '
 
 mt_real_program() { # NAME -> mt_path: where it is, unless that is a script
-    mt_path=$(command -v "$1") || return 1
+    mt_find_tool "$1" || return 1
     for mt_file in "$mt_path" "/usr/bin/$1" "/usr/local/bin/$1"; do
-        mt_path=$mt_file
-        [ -x "$mt_file" ] && [ "$(head -c 2 "$mt_file" 2>/dev/null | tr -d '\000')" != '#!' ] && return 0
+        mt_line=
+        { IFS= read -r mt_line <"$mt_file"; } 2>/dev/null
+        case $mt_line in
+        '#!'*) ;;
+        *)
+            mt_path=$mt_file
+            [ ! -x "$mt_file" ] || return 0
+            ;;
+        esac
     done
     return 1
 }
 
 mt_launch_reaped() {
-    if mt_real_program perl && "$mt_path" -MConfig -MPOSIX -e 1 </dev/null >/dev/null 2>&1; then
-        mt_with_env "$mt_setsid" "$mt_setsid" "$mt_path" -MConfig -MPOSIX -e "$mt_reaper_perl" -- - "$@"
-    elif mt_real_program python3 && "$mt_path" -I -S -c 'import ctypes' </dev/null >/dev/null 2>&1; then
-        mt_with_env "$mt_setsid" "$mt_setsid" "$mt_path" -I -S -c "$mt_reaper_python" "${LC_CTYPE-unset}" "$@"
-    else
-        mt_with_env "$mt_setsid" "$mt_setsid" "$@"
+    if mt_real_program perl && mt_with_env "$mt_path" -mConfig -e "$mt_reaper_perl" -- - "$@" 1; then
+        return
+    elif mt_real_program python3 && mt_with_env "$mt_path" -I -S -c "$mt_reaper_python" "${LC_CTYPE-unset}" "$@" 1; then
+        return
     fi
+    mt_with_env "$mt_setsid" "$mt_setsid" "$@" ''
 }
 
-# The keeper's text and the job's (it holds the environment) go through pipes: no file, no command line. The second
-# setsid finds itself a session leader, so it forks: the keeper is nobody's child that a shell started with "&"
+# The keeper's text and the job's (it holds the environment) go through pipes: no file, no command line. Without a reaper
+# the second setsid finds itself a session leader, so it forks: the keeper is nobody's child that a shell started with "&"
 # (which would leave INT and QUIT ignored), and it works with util-linux and busybox alike.
 mt_launch_keeper() {
-    printf '%s' "$mt_keeper_text" | {
+    # whole before it runs, as this script is
+    printf '%s\n' 'mt_all() {' 'unset IFS' "$mt_shared_text" "$mt_keeper_text" 'mt_keep "$@"' '}' 'mt_all "$@"' | {
         # by this the keeper is told from processes of a run that this one was started in
         export MTLAUNCH_KEEPS="$mt_run_id.$mt_attempt.$mt_rank"
-        printf '%s' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
+        printf '%s.' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
             "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" "$mt_home" 9<&3 3<&- >/dev/null 2>&1
     } 3<&0
 }
@@ -209,7 +248,8 @@ mt_verb_start() {
     mt_name_user
     mt_set_workdir
     mt_make_place || mt_start_answer claim
-    mt_judged=$(cat "$mt_base.state" 2>/dev/null)
+    mt_read_text "$mt_base.state"
+    mt_judged=$mt_text
     mt_judge_state
     case $mt_verdict in
     lives | unsure)
@@ -269,7 +309,7 @@ mt_read_stage() {
 mt_watch_start() {
     mt_read_clock
     mt_deadline=$((mt_clock + mt_start_timeout * 100))
-    mt_proof='' mt_gone=''
+    mt_proof='' mt_gone='' mt_wait=02
     while :; do
         mt_read_clock
         mt_read_stage
@@ -301,8 +341,28 @@ mt_watch_start() {
             mt_frame_stage
             mt_start_answer timeout
         fi
-        mt_pause 0.05
+        mt_pause_for_start
     done
+}
+
+# Longer from time to time, but not beyond the moment that proves the start.
+mt_pause_for_start() {
+    if [ -n "$mt_proof" ] && [ -z "$mt_gone" ]; then
+        mt_number=$((mt_proof - mt_clock + 1))
+        case $mt_number in
+        ?) mt_pause "0.0$mt_number" ;;
+        [123]?) mt_pause "0.$mt_number" ;;
+        *) mt_pause 0.25 ;;
+        esac
+        return
+    fi
+    mt_pause "0.$mt_wait"
+    case $mt_wait in
+    02) mt_wait=03 ;;
+    03) mt_wait=05 ;;
+    05) mt_wait=1 ;;
+    *) mt_wait=2 ;;
+    esac
 }
 
 mt_frame_stage() {

@@ -3,7 +3,9 @@
 # descends from it and how it ended. It is a program of its own (with 15-stat.sh, 17-write.sh and 20-proc.sh in
 # front); its text comes on descriptor 9, the job's on standard input.
 #
-# Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID
+# The job's text ends with a full stop that is not its own: by that it is known to be whole.
+#
+# Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID HOME REAPED (1: orphans become its children)
 
 # The child, before it becomes the job: write down who it is, then see whether a stop came first. The stop writes
 # .exit and then looks for a pid: one of the two sees the other.
@@ -64,16 +66,15 @@ MT_NOTED
             esac
         done
         [ -n "$mt_next" ] || break
-        mt_level=$(
-            for mt_p in $mt_next; do printf '%s\n' /proc/"$mt_p"/task/*/children; done | xargs cat 2>/dev/null
-            case $? in
-            0 | 123) echo end ;; # 123: some of them have ended meanwhile
-            esac
-        )
-        case $mt_level in
-        *end) mt_level=${mt_level%end} ;;
-        *) return 1 ;;
-        esac
+        mt_level=
+        for mt_p in $mt_next; do
+            for mt_file in /proc/"$mt_p"/task/*/children; do
+                mt_line=
+                # a line without an end; some have ended meanwhile
+                { IFS= read -r mt_line <"$mt_file"; } 2>/dev/null
+                mt_level="$mt_level $mt_line"
+            done
+        done
     done
     mt_text=
     for mt_p in $mt_all; do
@@ -83,37 +84,55 @@ MT_NOTED
     done
 }
 
-# The same by a pass over all of /proc: for kernels without those files, and for many processes.
+# The same by a pass over all of /proc: for kernels without those files, and for many processes. The names go to awk as
+# its arguments, or through a pipe where they might be too long for that. Fails when it did not come to its end.
+# shellcheck disable=SC2016
+mt_walk_program='
+function look(name) {
+    if (name == "end") { whole = 1; return }
+    if (!read_stat(name) || (word[1] ~ /^[ZXx]/ && word[18] + 0 <= 1)) return
+    p = substr(name, 7)
+    order[++count] = p
+    parent[p] = word[2]
+    line[p] = p " " word[20] " " word[4]
+    if ((p == job && word[20] == ticks) || ((p in noted) && word[20] == noted[p])) in_run[p] = 1
+}
+BEGIN {
+    job = ARGV[1]
+    ticks = ARGV[2]
+    n = split(ARGV[3], list, " ")
+    for (i = 1; i <= n; i++) in_run[list[i]] = 1
+    n = split(ARGV[4], list, " ")
+    for (i = 1; i < n; i += 3) noted[list[i]] = list[i + 1]
+    for (i = 5; i < ARGC; i++) look(ARGV[i])
+    if (ARGC < 6) while ((getline name) > 0) look(name)
+    if (!whole) exit
+    for (i = 1; i <= count; i++) {
+        for (q = order[i]; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
+        if (q in in_run) print line[order[i]]
+    }
+    print "end"
+}'
 mt_walk_table() {
-    mt_read_table || return 1
-    mt_text=$(printf '%s\n%s\nwhole\n' "$mt_noted" "$mt_table" | awk \
-        -v job="$mt_s_pid" -v ticks="$mt_s_start_ticks" -v adopted="$mt_adopted" '
-        $1 == "whole" { whole = 1 }
-        $1 != "proc" { if (NF) noted[$1] = $2; next }
-        $8 ~ /[ZXx]/ && $6 <= 1 { next }
-        {
-            order[++count] = $2
-            parent[$2] = $3
-            line[$2] = $2 " " $7 " " $5
-            if (($2 == job && $7 == ticks) || (($2 in noted) && $7 == noted[$2])) in_run[$2] = 1
-        }
-        END {
-            n = split(adopted, list, " ")
-            for (i = 1; i <= n; i++) in_run[list[i]] = 1
-            for (i = 1; i <= count; i++) {
-                for (q = order[i]; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
-                if (q in in_run) print line[order[i]]
-            }
-            if (whole) print "end"
-        }')
+    set -- /proc/[0-9]* end
+    if [ $# -lt 4000 ]; then
+        mt_text=$(awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted" "$@" 2>&1)
+    else
+        mt_text=$(exec 2>&1 && printf '%s\n' "$@" |
+            awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted")
+    fi
     case $mt_text in
-    *end) mt_text=${mt_text%end} ;;
+    end) mt_text= ;;
+    *"
+end") mt_text=${mt_text%end} ;;
     *) return 1 ;;
     esac
 }
 
-# Descendants of the job and of what was noted before, with start times and sessions -> .seen, mt_many
+# Descendants of the job and of what was noted before, with start times and sessions -> .seen, mt_many, mt_same (how many
+# looks in a row have seen the same)
 mt_note() {
+    mt_same=$((mt_same + 1))
     if [ -n "$mt_has_children" ] && [ -z "$mt_many" ]; then
         mt_walk_children || return 0
     else
@@ -121,7 +140,7 @@ mt_note() {
     fi
     [ "$mt_text" != "$mt_written" ] || return 0
     mt_noted=$mt_text
-    mt_many=
+    mt_many='' mt_same=0
     # shellcheck disable=SC2086 # three words a process
     set -- $mt_noted
     [ $# -le 150 ] || mt_many=1
@@ -145,11 +164,11 @@ mt_find_adopted() {
     done
 }
 
-# Beside the job: note every few seconds, sooner at first, later when there are many. It goes when the keeper has
-# gone and the job has too.
+# Beside the job: note every few seconds, sooner at first, later when there are many, and where a reaper keeps all in
+# sight and nothing has changed for a minute. It goes when the keeper has gone and the job has too.
 mt_note_on() {
     trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
-    mt_wait=0.2 mt_has_children='' mt_many=''
+    mt_wait=0.2 mt_has_children='' mt_many='' mt_same=0
     for mt_p in /proc/self/task/*/children; do
         [ ! -e "$mt_p" ] || mt_has_children=1
     done
@@ -161,7 +180,10 @@ mt_note_on() {
         case $mt_wait in
         0.2) mt_wait=0.5 ;;
         0.5) mt_wait=1 ;;
-        1 | 3 | 10) [ -n "$mt_many" ] && mt_wait=10 || mt_wait=3 ;;
+        *)
+            mt_wait=3
+            [ -z "$mt_many" ] && { [ -z "$mt_reaped" ] || [ "$mt_same" -lt 20 ]; } || mt_wait=10
+            ;;
         esac
         mt_still_ours || exit
         mt_find_adopted
@@ -182,9 +204,11 @@ mt_record_exit() {
         1) mt_wait=5 ;;
         esac
     done
-    rm -f "${mt_base%/*}/.${mt_base##*/}".exit.$$ "${mt_base%/*}/.${mt_base##*/}".exit.room.$$
-    mt_is_usurped || rm -f "${mt_base%/*}/.${mt_base##*/}".exit.new "${mt_base%/*}/.${mt_base##*/}".state.new \
-        "${mt_base%/*}/.${mt_base##*/}".pid.new
+    mt_leaf=${mt_base%/*}/.${mt_base##*/}
+    set -- "$mt_leaf.exit.$$" "$mt_leaf.exit.room.$$"
+    mt_is_usurped || set -- "$@" "$mt_leaf.exit.new" "$mt_leaf.state.new" "$mt_leaf.pid.new"
+    ! mt_still_ours || set -- "$@" "$mt_base.stage"
+    rm -f "$@"
 }
 
 # A shell that cannot fork ends. How the job ended is written down all the same, without a fork and so without a
@@ -218,7 +242,9 @@ mt_keep() {
     trap : HUP INT QUIT TERM USR1 USR2 PIPE
     mt_base=$1 mt_log=$2 mt_run_id=$3 mt_attempt=$4 mt_shell_path=$5 mt_workdir=$6 mt_nonce=$7 mt_setsid=$8
     mt_home=$9
-    mt_job=$(cat && echo .)
+    shift 9
+    mt_reaped=$1
+    mt_job=$(cat)
     case $mt_job in
     *.) mt_job=${mt_job%.} ;;
     *) exit 1 ;;
@@ -251,7 +277,6 @@ mt_keep() {
     mt_name_signal "$mt_status"
     mt_ended=$(date +%s)
     mt_record_exit
-    ! mt_still_ours || rm -f "$mt_base.stage"
     # children that outlive the command stay in sight
     mt_wait=0.1
     while :; do
@@ -267,8 +292,7 @@ mt_keep() {
     kill "$mt_noter" 2>/dev/null
     wait "$mt_noter" 2>/dev/null
     # what the noter had set aside, or was about to write
-    for mt_end_name in new back "$$" "room.$$"; do
-        mt_is_usurped || rm -f "${mt_base%/*}/.${mt_base##*/}.seen.$mt_end_name"
-    done
+    mt_leaf=${mt_base%/*}/.${mt_base##*/}.seen
+    mt_is_usurped || rm -f "$mt_leaf.new" "$mt_leaf.back" "$mt_leaf.$$" "$mt_leaf.room.$$"
     exit 0
 }

@@ -25,10 +25,11 @@ mt_verb_observe() {
     mt_life_known=1
     mt_observe_leftovers
     if [ -f "$mt_log" ]; then
-        mt_size=$(wc -c <"$mt_log" | tr -d ' ')
-        [ -z "$mt_size" ] || mt_frame log_size "$mt_size"
-        mt_time=$(date -r "$mt_log" +%s 2>/dev/null)
-        [ -z "$mt_time" ] || mt_frame log_time "$mt_time"
+        mt_value=$(stat -c '%s %Y' "$mt_log" 2>/dev/null) || mt_value=$(wc -c <"$mt_log" && date -r "$mt_log" +%s 2>/dev/null)
+        # shellcheck disable=SC2086 # two numbers
+        set -- $mt_value
+        [ -z "${1:-}" ] || mt_frame log_size "$1"
+        [ -z "${2:-}" ] || mt_frame log_time "$2"
     fi
     [ -z "$mt_want_gpus" ] || mt_observe_gpus
     # last, so that nothing above ended later than now

@@ -25,9 +25,17 @@ mt_find_ranked() {
     done <<MT_LIST
 $mt_found
 MT_LIST
+    mt_hits=''
     mt_list_environs "$mt_awake"
-    mt_grep_environs "$mt_list" "$mt_list_batches" 'RANK=[0-9]+' || return 1
-    mt_ranked=$mt_hits
+    # shellcheck disable=SC2086 # the names hold no blanks
+    mt_grep_environs 'RANK=[0-9]+' $mt_list || return 1
+    mt_ranked=
+    for mt_p in $mt_hits; do
+        case $mt_p in
+        *[!0-9]*) ;;
+        *) mt_ranked="$mt_ranked $mt_p" ;;
+        esac
+    done
     [ -z "$mt_brief" ] || mt_ranked="$mt_ranked$mt_asleep"
 }
 

@@ -16,18 +16,19 @@ mt_verb_remove() {
         mt_frame removed 0
         mt_end
     fi
+    set -- "$mt_base.fr"
     for mt_file in state pid exit seen stage deepspeed.json hostfile; do
-        rm -f "$mt_base.$mt_file"
+        set -- "$@" "$mt_base.$mt_file"
     done
-    rm -rf "$mt_base.fr"
-    mt_drop_rooms "$mt_base"
     if [ -n "$mt_want_logs" ]; then
-        rm -f "$mt_log"
+        set -- "$@" "$mt_log"
         for mt_file in "$mt_log".*; do
             mt_digits "${mt_file#"$mt_log".}"
-            [ -z "$mt_number" ] || rm -f "$mt_file"
+            [ -z "$mt_number" ] || set -- "$@" "$mt_file"
         done
     fi
+    rm -rf "$@"
+    mt_drop_rooms "$mt_base"
     mt_frame removed 1
     mt_end
 }
