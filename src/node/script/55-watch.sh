@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The watch: how the run is here, said at once, again whenever that changes, and in between, every mt_beat seconds,
-# that it lives and how long its log is. A look costs no process but the pause before it. The watch ends when the
-# run's end here has been said, when its reader is gone, and when it could not write for mt_patience seconds.
+# that it lives and how long its log is. A look costs no process but the pause before it, and while the command runs one
+# pause lasts until something is to be said or a process has gone. The watch ends when the run's end here has been said, when its reader is gone, and when it could not write for mt_patience seconds.
 # While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it.
 
 # What would be told apart without an observation -> mt_phase
@@ -44,11 +44,20 @@ $1"
 }
 
 mt_watch_beat() {
+    mt_watch_take_gpus
+    mt_watch_written || exit 0
+    if [ -n "$mt_has_stat" ] && [ -f "$mt_log" ] && [ -z "$mt_gpus_text$mt_unsaid$mt_writer" ]; then
+        # one process looks and writes
+        stat -c "
+@@$mt_nonce beat=%s" "$mt_log" 2>/dev/null &
+        mt_writer=$!
+        mt_write_by=$((mt_clock + mt_patience * 100))
+        return
+    fi
     mt_size=${mt_size:-0}
     # shellcheck disable=SC2012,SC2046 # the length is the fifth word, whatever the name holds
     [ ! -f "$mt_log" ] || set -- $(ls -ln "$mt_log" 2>/dev/null)
     [ $# -lt 5 ] || mt_size=$5
-    mt_watch_take_gpus
     mt_watch_say "$mt_gpus_text
 @@$mt_nonce beat=$mt_size"
     mt_gpus_text=
@@ -112,8 +121,30 @@ mt_watch_observe() {
     esac
 }
 
+# Seconds, and processes of which none ends the pause that is gone.
+# shellcheck disable=SC2016
+mt_pause_program='$n = shift; while ($n-- > 0) { sleep 1; for (@ARGV) { exit unless -d "/proc/$_" } }'
+
+mt_watch_pause() {
+    mt_read_clock
+    mt_number=$mt_next_beat
+    [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_at" -ge "$mt_number" ] || mt_number=$mt_gpus_at
+    mt_number=$(((mt_number - mt_clock + 99) / 100))
+    if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
+        # shellcheck disable=SC2086 # mt_watcher may be empty
+        "$mt_perl" -e "$mt_pause_program" "$mt_number" "$mt_parent" "$mt_s_pid" "$mt_s_keeper" $mt_watcher </dev/null \
+            >/dev/null 2>&1 && return
+        mt_perl=
+    fi
+    mt_pause "$mt_poll_every"
+}
+
 mt_verb_watch() {
     mt_set_paths
+    mt_has_stat=
+    ! stat -c %s / >/dev/null 2>&1 || mt_has_stat=1
+    mt_find_tool perl
+    mt_perl=$mt_path
     mt_watch_reader
     mt_stat "$$"
     mt_parent=$mt_st_ppid
@@ -137,7 +168,7 @@ mt_verb_watch() {
         [ -n "$mt_over" ] || mt_watch_ask_gpus
         mt_watch_write
         [ -z "$mt_over" ] || [ -n "$mt_writer$mt_unsaid" ] || break
-        mt_pause "$mt_poll_every"
+        mt_watch_pause
         mt_stat "$$"
         [ "$mt_st_ppid" = "$mt_parent" ] || exit 0
     done
