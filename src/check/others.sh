@@ -49,10 +49,10 @@ mt_find_marked_others() {
 # The environment of another user's processes cannot be read; the words of a keeper can: "/proc/self/fd/9 BASE LOG RUN_ID".
 mt_find_keepers() {
     mt_list=
-    for mt_file in ${mt_table%%"
-stuck"*}; do
+    for mt_file in $mt_table; do
         case $mt_file in
         */environ) mt_list="$mt_list ${mt_file%environ}cmdline" ;;
+        stuck) break ;;
         esac
     done
     mt_count=0

@@ -67,3 +67,19 @@ def test_forks_of_each_verb(dash):
         if all(best[verb] <= BOUNDS[verb] for verb in best):
             break
     assert {verb: number for verb, number in best.items() if number > BOUNDS[verb]} == {}
+
+
+def test_forks_at_rest(dash):
+    """Keeper, noter and watch of a small job: less than one a second, and a third of that after a minute."""
+    if os.getpid() not in pid_namespace.INSIDE:
+        pytest.skip("no PID namespace of one's own can be had")
+    dash.start("/bin/sleep", "300")
+    watch = dash.popen("watch")
+    time.sleep(5)  # the first looks are over
+    before, begun = next_pid(), time.monotonic()
+    time.sleep(10)
+    forks, seconds = next_pid() - before - 1, time.monotonic() - begun
+    watch.kill()
+    watch.communicate()
+    print(f"{forks} forks in {seconds:.1f} s")
+    assert forks <= 0.9 * seconds

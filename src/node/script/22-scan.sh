@@ -154,26 +154,28 @@ mt_grep_environs() {
 
 # What grep says -> mt_hits; fails when its end is missing. It may warn before its first word, and nowhere else.
 mt_take_hits() {
+    mt_word=begin
     set -f
     IFS=/
-    # shellcheck disable=SC2086
-    set -- $1
+    for mt_next in $1; do
+        case $mt_word/$mt_next in
+        begin/proc | next/proc) mt_word=proc ;;
+        begin/*) ;;
+        proc/*[!a-z0-9]*) mt_word=bad ;;
+        proc/*) mt_word=$mt_next ;;
+        [1-9]*/*[!A-Za-z0-9._:=-]*) mt_word=bad ;;
+        [1-9]*/environ:*)
+            mt_hits="${mt_hits}mark $mt_word ${mt_next#environ:}
+"
+            mt_word=next
+            ;;
+        self/cmdline:MTLAUNCH_SCAN=end) mt_word=end ;;
+        *) mt_word=bad ;;
+        esac
+    done
     unset IFS
     set +f
-    while [ $# -gt 3 ] && [ "$1" != proc ]; do
-        shift
-    done
-    while [ $# -gt 3 ]; do
-        case $1.$3 in
-        *[!A-Za-z0-9._:=-]*) return 1 ;;
-        proc.environ:*) ;;
-        *) return 1 ;;
-        esac
-        mt_hits="${mt_hits}mark $2 ${3#environ:}
-"
-        shift 3
-    done
-    [ "$*" = 'proc self cmdline:MTLAUNCH_SCAN=end' ]
+    [ "$mt_word" = end ]
 }
 
 mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
@@ -188,21 +190,21 @@ mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
 # MTLAUNCH_KEEPS=VALUE". Fails with mt_unproven when it is not proven that all environments were read.
 mt_find_marks() {
     mt_marks='' mt_hits=''
-    mt_lines=${mt_table%%"
-proc "*}
-    mt_stuck=${mt_lines##*"
-stuck"}
-    mt_lines=${mt_lines%"
-stuck"*}
-    while [ -n "$mt_lines" ]; do
-        mt_line=${mt_lines%%"
-"*}
-        mt_lines=${mt_lines#"$mt_line"}
-        mt_lines=${mt_lines#"
-"}
+    # by words: expansions of long texts take their square of time
+    set -f
+    IFS='
+'
+    for mt_line in $mt_table; do
+        unset IFS
+        set +f
+        case $mt_line in
+        env*) ;;
+        *) break ;;
+        esac
         # shellcheck disable=SC2086 # the names hold no blanks
         mt_grep_environs "$mt_mark_pattern" ${mt_line#env} || return 1
     done
+    mt_stuck=${mt_line#stuck}
     mt_grep_stuck || return 1
     mt_marks=$mt_hits
 }

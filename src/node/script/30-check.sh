@@ -136,7 +136,8 @@ mt_await() { # ID, or nothing
         [ -n "$mt_live" ] || break
         mt_pause "$mt_wait"
         case $mt_wait in
-        0.02) mt_wait=0.05 ;;
+        0.02) mt_wait=0.03 ;;
+        0.03) mt_wait=0.05 ;;
         *) mt_wait=0.1 ;;
         esac
     done

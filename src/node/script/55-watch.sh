@@ -121,9 +121,15 @@ mt_watch_observe() {
     esac
 }
 
-# Seconds, and processes of which none ends the pause that is gone.
+# Half seconds at most, and processes: it ends when one of them has gone.
 # shellcheck disable=SC2016
-mt_pause_program='$n = shift; while ($n-- > 0) { sleep 1; for (@ARGV) { exit unless -d "/proc/$_" } }'
+mt_pause_program='
+    $left = shift;
+    while ($left-- > 0) {
+        select undef, undef, undef, 0.5;
+        for (@ARGV) { exit unless -d "/proc/$_" }
+    }
+'
 
 mt_watch_pause() {
     mt_read_clock
@@ -131,9 +137,10 @@ mt_watch_pause() {
     [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_at" -ge "$mt_number" ] || mt_number=$mt_gpus_at
     mt_number=$(((mt_number - mt_clock + 99) / 100))
     if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
-        # shellcheck disable=SC2086 # mt_watcher may be empty
-        "$mt_perl" -e "$mt_pause_program" "$mt_number" "$mt_parent" "$mt_s_pid" "$mt_s_keeper" $mt_watcher </dev/null \
-            >/dev/null 2>&1 && return
+        # no parent is to be seen in a container
+        # shellcheck disable=SC2086 # some may be empty
+        "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$mt_s_pid" "$mt_s_keeper" ${mt_parent#0} $mt_watcher \
+            </dev/null >/dev/null 2>&1 && return
         mt_perl=
     fi
     mt_pause "$mt_poll_every"
