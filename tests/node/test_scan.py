@@ -308,3 +308,9 @@ def test_s7_keepers_carry_no_mark_of_a_caller(node):
     assert b"MTLAUNCH_MARK" not in names and b"MTLAUNCH_KEEPS" in names
     with open(f"/proc/{node.state(run='inner')['pid']}/environ", "rb") as f:
         assert b"MTLAUNCH_KEEPS" not in f.read()
+
+
+def test_a_long_command_line_is_cut(node):
+    node.start("/bin/sh", "-c", "sleep 300; : " + "x" * 3000, "a b", "it's")
+    shown = [process["command"] for process in node.call("probe")["live"]["items"]]
+    assert [len(command) for command in shown if command.startswith("/bin/sh -c sleep 300; : xxx")] == [400], shown

@@ -462,8 +462,15 @@ mt_frame_process() { # NAME PID STATE
     mt_command=
     case $3 in
     D*) ;; # reading the command line of a process stuck in the kernel can hang
-    *) mt_command=$( (tr '\0' ' ' </proc/"$2"/cmdline | head -c 400) 2>/dev/null) ;;
+    *) { mt_command=$(tr '\0' ' ' <"/proc/$2/cmdline"); } 2>/dev/null ;;
     esac
+    if [ "${#mt_command}" -gt 400 ]; then
+        mt_rest='??????????'
+        mt_rest=$mt_rest$mt_rest$mt_rest$mt_rest
+        mt_rest=$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest
+        # shellcheck disable=SC2295 # a pattern
+        mt_command=${mt_command%"${mt_command#$mt_rest}"}
+    fi
     if [ -z "$mt_command" ]; then
         IFS= read -r mt_command 2>/dev/null </proc/"$2"/comm
         mt_command="[$mt_command]"

@@ -165,7 +165,7 @@ mt_check_claimed_port() {
 
 # A program that forks a leader of a session, which makes itself the reaper of orphans and becomes "$@": with it above
 # the job nothing escapes. It also gives every signal its default disposition back, which a shell cannot. Its status is
-# 0 when that one was forked; else "$@" was not begun. Wrapper scripts (pyenv's shims) are passed over: they change the
+# 0 when that one was forked; else "$@" was not begun. The last of "$@" becomes 1 where orphans will come to it. Wrapper scripts (pyenv's shims) are passed over: they change the
 # environment.
 # shellcheck disable=SC2016
 mt_reaper_perl='
@@ -181,7 +181,7 @@ mt_reaper_perl='
     if ($prctl) {
         my $none = "\0" x 8;
         syscall($setsid);
-        syscall($prctl, 36, 1, 0, 0, 0);
+        $ARGV[-1] = 1 if syscall($prctl, 36, 1, 0, 0, 0) == 0;
         syscall($mask, 2, $none, 0, 8);
     } else {
         POSIX::setsid();
@@ -195,7 +195,7 @@ mt_reaper_python='
 import ctypes, os, signal, sys
 if os.fork(): os._exit(0)
 os.setsid()
-try: ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+try: sys.argv[-1] = "1" if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0 else ""
 except Exception: pass
 for number in set(range(1, 32)) - {9, 19}: signal.signal(number, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -220,9 +220,9 @@ mt_real_program() { # NAME -> mt_path: where it is, unless that is a script
 }
 
 mt_launch_reaped() {
-    if mt_real_program perl && mt_with_env "$mt_path" -mConfig -e "$mt_reaper_perl" -- - "$@" 1; then
+    if mt_real_program perl && mt_with_env "$mt_path" -mConfig -e "$mt_reaper_perl" -- - "$@" ''; then
         return
-    elif mt_real_program python3 && mt_with_env "$mt_path" -I -S -c "$mt_reaper_python" "${LC_CTYPE-unset}" "$@" 1; then
+    elif mt_real_program python3 && mt_with_env "$mt_path" -I -S -c "$mt_reaper_python" "${LC_CTYPE-unset}" "$@" ''; then
         return
     fi
     mt_with_env "$mt_setsid" "$mt_setsid" "$@" ''

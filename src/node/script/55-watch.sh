@@ -139,7 +139,7 @@ mt_watch_pause() {
     if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
         # no parent is to be seen in a container
         # shellcheck disable=SC2086 # some may be empty
-        "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$mt_s_pid" "$mt_s_keeper" ${mt_parent#0} $mt_watcher \
+        "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$$" "$mt_s_pid" "$mt_s_keeper" ${mt_parent#0} $mt_watcher \
             </dev/null >/dev/null 2>&1 && return
         mt_perl=
     fi

@@ -51,12 +51,18 @@ mt_name_leftover() { # PID TICKS STATE
 # Runs that were started inside this one go on -> frames "inner", each once
 mt_name_inner() {
     mt_told=" $mt_run_id "
-    for mt_p in $mt_inner; do
-        mt_value=$(tr '\0' '\n' <"/proc/$mt_p/environ" 2>/dev/null |
-            sed -n 's/^MTLAUNCH_MARK=//p; s/^MTLAUNCH_KEEPS=//p' | head -n 1)
+    # shellcheck disable=SC2086 # words without blanks
+    set -- $mt_marks
+    while [ $# -ge 3 ]; do
+        mt_value=${3#*=}
         mt_value=${mt_value%.*.*}
+        case "$mt_inner " in
+        *" $2 "*) ;;
+        *) mt_value= ;;
+        esac
+        shift 3
         case $mt_value in
-        '' | -* | *[!A-Za-z0-9._-]*) continue ;;
+        '' | -*) continue ;;
         esac
         case $mt_told in
         *" $mt_value "*) ;;
