@@ -53,6 +53,7 @@ struct endpoint {
     unsigned alive_interval_ms;    /* of ssh_config; 0: not given */
     unsigned alive_count_max;      /* of ssh_config; 0: not given */
     int address_family;            /* AF_INET, AF_INET6, AF_UNSPEC */
+    bool compression;              /* ask the server for it: less on the wire, more time and memory here */
     bool gssapi;                   /* the caller has a Kerberos ticket, so ssh itself could log in with it */
     /* The last jump host before this host, which may have jumps itself; owned; NULL: reached directly. */
     struct endpoint *jump;

@@ -65,6 +65,7 @@ struct ssh_config_values {
     struct strlist certificate_files; /* the same */
     char *identity_agent;             /* a path, "none", "SSH_AUTH_SOCK" or "$NAME"; NULL: not given */
     enum ssh_config_flag identities_only;
+    enum ssh_config_flag compression;
     enum ssh_config_strict strict;
     struct strlist user_known_hosts;   /* empty: not given */
     struct strlist global_known_hosts; /* empty: not given */

@@ -90,6 +90,10 @@ static void add_clients(struct page *page)
                     "NoHostAuthenticationForLocalhost, hardware (sk) keys, GSSAPIAuthentication with a "
                     "ticket, @cert-authority lines, a ControlPath on which a master listens, %C in file "
                     "names, and lists of algorithms that add to the default. -v prints which host and why.");
+    page_text(page,
+              "'Compression yes' in ssh_config reduces what a start sends to a host from 99 KB to 22 KB. "
+              "It costs about 300 KB of memory per host and more CPU time here, and slows down large "
+              "copies and logs. Use it on a slow line to the nodes.");
 }
 
 static void add_jumps(struct page *page)

@@ -124,9 +124,11 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_check(const struct node_target *target, const struct node_job *job,
                         const struct node_check_options *options, const char *nonce, struct node_call *out)
 {
-    static const char *const before[] = {"10-frame", "15-stat",  "17-write", "20-proc", "22-scan", "25-place",
-                                         "27-env",   "29-limit", "30-check", "35-port", NULL};
-    static const char *const after[] = {"90-main", NULL};
+    /* What a start has too comes last: where the connection compresses, it is near enough to be found again.
+     */
+    static const char *const before[] = {"29-limit", "30-check", NULL};
+    static const char *const after[] = {"15-stat",  "17-write", "20-proc", "10-frame", "22-scan",
+                                        "25-place", "27-env",   "35-port", "90-main",  NULL};
 
     begin(out, target, "check", nonce);
     set_job(out, job, options->probe);
@@ -148,22 +150,23 @@ static void set_parts(struct node_call *out, const char *name, const char *const
     set_text(&out->input, name, str_text(&text));
 }
 
-/* The keeper's program (see mt_launch_keeper): the parts that it shares with the script travel once. */
-static void set_keeper(struct node_call *out)
+/* With the keeper's program (see mt_launch_keeper); the parts that it shares with the script travel once. */
+static void add_start_parts(struct node_call *out)
 {
     static const char *const shared[] = {"15-stat", "17-write", "20-proc", NULL};
-    static const char *const own[] = {"45-keeper", NULL};
+    static const char *const parts[] = {"10-frame", "22-scan", "25-place", "27-env", "35-port", NULL};
+    static const char *const keeper[] = {"45-keeper", NULL};
 
     set_parts(out, "shared_text", shared);
-    set_parts(out, "keeper_text", own);
     str_add(&out->input, "eval \"$mt_shared_text\"\n");
+    node_script_add(&out->input, parts);
+    set_parts(out, "keeper_text", keeper);
 }
 
 void node_request_start(const struct node_target *target, const struct node_job *job,
                         const struct node_start_options *options, const char *nonce, struct node_call *out)
 {
-    static const char *const parts[] = {"10-frame", "22-scan",  "25-place", "27-env",
-                                        "35-port",  "40-start", "90-main",  NULL};
+    static const char *const parts[] = {"40-start", "90-main", NULL};
 
     begin(out, target, "start", nonce);
     set_job(out, job, NULL);
@@ -173,7 +176,7 @@ void node_request_start(const struct node_target *target, const struct node_job 
     set_number(&out->input, "start_timeout", options->start_timeout_s != 0 ? options->start_timeout_s : 120);
     set_flag(&out->input, "want_recorder",
              job->defaults && env_get(job->defaults, "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"));
-    set_keeper(out);
+    add_start_parts(out);
     finish(out, parts);
 }
 

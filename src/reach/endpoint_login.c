@@ -256,6 +256,7 @@ static void fill_policy(const struct login *login, const struct reach *options)
                                ? strcmp(setting, "accept-new") == 0
                                : values->strict == SSH_STRICT_ACCEPT_NEW || values->strict == SSH_STRICT_OFF;
     endpoint->address_family = values->address_family;
+    endpoint->compression = values->compression == SSH_CONFIG_YES;
     endpoint->connect_timeout_ms =
         values->connect_timeout_s > 0 ? (unsigned)values->connect_timeout_s * 1000 : 0;
     endpoint->alive_interval_ms =

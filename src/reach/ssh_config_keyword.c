@@ -224,6 +224,13 @@ static void apply_identities_only(struct ssh_config_values *values, const struct
     }
 }
 
+static void apply_compression(struct ssh_config_values *values, const struct ssh_directive *directive)
+{
+    if (values->compression == SSH_CONFIG_ABSENT) {
+        values->compression = read_flag(directive);
+    }
+}
+
 static void apply_gssapi(struct ssh_config_values *values, const struct ssh_directive *directive)
 {
     if (values->gssapi == SSH_CONFIG_ABSENT) {
@@ -439,6 +446,7 @@ static const struct ssh_keyword keywords[] = {
     {"GSSAPIAuthentication", 1, check_flag, apply_gssapi},
     {"StrictHostKeyChecking", 1, check_strict, apply_strict},
     {"AddressFamily", 1, check_family, apply_family},
+    {"Compression", 1, check_flag, apply_compression},
     {"ConnectTimeout", 1, check_time, apply_connect_timeout},
     {"ServerAliveInterval", 1, check_time, apply_alive_interval},
     {"ServerAliveCountMax", 1, check_count, apply_alive_count},
@@ -471,7 +479,6 @@ static const struct ssh_keyword keywords[] = {
     {"CheckHostIP", 0, NULL, NULL},
     {"Cipher", 0, NULL, NULL},
     {"ClearAllForwardings", 0, NULL, NULL},
-    {"Compression", 0, NULL, NULL},
     {"CompressionLevel", 0, NULL, NULL},
     {"ConnectionAttempts", 0, NULL, NULL},
     {"ControlMaster", 0, NULL, NULL},

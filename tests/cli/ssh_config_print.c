@@ -59,6 +59,7 @@ static void print_values(const struct ssh_config_values *values, const char *nam
     print_list("certificatefile", &values->certificate_files);
     print_text("identityagent", values->identity_agent);
     printf("identitiesonly %s\n", values->identities_only == SSH_CONFIG_YES ? "yes" : "no");
+    printf("compression %s\n", values->compression == SSH_CONFIG_YES ? "yes" : "no");
     printf("stricthostkeychecking %s\n", stricts[values->strict]);
     print_line("userknownhostsfile", &values->user_known_hosts);
     print_line("globalknownhostsfile", &values->global_known_hosts);

@@ -17,7 +17,7 @@ DATA = pathlib.Path(__file__).parent.parent / "data" / "ssh_config"
 PRINT = os.environ.get("SSH_CONFIG_PRINT", "")
 FILES = sorted(DATA.glob("*.conf"))
 WORDS = set(
-    "hostname user port hostkeyalias identityfile certificatefile identityagent identitiesonly"
+    "hostname user port hostkeyalias identityfile certificatefile identityagent identitiesonly compression"
     " stricthostkeychecking userknownhostsfile globalknownhostsfile connecttimeout serveraliveinterval"
     " serveralivecountmax addressfamily proxyjump proxycommand".split()
 )

@@ -272,6 +272,36 @@ static void test_address_family(void **state)
     outcome_release(&outcomes[1]);
 }
 
+/* Compression of ssh_config, in both directions and over new keys; half of the bytes cannot be compressed. */
+static void test_compression(void **state)
+{
+    struct world *world = *state;
+    const size_t size = 4 << 20;
+    AUTO_FREE char *bytes = xcalloc(1, size);
+    AUTO_FREE char *log = xasprintf("%s/sshd.log", world->dir);
+    AUTO_STR struct str said = STR_INIT;
+    struct exec_request request = {.command = "cat", .input = bytes, .input_len = size};
+    struct outcome outcome = {0};
+
+    world_serve(world, "LogLevel DEBUG1\nRekeyLimit 1M\n");
+    struct endpoint endpoint = make_endpoint(world, "127.0.0.1", false);
+    endpoint.compression = true;
+    uint32_t noise = 1;
+    for (size_t i = 0; i < size / 2; i++) {
+        noise = noise * 1664525 + 1013904223;
+        bytes[i] = (char)(noise >> 24);
+    }
+    run_request(&endpoint, &request, &outcome);
+    assert_ended(&outcome, 0);
+    assert_int_equal(outcome.out.len, size);
+    assert_memory_equal(outcome.out.data, bytes, size);
+    assert_int_equal(file_read(log, 1 << 20, &said, NULL), 0);
+    assert_non_null(strstr(str_text(&said), "compression: zlib@openssh.com"));
+    outcome_release(&outcome);
+    endpoint_release(&endpoint);
+    world_serve(world, "");
+}
+
 /* --- sessions --- */
 
 static void test_session_is_reused(void **state)
@@ -540,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_refused_with_a_banner),
         cmocka_unit_test(test_connect_timeout),
         cmocka_unit_test(test_address_family),
+        cmocka_unit_test(test_compression),
 
         cmocka_unit_test(test_wrong_key),
         cmocka_unit_test(test_refused_once),

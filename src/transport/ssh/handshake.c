@@ -33,6 +33,9 @@ int ssh_login_start(struct ssh_connection *connection)
     ssh_options_set(connection->session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
     ssh_options_set(connection->session, SSH_OPTIONS_USER, endpoint->user);
     ssh_options_set(connection->session, SSH_OPTIONS_FD, &connection->fd);
+    if (endpoint->compression) {
+        ssh_options_set(connection->session, SSH_OPTIONS_COMPRESSION, "yes");
+    }
     if (ssh_hostkey_order(connection, &err) != 0) {
         ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
         return -1;
