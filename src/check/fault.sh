@@ -50,7 +50,7 @@ mt_look_up() {
 
 # The first line of a script: its end, and the interpreter it names.
 mt_look_at_line() { # HOW
-    { mt_line=$(head -c 512 "$mt_file"); } 2>/dev/null # of zero bytes bash speaks
+    { mt_line=$(head -c 512 "$mt_file"); } 2>/dev/null # bash warns of zero bytes
     mt_line=${mt_line%%"
 "*}
     mt_return=.

@@ -124,7 +124,8 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_check(const struct node_target *target, const struct node_job *job,
                         const struct node_check_options *options, const char *nonce, struct node_call *out)
 {
-    /* What a start has too comes last: where the connection compresses, it is near enough to be found again.
+    /* The parts that a start sends too come last, so that they lie within the window of a compressed
+     * connection.
      */
     static const char *const before[] = {"29-limit", "30-check", NULL};
     static const char *const after[] = {"15-stat",  "17-write", "20-proc", "10-frame", "22-scan",
@@ -150,7 +151,8 @@ static void set_parts(struct node_call *out, const char *name, const char *const
     set_text(&out->input, name, str_text(&text));
 }
 
-/* With the keeper's program (see mt_launch_keeper); the parts that it shares with the script travel once. */
+/* With the keeper's program (see mt_launch_keeper). The parts that it shares with the script are sent once.
+ */
 static void add_start_parts(struct node_call *out)
 {
     static const char *const shared[] = {"15-stat", "17-write", "20-proc", NULL};

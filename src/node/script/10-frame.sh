@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Answers in framed lines: a newline, "@@NONCE key=value". Of a value all but plain characters is percent-encoded, so no
-# value can end a line or look like a frame.
+# Answers in framed lines: a newline, "@@NONCE key=value". All but plain characters of a value is percent-encoded, so
+# that no value can end a line or look like a frame.
 # Every name in these files begins with mt_: the shell's variables must not meet the login's exported ones,
 # which the job inherits. Nothing here is exported.
 

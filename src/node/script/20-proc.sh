@@ -12,7 +12,7 @@ mt_digits() { # TEXT -> mt_number: TEXT when it is a number, else ""
     esac
 }
 
-# FILE -> mt_text, without the ends of its last lines, as a command substitution has it; for short ones. "": none
+# FILE, a short one -> mt_text, without newlines at its end, as a command substitution gives it; "" when there is none
 mt_read_text() {
     mt_text=
     {
@@ -23,7 +23,7 @@ mt_read_text() {
     } 2>/dev/null
 }
 
-mt_read_last() { # FILE -> mt_last, its last line; "": none
+mt_read_last() { # FILE -> mt_last, its last line; "" when there is none
     mt_last=
     {
         while IFS= read -r mt_line || [ -n "$mt_line" ]; do
@@ -163,11 +163,11 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
     esac
 }
 
-# Every process -> mt_table: lines "env FILE…", the environments to look for marks in, at most 2000 in a line and
-# /proc/self/cmdline last; "stuck FILE…", those of processes that sleep in the kernel; "proc pid ppid pgrp sid threads
-# ticks state", one pass over /proc/PID/stat; last "end table". Fails with mt_unproven when the last line is missing, or
-# this process: then the table is not whole. mawk ends with 2 when a process goes between the opening and the reading of
-# its file: that is tried again.
+# Every process -> mt_table, by one pass over /proc/PID/stat. Lines: "env FILE…", the environments in which to look for
+# marks, at most 2000 per line, followed by /proc/self/cmdline; "stuck FILE…", those of processes that sleep in the
+# kernel; "proc pid ppid pgrp sid threads ticks state"; and "end table". Fails with mt_unproven when the last line or this
+# process is missing: then the table is not complete. mawk ends with status 2 when a process disappears between the
+# opening and the reading of its file; the pass is then repeated.
 mt_read_table() {
     for mt_tries_left in 4 3 2 1 0; do
         mt_read_table_once && return 0
@@ -190,7 +190,7 @@ end table") return 0 ;;
     return 1
 }
 
-# The names go to awk as its arguments, or through a pipe where they might be too long for that.
+# The names are passed to awk as arguments, or through a pipe when they might be too long for that.
 # shellcheck disable=SC2016
 mt_table_program='
 function look(name) {

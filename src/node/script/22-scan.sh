@@ -4,10 +4,10 @@
 # more without a fork. All verbs use this one.
 
 # The closure of what the run's processes reach. Input lines: the table's, and "self PID", "root PID TICKS",
-# "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS SID" (noted earlier), by the
-# environment "mark PID NAME=VALUE", and before these as extended regular expressions "ours ID RANKS EXCEPT": a mark of
-# ID with a rank of RANKS is the run's, unless EXCEPT names its "attempt.rank"; any other is another run's; last "whole".
-# MTLAUNCH_MARK is the mark of a job's processes, MTLAUNCH_KEEPS that of keepers, supervisors and watches.
+# "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS SID" (noted earlier), "ours ID
+# RANKS EXCEPT" (extended regular expressions), after it "mark PID NAME=VALUE" (found in an environment), and last "whole".
+# A mark with this ID and a rank that matches RANKS is the run's, unless EXCEPT matches its "attempt.rank"; every other
+# mark is another run's. Processes of a job have MTLAUNCH_MARK; keepers, supervisors and watches have MTLAUNCH_KEEPS.
 # Output: "R pid ticks state sid pgrp" for each process of the run that lives, "K …" for those of its keepers, "F pid" for
 # each of another run that was met on the way, and "end scan".
 #
@@ -136,12 +136,12 @@ BEGIN {
     print "end scan"
 }'
 
-# PATTERN FILE… -> mt_hits: a line "mark PID NAME=VALUE" is added for each of these environments that holds the pattern
-# as a whole variable, with a value of letters, digits, ".", "_" and "-". The last FILE is /proc/self/cmdline, where
-# grep's own command line holds MTLAUNCH_SCAN=end as a whole word: so the end of what grep says is known, and all before
-# it was read. Between its words grep writes zero bytes, which no shell keeps: each name begins with "/", which no value
-# holds. bash speaks of that. It is env that runs grep, so that it has a command line of its own where a shell has a grep
-# built in.
+# PATTERN FILE… -> mt_hits: adds a line "mark PID NAME=VALUE" for each environment in which a whole variable matches the
+# pattern; its value may hold letters, digits, ".", "_" and "-". The last FILE is /proc/self/cmdline: grep's own command
+# line holds MTLAUNCH_SCAN=end as a whole word, so that the end of its output is known and everything before it was read.
+# grep separates its lines by zero bytes, which command substitutions drop (bash warns of that); the lines can still be
+# told apart, because file names begin with "/" and no value holds one. env runs grep, so that it has a command line of
+# its own even in a shell that has grep built in.
 mt_grep_environs() {
     mt_pattern=$1
     shift
@@ -152,7 +152,7 @@ mt_grep_environs() {
     return 1
 }
 
-# What grep says -> mt_hits; fails when its end is missing. It may warn before its first word, and nowhere else.
+# The output of grep -> mt_hits; fails when its end is missing. A warning is accepted before the first file name only.
 mt_take_hits() {
     mt_word=begin
     set -f
@@ -190,7 +190,7 @@ mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
 # MTLAUNCH_KEEPS=VALUE". Fails with mt_unproven when it is not proven that all environments were read.
 mt_find_marks() {
     mt_marks='' mt_hits=''
-    # by words: expansions of long texts take their square of time
+    # a loop over lines: the time that an expansion takes grows with the square of the text
     set -f
     IFS='
 '
@@ -261,7 +261,7 @@ mt_read_end() {
 mt_scan() { # RUN_ID RANKS EXCEPT
     mt_found='' mt_helpers='' mt_inner='' mt_unproven=''
     mt_read_table && mt_find_marks && mt_read_end || return 1
-    # nothing is known of the run and no mark is its own
+    # nothing to look for: no process of the run is known, and no mark is the run's
     [ -n "$mt_root$mt_keeper$mt_memory" ] || case $mt_marks in
     *"=$1."*) ;;
     *) return 0 ;;
@@ -270,7 +270,7 @@ mt_scan() { # RUN_ID RANKS EXCEPT
     mt_close "$$" "ours ${mt_id} ${mt_attempts}[.]($2) $3" && mt_check_root
 }
 
-mt_close() { # PID LINES: it and what descends from it is passed over
+mt_close() { # PID LINES: PID and its descendants are left out
     mt_text="self $1
 $2
 ${mt_root:+root $mt_root $mt_root_ticks}
@@ -280,7 +280,7 @@ $mt_memory
 $mt_marks
 $mt_table
 whole"
-    # the text goes to awk as its argument, or through a pipe where it might be too long for that
+    # the text is passed to awk as an argument, or through a pipe when it might be too long for that
     if [ "${#mt_text}" -lt 120000 ]; then
         mt_text=$(exec 2>&1 && awk "$mt_scan_program" "$mt_text")
     else

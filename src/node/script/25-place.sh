@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Where a node's files are, and whether they may be trusted.
 
-# NAME -> mt_path: where PATH has that program; fails when it does not. A command substitution would be a fork.
+# NAME -> mt_path: where that program is in PATH; fails when it is not there. "command -v" would cost a fork.
 mt_find_tool() {
     IFS=:
     set -f

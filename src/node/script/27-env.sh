@@ -24,7 +24,7 @@ mt_prepare_env() {
     done
 }
 
-# -> mt_user: by the first lines of /etc/passwd, where it mostly is
+# -> mt_user. Most users are among the first lines of /etc/passwd, which costs no fork.
 mt_name_user() {
     mt_user='' mt_number=0
     while [ "$mt_number" -lt 50 ] && IFS=: read -r mt_key mt_rest mt_value mt_line; do

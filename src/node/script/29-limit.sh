@@ -3,7 +3,7 @@
 
 # SECONDS FILE COMMAND…: run COMMAND, which must make a session of its own, with output to FILE, and never wait for
 # it longer than that, even when it is stuck in the kernel. Its status is left in FILE.code; none: the time was up,
-# and its session was killed, or (mt_cut) it could not be run. It reads mt_input, where that is set, on descriptor 8.
+# and its session was killed, or (mt_cut) it could not be run. mt_input, if set, is there for it to read on descriptor 8.
 mt_run_limited() {
     mt_limit=$1 mt_out=$2
     shift 2

@@ -96,7 +96,7 @@ mt_claim() {
             mt_start_answer claim
         fi
     fi
-    # both are removed with what is left of the attempt before
+    # mt_make_files removes both
 }
 
 mt_lost_claim() {
@@ -165,8 +165,8 @@ mt_check_claimed_port() {
 
 # A program that forks a leader of a session, which makes itself the reaper of orphans and becomes "$@": with it above
 # the job nothing escapes. It also gives every signal its default disposition back, which a shell cannot. Its status is
-# 0 when that one was forked; else "$@" was not begun. The last of "$@" becomes 1 where orphans will come to it. Wrapper scripts (pyenv's shims) are passed over: they change the
-# environment.
+# 0 when that one was forked; otherwise "$@" was not started. The last word of "$@" becomes 1 if orphans will become its
+# children. Wrapper scripts (pyenv's shims) are passed over: they change the environment.
 # shellcheck disable=SC2016
 mt_reaper_perl='
     my $arch = $Config::Config{archname};
@@ -232,7 +232,7 @@ mt_launch_reaped() {
 # the second setsid finds itself a session leader, so it forks: the keeper is nobody's child that a shell started with "&"
 # (which would leave INT and QUIT ignored), and it works with util-linux and busybox alike.
 mt_launch_keeper() {
-    # whole before it runs, as this script is
+    # one function, so that nothing runs before all of it has arrived
     printf '%s\n' 'mt_all() {' 'unset IFS' "$mt_shared_text" "$mt_keeper_text" 'mt_keep "$@"' '}' 'mt_all "$@"' | {
         # by this the keeper is told from processes of a run that this one was started in
         export MTLAUNCH_KEEPS="$mt_run_id.$mt_attempt.$mt_rank"
@@ -345,7 +345,7 @@ mt_watch_start() {
     done
 }
 
-# Longer from time to time, but not beyond the moment that proves the start.
+# Pauses grow, but end at the moment that proves the start.
 mt_pause_for_start() {
     if [ -n "$mt_proof" ] && [ -z "$mt_gone" ]; then
         mt_number=$((mt_proof - mt_clock + 1))

@@ -3,7 +3,7 @@
 # descends from it and how it ended. It is a program of its own (with 15-stat.sh, 17-write.sh and 20-proc.sh in
 # front); its text comes on descriptor 9, the job's on standard input.
 #
-# The job's text ends with a full stop that is not its own: by that it is known to be whole.
+# The job's text is followed by a full stop, which shows that it has arrived completely.
 #
 # Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID HOME REAPED (1: orphans become its children)
 
@@ -70,7 +70,7 @@ MT_NOTED
         for mt_p in $mt_next; do
             for mt_file in /proc/"$mt_p"/task/*/children; do
                 mt_line=
-                # a line without an end; some have ended meanwhile
+                # the line has no newline at its end, and a thread may have ended meanwhile
                 { IFS= read -r mt_line <"$mt_file"; } 2>/dev/null
                 mt_level="$mt_level $mt_line"
             done
@@ -84,8 +84,8 @@ MT_NOTED
     done
 }
 
-# The same by a pass over all of /proc: for kernels without those files, and for many processes. The names go to awk as
-# its arguments, or through a pipe where they might be too long for that. Fails when it did not come to its end.
+# The same by a pass over all of /proc: for kernels without those files, and for many processes. The names are passed to
+# awk as arguments, or through a pipe when they might be too long for that. Fails when awk did not reach its end.
 # shellcheck disable=SC2016
 mt_walk_program='
 function look(name) {
@@ -164,8 +164,8 @@ mt_find_adopted() {
     done
 }
 
-# Beside the job: note every few seconds, sooner at first, later when there are many, and where a reaper keeps all in
-# sight and nothing has changed for a minute. It goes when the keeper has gone and the job has too.
+# Runs beside the job and takes notes every few seconds: more often at first, less often when there are many processes, or
+# when nothing has changed for a minute and orphans become children of the keeper. It ends once keeper and job have ended.
 mt_note_on() {
     trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
     mt_wait=0.2 mt_has_children='' mt_many='' mt_same=0

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The watch: how the run is here, said at once, again whenever that changes, and in between, every mt_beat seconds,
-# that it lives and how long its log is. A look costs no process but the pause before it, and while the command runs one
-# pause lasts until something is to be said or a process has gone. The watch ends when the run's end here has been said, when its reader is gone, and when it could not write for mt_patience seconds.
+# that it lives and how long its log is. A look forks nothing but the pause before it; while the command runs, one pause
+# lasts until there is something to say or a process has ended. The watch ends when it has reported the run's end here,
+# when its reader is gone, and when it could not write for mt_patience seconds.
 # While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it.
 
 # What would be told apart without an observation -> mt_phase
@@ -121,7 +122,7 @@ mt_watch_observe() {
     esac
 }
 
-# Half seconds at most, and processes: it ends when one of them has gone.
+# Arguments: half seconds, and process ids. It ends after that time, or as soon as one of the processes has ended.
 # shellcheck disable=SC2016
 mt_pause_program='
     $left = shift;
@@ -137,7 +138,7 @@ mt_watch_pause() {
     [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_at" -ge "$mt_number" ] || mt_number=$mt_gpus_at
     mt_number=$(((mt_number - mt_clock + 99) / 100))
     if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
-        # no parent is to be seen in a container
+        # in a container the parent is not visible: 0
         # shellcheck disable=SC2086 # some may be empty
         "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$$" "$mt_s_pid" "$mt_s_keeper" ${mt_parent#0} $mt_watcher \
             </dev/null >/dev/null 2>&1 && return
