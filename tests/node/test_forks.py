@@ -34,7 +34,8 @@ def count(node, verb, **values):
 
 
 # dash. Pauses are among them: more where the machine is busy, so the best of some calls counts.
-BOUNDS = {"probe": 22, "start": 34, "observe": 4, "stop": 16, "ended": 6, "remove": 5}
+BOUNDS = {"probe": 22, "start": 34, "observe": 4, "stop": 16, "ended": 6, "inventory": 6, "remove": 5}
+LITERALS = ["NCCL version ", "Using network ", "Bootstrap: Using ", "Bootstrap : Using ", "via NET/IB"]
 
 
 def count_all(node, attempt):
@@ -51,6 +52,7 @@ def count_all(node, attempt):
     assert answer["unproven"] is None and answer["survivors"]["total"] == 0
     forks["ended"], answer = count(node, "observe", leftovers=1, attempt=attempt)
     assert answer["life"] == "exited" and answer["scanned"]
+    forks["inventory"], answer = count(node, "inventory", literal=LITERALS, attempt=attempt)
     forks["remove"], answer = count(node, "remove", logs=1, attempt=attempt)
     assert answer["removed"]
     return forks

@@ -46,6 +46,12 @@ def test_the_first_line_with_each_literal(node):
                              "g0:1:2 [0] NCCL INFO Using network IB", "g0:1:2 [0] NCCL INFO Bootstrap: Using eth0:10.0.0.1<0>"]
 
 
+def test_of_a_progress_bar_the_stretch_that_holds_the_literal(node):
+    log(node, b"1%\r2% NCCL version 2.1\r3%\0\n" + b"Using network " + b"x" * 3000 + b"\nUsing network late\n")
+    facts = node.call("inventory", literal=LITERALS)
+    assert facts["nccl"] == ["2% NCCL version 2.1", "Using network " + "x" * 886]
+
+
 def test_links(node):
     log(node, b"")
     env = links(node, sys__class__net__eth0__speed="25000\n", sys__class__net__lo__mtu="65536\n", sys__class__net__veth__speed="-1\n",

@@ -14,14 +14,26 @@ mt_frame_gpu_models() {
     done <"$mt_tmp/kinds"
 }
 
-# The first line with each of the literals, which stand one per line.
+# The first line with each of the literals, which stand one per line; of a line with carriage returns (progress bars) the
+# first stretch that holds it.
 mt_frame_nccl() {
-    mt_find_log && [ -r "$mt_file" ] || return 0
-    while IFS= read -r mt_one; do
-        mt_line=$(head -c 16777216 "$mt_file" | grep -aF -m 1 -e "$mt_one" | tr '\r' '\n' | grep -aF -m 1 -e "$mt_one" | head -c 900)
+    [ -n "$mt_literals" ] && mt_find_log && [ -r "$mt_file" ] || return 0
+    mt_text=$(head -c 16777216 "$mt_file" | grep -aF -e "$mt_literals" | tr -d '\000' | mt_literals=$mt_literals LC_ALL=C awk '
+        BEGIN { left = count = split(ENVIRON["mt_literals"], literal, "\n") }
+        {
+            parts = split($0, part, "\r")
+            for (i = 1; i <= count; i++) {
+                if ((i in found) || !index($0, literal[i])) continue
+                for (n = 1; n < parts && !index(part[n], literal[i]); n++) ;
+                found[i] = substr(part[n], 1, 900)
+                if (--left == 0) exit
+            }
+        }
+        END { for (i = 1; i <= count; i++) if (i in found) print found[i] }')
+    while IFS= read -r mt_line; do
         [ -z "$mt_line" ] || mt_frame nccl "$mt_line"
     done <<MT_LIST
-$mt_literals
+$mt_text
 MT_LIST
 }
 
