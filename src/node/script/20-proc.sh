@@ -214,7 +214,7 @@ BEGIN {
 }'
 
 mt_print_table() { # NAME… -> mt_table, mt_code
-    if [ $# -lt 4000 ]; then
+    if [ $# -lt 2000 ]; then
         mt_table=$(exec 2>&1 && awk "$mt_awk_stat$mt_table_program" "$@")
     else
         mt_table=$(exec 2>&1 && printf '%s\n' "$@" | awk "$mt_awk_stat$mt_table_program")

@@ -281,7 +281,7 @@ $mt_marks
 $mt_table
 whole"
     # the text is passed to awk as an argument, or through a pipe when it might be too long for that
-    if [ "${#mt_text}" -lt 120000 ]; then
+    if [ "${#mt_text}" -lt 60000 ]; then
         mt_text=$(exec 2>&1 && awk "$mt_scan_program" "$mt_text")
     else
         mt_text=$(exec 2>&1 && printf '%s\n' "$mt_text" | awk "$mt_scan_program")

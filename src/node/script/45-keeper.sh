@@ -115,7 +115,7 @@ BEGIN {
 }'
 mt_walk_table() {
     set -- /proc/[0-9]* end
-    if [ $# -lt 4000 ]; then
+    if [ $# -lt 2000 ]; then
         mt_text=$(awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted" "$@" 2>&1)
     else
         mt_text=$(exec 2>&1 && printf '%s\n' "$@" |
