@@ -1,14 +1,17 @@
-/* A growing list of owned strings; items is NULL-terminated, so it serves as an argv. */
+/* A growing list of strings, which it owns; items is NULL-terminated, so it serves as an argv. */
 #ifndef MTLAUNCH_BASE_STRLIST_H
 #define MTLAUNCH_BASE_STRLIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/texts.h"
+
 struct strlist {
     char **items; /* NULL while never used */
     size_t len;
     size_t cap;
+    struct texts *texts; /* borrowed; set while the list is empty: they own the strings, not the list */
 };
 
 /* clang-format off */

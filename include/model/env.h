@@ -20,6 +20,7 @@ struct env {
     struct env_var *items;
     size_t len;
     size_t cap;
+    struct texts *texts; /* borrowed; set while env is empty: they own names, values and sources, not env */
 };
 
 /* clang-format off */
@@ -31,6 +32,8 @@ void env_release(struct env *env);
 void env_set(struct env *env, const char *name, const char *value, const char *source);
 const struct env_var *env_get(const struct env *env, const char *name);
 void env_copy(struct env *to, const struct env *from); /* env_set of each */
+/* The same where no name of from is in to. */
+void env_append(struct env *to, const struct env *from);
 
 /* [A-Za-z_][A-Za-z0-9_]* */
 bool env_name_valid(const char *name);

@@ -2,13 +2,22 @@
 #ifndef MTLAUNCH_REPORT_DRYRUN_H
 #define MTLAUNCH_REPORT_DRYRUN_H
 
+#include "base/error.h"
 #include "base/str.h"
 #include "report/style.h"
 
 struct plan;
 
-/* Append per node: host, rank, environment with sources (secrets as ***), working directory, the command. */
-void report_plan_text(const struct plan *plan, const struct report_style *style, struct str *out);
-void report_plan_json(const struct plan *plan, struct str *out);
+/* Takes what is in text and empties it. */
+typedef int report_plan_flush(struct str *text, struct error *err);
+
+/*
+ * Append per node: host, rank, environment with sources (secrets as ***), working directory, the command.
+ * Between two nodes full takes what has become much (NULL: nothing does); the rest stays in out. Errors:
+ * those of full.
+ */
+int report_plan_text(const struct plan *plan, const struct report_style *style, report_plan_flush *full,
+                     struct str *out, struct error *err);
+int report_plan_json(const struct plan *plan, report_plan_flush *full, struct str *out, struct error *err);
 
 #endif

@@ -109,6 +109,7 @@ struct plan_node {
 };
 
 struct plan {
+    struct texts *texts; /* owns the words, steps and environments of the nodes: equal ones are kept once */
     char *job;
     char *run;
     char *launcher;
@@ -136,7 +137,10 @@ struct plan {
 int plan_make(struct plan *out, const struct plan_input *in, struct error *err);
 void plan_release(struct plan *plan);
 
-/* Append the node's whole environment in the order people see it: computed, env, defaults. */
+/* The node's whole environment in the order people see it: computed, env, defaults. */
+size_t plan_node_env_len(const struct plan_node *node);
+const struct env_var *plan_node_var(const struct plan_node *node, size_t index);
+/* The same, into an empty env whose texts stay the plan's. */
 void plan_node_env(const struct plan_node *node, struct env *out);
 
 /*

@@ -139,7 +139,15 @@ void js_get_list(const json_t *object, const char *key, struct strlist *list)
  * its direction (U+2028 to U+202E, U+2066 to U+2069) would reach a terminal as they are. */
 static void add_escaping_controls(struct str *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    static const char suspect[] = "\x7f\xc2\xe2"; /* what begins one of them */
+    const unsigned char *at = (const unsigned char *)text;
+    for (;;) {
+        size_t plain = strcspn((const char *)at, suspect);
+        str_add_mem(out, at, plain);
+        at += plain;
+        if (*at == '\0') {
+            return;
+        }
         if (*at == 0x7f) {
             str_add(out, "\\u007f");
         } else if (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
@@ -152,6 +160,7 @@ static void add_escaping_controls(struct str *out, const char *text)
         } else {
             str_add_char(out, (char)*at);
         }
+        at++;
     }
 }
 

@@ -9,16 +9,24 @@
 
 void strlist_release(struct strlist *list)
 {
-    for (size_t i = 0; i < list->len; i++) {
+    for (size_t i = 0; !list->texts && i < list->len; i++) {
         free(list->items[i]);
     }
     free(list->items);
     *list = (struct strlist)STRLIST_INIT;
 }
 
+static void append(struct strlist *list, char *text)
+{
+    /* len + 1: room for the NULL after the last item. */
+    list->items = xgrow(list->items, list->len + 1, &list->cap, sizeof *list->items);
+    list->items[list->len++] = text;
+    list->items[list->len] = NULL;
+}
+
 void strlist_add(struct strlist *list, const char *text)
 {
-    strlist_take(list, xstrdup(text));
+    append(list, list->texts ? texts_add(list->texts, text) : xstrdup(text));
 }
 
 void strlist_add_mem(struct strlist *list, const char *text, size_t len)
@@ -37,18 +45,26 @@ void strlist_addf(struct strlist *list, const char *format, ...)
 
 void strlist_take(struct strlist *list, char *text)
 {
-    /* len + 1: room for the NULL after the last item. */
-    list->items = xgrow(list->items, list->len + 1, &list->cap, sizeof *list->items);
-    list->items[list->len++] = text;
-    list->items[list->len] = NULL;
+    append(list, list->texts ? texts_take(list->texts, text) : text);
 }
 
 void strlist_copy(struct strlist *to, const struct strlist *from)
 {
     size_t count = from->len; /* taken before, so that a list may be appended to itself */
 
+    bool shared = to->texts && to->texts == from->texts;
+
+    if (to->cap < to->len + count + 1) {
+        to->cap = to->len + count + 1;
+        to->items = xrealloc(to->items, to->cap, sizeof *to->items);
+        to->items[to->len] = NULL;
+    }
     for (size_t i = 0; i < count; i++) {
-        strlist_add(to, from->items[i]);
+        if (shared) {
+            append(to, from->items[i]);
+        } else {
+            strlist_add(to, from->items[i]);
+        }
     }
 }
 

@@ -20,14 +20,32 @@ static bool is_unsafe(uint32_t character)
            (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
 }
 
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
+
+/* Bytes at the beginning that are printable ASCII: eight at a time, the last few are left out. */
+static size_t printable_run(const char *bytes, size_t len)
+{
+    size_t run = 0;
+    uint64_t word;
+    for (; len - run >= sizeof word; run += sizeof word) {
+        memcpy(&word, bytes + run, sizeof word);
+        uint64_t below = word - EACH_BYTE(0x20), above = word + EACH_BYTE(1); /* of 0x20; of 0x7E */
+        if ((word | below | above) & EACH_BYTE(0x80)) {
+            break;
+        }
+    }
+    return run;
+}
+
 static void add_checked(struct str *out, const char *bytes, size_t len, bool safe)
 {
     size_t used, done = 0; /* bytes from done to the present place are to be copied as they are */
 
-    for (size_t i = 0; i < len; i += used) {
+    for (size_t i = printable_run(bytes, len); i < len; i += used) {
         uint32_t character = utf8_read(bytes + i, len - i, &used);
         bool invalid = character == UTF8_INVALID;
         if (!invalid && !(safe && is_unsafe(character))) {
+            used += character < 0x80 ? printable_run(bytes + i + used, len - i - used) : 0;
             continue;
         }
         str_add_mem(out, bytes + done, i - done);

@@ -33,13 +33,10 @@ static int dry_run(struct cmd_call *call, const struct setup *setup, const char 
     for (size_t i = 0; i < plan.warnings.len; i++) {
         msg_warn("%s", plan.warnings.items[i]);
     }
-    if (call->style.json) {
-        report_plan_json(&plan, &text);
-    } else {
-        report_plan_text(&plan, &call->style, &text);
-    }
+    int result = call->style.json ? report_plan_json(&plan, output_print, &text, err)
+                                  : report_plan_text(&plan, &call->style, output_print, &text, err);
     plan_release(&plan);
-    return output_print(&text, err);
+    return result == 0 ? output_print(&text, err) : -1;
 }
 
 /* The terminal may close while nodes are being started: the start is finished first. Where SIGHUP is ignored

@@ -8,6 +8,16 @@
 #include "model/env.h"
 #include "model/kind.h"
 
+/* Are the arguments alone too long for one word (MAX_ARG_STRLEN of execve(2)), before any quotes? */
+static bool too_long(const struct strlist *args)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < args->len && bytes <= ENV_VALUE_MAX; i++) {
+        bytes += strlen(args->items[i]);
+    }
+    return bytes > ENV_VALUE_MAX;
+}
+
 static int build_line(const struct launch_input *in, struct strlist *argv, struct error *err)
 {
     const char *line = in->program->items[0];
@@ -29,13 +39,15 @@ static int build_line(const struct launch_input *in, struct strlist *argv, struc
     }
     AUTO_STR struct str joined = STR_INIT;
     str_add_mem(&joined, line, len);
-    str_add_char(&joined, ' ');
-    quote_argv_pretty(&joined, in->args->items, in->args->len);
-    if (joined.len <= ENV_VALUE_MAX) {
-        strlist_add(argv, str_text(&joined));
-        return 0;
+    if (!too_long(in->args)) {
+        str_add_char(&joined, ' ');
+        quote_argv_pretty(&joined, in->args->items, in->args->len);
+        if (joined.len <= ENV_VALUE_MAX) {
+            strlist_add(argv, str_text(&joined));
+            return 0;
+        }
     }
-    /* One word may not be that long (MAX_ARG_STRLEN of execve(2)): hand the arguments over as words. */
+    /* Hand the arguments over as words. */
     str_truncate(&joined, len);
     str_add(&joined, " \"$@\"");
     strlist_add(argv, str_text(&joined));

@@ -36,7 +36,7 @@ static const char *const shell_names[] = {
 
 void env_release(struct env *env)
 {
-    for (size_t i = 0; i < env->len; i++) {
+    for (size_t i = 0; !env->texts && i < env->len; i++) {
         free(env->items[i].name);
         free(env->items[i].value);
         free(env->items[i].source);
@@ -55,19 +55,32 @@ static struct env_var *find(const struct env *env, const char *name)
     return NULL;
 }
 
+static char *keep(const struct env *env, const char *text)
+{
+    return env->texts ? texts_add(env->texts, text) : xstrdup(text);
+}
+
+static struct env_var *append(struct env *env)
+{
+    env->items = xgrow(env->items, env->len, &env->cap, sizeof env->items[0]);
+    env->items[env->len] = (struct env_var){0};
+    return &env->items[env->len++];
+}
+
 static struct env_var *set(struct env *env, const char *name, const char *value, const char *source)
 {
     struct env_var *var = find(env, name);
     if (!var) {
-        env->items = xgrow(env->items, env->len, &env->cap, sizeof env->items[0]);
-        var = &env->items[env->len++];
-        *var = (struct env_var){.name = xstrdup(name)};
+        var = append(env);
+        var->name = keep(env, name);
     }
     /* The new texts are made before the old ones go: value may point into this very variable. */
-    char *new_value = xstrdup(value);
-    char *new_source = xstrdup(source);
-    free(var->value);
-    free(var->source);
+    char *new_value = keep(env, value);
+    char *new_source = keep(env, source);
+    if (!env->texts) {
+        free(var->value);
+        free(var->source);
+    }
     var->value = new_value;
     var->source = new_source;
     return var;
@@ -88,6 +101,19 @@ void env_copy(struct env *to, const struct env *from)
     for (size_t i = 0; i < from->len; i++) {
         const struct env_var *var = &from->items[i];
         set(to, var->name, var->value, var->source)->secret = var->secret;
+    }
+}
+
+void env_append(struct env *to, const struct env *from)
+{
+    bool shared = to->texts && to->texts == from->texts;
+    for (size_t i = 0; i < from->len; i++) {
+        const struct env_var *var = &from->items[i];
+        *append(to) = shared ? *var
+                             : (struct env_var){.name = keep(to, var->name),
+                                                .value = keep(to, var->value),
+                                                .source = keep(to, var->source),
+                                                .secret = var->secret};
     }
 }
 

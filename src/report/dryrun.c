@@ -11,6 +11,7 @@
 #include "run/plan.h"
 
 #define SECRET_SHOWN "***"
+#define FLUSH_BYTES  (64u << 10)
 #define FOLD_FROM    17 /* number of nodes from which equal ones are shown once */
 
 static void add_safe(struct str *out, const char *text)
@@ -50,7 +51,6 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
     const struct plan_node *node = &plan->nodes[index];
     AUTO_STR struct str heading = STR_INIT;
     AUTO_STR struct str shell = STR_INIT;
-    struct env env = ENV_INIT;
     str_addf(&heading, "node %u: ", node->rank);
     add_safe(&heading, node->label);
     str_add_char(out, '\n');
@@ -71,11 +71,9 @@ static void add_node(struct str *out, const struct plan *plan, size_t index, boo
     str_add(out, "\n  log:     ");
     add_safe(out, node->log ? node->log : "");
     str_add(out, "\n  environment:\n");
-    plan_node_env(node, &env);
-    for (size_t i = 0; i < env.len; i++) {
-        add_variable(out, &env.items[i], color);
+    for (size_t i = 0; i < plan_node_env_len(node); i++) {
+        add_variable(out, plan_node_var(node, i), color);
     }
-    env_release(&env);
     for (size_t i = 0; i < node->steps_len; i++) {
         const struct plan_step *step = &node->steps[i];
         if (step->argv.len) {
@@ -155,7 +153,8 @@ static void add_batch(struct str *out, const struct topology_batch *batch)
     add_batch_sizes(out, batch);
 }
 
-void report_plan_text(const struct plan *plan, const struct report_style *style, struct str *out)
+/* What the run is as a whole. */
+static void add_head(struct str *out, const struct plan *plan)
 {
     str_add(out, "job ");
     add_safe(out, plan->job);
@@ -174,33 +173,44 @@ void report_plan_text(const struct plan *plan, const struct report_style *style,
         add_safe(out, plan->setup.items[i]);
         str_add_char(out, '\n');
     }
+}
+
+static int flush(report_plan_flush *full, struct str *out, struct error *err)
+{
+    return full && out->len >= FLUSH_BYTES ? full(out, err) : 0;
+}
+
+int report_plan_text(const struct plan *plan, const struct report_style *style, report_plan_flush *full,
+                     struct str *out, struct error *err)
+{
+    int result = 0;
     struct fold fold;
+    add_head(out, plan);
     if (plan->nnodes >= FOLD_FROM && !style->full) {
         dryrun_fold(plan, &fold);
     } else {
         fold_make(&fold, plan->nnodes, NULL, NULL);
     }
-    for (size_t i = 0; i < fold.len; i++) {
+    for (size_t i = 0; i < fold.len && result == 0; i++) {
         add_node(out, plan, fold.groups[i].items[0], style->color);
         dryrun_add_others(plan, &fold.groups[i], out);
+        result = flush(full, out, err);
     }
     fold_release(&fold);
+    return result;
 }
 
 static json_t *env_array(const struct plan_node *node)
 {
-    struct env env = ENV_INIT;
     json_t *array = json_array();
-    plan_node_env(node, &env);
-    for (size_t i = 0; i < env.len; i++) {
-        const struct env_var *var = &env.items[i];
+    for (size_t i = 0; i < plan_node_env_len(node); i++) {
+        const struct env_var *var = plan_node_var(node, i);
         json_t *object = json_object();
         json_object_set_new(object, "name", js_text(var->name));
         json_object_set_new(object, "value", js_text(var->secret && var->value ? SECRET_SHOWN : var->value));
         json_object_set_new(object, "source", js_text(var->source));
         json_array_append_new(array, object);
     }
-    env_release(&env);
     return array;
 }
 
@@ -234,24 +244,47 @@ static json_t *batch_object(const struct plan *plan)
     return object;
 }
 
-void report_plan_json(const struct plan *plan, struct str *out)
+/* Append the members of an object: its line without the braces. */
+static void add_members(struct str *out, json_t *object)
 {
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < plan->nnodes; i++) {
-        json_array_append_new(nodes, node_object(plan, i));
+    AUTO_STR struct str line = STR_INIT;
+    js_add_line(&line, object);
+    str_add_mem(out, line.data + 1, line.len - strlen("{}\n"));
+}
+
+static json_t *head_object(const struct plan *plan)
+{
+    json_t *head = js_answer();
+    json_object_set_new(head, "job", js_text(plan->job));
+    json_object_set_new(head, "run", js_text(plan->run));
+    json_object_set_new(head, "launcher", js_text(plan->launcher));
+    json_object_set_new(head, "nnodes", json_integer(plan->nnodes));
+    json_object_set_new(head, "nproc_per_node", js_integer(plan->nproc_per_node, 0));
+    json_object_set_new(head, "world_size", js_integer(plan->world_size, 0));
+    json_object_set_new(head, "master_addr", js_text(plan->master_addr));
+    json_object_set_new(head, "master_port", js_integer(plan->master_port, 0));
+    json_object_set_new(head, "rendezvous_id", js_text(plan->rendezvous_id));
+    return head;
+}
+
+/* One object, but its nodes are written one after the other: together they may be larger than the memory. */
+int report_plan_json(const struct plan *plan, report_plan_flush *full, struct str *out, struct error *err)
+{
+    json_t *tail = json_object();
+    int result = 0;
+    json_object_set_new(tail, "batch", batch_object(plan));
+    json_object_set_new(tail, "warnings", js_list(&plan->warnings));
+    str_add_char(out, '{');
+    add_members(out, head_object(plan));
+    str_add(out, ",\"nodes\":[");
+    for (size_t i = 0; i < plan->nnodes && result == 0; i++) {
+        str_add(out, i > 0 ? ",{" : "{");
+        add_members(out, node_object(plan, i));
+        str_add_char(out, '}');
+        result = flush(full, out, err);
     }
-    json_t *answer = js_answer();
-    json_object_set_new(answer, "job", js_text(plan->job));
-    json_object_set_new(answer, "run", js_text(plan->run));
-    json_object_set_new(answer, "launcher", js_text(plan->launcher));
-    json_object_set_new(answer, "nnodes", json_integer(plan->nnodes));
-    json_object_set_new(answer, "nproc_per_node", js_integer(plan->nproc_per_node, 0));
-    json_object_set_new(answer, "world_size", js_integer(plan->world_size, 0));
-    json_object_set_new(answer, "master_addr", js_text(plan->master_addr));
-    json_object_set_new(answer, "master_port", js_integer(plan->master_port, 0));
-    json_object_set_new(answer, "rendezvous_id", js_text(plan->rendezvous_id));
-    json_object_set_new(answer, "nodes", nodes);
-    json_object_set_new(answer, "batch", batch_object(plan));
-    json_object_set_new(answer, "warnings", js_list(&plan->warnings));
-    js_add_line(out, answer);
+    str_add(out, "],");
+    add_members(out, tail);
+    str_add(out, "}\n");
+    return result;
 }

@@ -23,6 +23,18 @@ static bool is_number(const struct plan_node *node, const char *text, size_t dig
     return strlen(number) == digits && strncmp(text, number, digits) == 0;
 }
 
+/* No name or number begins with it. */
+static bool is_plain(const struct plan_node *node, char c)
+{
+    return c != node->label[0] && c != node->name[0] && !(c >= '0' && c <= '9');
+}
+
+/* What is equal in a plan is mostly one text. */
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /*
  * Are two texts, of which each may be NULL, the same, but that each has its own node's name or number where
  * the other one has that of its node?
@@ -31,13 +43,15 @@ static bool alike(const struct plan_node *a, const char *text_a, const struct pl
                   const char *text_b)
 {
     static const char digits[] = "0123456789";
-    if (!text_a || !text_b) {
-        return text_a == text_b;
-    }
-    if (strcmp(text_a, text_b) == 0) {
+    if (same_text(text_a, text_b)) {
         return true;
     }
-    while (*text_a && *text_b) {
+    while (text_a && text_b && *text_a && *text_b) {
+        if (*text_a == *text_b && is_plain(a, *text_a) && is_plain(b, *text_b)) {
+            text_a++;
+            text_b++;
+            continue;
+        }
         size_t name_a = name_len(a, text_a), name_b = name_len(b, text_b);
         size_t len_a = strspn(text_a, digits), len_b = strspn(text_b, digits);
         if (name_a && name_b) {
@@ -54,20 +68,15 @@ static bool alike(const struct plan_node *a, const char *text_a, const struct pl
             return false;
         }
     }
-    return *text_a == *text_b;
+    return text_a && text_b && *text_a == *text_b;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool alike_environments(const struct plan_node *a, const struct plan_node *b)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool alike_environments(const struct plan_node *a, const struct env *env_a, const struct plan_node *b,
-                               const struct env *env_b)
-{
-    bool same = env_a->len == env_b->len;
-    for (size_t i = 0; same && i < env_a->len; i++) {
-        const struct env_var *var_a = &env_a->items[i], *var_b = &env_b->items[i];
+    size_t len = plan_node_env_len(a);
+    bool same = len == plan_node_env_len(b);
+    for (size_t i = 0; same && i < len; i++) {
+        const struct env_var *var_a = plan_node_var(a, i), *var_b = plan_node_var(b, i);
         same = strcmp(var_a->name, var_b->name) == 0 && same_text(var_a->source, var_b->source) &&
                alike(a, var_a->value, b, var_b->value);
     }
@@ -85,47 +94,28 @@ static bool alike_nodes(const struct plan_node *a, const struct plan_node *b)
     return same;
 }
 
-struct folding {
-    const struct plan_node *nodes;
-    struct env *envs; /* one per node: each is compared many times */
-};
-
 static bool says_the_same(const void *ctx, size_t a, size_t b)
 {
-    const struct folding *folding = ctx;
-    const struct plan_node *nodes = folding->nodes;
-    return alike_environments(&nodes[a], &folding->envs[a], &nodes[b], &folding->envs[b]) &&
-           alike_nodes(&nodes[a], &nodes[b]);
+    const struct plan_node *nodes = ctx;
+    return alike_environments(&nodes[a], &nodes[b]) && alike_nodes(&nodes[a], &nodes[b]);
 }
 
 void dryrun_fold(const struct plan *plan, struct fold *fold)
 {
-    AUTO_FREE struct env *envs = xcalloc(plan->nnodes + 1, sizeof(*envs));
-    const struct folding folding = {.nodes = plan->nodes, .envs = envs};
-    for (size_t i = 0; i < plan->nnodes; i++) {
-        plan_node_env(&plan->nodes[i], &envs[i]);
-    }
-    fold_make(fold, plan->nnodes, says_the_same, &folding);
-    for (size_t i = 0; i < plan->nnodes; i++) {
-        env_release(&envs[i]);
-    }
+    fold_make(fold, plan->nnodes, says_the_same, plan->nodes);
 }
 
-/* Append the names of the variables that differ between two nodes, once each; that of the host is not one. */
+/* Append the names of the variables that differ between two nodes that are alike, once each; that of the host
+ * is not one. */
 static void add_differences(const struct plan_node *a, const struct plan_node *b, struct strlist *names)
 {
-    struct env env_a = ENV_INIT, env_b = ENV_INIT;
-    plan_node_env(a, &env_a);
-    plan_node_env(b, &env_b);
-    for (size_t i = 0; i < env_a.len; i++) {
-        const char *name = env_a.items[i].name;
-        if (strcmp(name, "MTLAUNCH_HOST") != 0 && !strlist_has(names, name) &&
-            !same_text(env_a.items[i].value, env_b.items[i].value)) {
-            strlist_add(names, name);
+    for (size_t i = 0; i < plan_node_env_len(a); i++) {
+        const struct env_var *var = plan_node_var(a, i);
+        if (!same_text(var->value, plan_node_var(b, i)->value) && strcmp(var->name, "MTLAUNCH_HOST") != 0 &&
+            !strlist_has(names, var->name)) {
+            strlist_add(names, var->name);
         }
     }
-    env_release(&env_a);
-    env_release(&env_b);
 }
 
 void dryrun_add_others(const struct plan *plan, const struct fold_group *group, struct str *out)

@@ -53,17 +53,23 @@ void plan_release(struct plan *plan)
     strlist_release(&plan->setup);
     strlist_release(&plan->ssh_options);
     strlist_release(&plan->warnings);
+    if (plan->texts) {
+        texts_release(plan->texts);
+        free(plan->texts);
+    }
     *plan = (struct plan){0};
 }
 
 static void work_release(struct plan_work *work)
 {
     strlist_release(&work->labels);
+    strlist_release(&work->program);
     strlist_release(&work->args);
     strlist_release(&work->no_interface);
     strlist_release(&work->env_warnings);
     launch_whole_release(&work->whole);
     env_release(&work->passed);
+    env_release(&work->common);
     free(work->nodes);
     free(work->nproc);
 }
@@ -85,15 +91,22 @@ char *plan_fill(const struct placeholders *values, const char *text, bool *open,
     return str_detach(&out);
 }
 
+/* Append the words to out, which borrows from texts; those without a placeholder are the same for all nodes.
+ */
 static int fill_words(const struct placeholders *values, const struct strlist *words, const char *what,
                       struct strlist *out, struct error *err)
 {
-    for (size_t i = 0; i < words->len; i++) {
-        char *word = plan_fill(values, words->items[i], NULL, what, err);
+    size_t from = out->len;
+    strlist_copy(out, words);
+    for (size_t i = from; i < out->len; i++) {
+        if (!strchr(out->items[i], '$')) {
+            continue;
+        }
+        char *word = plan_fill(values, out->items[i], NULL, what, err);
         if (!word) {
             return -1;
         }
-        strlist_take(out, word);
+        out->items[i] = texts_take(out->texts, word);
     }
     return 0;
 }
@@ -315,8 +328,8 @@ static int set_paths(const struct plan_work *work, const struct plan *plan, stru
 static int build_command(struct plan_work *work, const struct plan *plan, struct plan_node *node,
                          const struct placeholders *values, struct error *err)
 {
-    AUTO_STRLIST struct strlist program = STRLIST_INIT, args = STRLIST_INIT;
-    if (fill_words(values, &work->in->job->program, "program", &program, err) ||
+    AUTO_STRLIST struct strlist program = {.texts = work->texts}, args = {.texts = work->texts};
+    if (fill_words(values, &work->program, "program", &program, err) ||
         fill_words(values, &work->args, "args", &args, err)) {
         return -1;
     }
@@ -361,6 +374,7 @@ static int plan_steps(const struct plan_work *work, struct plan_node *node, cons
         struct plan_step *step = &node->steps[i];
         step->name = from->name;
         step->timeout_s = from->timeout_s;
+        step->argv.texts = work->texts;
         if (node->rank && !from->on_all) {
             continue;
         }
@@ -441,6 +455,8 @@ static int make_node(struct plan_work *work, const struct plan *plan, struct pla
                      : plan->nnodes == 1                   ? PLAN_ENV_KEEP
                                                            : PLAN_ENV_CLEAN;
 
+    node->ready.texts = node->argv.texts = work->texts;
+    node->defaults.texts = node->env.texts = node->computed.texts = work->texts;
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, node, &values);
     int rc = set_paths(work, plan, node, &values, err);
@@ -476,7 +492,7 @@ static void warn_interfaces(const struct plan_work *work, struct plan *plan)
 /* Let the launcher judge the job as a whole, by the arguments of the first node. */
 static int judge_launch(struct plan_work *work, struct plan *plan, struct error *err)
 {
-    AUTO_STRLIST struct strlist args = STRLIST_INIT;
+    AUTO_STRLIST struct strlist args = {.texts = work->texts}, all = {.texts = work->texts};
     const struct plan_node first = {.label = work->labels.items[0], .nproc = work->nproc[0]};
     struct placeholders values = PLACEHOLDERS_INIT;
     set_placeholders(work, plan, &first, &values);
@@ -493,10 +509,11 @@ static int judge_launch(struct plan_work *work, struct plan *plan, struct error 
     plan->has_batch = work->whole.has_batch;
     plan->batch = work->whole.batch;
     launcher_read_step(&job, &work->whole, &plan->step);
-    strlist_copy(&work->whole.args, &work->args);
+    strlist_copy(&all, &work->whole.args);
+    strlist_copy(&all, &work->args);
     struct strlist own = work->args;
-    work->args = work->whole.args;
-    work->whole.args = own;
+    work->args = all;
+    all = own;
     return 0;
 }
 
@@ -507,7 +524,11 @@ static int make(struct plan_work *work, struct plan *plan, struct error *err)
     if (!work->launcher || check_job(work, err)) {
         return -1;
     }
+    work->texts = plan->texts = xcalloc(1, sizeof(*plan->texts));
+    work->program.texts = work->args.texts = work->texts;
     plan_env_pass(in->job, in->environ_, &work->passed);
+    plan_env_share(work);
+    strlist_copy(&work->program, &in->job->program);
     launcher_map_args(&in->job->args, work->launcher->bool_values, &work->args);
     strlist_copy(&work->args, &in->job->extra_args);
     if (place_nodes(work, plan, err)) {

@@ -155,12 +155,6 @@ static const struct env *layer_list(const struct plan_work *work, size_t host, e
     return NULL;
 }
 
-/* Env files and the caller's environment are data: nothing in them is expanded. */
-static bool layer_has_placeholders(enum layer layer)
-{
-    return layer == LAYER_ENV || layer == LAYER_HOST_ENV || layer == LAYER_OPTIONS;
-}
-
 /* NCCL takes a list of prefixes unless it begins with '='; gloo takes names (NCCL user guide, gloo's tcp
  * device). */
 static void set_interface(struct env *env, const char *interface, const char *source)
@@ -180,31 +174,100 @@ static void set_host_keys(const struct host *host, struct env *env)
     }
 }
 
+static const char *source_of(const struct env_var *var)
+{
+    return var->source ? var->source : "host list";
+}
+
+static void set_plain(struct env *env, const struct env *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        env_set(env, list->items[i].name, list->items[i].value, source_of(&list->items[i]));
+    }
+}
+
+static int set_filled(struct env *env, const struct env_var *var, const struct placeholders *values,
+                      struct error *err)
+{
+    bool open = false;
+    AUTO_FREE char *value = plan_fill(values, var->value, &open, var->name, err);
+    if (!value) {
+        return -1;
+    }
+    env_set(env, var->name, open ? NULL : value, open ? PLAN_ON_START : source_of(var));
+    return 0;
+}
+
+static void flag_secrets(const struct strlist *patterns, size_t from, struct env *env)
+{
+    for (size_t i = from; i < env->len; i++) {
+        env->items[i].secret = text_matches_any(env->items[i].name, patterns->items, patterns->len);
+    }
+}
+
+/* The layers below the host's keys: there nodes differ in what LAYER_ENV has placeholders for, and no more.
+ * Env files and the caller's environment are data: nothing in them is expanded. */
+void plan_env_share(struct plan_work *work)
+{
+    const struct job *job = work->in->job;
+    struct env *common = &work->common;
+    common->texts = work->texts;
+    if (job->master_interface) {
+        set_interface(common, job->master_interface, "master.interface");
+    }
+    for (int layer = LAYER_ENV_FILES; layer < LAYER_HOST_KEYS; layer++) {
+        set_plain(common, layer_list(work, 0, (enum layer)layer));
+    }
+    flag_secrets(&job->secret_env, 0, common);
+}
+
+/* Fill what has placeholders in the common part. What pass_env has replaced is only checked. */
+static int fill_common(const struct plan_work *work, struct plan_node *node,
+                       const struct placeholders *values, struct error *err)
+{
+    const struct env *list = layer_list(work, node->host, LAYER_ENV);
+    for (size_t i = 0; i < list->len; i++) {
+        const struct env_var *var = &list->items[i];
+        if (!var->value || !strchr(var->value, '$')) {
+            continue;
+        }
+        struct env unused = {.texts = work->texts};
+        int rc = set_filled(env_get(&work->passed, var->name) ? &unused : &node->env, var, values, err);
+        env_release(&unused);
+        if (rc) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int set_layer(const struct plan_work *work, struct plan_node *node, enum layer layer,
                      const struct placeholders *values, struct error *err)
 {
     const struct env *list = layer_list(work, node->host, layer);
-    if (layer == LAYER_INTERFACE && work->in->job->master_interface) {
-        set_interface(&node->env, work->in->job->master_interface, "master.interface");
-    }
-    if (layer == LAYER_HOST_KEYS) {
-        set_host_keys(&work->in->hosts->items[node->host], &node->env);
-    }
-    for (size_t i = 0; list && i < list->len; i++) {
+    for (size_t i = 0; i < list->len; i++) {
         const struct env_var *var = &list->items[i];
-        const char *source = var->source ? var->source : "host list";
-        if (!layer_has_placeholders(layer) || !var->value) {
-            env_set(&node->env, var->name, var->value, source);
-            continue;
-        }
-        bool open = false;
-        AUTO_FREE char *value = plan_fill(values, var->value, &open, var->name, err);
-        if (!value) {
+        if (!var->value) {
+            env_set(&node->env, var->name, NULL, source_of(var));
+        } else if (set_filled(&node->env, var, values, err)) {
             return -1;
         }
-        env_set(&node->env, var->name, open ? NULL : value, open ? PLAN_ON_START : source);
     }
     return 0;
+}
+
+static int set_layers(const struct plan_work *work, struct plan_node *node, const struct placeholders *values,
+                      struct error *err)
+{
+    env_append(&node->env, &work->common);
+    if (fill_common(work, node, values, err)) {
+        return -1;
+    }
+    set_host_keys(&work->in->hosts->items[node->host], &node->env);
+    return set_layer(work, node, LAYER_HOST_ENV, values, err) ||
+                   set_layer(work, node, LAYER_OPTIONS, values, err)
+               ? -1
+               : 0;
 }
 
 const char *plan_env_visible_devices(const struct plan_work *work, size_t host)
@@ -371,38 +434,42 @@ static void add_computed(struct plan_node *node, const struct placeholders *valu
     env_set(&node->computed, "MTLAUNCH_MARK", mark, mark ? "computed" : PLAN_ON_START);
 }
 
-static void flag_secrets(const struct strlist *patterns, struct env *env)
-{
-    for (size_t i = 0; i < env->len; i++) {
-        env->items[i].secret = text_matches_any(env->items[i].name, patterns->items, patterns->len);
-    }
-}
-
 int plan_env_make(struct plan_work *work, struct plan_node *node, const struct placeholders *values,
                   struct error *err)
 {
-    for (int layer = 0; layer < LAYER_COUNT; layer++) {
-        if (set_layer(work, node, (enum layer)layer, values, err)) {
-            return -1;
-        }
-    }
-    if (check_gloo(node, err)) {
+    if (set_layers(work, node, values, err) || check_gloo(node, err)) {
         return -1;
     }
     add_defaults(work, node, values);
     add_computed(node, values);
     const struct strlist *secrets = &work->in->job->secret_env;
-    flag_secrets(secrets, &node->env);
-    flag_secrets(secrets, &node->defaults);
-    flag_secrets(secrets, &node->computed);
+    flag_secrets(secrets, work->common.len, &node->env);
+    flag_secrets(secrets, 0, &node->defaults);
+    flag_secrets(secrets, 0, &node->computed);
     return 0;
+}
+
+size_t plan_node_env_len(const struct plan_node *node)
+{
+    return node->computed.len + node->env.len + node->defaults.len;
+}
+
+const struct env_var *plan_node_var(const struct plan_node *node, size_t index)
+{
+    const struct env *lists[] = {&node->computed, &node->env, &node->defaults};
+    size_t list = 0;
+    while (index >= lists[list]->len) {
+        index -= lists[list++]->len;
+    }
+    return &lists[list]->items[index];
 }
 
 void plan_node_env(const struct plan_node *node, struct env *out)
 {
-    env_copy(out, &node->computed);
-    env_copy(out, &node->env);
-    env_copy(out, &node->defaults);
+    out->texts = node->env.texts;
+    env_append(out, &node->computed);
+    env_append(out, &node->env);
+    env_append(out, &node->defaults);
 }
 
 void plan_caller_env(enum plan_env_mode mode, const char *const *environ_, struct strlist *out)

@@ -12,11 +12,14 @@
 struct plan_work {
     const struct plan_input *in;
     const struct launcher *launcher;
+    struct texts *texts;         /* the plan's */
     struct strlist labels;       /* of the hosts, in rank order */
     struct topology_node *nodes; /* one per host */
     unsigned *nproc;             /* one per host; 0: open */
     struct env passed;           /* what pass_env takes from the caller */
-    struct strlist args;         /* mapped to words, the launcher's first; placeholders not filled */
+    struct env common;           /* what all nodes start from, placeholders not filled: plan_env_share() */
+    struct strlist program;      /* the job's; placeholders not filled, here and in args */
+    struct strlist args;         /* mapped to words, the launcher's first */
     struct launch_whole whole;   /* what the launcher makes of the job as a whole */
     struct strlist no_interface; /* labels of nodes where interface auto found nothing */
     struct strlist env_warnings; /* of the launcher, about variables; each once */
@@ -37,6 +40,9 @@ const char *plan_env_visible_devices(const struct plan_work *work, size_t host);
 
 /* Refuse names that may not be set, wherever the job has them. Errors: kind_usage. */
 int plan_env_check_names(const struct plan_work *work, struct error *err);
+
+/* Make what the environments of all nodes have in common, once passed is there. */
+void plan_env_share(struct plan_work *work);
 
 /* Fill the node's defaults, env and computed. Errors: kind_plan. */
 int plan_env_make(struct plan_work *work, struct plan_node *node, const struct placeholders *values,

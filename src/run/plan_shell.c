@@ -39,21 +39,19 @@ static void add_words(const struct plan_node *node, struct str *out)
 /* Through env(1) and not export: it works under every login shell. */
 static void add_env(const struct plan_node *node, struct str *out)
 {
-    struct env all = ENV_INIT;
-    plan_node_env(node, &all);
     str_add(out, "env");
-    for (size_t i = 0; i < all.len; i++) {
-        if (!all.items[i].value) {
+    for (size_t i = 0; i < plan_node_env_len(node); i++) {
+        const struct env_var *var = plan_node_var(node, i);
+        if (!var->value) {
             continue;
         }
-        str_addf(out, " %s=", all.items[i].name);
-        if (all.items[i].secret) {
+        str_addf(out, " %s=", var->name);
+        if (var->secret) {
             str_add(out, "***");
-        } else if (*all.items[i].value) {
-            quote_sh_pretty(out, all.items[i].value);
+        } else if (*var->value) {
+            quote_sh_pretty(out, var->value);
         }
     }
-    env_release(&all);
     str_add_char(out, ' ');
 }
 

@@ -34,15 +34,13 @@ static void learn_secrets(struct start *start)
 {
     struct strlist *secrets = &start->context->secrets;
     for (size_t i = 0; i < start->plan.nnodes; i++) {
-        struct env env = ENV_INIT;
-        plan_node_env(&start->plan.nodes[i], &env);
-        for (size_t v = 0; v < env.len; v++) {
-            const struct env_var *var = &env.items[v];
+        const struct plan_node *node = &start->plan.nodes[i];
+        for (size_t v = 0; v < plan_node_env_len(node); v++) {
+            const struct env_var *var = plan_node_var(node, v);
             if (var->secret && var->value && !strlist_has(secrets, var->value)) {
                 strlist_add(secrets, var->value);
             }
         }
-        env_release(&env);
     }
 }
 

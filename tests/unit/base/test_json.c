@@ -47,6 +47,9 @@ static void test_a_line_holds_no_control_character(void **state)
     AUTO_STR struct str out = STR_INIT;
     js_add_line(&out, js_text("a\x7f\xc2\x9b\xe2\x80\xae\x1bz"));
     assert_string_equal(str_text(&out), "\"a\\u007f\\u009b\\u202e\\u001Bz\"\n");
+    str_reset(&out);
+    js_add_line(&out, js_text("\xc2\xa0\xe2\x82\xac\x7f"));
+    assert_string_equal(str_text(&out), "\"\xc2\xa0\xe2\x82\xac\\u007f\"\n");
 }
 
 int main(void)

@@ -166,6 +166,52 @@ static void test_columns(void **state)
                      2);
 }
 
+/* Alone, every byte is judged by itself; together they may be passed over several at a time. */
+static void test_runs_are_as_single_bytes(void **state)
+{
+    (void)state;
+    unsigned seed = 1;
+    for (int round = 0; round < 20000; round++) {
+        char bytes[64];
+        size_t len = (size_t)(rand_r(&seed) % (int)sizeof(bytes));
+        AUTO_STR struct str safe = STR_INIT, clean = STR_INIT, want_safe = STR_INIT, want_clean = STR_INIT;
+        for (size_t i = 0; i < len; i++) {
+            static const char odd[] = "\n\t\r\033\x7f\x1f\x7e\0";
+            bytes[i] = rand_r(&seed) % 12 ? (char)(0x20 + rand_r(&seed) % 0x5f)
+                                          : odd[rand_r(&seed) % (int)sizeof(odd)];
+            text_add_safe(&want_safe, &bytes[i], 1);
+            text_add_utf8(&want_clean, &bytes[i], 1);
+        }
+        text_add_safe(&safe, bytes, len);
+        text_add_utf8(&clean, bytes, len);
+        assert_int_equal(safe.len, want_safe.len);
+        assert_int_equal(clean.len, want_clean.len);
+        assert_memory_equal(str_text(&safe), str_text(&want_safe), safe.len);
+        assert_memory_equal(str_text(&clean), str_text(&want_clean), clean.len);
+    }
+}
+
+/* Characters beyond ASCII between those that are passed over: the same wherever they stand. */
+static void test_a_place_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"\xC3\xA4",     "\xFF", "\xE2\x82", "\xC2\x9B",
+                                      "\xE2\x80\xAE", "\x7f", "\033"};
+    static const char *const want[] = {"\xC3\xA4", R, R, "?", "?", "?", "?"};
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        for (int place = 0; place < 40; place++) {
+            AUTO_FREE char *bytes = xasprintf("%.*s%s%.*s", place, "0123456789012345678901234567890123456789",
+                                              odd[i], 40 - place, "abcdefghijklmnopqrstuvwxyzabcdefghijklmn");
+            AUTO_FREE char *wanted =
+                xasprintf("%.*s%s%.*s", place, "0123456789012345678901234567890123456789", want[i],
+                          40 - place, "abcdefghijklmnopqrstuvwxyzabcdefghijklmn");
+            AUTO_STR struct str out = STR_INIT;
+            text_add_safe(&out, bytes, strlen(bytes));
+            assert_string_equal(str_text(&out), wanted);
+        }
+    }
+}
+
 static void test_secrets_are_masked(void **state)
 {
     (void)state;
@@ -185,6 +231,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets_are_masked),
+        cmocka_unit_test(test_runs_are_as_single_bytes),
+        cmocka_unit_test(test_a_place_changes_nothing),
         cmocka_unit_test(test_invalid_utf8_is_replaced),
         cmocka_unit_test(test_bytes_behind_the_end_are_not_read),
         cmocka_unit_test(test_every_character),

@@ -58,7 +58,7 @@ static void test_json(void **state)
 {
     struct fixture *fixture = *state;
     AUTO_STR struct str out = STR_INIT;
-    report_plan_json(&fixture->plan, &out);
+    report_plan_json(&fixture->plan, NULL, &out, NULL);
     assert_lacks(str_text(&out), "s3cr3t");
     json_t *answer = answer_object(&out);
     assert_keys(answer, "schema job run launcher nnodes nproc_per_node world_size master_addr master_port "
@@ -80,7 +80,7 @@ static void test_json_environment(void **state)
 {
     struct fixture *fixture = *state;
     AUTO_STR struct str out = STR_INIT;
-    report_plan_json(&fixture->plan, &out);
+    report_plan_json(&fixture->plan, NULL, &out, NULL);
     json_t *answer = answer_object(&out);
     json_t *node = json_array_get(json_object_get(answer, "nodes"), 0);
     assert_keys(variable(node, "NODE_RANK"), "name value source");
@@ -96,7 +96,7 @@ static void test_text(void **state)
     struct fixture *fixture = *state;
     struct report_style style = REPORT_STYLE_PLAIN;
     AUTO_STR struct str out = STR_INIT;
-    report_plan_text(&fixture->plan, &style, &out);
+    report_plan_text(&fixture->plan, &style, NULL, &out, NULL);
     const char *text = str_text(&out);
     assert_contains(text, "job hello, run r1, launcher torchrun: 2 nodes x 2 processes = world size 4\n");
     assert_contains(text, "port 29500, rendezvous id: known on start\n");
@@ -131,7 +131,7 @@ static void test_a_large_plan_is_folded(void **state)
     if (plan_make(&plan, &input, &err) != 0) {
         fail_msg("%s", err.text);
     }
-    report_plan_text(&plan, &style, &out);
+    report_plan_text(&plan, &style, NULL, &out, NULL);
     assert_contains(str_text(&out), "\nnode 0: g0001");
     assert_contains(str_text(&out), "\nnode 15: g0016");
     assert_contains(str_text(&out), "\n30 others differ in NODE_RANK, host, and so in log and command: "
@@ -139,13 +139,67 @@ static void test_a_large_plan_is_folded(void **state)
     assert_lacks(str_text(&out), "\nnode 1: ");
     style.full = true;
     str_reset(&out);
-    report_plan_text(&plan, &style, &out);
+    report_plan_text(&plan, &style, NULL, &out, NULL);
     assert_contains(str_text(&out), "\nnode 1: ");
     assert_contains(str_text(&out), "\nnode 31: ");
     assert_lacks(str_text(&out), "others");
     plan_release(&plan);
     hostlist_release(&hosts);
     job_release(&job);
+}
+
+static size_t flushes, flushed_most;
+static struct str flushed;
+
+static int take(struct str *text, struct error *err)
+{
+    (void)err;
+    flushes++;
+    flushed_most = text->len > flushed_most ? text->len : flushed_most;
+    str_add_mem(&flushed, text->data, text->len);
+    str_reset(text);
+    return 0;
+}
+
+static int refuse(struct str *text, struct error *err)
+{
+    (void)text;
+    return error_set(err, &kind_local, "full");
+}
+
+/* A plan that is larger than the memory is printed node by node. */
+static void test_much_is_printed_in_pieces(void **state)
+{
+    struct fixture *fixture = *state;
+    struct report_style style = REPORT_STYLE_PLAIN;
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *large = xcalloc(100001, 1);
+    memset(large, 'x', 100000);
+    plan_release(&fixture->plan);
+    job_args_add_word(&fixture->job.args, large);
+    const struct plan_input input = {.job = &fixture->job, .hosts = &fixture->hosts, .run = "r1"};
+    assert_int_equal(plan_make(&fixture->plan, &input, &err), 0);
+    for (int json = 0; json < 2; json++) {
+        AUTO_STR struct str whole = STR_INIT, out = STR_INIT;
+        flushes = flushed_most = 0;
+        str_reset(&flushed);
+        if (json) {
+            assert_int_equal(report_plan_json(&fixture->plan, NULL, &whole, &err), 0);
+            assert_int_equal(report_plan_json(&fixture->plan, take, &out, &err), 0);
+        } else {
+            assert_int_equal(report_plan_text(&fixture->plan, &style, NULL, &whole, &err), 0);
+            assert_int_equal(report_plan_text(&fixture->plan, &style, take, &out, &err), 0);
+        }
+        assert_int_equal(flushes, 2);
+        assert_true(flushed_most < whole.len * 2 / 3);
+        take(&out, &err);
+        assert_string_equal(str_text(&flushed), str_text(&whole));
+        assert_int_equal(json ? report_plan_json(&fixture->plan, refuse, &out, &err)
+                              : report_plan_text(&fixture->plan, &style, refuse, &out, &err),
+                         -1);
+        assert_string_equal(err.text, "full");
+    }
+    str_release(&flushed);
 }
 
 static void batch_shown(struct fixture *fixture, struct topology_batch batch, const char *text,
@@ -155,9 +209,9 @@ static void batch_shown(struct fixture *fixture, struct topology_batch batch, co
     AUTO_STR struct str out = STR_INIT, object = STR_INIT;
     fixture->plan.has_batch = true;
     fixture->plan.batch = batch;
-    report_plan_text(&fixture->plan, &style, &out);
+    report_plan_text(&fixture->plan, &style, NULL, &out, NULL);
     assert_contains(str_text(&out), text);
-    report_plan_json(&fixture->plan, &object);
+    report_plan_json(&fixture->plan, NULL, &object, NULL);
     json_t *answer = answer_object(&object);
     char *dump = json_dumps(json_object_get(answer, "batch"), JSON_COMPACT);
     assert_string_equal(dump, json);
@@ -190,7 +244,8 @@ static void test_batch(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_json), TEST(test_json_environment), TEST(test_text),
-                                       TEST(test_batch), TEST(test_a_large_plan_is_folded)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_json),  TEST(test_json_environment),          TEST(test_text),
+        TEST(test_batch), TEST(test_much_is_printed_in_pieces), TEST(test_a_large_plan_is_folded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

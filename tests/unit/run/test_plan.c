@@ -275,6 +275,37 @@ static void test_shell_line_home(void **state)
                                             "'"));
 }
 
+/* What nodes have in common is kept once, however it came about. */
+static void test_nodes_share(void **state)
+{
+    static const char *const environ_[] = {"P_X=passed", NULL};
+    struct fixture *f = *state;
+    set_hosts(f, "a\nb ifname=ib0\nc env.SPEC=own\n");
+    f->in.environ_ = environ_;
+    strlist_add(&f->job.pass_env, "P_*");
+    add_arg(f, "--same");
+    add_arg(f, "${{node_rank}}-of-${{nnodes}}");
+    env_set(&f->job.env, "SPEC", "same", "spec");
+    env_set(&f->job.env, "P_X", "${{run}}", "spec");
+    env_set(&f->job.env, "RUN_", "${{run}}", "spec");
+    const struct plan *plan = planned(f);
+    const struct plan_node *a = &plan->nodes[0], *b = &plan->nodes[1], *c = &plan->nodes[2];
+    assert_ptr_equal(a->argv.items[a->argv.len - 2], b->argv.items[b->argv.len - 2]);
+    assert_string_equal(a->argv.items[a->argv.len - 2], "--same");
+    assert_string_equal(b->argv.items[b->argv.len - 1], "1-of-3");
+    assert_string_equal(c->argv.items[c->argv.len - 1], "2-of-3");
+    assert_ptr_equal(env_get(&a->env, "SPEC")->value, env_get(&b->env, "SPEC")->value);
+    assert_ptr_equal(env_get(&a->env, "RUN_")->value, env_get(&b->env, "RUN_")->value);
+    assert_env(plan, 1, "SPEC", "SPEC=same (spec)");
+    assert_env(plan, 2, "SPEC", "SPEC=own (host list)");
+    assert_env(plan, 1, "P_X", "P_X=passed (caller (P_*))");
+    assert_env(plan, 1, "RUN_", "RUN_=run1 (spec)");
+    assert_env(plan, 1, "GLOO_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME=ib0 (host list (ifname=))");
+    /* What pass_env replaces is refused all the same. */
+    env_set(&f->job.env, "P_X", "${{nope}}", "spec");
+    plan_refused(f, &kind_plan, "P_X: unknown placeholder '${{nope}}'");
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, plan_setup, plan_teardown)
@@ -291,6 +322,7 @@ int main(void)
         TEST(test_artifacts),
         TEST(test_half_known),
         TEST(test_sizes),
+        TEST(test_nodes_share),
         TEST(test_nodes_are_reached),
         TEST(test_shell_line),
         TEST(test_shell_line_home),
