@@ -22,6 +22,7 @@
 struct logview_node {
     char *label;
     unsigned rank;
+    struct str prefix;     /* as shown before each of its lines; made with the first */
     struct lines lines;    /* the part of an unfinished line that has arrived */
     int64_t line_since_ms; /* monotonic time at which it began */
 };
@@ -35,7 +36,8 @@ struct logview {
     bool bare; /* lines as they are shown, without prefix; where one has no end none is added */
     bool has_grep;
     regex_t grep;
-    struct str out; /* finished lines; the caller takes and empties it */
+    struct str text; /* the line that is looked at */
+    struct str out;  /* finished lines; the caller takes and empties it */
 };
 
 void logview_init(struct logview *view);

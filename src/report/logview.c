@@ -19,12 +19,14 @@ void logview_release(struct logview *view)
 {
     for (size_t i = 0; i < view->len; i++) {
         free(view->nodes[i].label);
+        str_release(&view->nodes[i].prefix);
         lines_release(&view->nodes[i].lines);
     }
     free(view->nodes);
     if (view->has_grep) {
         regfree(&view->grep);
     }
+    str_release(&view->text);
     str_release(&view->out);
     *view = (struct logview){0};
 }
@@ -77,33 +79,50 @@ static void add_json(struct logview *view, const struct logview_node *node, cons
     js_add_line(&view->out, line);
 }
 
+static const struct str *prefix_of(const struct logview *view, struct logview_node *node)
+{
+    if (node->prefix.len == 0) {
+        AUTO_STR struct str host = STR_INIT;
+        text_add_line(&host, node->label, strlen(node->label));
+        str_add_char(&host, ':');
+        tone_add(&node->prefix, str_text(&host), TONE_STRONG, view->color);
+        str_add_char(&node->prefix, ' ');
+    }
+    return &node->prefix;
+}
+
+/* Does the line match, or does every line? */
+static bool is_wanted(struct logview *view, const char *bytes, size_t len)
+{
+    if (!view->has_grep) {
+        return true;
+    }
+    str_reset(&view->text);
+    add_visible(&view->text, bytes, len);
+    return regexec(&view->grep, str_text(&view->text), 0, NULL, 0) == 0;
+}
+
 /* ends: it is a line, not only a part of one. */
-static void show_line(struct logview *view, const struct logview_node *node, const char *bytes, size_t len,
+static void show_line(struct logview *view, struct logview_node *node, const char *bytes, size_t len,
                       bool ends)
 {
-    AUTO_STR struct str text = STR_INIT;
-    add_visible(&text, bytes, len);
-    if (view->has_grep && regexec(&view->grep, str_text(&text), 0, NULL, 0) != 0) {
+    if (!is_wanted(view, bytes, len)) {
         return;
     }
     if (view->json) {
-        add_json(view, node, &text);
+        str_reset(&view->text);
+        add_visible(&view->text, bytes, len);
+        add_json(view, node, &view->text);
         return;
     }
-    if (view->bare) {
-        str_add_mem(&view->out, str_text(&text), text.len);
-        if (ends) {
-            str_add_char(&view->out, '\n');
-        }
-        return;
+    if (!view->bare) {
+        const struct str *prefix = prefix_of(view, node);
+        str_add_mem(&view->out, prefix->data, prefix->len);
     }
-    AUTO_STR struct str prefix = STR_INIT;
-    text_add_line(&prefix, node->label, strlen(node->label));
-    str_add_char(&prefix, ':');
-    tone_add(&view->out, str_text(&prefix), TONE_STRONG, view->color);
-    str_add_char(&view->out, ' ');
-    str_add_mem(&view->out, str_text(&text), text.len);
-    str_add_char(&view->out, '\n');
+    add_visible(&view->out, bytes, len);
+    if (ends || !view->bare) {
+        str_add_char(&view->out, '\n');
+    }
 }
 
 /* A view and one of its nodes, for the sink. */

@@ -16,9 +16,11 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define USER_TIMEOUT_MS 30000 /* data that is sent and never acknowledged */
-#define LINGER_MS       200   /* for a kill request to arrive: an immediate reset would discard it */
-#define CARRY_MS        600   /* for connections that pass through to end, including their kill requests */
+#define LIBSSH_READ_BYTES 4096 /* MAX_BUF_SIZE of its socket.c */
+#define READS_AT_ONCE     32
+#define USER_TIMEOUT_MS   30000 /* data that is sent and never acknowledged */
+#define LINGER_MS         200   /* for a kill request to arrive: an immediate reset would discard it */
+#define CARRY_MS          600   /* for connections that pass through to end, including their kill requests */
 
 static void on_ready(uv_poll_t *poll, int status, int events);
 static void on_keepalive(void *ctx);
@@ -74,7 +76,17 @@ static int make_poll(struct ssh_connection *connection, int fd, struct error *er
     }
     poll->data = connection;
     connection->poll = poll;
+    connection->watched = 0;
     return 0;
+}
+
+/* A change costs system calls, and mostly there is none. */
+static void watch_for(struct ssh_connection *connection, int events)
+{
+    if (connection->watched != events) {
+        uv_poll_start(connection->poll, events, on_ready);
+    }
+    connection->watched = events;
 }
 
 static void on_poll_closed(uv_handle_t *poll)
@@ -106,7 +118,7 @@ static struct ssh_connection *make_connection(struct ssh_link *link, int fd, str
         free(connection);
         return NULL;
     }
-    uv_poll_start(connection->poll, UV_WRITABLE, on_ready);
+    watch_for(connection, UV_WRITABLE);
     return connection;
 }
 
@@ -221,7 +233,7 @@ void ssh_connection_watch(struct ssh_connection *connection)
     if ((ssh_get_poll_flags(connection->session) & SSH_WRITE_PENDING) != 0) {
         events |= UV_WRITABLE;
     }
-    uv_poll_start(connection->poll, is_paused(connection) ? 0 : events, on_ready);
+    watch_for(connection, is_paused(connection) ? 0 : events);
 }
 
 static void finish_connect(struct ssh_connection *connection)
@@ -314,13 +326,29 @@ static void go_on_closing(struct ssh_connection *connection)
     }
 }
 
+/* libssh reads 4 KiB a call, of which some more are likely to be there: they need no round of the loop each.
+ * A bound, because others wait. */
+static void read_some(struct ssh_connection *connection)
+{
+    uint64_t before;
+    unsigned left = READS_AT_ONCE;
+
+    do {
+        before = connection->bytes.in_bytes;
+        ssh_event_dopoll(connection->event, 0);
+    } while (--left > 0 && connection->bytes.in_bytes - before >= LIBSSH_READ_BYTES && is_open(connection) &&
+             !is_paused(connection) && ssh_connection_is_alive(connection));
+}
+
 /* libuv turns POLLERR into a status and stops the handle: the step finds the cause. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct ssh_connection *connection = poll->data;
 
-    (void)status;
     (void)events;
+    if (status != 0) {
+        connection->watched = 0;
+    }
     if (connection->failed) {
         return;
     }
@@ -330,7 +358,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
     ssh_connection_peek(connection);
     if (connection->event) {
-        ssh_event_dopoll(connection->event, 0);
+        read_some(connection);
     }
     if (connection->closing) {
         go_on_closing(connection);

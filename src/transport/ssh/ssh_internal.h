@@ -77,6 +77,7 @@ struct ssh_connection {
     int fd; /* until libssh has taken it, then -1 */
     uv_loop_t *loop;
     uv_poll_t *poll; /* NULL once failed, and while the session is lent */
+    int watched;     /* events that poll waits for; 0: none */
     ssh_session session;
     ssh_event event;
     struct ssh_counter_struct bytes, packets;

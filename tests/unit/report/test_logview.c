@@ -118,6 +118,70 @@ static void test_a_character_is_not_torn(void **state)
     assert_out(view, "a: \xef\xbf\xbd\n");
 }
 
+/* What a view shall show of a whole log, told apart from how it does it: byte by byte. */
+static void add_expected(struct str *out, const char *bytes, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const char *newline = memchr(bytes + at, '\n', len - at);
+        size_t end = newline ? (size_t)(newline - bytes) : len, to = end, from = at;
+        while (to > at && bytes[to - 1] == '\r') {
+            to--;
+        }
+        for (size_t i = at; i < to; i++) {
+            from = bytes[i] == '\r' ? i + 1 : from;
+        }
+        str_add(out, "a: ");
+        while (from < to) { /* a character of several bytes is judged as a whole */
+            size_t piece = 1;
+            while (from + piece < to && ((unsigned char)bytes[from] & 0xc0) == 0xc0 &&
+                   ((unsigned char)bytes[from + piece] & 0xc0) == 0x80) {
+                piece++;
+            }
+            text_add_safe(out, bytes + from, piece);
+            from += piece;
+        }
+        str_add_char(out, '\n');
+        at = end + 1;
+    }
+}
+
+static void make_log(struct str *out, unsigned *seed)
+{
+    static const char *const parts[] = {
+        "\n",       "\r",       "\r\n",      "\t",           "\033[1m", "iteration 12345 loss 1.25",
+        "\xC3\xA4", "\xFF",     "\xE2\x82",  "\xE2\x80\xAE", "\x7f",    "x",
+        "0123456",  "01234567", "012345678", "\xC2\x9B",     "\x80",    " "};
+    str_reset(out);
+    for (int i = rand_r(seed) % 40; i >= 0; i--) {
+        if (rand_r(seed) % 15 == 0) {
+            str_add_char(out, '\0');
+        }
+        str_add(out, parts[rand_r(seed) % (int)ARRAY_LEN(parts)]);
+    }
+}
+
+/* However the bytes come, and whatever they are. */
+static void test_pieces_change_nothing(void **state)
+{
+    struct logview *view = *state;
+    unsigned seed = 7;
+    for (int round = 0; round < 5000; round++) {
+        AUTO_STR struct str log = STR_INIT, expected = STR_INIT;
+        make_log(&log, &seed);
+        add_expected(&expected, log.data, log.len);
+        size_t node = logview_node(view, 0, "a");
+        for (size_t at = 0, len; at < log.len; at += len) {
+            len = 1 + (size_t)rand_r(&seed) % (round % 2 ? 4 : 200);
+            len = len < log.len - at ? len : log.len - at;
+            logview_feed(view, node, log.data + at, len, 0);
+        }
+        logview_end(view, node);
+        assert_int_equal(view->out.len, expected.len);
+        assert_memory_equal(str_text(&view->out), str_text(&expected), expected.len);
+        str_reset(&view->out);
+    }
+}
+
 static void test_json_lines(void **state)
 {
     struct logview *view = *state;
@@ -172,6 +236,7 @@ static void test_color_is_in_the_prefix_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_pieces_change_nothing),
         TEST(test_lines_of_two_nodes_are_never_joined),
         TEST(test_only_what_follows_the_last_return_is_shown),
         TEST(test_control_characters_are_replaced),
