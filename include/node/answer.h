@@ -212,11 +212,13 @@ int node_watch_take(struct node_watch *watch, const char **bytes, size_t *len, s
 
 /*
  * A tail's answer as it comes in: noise, a header frame, then the log's bytes up to the channel's end.
- * Without follow, body_len counts up to size - offset: fewer at the channel's end means a cut answer.
+ * Without follow, body_len counts up to size - offset: fewer at the channel's end means a cut answer. What is
+ * filtered ends with a frame instead.
  */
 struct node_tail {
     bool header;     /* the fields below are known; what follows is body */
     bool missing;    /* there is no such log; no body follows */
+    bool filtered;   /* the body is the lines that hold the request's filter */
     char *log;       /* path; NULL while unknown */
     uint64_t offset; /* of the first byte of the body in the log */
     uint64_t size;   /* of the log when the tail began */
@@ -224,17 +226,22 @@ struct node_tail {
     char nonce[40];
     struct node_reader reader; /* of the header */
     struct facts facts;
+    struct str
+        held; /* filtered: what has come; given bytes of it were handed out, the rest may be the last frame */
+    size_t given;
 };
 
 void node_tail_init(struct node_tail *tail, const char *nonce);
 void node_tail_release(struct node_tail *tail);
 /*
- * Take bytes as they arrive. body/body_len: the log's bytes among them (a part of bytes), possibly none. -1:
- * what came cannot be an answer (kinds as above); more than 64 KiB of noise before the header is one such
- * case.
+ * Take bytes as they arrive. body/body_len: the log's bytes among them, possibly none; borrowed until the
+ * next call, from bytes or from tail. -1: what came cannot be an answer (kinds as above); more than 64 KiB of
+ * noise before the header is one such case.
  */
 int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
                    struct error *err);
+/* Has all arrived that was there when the tail began? */
+bool node_tail_is_whole(const struct node_tail *tail);
 /* The channel has ended: -1 when no whole header came (kind_node_answer), or, without follow, the body is too
  * short. */
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err);

@@ -138,7 +138,15 @@ struct node_tail_options {
     enum node_tail_from from;
     uint64_t count; /* the last lines or bytes, or the offset of the first byte */
     bool follow;    /* until the attempt has ended there and all is sent */
+    /*
+     * Patterns for grep, one a line: only lines that hold one are wanted. A node whose grep cannot be
+     * trusted, or whose log is short, sends all lines. NULL: all are wanted; with follow it has to be.
+     */
+    const char *filter;
+    bool filter_fixed; /* they are for grep -F, else for grep -E */
 };
+
+#define NODE_TAIL_UNFILTERED 74 /* exit status: grep could not read the log to its end */
 
 /*
  * Build a call. nonce: NODE_NONCE_LEN letters and digits that nobody can guess, made by the caller. out is

@@ -32,8 +32,9 @@ struct logview {
     size_t len, cap;
     bool json; /* one object per line {host, rank, text} */
     bool color;
-    bool raw;  /* bytes as they are, without prefix */
-    bool bare; /* lines as they are shown, without prefix; where one has no end none is added */
+    bool raw;     /* bytes as they are, without prefix */
+    bool bare;    /* lines as they are shown, without prefix; where one has no end none is added */
+    bool patient; /* a line waits for its end, however long that takes */
     bool has_grep;
     regex_t grep;
     struct str text; /* the line that is looked at */

@@ -183,6 +183,9 @@ struct run_logs_request {
     unsigned long lines; /* -n, a node */
     unsigned attempt;    /* 0: the current one */
     bool raw;            /* exact bytes of one node */
+    const char
+        *filter; /* for grep on the nodes, as in node_tail_options: other lines need not come; NULL: none */
+    bool filter_fixed;
 };
 
 /* Logs through the observer's log/log_end. With follow: until the run has ended and all is printed. */

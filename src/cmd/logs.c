@@ -1,3 +1,4 @@
+#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/commands_internal.h"
 #include "cmd/session_internal.h"
+#include "insight/prefilter.h"
 #include "model/kind.h"
 #include "report/output.h"
 #include "report/saved.h"
@@ -131,6 +133,25 @@ static void print_outcome(struct session *session, const char *name)
     run_release(&run);
 }
 
+/* Show only what matches, and have the nodes leave out what cannot. A line whose end takes its time is no
+ * part to be judged alone: the lines that a node finds come in blocks, which may end anywhere. */
+static int filter_lines(struct logview *view, const char *expression, struct str *filter,
+                        struct run_logs_request *request, struct error *err)
+{
+    AUTO_STRLIST struct strlist alternatives = STRLIST_INIT;
+    if (logview_grep(view, expression, err) != 0) {
+        return -1;
+    }
+    view->patient = !request->follow;
+    /* Only these encodings have no ASCII character within another. */
+    bool known = MB_CUR_MAX == 1 || strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (known && prefilter_find(expression, &alternatives)) {
+        prefilter_add_patterns(&alternatives, &request->filter_fixed, filter);
+        request->filter = str_text(filter);
+    }
+    return 0;
+}
+
 static int save_logs(struct session *session, const char *name, const struct run_logs_request *request,
                      struct error *err)
 {
@@ -166,7 +187,9 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     session.watch.output_failed = end_without_output;
     session.watch.output_ctx = call;
     session.watch.logs.raw = call->options.raw;
-    if (call->options.grep && logview_grep(&session.watch.logs, call->options.grep, err) != 0) {
+    AUTO_STR struct str filter = STR_INIT;
+    if (call->options.grep &&
+        filter_lines(&session.watch.logs, call->options.grep, &filter, &request, err) != 0) {
         return -1;
     }
     int result = run_logs(&session.context, name, &request, err);

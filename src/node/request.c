@@ -308,6 +308,8 @@ void node_request_tail(const struct node_target *target, const struct node_tail_
     set_text(&out->input, "tail_from", from[options->from]);
     str_addf(&out->input, "mt_tail_count=%llu\n", (unsigned long long)options->count);
     set_flag(&out->input, "want_follow", options->follow);
+    set_text(&out->input, "tail_filter", options->filter ? options->filter : "");
+    set_text(&out->input, "tail_mode", options->filter_fixed ? "F" : "E");
     finish(out, parts);
 }
 

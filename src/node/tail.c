@@ -1,4 +1,5 @@
 /* A tail's answer, as it comes in or as a whole. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 #include "model/kind.h"
 #include "node/node_internal.h"
 
-#define NOISE_MAX (64u << 10)
+#define NOISE_MAX       (64u << 10)
+#define LAST_FRAME_SIZE (sizeof(((struct node_tail *)0)->nonce) + 20)
 
 void node_tail_init(struct node_tail *tail, const char *nonce)
 {
@@ -21,6 +23,7 @@ void node_tail_release(struct node_tail *tail)
     free(tail->log);
     node_reader_release(&tail->reader);
     facts_release(&tail->facts);
+    str_release(&tail->held);
     *tail = (struct node_tail){0};
 }
 
@@ -30,6 +33,7 @@ static int take_header(struct node_tail *tail, struct error *err)
 
     tail->header = true;
     tail->missing = facts_is_set(facts, "missing");
+    tail->filtered = facts_is_set(facts, "filtered");
     tail->log = facts_copy(facts, "log");
     if (node_facts_check(facts, err) != 0 ||
         facts_number(facts, "offset", INT64_MAX, &tail->offset, err) != 0 ||
@@ -68,6 +72,25 @@ static int read_header(struct node_tail *tail, const char *bytes, size_t len, si
     return 0;
 }
 
+/* The frame behind the lines that grep has printed; a log cannot hold it, as nobody knows the nonce. */
+static void last_frame(const struct node_tail *tail, char *frame, size_t size)
+{
+    snprintf(frame, size, "\n@@%s lines=all\n", tail->nonce);
+}
+
+/* Hand out what cannot be the last frame. */
+static void take_filtered(struct node_tail *tail, const char *bytes, size_t len, const char **body,
+                          size_t *body_len)
+{
+    char frame[LAST_FRAME_SIZE];
+    last_frame(tail, frame, sizeof(frame));
+    str_consume(&tail->held, tail->given);
+    str_add_mem(&tail->held, bytes, len);
+    tail->given = tail->held.len > strlen(frame) ? tail->held.len - strlen(frame) : 0;
+    *body = tail->held.data;
+    *body_len = tail->given;
+}
+
 int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const char **body, size_t *body_len,
                    struct error *err)
 {
@@ -81,10 +104,27 @@ int node_tail_feed(struct node_tail *tail, const char *bytes, size_t len, const 
     if (!tail->header || tail->missing) {
         return 0;
     }
-    *body = bytes + used;
-    *body_len = len - used;
+    if (tail->filtered) {
+        take_filtered(tail, bytes + used, len - used, body, body_len);
+    } else {
+        *body = bytes + used;
+        *body_len = len - used;
+    }
     tail->body_len += *body_len;
     return 0;
+}
+
+bool node_tail_is_whole(const struct node_tail *tail)
+{
+    char frame[LAST_FRAME_SIZE];
+    if (!tail->header || tail->missing) {
+        return tail->header;
+    }
+    if (!tail->filtered) {
+        return tail->body_len >= tail->size - tail->offset;
+    }
+    last_frame(tail, frame, sizeof(frame));
+    return tail->held.len - tail->given == strlen(frame) && strcmp(tail->held.data + tail->given, frame) == 0;
 }
 
 int node_tail_end(const struct node_tail *tail, bool follow, struct error *err)
@@ -92,7 +132,10 @@ int node_tail_end(const struct node_tail *tail, bool follow, struct error *err)
     if (!tail->header) {
         return error_set(err, &kind_node_answer, "the node's answer could not be understood");
     }
-    if (!follow && !tail->missing && tail->body_len < tail->size - tail->offset) {
+    if (tail->filtered && !node_tail_is_whole(tail)) {
+        return error_set(err, &kind_node_answer, "the search of the log was cut off");
+    }
+    if (!follow && !node_tail_is_whole(tail)) {
         return error_set(err, &kind_node_answer, "the log was cut off after %llu of %llu bytes",
                          (unsigned long long)tail->body_len, (unsigned long long)(tail->size - tail->offset));
     }

@@ -165,16 +165,16 @@ void logview_restart(struct logview *view, int64_t now_ms)
     }
 }
 
-static bool is_due(const struct logview_node *node, int64_t now_ms)
+static bool is_due(const struct logview *view, const struct logview_node *node, int64_t now_ms)
 {
-    return node->lines.part.len > 0 && now_ms - node->line_since_ms >= LOGVIEW_LINE_WAIT_MS;
+    return !view->patient && node->lines.part.len > 0 && now_ms - node->line_since_ms >= LOGVIEW_LINE_WAIT_MS;
 }
 
 void logview_tick(struct logview *view, int64_t now_ms)
 {
     for (size_t i = 0; i < view->len; i++) {
         struct feeding feeding = {.view = view, .node = i, .now_ms = now_ms};
-        if (is_due(&view->nodes[i], now_ms)) {
+        if (is_due(view, &view->nodes[i], now_ms)) {
             view->nodes[i].line_since_ms = now_ms;
             lines_flush(&view->nodes[i].lines, show_piece, &feeding);
         }
@@ -186,7 +186,7 @@ int64_t logview_wait_ms(const struct logview *view, int64_t now_ms)
     int64_t least = -1;
     for (size_t i = 0; i < view->len; i++) {
         const struct logview_node *node = &view->nodes[i];
-        if (node->lines.part.len == 0) {
+        if (view->patient || node->lines.part.len == 0) {
             continue;
         }
         int64_t left = node->line_since_ms + LOGVIEW_LINE_WAIT_MS - now_ms;

@@ -73,6 +73,8 @@ static int logs_with_set(struct node_set *set, const struct run *run, const stru
         .from = request->all ? NODE_TAIL_ALL : NODE_TAIL_LINES,
         .count = request->lines,
         .follow = request->follow,
+        .filter = request->follow ? NULL : request->filter,
+        .filter_fixed = request->filter_fixed,
     };
     struct tails *tails = tails_open(set, run, selected, &options, NULL);
     while (tails_left(tails) > 0 && !node_set_is_interrupted(set)) {

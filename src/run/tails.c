@@ -14,11 +14,13 @@
 
 #define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
 #define AHEAD_BYTES                                                                                          \
-    ((size_t)256 << 10)   /* of each of them; a longer one is requested again when it is to be printed */
-#define REST_MS     30000 /* a log that is read to its end must bring within this time … */
-#define REST_BYTES  1024  /* … at least this much, or all that is left */
-#define EXIT_SHRANK 75    /* of the node's script: the followed log became shorter */
-#define RETRIES_MAX 5     /* in a row without a byte, for a run that has ended or a log that never began */
+    ((size_t)256 << 10)  /* of each of them; a longer one is requested again when it is to be printed */
+#define REST_MS    30000 /* a log that is read to its end must bring within this time … */
+#define REST_BYTES 1024  /* … at least this much, or all that is left */
+#define SEARCH_BYTES_MS                                                                                      \
+    16000 /* bytes a node searches in a millisecond, at least; it says nothing before it finds something */
+#define EXIT_SHRANK 75 /* of the node's script: the followed log became shorter */
+#define RETRIES_MAX 5  /* in a row without a byte, for a run that has ended or a log that never began */
 
 struct tail {
     struct tails *tails;
@@ -32,6 +34,7 @@ struct tail {
     uint64_t timer;     /* while open: until the next piece of the answer; 0: none */
     uint64_t looked_at; /* length of the body when the timer was set */
     bool late;          /* cancelled by us because that time has passed */
+    bool unfiltered;    /* grep has failed there: all lines are asked for */
     unsigned retries;
     struct str ahead; /* bytes that wait for their turn */
     struct node_tail answer;
@@ -172,7 +175,9 @@ static void start_timer(struct tail *tail)
 {
     stop_timer(tail);
     tail->looked_at = tail->answer.body_len;
-    tail->timer = fleet_timer(tail->tails->set->fleet, REST_MS, on_late, tail);
+    uint64_t search_ms =
+        tail->answer.filtered ? (tail->answer.size - tail->answer.offset) / SEARCH_BYTES_MS : 0;
+    tail->timer = fleet_timer(tail->tails->set->fleet, REST_MS + search_ms, on_late, tail);
 }
 
 /* A connection that brings a byte now and then must not keep the other nodes' logs back. */
@@ -186,12 +191,6 @@ static void on_late(void *ctx)
     }
     tail->late = true;
     ask_cancel(&tail->ask);
-}
-
-static bool is_whole(const struct tail *tail)
-{
-    return tail->answer.header &&
-           (tail->answer.missing || tail->answer.body_len >= tail->answer.size - tail->answer.offset);
 }
 
 static void on_data(void *ctx, int stream, const char *bytes, size_t len)
@@ -274,12 +273,20 @@ static bool retry_later(struct tail *tail, const struct error *error)
     return true;
 }
 
+/* The node's grep could not read the log to its end (a line longer than its memory), and nothing was shown.
+ */
+static bool search_failed(const struct tail *tail, const struct exec_result *result)
+{
+    return tail->answer.filtered && tail->answer.body_len == 0 && !tail->late && !tail->error.kind &&
+           !result->error.kind && result->exit_status == NODE_TAIL_UNFILTERED;
+}
+
 static void on_done(void *ctx, const struct exec_result *result)
 {
     struct tail *tail = ctx;
     struct error err = tail->error.kind ? tail->error : result->error;
     stop_timer(tail);
-    if (tail->late && is_whole(tail) && !tail->pausing) {
+    if (tail->late && node_tail_is_whole(&tail->answer) && !tail->pausing) {
         err = ERROR_INIT; /* the whole log came, only the end of the command did not */
     } else if (tail->late) {
         error_set(&err, &kind_timed_out, "the rest of its log did not arrive: less than %d bytes in %d s",
@@ -292,6 +299,14 @@ static void on_done(void *ctx, const struct exec_result *result)
     } else if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
+        if (tail->answer.filtered) { /* it has no offset to go on from */
+            str_release(&tail->ahead);
+            tail->placed = false;
+        }
+    } else if (search_failed(tail, result)) {
+        tail->unfiltered = true;
+        tail->placed = false;
+        ask_send(&tail->ask);
     } else {
         if (!err.kind) {
             node_tail_end(&tail->answer, tail->tails->options.follow, &err);
@@ -323,6 +338,7 @@ static bool on_build(void *ctx, const char *nonce, struct node_call *call)
         options.from = NODE_TAIL_OFFSET;
         options.count = tails->sink.offset(tails->sink.ctx, tail->node);
     }
+    options.filter = tail->unfiltered ? NULL : options.filter;
     node_tail_release(&tail->answer);
     node_tail_init(&tail->answer, nonce);
     node_request_tail(&target, &options, nonce, call);

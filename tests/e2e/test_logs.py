@@ -1,10 +1,12 @@
 """logs and wait: merged lines, exact bytes, following, attempts."""
 import json
+import re
 import subprocess
 import time
 
 import pytest
 from cluster import wait_for
+from conftest import covered
 
 
 def run_once(lab, program, run="r", hosts="node1,node2", **keys):
@@ -55,6 +57,39 @@ def test_json_lines(lab):
     run_once(lab, 'echo "a \\"quoted\\" é"', hosts="node1,node2")
     lines = [json.loads(line) for line in lab.mt("logs", "r", "--json").lines]
     assert lines == [{"host": n, "rank": i, "text": 'a "quoted" é'} for i, n in enumerate(("node1", "node2"))]
+
+
+ODD_LOG = r"""
+import random, sys
+rng = random.Random(int(sys.argv[1]))
+parts = [b"loss: ", b"nan", b"\r", b"\r\n", b"\n", b"\n", b"\x00", b"\xff", b"\x1b[1m", "é".encode(), b"?", b"\t", b"x" * 50]
+sys.stdout.buffer.write(b"".join(rng.choices(parts, k=120000)) + b"\nlast loss: nan")
+"""
+
+
+def run_odd(lab):
+    run_once(lab, ["python3", "-c", ODD_LOG, "${{node_rank}}"], hosts="node1,node2,node3")
+
+
+@pytest.mark.parametrize("expression", ["nan", "nothing at all", "loss: .*(nan|é)", "^loss", "é+x", "\\?nan$"])
+def test_grep_shows_the_lines_that_match_whoever_looks_for_them(lab, expression):
+    """Large logs are searched on their nodes first; more matches than are read ahead of the log that is printed."""
+    run_odd(lab)
+    everything = [json.loads(line) for line in lab.mt("logs", "r", "-n", "all", "--json").lines]
+    wanted = [line for line in everything if re.search(expression, line["text"])]
+    found = [json.loads(line) for line in lab.mt("logs", "r", "-n", "all", "--json", "--grep", expression).lines]
+    assert found == wanted
+    shown = lab.mt("logs", "r", "-n", "all", "--grep", expression).out.split("\n")[:-1]
+    assert shown == [f"{line['host']}: {line['text']}" for line in wanted]
+
+
+def test_grep_asks_for_all_lines_where_the_search_on_the_node_fails(lab):
+    run_odd(lab)
+    wanted = lab.mt("logs", "r", "-n", "all", "--grep", "nan").out
+    lab.cluster.exec("node2", "cp /usr/bin/grep /run/grep", user=False, check=True)
+    script = '#!/bin/sh\n[ -p /proc/self/fd/0 ] || exit 2\nexec /run/grep "$@"\n'
+    with covered(lab, "node2", "/usr/bin/grep", script):
+        assert lab.mt("logs", "r", "-n", "all", "--grep", "nan").out == wanted
 
 
 def test_attempts(lab):

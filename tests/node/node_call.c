@@ -166,6 +166,9 @@ static void take_other(struct options *w, const char *key, const char *value)
         w->tail.count = number(value);
     } else if (strcmp(key, "follow") == 0) {
         w->tail.follow = true;
+    } else if (strcmp(key, "filter_fixed") == 0 || strcmp(key, "filter_extended") == 0) {
+        w->tail.filter = value;
+        w->tail.filter_fixed = strcmp(key, "filter_fixed") == 0;
     } else if (strcmp(key, "beat") == 0) {
         w->watch.beat_s = (unsigned)number(value);
     } else if (strcmp(key, "patience") == 0) {
@@ -569,8 +572,9 @@ static int parse_tail(const struct str *in, const char *nonce)
         node_tail_release(&tail);
         return 1;
     }
-    json_t *header = json_pack("{s:b, s:o, s:I, s:I}", "missing", tail.missing, "log", text(tail.log),
-                               "offset", (json_int_t)tail.offset, "size", (json_int_t)tail.size);
+    json_t *header =
+        json_pack("{s:b, s:b, s:o, s:I, s:I}", "missing", tail.missing, "filtered", tail.filtered, "log",
+                  text(tail.log), "offset", (json_int_t)tail.offset, "size", (json_int_t)tail.size);
     json_dumpf(header, stdout, JSON_COMPACT);
     putchar('\n');
     fwrite(body, 1, body_len, stdout);

@@ -1,5 +1,7 @@
 """Tail, probe, remove."""
 import os
+import random
+import re
 import socket
 import subprocess
 import time
@@ -68,6 +70,69 @@ def test_the_end_of_a_huge_log_is_found_quickly(dash):
     header, body = tail(dash, lines=1)
     assert body == b"last\n" and header["size"] == (20 << 30) + 6
     assert time.monotonic() - began < 10
+
+
+def odd_log(seed):
+    """Lines of every kind, longer than what is sent without a search; the last one has no end."""
+    rng = random.Random(seed)
+    parts = [b"loss: ", b"nan", b"\r", b"\r\n", b"\n", b"\x00", b"\xff", b"\x1b[1m", b"a.c", b"abc", "é".encode(), b"\xc3", b"\xa9",
+             b"?", b"\t", b"\x80", b"x" * 70, b"step 12 " * 20]
+    return b"".join(rng.choices(parts, k=60000)) + b"\nloss: \xff a.c nan"
+
+
+@pytest.mark.parametrize("kind, patterns, wanted", [
+    ("filter_fixed", "nan", rb"nan"),
+    ("filter_fixed", "loss: n\na.c\né", "loss: n|a\\.c|é".encode()),
+    ("filter_fixed", "not there", rb"not there"),
+    ("filter_extended", "loss: .*a\\.c.*nan", rb"(?s)loss: .*a\.c.*nan"),
+    ("filter_extended", "é.*é\nabc.*\t", "(?s)é.*é|abc.*\t".encode()),
+])
+def test_a_filter_leaves_out_other_lines(node, kind, patterns, wanted):
+    log = odd_log(f"{kind} {patterns}")
+    with_log(node, log)
+    header, body = tail(node, **{kind: patterns})
+    assert header["size"] == len(log)
+    if node.shell == "busybox" and not header["filtered"]:  # a line ends at NUL for its grep -F
+        assert body == log
+        return
+    assert header["filtered"]
+    lines = log.split(b"\n")
+    assert body == b"".join(line + b"\n" for line in lines if re.search(wanted, line))
+    lines = lines[-5000:]
+    header, body = tail(node, lines=5000, **{kind: patterns})
+    assert body == b"".join(line + b"\n" for line in lines if re.search(wanted, line))
+
+
+def test_a_short_log_is_not_searched(node):
+    with_log(node, b"some\nlines\nmore" * 1000)
+    header, body = tail(node, filter_fixed="lines")
+    assert not header["filtered"] and body == b"some\nlines\nmore" * 1000
+
+
+@pytest.mark.parametrize("script", [
+    'exec /usr/bin/grep "$@" | tr -d "\\000"',  # one for text alone
+    "exec /usr/bin/grep --color=always \"$@\"",
+    "exit 2",
+])
+def test_a_grep_that_cannot_be_trusted_is_not_used(dash, tmp_path, script):
+    (tmp_path / "grep").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "grep").chmod(0o755)
+    log = odd_log(script)
+    with_log(dash, log)
+    header, body = tail(dash, filter_fixed="nan", env={"PATH": f"{tmp_path}:{dash.path}"})
+    assert not header["filtered"] and body == log
+
+
+@pytest.mark.parametrize("ending", ["kill -9 $$", "exit 2", "head -c 1000 >/dev/null; exit 0"])
+def test_a_search_that_ends_early_is_not_taken_for_all(dash, tmp_path, ending):
+    """One that reads the log is another than the one that is tried before: its standard input is a file."""
+    (tmp_path / "grep").write_text(f'#!/bin/sh\n[ -p /proc/self/fd/0 ] && exec /usr/bin/grep "$@"\n{ending}\n')
+    (tmp_path / "grep").chmod(0o755)
+    with_log(dash, odd_log(ending))
+    out, _, code = dash.raw("tail", filter_fixed="nan", env={"PATH": f"{tmp_path}:{dash.path}"})
+    assert b" filtered=1" in out and b" lines=all" not in out
+    assert code == 74
+    assert dash.parse("tail", out)[0] == {"error": "node-answer"}
 
 
 def test_follow_sends_all_and_ends_with_the_job(node):

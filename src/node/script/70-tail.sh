@@ -58,12 +58,17 @@ mt_tail_over() {
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"
 }
 
-# Is the log, of which mt_pos bytes have been read, shorter than that by now? Somebody emptied it.
-mt_log_shrank() {
+# Bytes of the log that have been read -> mt_pos
+mt_read_pos() {
     mt_pos=
     while read -r mt_key mt_value; do
         [ "$mt_key" != pos: ] || mt_pos=$mt_value
     done <"/proc/self/fdinfo/5"
+}
+
+# Is the log shorter by now than what has been read of it? Somebody emptied it.
+mt_log_shrank() {
+    mt_read_pos
     mt_size=$(wc -c <"/proc/$$/fd/5" | tr -d ' ')
     [ -n "$mt_pos" ] && [ -n "$mt_size" ] && [ "$mt_size" -lt "$mt_pos" ]
 }
@@ -91,7 +96,34 @@ mt_follow() {
     done <&5
 }
 
+mt_grep() { # PATTERN
+    LC_ALL=C GREP_OPTIONS='' grep "-a$mt_tail_mode" -e "$1"
+}
+
+# Does grep find text among any bytes, at the end without a line end too, and print the lines as they are? Not
+# that of every machine does.
+mt_trust_grep() {
+    mt_sample=$(printf 'b\303\251;')
+    [ "$mt_tail_mode" = F ] || mt_sample="a;.*$mt_sample"
+    mt_found=$(
+        printf '\000\377\r\033a;\200\000b\303\251;\001\na;\nxa;b\303\251;' | mt_grep "$mt_sample" 2>/dev/null |
+            tr '\000\377\r\033\200\001\n\303\251' 123456789
+    )
+    [ "$mt_found" = '1234a;51b89;67xa;b89;7' ]
+}
+
+# The lines from here on that hold the filter, and a frame when these are all.
+mt_filter() {
+    mt_grep "$mt_tail_filter" <&5
+    mt_status=$?
+    mt_answered=1
+    mt_read_pos
+    [ "$mt_status" -le 1 ] && [ "${mt_pos:-0}" -ge "$mt_size" ] || exit 74 # NODE_TAIL_UNFILTERED
+    mt_frame lines all
+}
+
 mt_verb_tail() {
+    mt_filtered=
     mt_set_paths
     mt_check_place || mt_fail place "$mt_problem"
     if ! mt_find_log || ! [ -r "$mt_file" ]; then
@@ -110,10 +142,15 @@ mt_verb_tail() {
     mt_frame log "$mt_file"
     mt_frame offset "$mt_offset"
     mt_frame size "$mt_size"
+    # what is short is sent faster than it is searched
+    [ -z "$mt_tail_filter" ] || [ $((mt_size - mt_offset)) -lt 500000 ] || ! mt_trust_grep || mt_filtered=1
+    [ -z "$mt_filtered" ] || mt_frame filtered 1
     mt_frame body 1
     dd bs=1 skip="$mt_offset" count=0 <&5 2>/dev/null
     if [ -n "$mt_want_follow" ]; then
         mt_follow
+    elif [ -n "$mt_filtered" ]; then
+        mt_filter
     else
         head -c "$((mt_size - mt_offset))" <&5
     fi

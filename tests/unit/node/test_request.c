@@ -68,13 +68,17 @@ static void test_a_tail(void **state)
     check_frame_of_script(&call);
     check_runs_here(&call);
     check_has(&call, "\nmt_tail_attempt=2\n");
-    check_has(&call, "\nmt_tail_from='lines'\nmt_tail_count=100\nmt_want_follow=\n");
+    check_has(&call, "\nmt_tail_from='lines'\nmt_tail_count=100\nmt_want_follow=\nmt_tail_filter=''\n");
     node_request_tail(&target,
                       &(struct node_tail_options){
                           .attempt = 1, .from = NODE_TAIL_OFFSET, .count = UINT64_MAX, .follow = true},
                       N, &other);
     check_has(&other, "\nmt_tail_attempt=1\n");
     check_has(&other, "\nmt_tail_from='offset'\nmt_tail_count=18446744073709551615\nmt_want_follow=1\n");
+    node_call_release(&other);
+    node_request_tail(&target, &(struct node_tail_options){.filter = "it's\nb", .filter_fixed = true}, N,
+                      &other);
+    check_has(&other, "\nmt_tail_filter='it'\\''s\nb'\nmt_tail_mode='F'\n");
 }
 
 static void test_a_removal(void **state)

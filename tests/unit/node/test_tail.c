@@ -106,6 +106,58 @@ static void test_a_cut_answer(void **state)
     node_tail_release(&tail);
 }
 
+#define FILTERED                                                                                             \
+    FRAME "filtered=1\n" FRAME "log=/l\n" FRAME "offset=0\n" FRAME "size=1000000\n" FRAME "body=1\n"
+#define LAST FRAME "lines=all\n"
+
+/* The frame behind the lines of a search is no part of them, and nothing else proves that they are all. */
+static void test_a_filtered_answer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *rest; /* rest: what came behind it */
+        bool whole;
+    } rows[] = {
+        {"", LAST, true},
+        {"one\ntwo\n", LAST, true},
+        {"a" FRAME "lines=all \n", LAST, true},
+        {"one\ntwo\n" FRAME "lines=all", "\n" LAST, true},
+        {"", "", false},
+        {"", "one", false},
+        {"", FRAME "lines=all", false},
+        {"one\n", FRAME "lines=all\nx", false},
+        {"", FRAME "lines=al\n", false},
+    };
+    FOR_ROWS(i, rows, rows[i].body) {
+        AUTO_FREE char *text = xasprintf(FILTERED "%s%s", rows[i].body, rows[i].rest);
+        for (size_t piece = 1; piece <= strlen(text); piece++) {
+            AUTO_STR struct str got = STR_INIT;
+            struct node_tail tail;
+            struct error err = ERROR_INIT;
+            node_tail_init(&tail, N);
+            for (size_t at = 0, len; at < strlen(text); at += len) {
+                const char *body = NULL;
+                size_t body_len = 0;
+                len = strnlen(text + at, piece);
+                assert_int_equal(node_tail_feed(&tail, text + at, len, &body, &body_len, &err), 0);
+                str_add_mem(&got, body, body_len);
+            }
+            assert_true(tail.filtered);
+            assert_int_equal(tail.body_len, got.len);
+            assert_int_equal(node_tail_is_whole(&tail), rows[i].whole);
+            assert_int_equal(node_tail_end(&tail, false, &err), rows[i].whole ? 0 : -1);
+            if (rows[i].whole) {
+                size_t body = strlen(rows[i].body) + strlen(rows[i].rest) - strlen(LAST);
+                assert_int_equal(got.len, body);
+                assert_memory_equal(str_text(&got), text + strlen(FILTERED), body);
+            } else {
+                assert_string_equal(err.text, "the search of the log was cut off");
+            }
+            node_tail_release(&tail);
+        }
+    }
+}
+
 static void test_headers_that_cannot_be(void **state)
 {
     (void)state;
@@ -158,10 +210,10 @@ static void test_endless_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces_of_any_size),     cmocka_unit_test(test_a_whole_answer),
-        cmocka_unit_test(test_a_missing_log),          cmocka_unit_test(test_a_cut_answer),
-        cmocka_unit_test(test_headers_that_cannot_be), cmocka_unit_test(test_a_refusal),
-        cmocka_unit_test(test_endless_noise),
+        cmocka_unit_test(test_pieces_of_any_size), cmocka_unit_test(test_a_whole_answer),
+        cmocka_unit_test(test_a_missing_log),      cmocka_unit_test(test_a_cut_answer),
+        cmocka_unit_test(test_a_filtered_answer),  cmocka_unit_test(test_headers_that_cannot_be),
+        cmocka_unit_test(test_a_refusal),          cmocka_unit_test(test_endless_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
