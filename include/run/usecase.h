@@ -24,6 +24,7 @@
 #include "run/push.h"
 #include "run/store.h"
 
+struct fleet;
 struct node_set;
 
 /* What every use case needs. All borrowed. */
@@ -45,9 +46,12 @@ struct run_context {
      */
     void (*leave_stand_in)(void *ctx, const char *run);
     void *stand_in_ctx;
-    bool stand_in_left;     /* it was started (out) */
-    struct node_set *sets;  /* those that are open, the latest first */
-    bool interrupted;       /* run_context_interrupt was called */
+    bool stand_in_left;    /* it was started (out) */
+    struct node_set *sets; /* those that are open, the latest first */
+    bool interrupted;      /* run_context_interrupt was called */
+    struct fleet *kept;    /* sessions of a start, for whoever asks the nodes of that attempt next (owned) */
+    char kept_id[RUN_ID_SIZE];
+    unsigned kept_attempt;
     struct strlist secrets; /* values of the runs' secrets met so far (out, owned): masked in everything that
                                is recorded or printed */
 };
@@ -82,8 +86,10 @@ struct run_start_request {
     const struct endpoint *endpoints;  /* per host */
     const struct run_start_sync *sync; /* push the files of the job's sync first; NULL: do not */
     bool watched;                      /* a supervisor, or the caller, will watch all nodes at once */
-    const struct job_request *asked;   /* how the job was made, for restarts; NULL: there can be none */
-    bool is_restart;                   /* for run_restart: the next attempt of a run that continues */
+    bool
+        goes_on; /* so does the caller, with the same context: the sessions of a run that started stay open */
+    const struct job_request *asked; /* how the job was made, for restarts; NULL: there can be none */
+    bool is_restart;                 /* for run_restart: the next attempt of a run that continues */
 };
 
 /*

@@ -101,6 +101,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         .host_facts = setup->facts,
         .no_check = call->options.no_check,
         .watched = call->options.wait || !call->options.no_supervise,
+        .goes_on = call->options.wait,
         .asked = &setup->asked,
     };
     run_init(&run);

@@ -131,10 +131,23 @@ static void add_cleanup_hosts(struct node_set *set, const struct host_adder *add
     }
 }
 
+/* What the observer does beside: while this set's loop runs. */
+static int add_works(struct node_set *set, struct error *err)
+{
+    const struct run_observer *observer = set->context->observer;
+    int result = 0;
+    for (size_t i = 0; i < RUN_WORKS && result == 0; i++) {
+        const struct run_work *work = &observer->works[i];
+        if (work->ready) {
+            result = fleet_background(set->fleet, work->fd, work->ready, work->ctx, err);
+        }
+    }
+    return result;
+}
+
 static int add_hosts(struct node_set *set, const struct node_set_options *options, const struct run *run,
                      const struct machine *machine, const struct ssh_config *config, struct error *err)
 {
-    const struct run_observer *observer = set->context->observer;
     struct trust_survey survey = {0};
     const struct host_adder adder = {
         .set = set, .machine = machine, .config = config, .reach = *options->reach, .survey = &survey};
@@ -146,13 +159,16 @@ static int add_hosts(struct node_set *set, const struct node_set_options *option
         warn_unverified(set->context, &survey);
     }
     trust_survey_release(&survey);
-    for (size_t i = 0; i < RUN_WORKS && result == 0; i++) {
-        const struct run_work *work = &observer->works[i];
-        if (work->ready) {
-            result = fleet_background(set->fleet, work->fd, work->ready, work->ctx, err);
-        }
-    }
-    return result;
+    return result == 0 ? add_works(set, err) : -1;
+}
+
+static void enter_context(struct node_set *set)
+{
+    struct run_context *context = set->context;
+    set->signals = context->interrupted;
+    set->next = context->sets;
+    context->sets = set;
+    fleet_on_signal(set->fleet, on_signal, set);
 }
 
 /* run: its pending cleanups are added; NULL: there are none. */
@@ -175,10 +191,7 @@ static int open_set(struct node_set *set, struct run_context *context, const str
         set->fleet = fleet_new(&fleet, err);
     }
     if (set->fleet) {
-        set->signals = context->interrupted;
-        set->next = context->sets;
-        context->sets = set;
-        fleet_on_signal(set->fleet, on_signal, set);
+        enter_context(set);
         result = add_hosts(set, options, run, &machine, config, err);
     }
     ssh_config_free(config);
@@ -190,6 +203,28 @@ int node_set_open(struct node_set *set, struct run_context *context, const struc
                   struct error *err)
 {
     return open_set(set, context, options, NULL, err);
+}
+
+/* Pending cleanups need hosts of their own. */
+static bool can_go_on(const struct run_context *context, const struct run *run)
+{
+    return context->kept && run->cleanups_len == 0 && context->kept_attempt == run->attempt &&
+           strcmp(context->kept_id, run->id) == 0;
+}
+
+/* Go on with the sessions that an earlier set of these nodes has left open. */
+static int open_kept(struct node_set *set, struct run_context *context,
+                     const struct node_set_options *options, struct error *err)
+{
+    *set =
+        (struct node_set){.context = context, .place = options->place, .fleet = context->kept, .held = true};
+    context->kept = NULL;
+    enter_context(set);
+    for (size_t i = 0; i < options->count; i++) {
+        strlist_add(&set->labels, options->labels[i]);
+    }
+    set->cleanup_hosts = xcalloc(1, sizeof(*set->cleanup_hosts));
+    return add_works(set, err);
 }
 
 int node_set_open_run(struct node_set *set, struct run_context *context, const struct run *run,
@@ -209,12 +244,21 @@ int node_set_open_run(struct node_set *set, struct run_context *context, const s
     if (context->secrets.len == 0) {
         run_store_load_secret_values(context->store, run->name, &context->secrets);
     }
+    if (can_go_on(context, run)) {
+        return open_kept(set, context, &options, err);
+    }
+    fleet_free(context->kept);
+    context->kept = NULL;
     return open_set(set, context, &options, run, err);
 }
 
-int node_set_hold(const struct node_set *set, struct error *err)
+int node_set_hold(struct node_set *set, struct error *err)
 {
-    return fleet_hold(set->fleet, err);
+    if (!set->held && fleet_hold(set->fleet, err) != 0) {
+        return -1;
+    }
+    set->held = true;
+    return 0;
 }
 
 /* Does nothing when it is none of them: it could not be opened. */
@@ -238,6 +282,27 @@ void node_set_close(struct node_set *set)
     free(set->cleanup_hosts);
     set->cleanup_hosts = NULL;
     strlist_release(&set->labels);
+}
+
+/* A signal that comes between two sets waits for the second one's loop. */
+static void leave_signal(void *ctx, int signal_number)
+{
+    (void)ctx;
+    (void)signal_number;
+}
+
+void node_set_keep(struct node_set *set, const struct run *run)
+{
+    struct run_context *context = set->context;
+    if (set->held && !context->kept && run->cleanups_len == 0) {
+        fleet_background_end(set->fleet, -1);
+        fleet_on_signal(set->fleet, leave_signal, NULL);
+        context->kept = set->fleet;
+        context->kept_attempt = run->attempt;
+        memcpy(context->kept_id, run->id, sizeof(context->kept_id));
+        set->fleet = NULL;
+    }
+    node_set_close(set);
 }
 
 /* --- pauses ------------------------------------------------------------------------------------- */

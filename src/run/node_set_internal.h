@@ -27,6 +27,7 @@ struct node_set {
     size_t *cleanup_hosts;           /* one a pending cleanup: its host in the fleet, or NODE_SET_NO_HOST */
     int signal_number;               /* the last of SIGINT and SIGTERM that came; 0: none */
     unsigned signals;                /* how many came */
+    bool held;                       /* node_set_hold has been there */
     bool hung_up;                    /* SIGHUP came (node_set_catch_hangup) */
     unsigned patience;               /* so many of them do not interrupt: 0 at first, more for a roll-back */
     struct node_set *next;           /* of the context's */
@@ -58,8 +59,14 @@ int node_set_open_run(struct node_set *set, struct run_context *context, const s
                       struct error *err);
 void node_set_close(struct node_set *set);
 
+/*
+ * Close a set that was opened for run, but leave its sessions open: the next set that the context opens for
+ * the same attempt goes on with them. run_context_release closes them otherwise.
+ */
+void node_set_keep(struct node_set *set, const struct run *run);
+
 /* All nodes will be spoken with at once, for long. Errors: kind_local, too few open files are allowed. */
-int node_set_hold(const struct node_set *set, struct error *err);
+int node_set_hold(struct node_set *set, struct error *err);
 
 /* Has a signal come that ends what the command was at? */
 bool node_set_is_interrupted(const struct node_set *set);

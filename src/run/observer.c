@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "observer_internal.h"
+#include "transport/fleet.h"
 
 __attribute__((format(printf, 3, 0))) static void report(void (*callback)(void *, const char *), void *ctx,
                                                          const char *format, va_list args)
@@ -46,6 +47,8 @@ void run_mask(const struct run_context *context, char **text)
 void run_context_release(struct run_context *context)
 {
     strlist_release(&context->secrets);
+    fleet_free(context->kept);
+    context->kept = NULL;
 }
 
 void run_note_event(const struct run_context *context, const struct run *run, const char *event,

@@ -294,7 +294,11 @@ static int try_hosts(struct start *start, struct error *err)
     if (result < 0 && (attempted || start->hosts != start->request->hosts)) {
         result = start_fail(start, err); /* the record says that it is starting */
     }
-    node_set_close(&start->set);
+    if (result == 0 && start->request->goes_on) {
+        node_set_keep(&start->set, run);
+    } else {
+        node_set_close(&start->set);
+    }
     forget_probes(start);
     return result;
 }

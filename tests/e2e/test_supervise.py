@@ -42,6 +42,18 @@ def kill_supervisor(lab, run):
     wait_for(lambda: not supervisor(lab, run)["alive"], "the supervisor to be gone", 5)
 
 
+def test_start_that_waits_goes_on_with_its_sessions(lab):
+    """The watch and the log of a node go over the session by which it was started."""
+    def logins():
+        return [lab.cluster.exec(n, "cat /run/lab/sshd.log", user=False).stdout.count("Accepted publickey")
+                for n in ("node1", "node2")]
+
+    lab.job(hosts="node1,node2", program="sleep 2; echo from $NODE_RANK")
+    before = logins()
+    assert sorted(lab.mt("start", "job.yaml", "r", "--wait").lines) == ["node1: from 0", "node2: from 1"]
+    assert [after - b for after, b in zip(logins(), before)] == [1, 1]
+
+
 def test_start_leaves_one_that_ends_with_the_run(lab):
     lab.job(hosts="node1,node2", **QUICK)
     answer = lab.mt("start", "job.yaml", "r", "--json").json
