@@ -71,6 +71,23 @@ static void test_a_waiting_line_is_let_through(void **state)
     assert_out(view, "a: next\n");
 }
 
+/* With --grep a part of a line, however late the rest is, is no line to be judged. */
+static void test_a_patient_view_waits_for_the_end(void **state)
+{
+    struct logview *view = *state;
+    struct error err = ERROR_INIT;
+    assert_int_equal(logview_grep(view, "^begin end$", &err), 0);
+    view->patient = true;
+    feed(view, 0, "a", "begin", 0);
+    assert_int_equal(logview_wait_ms(view, 0), -1);
+    logview_tick(view, 60000);
+    feed(view, 0, "a", " end\nbegin", 61000);
+    assert_out(view, "a: begin end\n");
+    feed(view, 0, "a", " end", 62000);
+    logview_end(view, 0);
+    assert_out(view, "a: begin end\n");
+}
+
 static void test_the_rest_of_a_line_let_through_is_shown_too(void **state)
 {
     struct logview *view = *state;
@@ -241,6 +258,7 @@ int main(void)
         TEST(test_only_what_follows_the_last_return_is_shown),
         TEST(test_control_characters_are_replaced),
         TEST(test_a_waiting_line_is_let_through),
+        TEST(test_a_patient_view_waits_for_the_end),
         TEST(test_the_rest_of_a_line_let_through_is_shown_too),
         TEST(test_a_very_long_line_is_let_through),
         TEST(test_a_character_is_not_torn),
