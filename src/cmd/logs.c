@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #define LINES_DEFAULT 100
 #define LINES_MAX     1000000000
+
+#define PIPE_BYTES (1 << 20)
 
 #define OUTCOME_TRIES    10
 #define OUTCOME_PAUSE_MS 500
@@ -184,6 +187,8 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     if (call->options.save) {
         return save_logs(&session, name, &request, err);
     }
+    fcntl(STDOUT_FILENO, F_SETPIPE_SZ,
+          PIPE_BYTES); /* a wish: a reader that pauses does not hold up the nodes */
     session.watch.output_failed = end_without_output;
     session.watch.output_ctx = call;
     session.watch.logs.raw = call->options.raw;

@@ -83,7 +83,10 @@ mt_follow() {
     while :; do
         mt_last=
         ! mt_tail_over || mt_last=1
+        mt_before=${mt_pos:-0}
         ! mt_log_shrank || exit 75 # NODE_TAIL_SHRANK
+        # a log that grows fast is not left alone for long
+        [ "${mt_pos:-0}" -lt $((mt_before + 1000000)) ] || mt_wait=0.1
         cat 2>/dev/null || exit 0
         [ -z "$mt_last" ] || return 0
         mt_pause "$mt_wait"
