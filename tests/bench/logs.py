@@ -140,7 +140,7 @@ class Bench:
         log = self.server.dir / "sshd.log"
         before = log.read_text().count("Accepted publickey")
         self.run(self.mtlaunch, "start", "job.yaml", "waits", "--wait", "-q", "--no-check")
-        print(f"start --wait: {log.read_text().count('Accepted publickey') - before} login a node")
+        print(f"start --wait: {log.read_text().count('Accepted publickey') - before} logins per node")
 
 
 def main():
