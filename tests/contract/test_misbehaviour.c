@@ -244,7 +244,7 @@ static void test_turned_away(void **state)
         assert_contains(error->text, rows[i].words);
         assert_contains(error->text, "before the login");
         assert_contains(error->hint, rows[i].hint);
-        assert_contains(error->text, "again and again");
+        assert_contains(error->text, "repeatedly");
         assert_in_range(hosts[i].ended_ms - began, rows[i].pauses_ms, PATIENCE_MS);
         outcome_release(&hosts[i].outcome);
     }

@@ -43,7 +43,7 @@ def test_an_unreachable_node_keeps_the_record(lab):
     ended(lab, "a", hosts="node1,node2")
     lab.cluster.cut("node2")
     error = lab.mt("remove", "a", "--artifacts", "--connect-timeout", "2s", "--json", code=3).error
-    assert "stays" in error["message"] and error["hosts"] == ["node2"]
+    assert "was kept" in error["message"] and error["hosts"] == ["node2"]
     assert lab.status("a")["state"] == "finished" and files(lab, "node2")
     lab.cluster.restore("node2")
     lab.mt("remove", "a", "--artifacts")
@@ -65,7 +65,7 @@ def test_a_leftover_keeps_files_and_record(lab):
     lab.cluster.exec("node1", f"MTLAUNCH_MARK={run_id}.1.0 setsid -f sleep 999 </dev/null >/dev/null 2>&1", check=True)
     before = files(lab, "node1")
     answer = lab.mt("remove", "a", "--artifacts", code=7)
-    assert "still live" in answer.err and files(lab, "node1") == before
+    assert "still running" in answer.err and files(lab, "node1") == before
     lab.mt("stop", "a")
     lab.mt("remove", "a", "--artifacts")
     assert not files(lab, "node1")

@@ -166,7 +166,7 @@ static void set_dropped(const struct openssh_command *command, struct error *err
         return;
     }
     error_set(err, &kind_connection_lost, "ssh: the server closed the connection before the login%s",
-              command->tries > 0 ? ", again and again" : "");
+              command->tries > 0 ? ", repeatedly" : "");
     error_hint(
         err,
         "check that an ssh server listens there, and that its MaxStartups allows this many logins at once");
