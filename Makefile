@@ -135,8 +135,8 @@ NODE_SHELLS := dash bash busybox
 node_items = $(foreach sh,$(1),$(foreach slice,1/8 2/8 3/8 4/8 5/8 6/8 7/8 8/8,\
 	     'NODE_SHELLS=$(sh) NODE_SLICE=$(slice) tests/node'))
 PYTEST_ITEMS := $(wildcard tests/notify/test_*.py tests/cli/test_*.py)
-# Files that take long are cut in slices, and begin first: those that compute between those that wait.
-E2E_LONG   := kill:4 diagnose:4 push_relay:4 faults:3 launchers:4 start:3 comm:2 stop:2 container:2 ladder:2 exec:2 supervise:2 \
+# Files that take long are cut in slices, and begin first; those that need PyTorch from PyPI when it may be there.
+E2E_LONG   := kill:4 push_relay:4 faults:3 start:3 stop:2 diagnose:4 exec:2 launchers:4 supervise:2 comm:2 container:2 ladder:2 \
 	     push_property:2 sick_nodes:2
 slices_of   = $(foreach k,$(wordlist 1,$2,1 2 3 4),'E2E_SLICE=$k/$2 tests/e2e/test_$1.py')
 split       = $(call slices_of,$(word 1,$(subst :, ,$1)),$(word 2,$(subst :, ,$1)))

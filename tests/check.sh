@@ -41,6 +41,7 @@ SECOND_RUNS=$PWD/build/second-runs
 export SECOND_RUNS
 : >"$SECOND_RUNS"
 rm -f build/beside.*
+python3 tests/e2e/python_env.py >build/python-envs.log 2>&1 & # the tests that need one wait for it
 stage build run_make -j"$cores" all build/tests/node/node_call
 stage 'build with sanitizers' run_make -j"$cores" asan-programs
 beside lint coverage &

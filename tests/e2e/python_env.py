@@ -1,6 +1,7 @@
 """A Python environment with packages from PyPI that the nodes of the lab can use. It is made once and kept.
 
 It lies below /var/tmp: the lab hides /tmp and /home from its nodes. $MTLAUNCH_TEST_ENVS names another folder.
+As a program it makes all of them, so that no test has to wait for one: python3 tests/e2e/python_env.py
 """
 import fcntl
 import os
@@ -15,6 +16,7 @@ CPU_INDEX = ["--extra-index-url", "https://download.pytorch.org/whl/cpu"]
 TORCH = ["torch==2.13.0+cpu", "numpy", "accelerate==1.15.0", "deepspeed==0.19.8"]
 RAY = ["ray==2.60.0"]
 PY_SPY = ["py-spy==0.4.3"]
+ALL = {"torch": TORCH, "py-spy": PY_SPY, "ray": RAY}
 
 
 class Unavailable(Exception):
@@ -58,3 +60,15 @@ def wheel_files(package, folder, names):
             raise Unavailable((done.stderr.strip() or "pip failed").splitlines()[-1])
     with zipfile.ZipFile(found[0]) as wheel:
         return {name: wheel.read(name) for name in (filter(names, wheel.namelist()) if callable(names) else names)}
+
+
+def main():
+    for name, packages in ALL.items():
+        try:
+            print(f"{name}: {python_env(name, packages)}")
+        except Unavailable as error:  # the tests that need it are skipped, and say why
+            print(f"{name}: {error}")
+
+
+if __name__ == "__main__":
+    main()
