@@ -84,6 +84,9 @@ static void emit(const struct tail *tail, const char *bytes, size_t len)
 
 static void flush(struct tail *tail)
 {
+    if (tail->pausing && tail->answer.filtered) {
+        return; /* its turn came before the end of what was cancelled: all of it will be asked for again */
+    }
     if (tail->ahead.len > 0) {
         emit(tail, tail->ahead.data, tail->ahead.len);
     }
