@@ -84,6 +84,7 @@ def test_a_table_of_many_processes(any_shell, spawned, count):
     ("/proc/self/cmdline:MTLAUNCH_SCAN=end", []),
     ("/proc/7/environ:MTLAUNCH_MARK=a-1.2.3/proc/self/cmdline:MTLAUNCH_SCAN=end", ["mark 7 MTLAUNCH_MARK=a-1.2.3"]),
     ("grep: a warning of /etc/x\n/proc/7/environ:RANK=1/proc/self/cmdline:MTLAUNCH_SCAN=end", ["mark 7 RANK=1"]),
+    ("/proc/7/environ:MTLAUNCH_SCAN=end/proc/self/cmdline:MTLAUNCH_SCAN=end", []),
     ("", None), ("/proc/7/environ:MTLAUNCH_MARK=a-1.2.3", None), ("/proc/self/cmdline:MTLAUNCH_SCAN=en", None),
     ("grep: out of memory", None), ("/proc/self/cmdline:MTLAUNCH_SCAN=end\ngrep: x", None),
     ("/proc/self/cmdline:MTLAUNCH_SCAN=end/proc/7/environ:RANK=1", None),

@@ -19,7 +19,8 @@ mt_stat() {
     mt_st_state=$1 mt_st_ppid=$2 mt_st_pgrp=$3 mt_st_sid=$4 mt_st_threads=${18} mt_st_ticks=${20}
 }
 
-# The same for awk: read_stat("/proc/PID") fills word from the state on, as above; 0 when there is none.
+# The same for awk: read_stat("/proc/PID") fills word from the state on, as above; 0 when there is none. awk runs with
+# LC_ALL=C: elsewhere "." matches no byte of a name that was cut in the middle of a character.
 mt_awk_stat='
 function read_stat(folder, file, text, part) {
     file = folder "/stat"

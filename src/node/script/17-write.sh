@@ -100,6 +100,8 @@ mt_make_tmp() {
         mt_why=${mt_tmp##*: } mt_tmp=
         return 1
     }
+    mt_tmp=${mt_tmp##*"
+"} # the loader may have said something before
     mt_write "$mt_tmp/try" x && return 0
     rm -rf "$mt_tmp"
     mt_tmp=

@@ -165,7 +165,8 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
 
 # Every process -> mt_table, by one pass over /proc/PID/stat. Lines: "env FILE…", the environments in which to look for
 # marks, at most 2000 per line, followed by /proc/self/cmdline; "stuck FILE…", those of processes that sleep in the
-# kernel; "proc pid ppid pgrp sid threads ticks state"; and "end table". Fails with mt_unproven when the last line or this
+# kernel; "proc pid ppid pgrp sid threads ticks state"; and "end table". Before these, anything may stand: what the
+# loader says of a library that cannot be preloaded. Fails with mt_unproven when the last line or this
 # process is missing: then the table is not complete. mawk ends with status 2 when a process disappears between the
 # opening and the reading of its file; the pass is then repeated.
 mt_read_table() {
@@ -204,6 +205,7 @@ function look(name) {
     }
 }
 BEGIN {
+    print "begin table"
     for (i = 1; i < ARGC; i++) look(ARGV[i])
     if (ARGC < 2) while ((getline name) > 0) look(name)
     if (!whole) exit
@@ -215,9 +217,9 @@ BEGIN {
 
 mt_print_table() { # NAME… -> mt_table, mt_code
     if [ $# -lt 2000 ]; then
-        mt_table=$(exec 2>&1 && awk "$mt_awk_stat$mt_table_program" "$@")
+        mt_table=$(exec 2>&1 && LC_ALL=C awk "$mt_awk_stat$mt_table_program" "$@")
     else
-        mt_table=$(exec 2>&1 && printf '%s\n' "$@" | awk "$mt_awk_stat$mt_table_program")
+        mt_table=$(exec 2>&1 && printf '%s\n' "$@" | LC_ALL=C awk "$mt_awk_stat$mt_table_program")
     fi
     mt_code=$?
 }

@@ -164,6 +164,7 @@ mt_take_hits() {
         proc/*[!a-z0-9]*) mt_word=bad ;;
         proc/*) mt_word=$mt_next ;;
         [1-9]*/*[!A-Za-z0-9._:=-]*) mt_word=bad ;;
+        [1-9]*/environ:MTLAUNCH_SCAN=end) mt_word=next ;; # a variable of that name is no mark
         [1-9]*/environ:*)
             mt_hits="${mt_hits}mark $mt_word ${mt_next#environ:}
 "
@@ -189,7 +190,7 @@ mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
 # Processes with a mark in their environment -> mt_marks: lines "mark PID MTLAUNCH_MARK=VALUE" and "mark PID
 # MTLAUNCH_KEEPS=VALUE". Fails with mt_unproven when it is not proven that all environments were read.
 mt_find_marks() {
-    mt_marks='' mt_hits=''
+    mt_marks='' mt_hits='' mt_word=''
     # a loop over lines: the time that an expansion takes grows with the square of the text
     set -f
     IFS='
@@ -198,12 +199,17 @@ mt_find_marks() {
         unset IFS
         set +f
         case $mt_line in
-        env*) ;;
-        *) break ;;
+        'env '*)
+            # shellcheck disable=SC2086 # the names hold no blanks
+            mt_grep_environs "$mt_mark_pattern" ${mt_line#env} || return 1
+            ;;
+        stuck*) break ;;
         esac
-        # shellcheck disable=SC2086 # the names hold no blanks
-        mt_grep_environs "$mt_mark_pattern" ${mt_line#env} || return 1
     done
+    if [ "$mt_word" != end ]; then
+        mt_set_unproven awk 0 ''
+        return 1
+    fi
     mt_stuck=${mt_line#stuck}
     mt_grep_stuck || return 1
     mt_marks=$mt_hits
@@ -464,13 +470,8 @@ mt_frame_process() { # NAME PID STATE
     D*) ;; # reading the command line of a process stuck in the kernel can hang
     *) { mt_command=$(tr '\0' ' ' <"/proc/$2/cmdline"); } 2>/dev/null ;;
     esac
-    if [ "${#mt_command}" -gt 400 ]; then
-        mt_rest='??????????'
-        mt_rest=$mt_rest$mt_rest$mt_rest$mt_rest
-        mt_rest=$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest$mt_rest
-        # shellcheck disable=SC2295 # a pattern
-        mt_command=${mt_command%"${mt_command#$mt_rest}"}
-    fi
+    # by printf: to cut with a pattern takes minutes where there are millions of characters
+    [ "${#mt_command}" -le 400 ] || mt_command=$(printf '%.400s' "$mt_command")
     if [ -z "$mt_command" ]; then
         IFS= read -r mt_command 2>/dev/null </proc/"$2"/comm
         mt_command="[$mt_command]"

@@ -8,7 +8,7 @@ mt_prepare_env() {
     mt_text=$(exec 2>&1 && awk 'BEGIN {
         for (n in ENVIRON)
             if (n ~ /^(PET|GROUP|TORCHELASTIC|MTLAUNCH)_[A-Za-z0-9_]*$/ || n ~ /^(RANK|LOCAL_RANK|WORLD_SIZE)$/)
-                print n
+                print "unset:" n
         print "."
     }')
     mt_code=$?
@@ -20,7 +20,9 @@ mt_prepare_env() {
         ;;
     esac
     for mt_key in ${mt_text%.}; do
-        unset "$mt_key"
+        case $mt_key in
+        unset:*) unset "${mt_key#unset:}" ;; # other words are the loader's
+        esac
     done
 }
 

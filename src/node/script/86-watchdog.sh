@@ -55,7 +55,7 @@ mt_find() {
         printf '%s\n' /proc/[0-9]*/environ /proc/self/cmdline |
             xargs grep -lzx -e "MTLAUNCH_EXEC=$mt_mark" -e MTLAUNCH_SCAN=end 2>/dev/null
         printf '%s\n' /proc/[0-9]* end
-    } | awk -v leader="$mt_command" -v self="$mt_self" "$mt_awk_stat"'
+    } | LC_ALL=C awk -v leader="$mt_command" -v self="$mt_self" "$mt_awk_stat"'
         $1 == "found" { seen[$2] = $3; next }
         $1 == "/proc/self/cmdline" { searched = 1; next }
         $1 == "end" { whole = 1; next }
