@@ -84,12 +84,18 @@ MT_NOTED
     done
 }
 
-# The same by a pass over all of /proc: for kernels without those files, and for many processes. The names are passed to
-# awk as arguments, or through a pipe when they might be too long for that. Fails when awk did not reach its end.
+# The same by a pass over all of /proc: for kernels without those files, and for many processes. What was noted and the
+# names are passed to awk as arguments, or through a pipe when they might be too long for that. Fails when awk did not
+# reach its end.
 # shellcheck disable=SC2016
 mt_walk_program='
 function look(name) {
     if (name == "end") { whole = 1; return }
+    if (substr(name, 1, 1) != "/") {
+        split(name, word, " ")
+        noted[word[1]] = word[2]
+        return
+    }
     if (!read_stat(name) || (word[1] ~ /^[ZXx]/ && word[18] + 0 <= 1)) return
     p = substr(name, 7)
     order[++count] = p
@@ -102,10 +108,12 @@ BEGIN {
     ticks = ARGV[2]
     n = split(ARGV[3], list, " ")
     for (i = 1; i <= n; i++) in_run[list[i]] = 1
-    n = split(ARGV[4], list, " ")
-    for (i = 1; i < n; i += 3) noted[list[i]] = list[i + 1]
+    n = ARGC > 4 ? split(ARGV[4], list, "\n") : 0
+    for (i = 1; i <= n; i++) look(list[i])
     for (i = 5; i < ARGC; i++) look(ARGV[i])
-    if (ARGC < 6) while ((getline name) > 0) look(name)
+    piped = ARGC < 5
+    ARGC = 1 # or they are taken for names of files to be read
+    if (piped) while ((getline name) > 0) look(name)
     if (!whole) exit
     for (i = 1; i <= count; i++) {
         for (q = order[i]; q > 1 && (q in parent) && !(q in in_run); q = parent[q]) ;
@@ -115,11 +123,11 @@ BEGIN {
 }'
 mt_walk_table() {
     set -- /proc/[0-9]* end
-    if [ $# -lt 2000 ]; then
-        mt_text=$(awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted" "$@" 2>&1)
+    if [ $# -lt 2000 ] && [ "${#mt_noted}" -lt 60000 ]; then
+        mt_text=$(LC_ALL=C awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted" "$@")
     else
-        mt_text=$(exec 2>&1 && printf '%s\n' "$@" |
-            awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted" "$mt_noted")
+        mt_text=$(printf '%s\n' "$mt_noted" "$@" |
+            LC_ALL=C awk "$mt_awk_stat$mt_walk_program" "$mt_s_pid" "$mt_s_start_ticks" "$mt_adopted")
     fi
     case $mt_text in
     end) mt_text= ;;
@@ -188,7 +196,9 @@ mt_note_on() {
         mt_still_ours || exit
         mt_find_adopted
         mt_note
-        mt_alive "$mt_keeper" "$mt_keeper_ticks" || mt_alive "$mt_s_pid" "$mt_s_start_ticks" || exit
+        mt_alive "$mt_keeper" "$mt_keeper_ticks" && continue
+        mt_alive "$mt_s_pid" "$mt_s_start_ticks" || exit
+        mt_reaped=
     done
 }
 
