@@ -138,10 +138,16 @@ mt_watch_pause() {
     [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_at" -ge "$mt_number" ] || mt_number=$mt_gpus_at
     mt_number=$(((mt_number - mt_clock + 99) / 100))
     if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
-        # in a container the parent is not visible: 0
+        # in a container the parent is not visible: 0; where /proc hides what is another's (hidepid), neither is sshd
+        mt_value=$mt_parent
+        [ -d "/proc/$mt_value" ] || mt_value=
         # shellcheck disable=SC2086 # some may be empty
-        "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$$" "$mt_s_pid" "$mt_s_keeper" ${mt_parent#0} $mt_watcher \
-            </dev/null >/dev/null 2>&1 && return
+        "$mt_perl" -e "$mt_pause_program" "$((mt_number * 2))" "$$" "$mt_s_pid" "$mt_s_keeper" $mt_value $mt_watcher \
+            </dev/null >/dev/null 2>&1
+        mt_code=$? mt_number=$mt_clock
+        mt_read_clock
+        # one that ends at once is no pause, whatever it says
+        [ "$mt_code" != 0 ] || [ "$((mt_clock - mt_number))" -lt 40 ] || return
         mt_perl=
     fi
     mt_pause "$mt_poll_every"
