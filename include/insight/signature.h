@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SIGNATURE_LITERALS 6
+#define SIGNATURE_LITERALS 8
 #define SIGNATURE_REMEDIES 3
 #define SIGNATURE_GROUPS   8    /* groups of a pattern, the whole match counted */
 #define SIGNATURE_TEXT_MAX 2000 /* bytes of a line that a pattern is applied to */

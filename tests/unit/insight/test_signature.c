@@ -186,6 +186,7 @@ static void test_rows_are_sound(void **state)
             const struct signature *row = &signature_tables[i]->rows[j];
             assert_non_null(signature_class_name(row->class));
             assert_true(row->literals[0] || is_made(row->id));
+            assert_null(row->literals[SIGNATURE_LITERALS]);
             for (size_t k = 0; row->literals[k]; k++) {
                 assert_true(strlen(row->literals[k]) >= 5);
                 assert_null(strpbrk(row->literals[k], "\n\r"));
