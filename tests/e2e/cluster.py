@@ -227,6 +227,8 @@ class Cluster(BaseCluster):
 
     def start_sshd(self, name):
         self.exec(name, "/usr/sbin/sshd -f /run/lab/sshd_config -E /run/lab/sshd.log", user=False, check=True)
+        sockets = Path(f"/proc/{self.holders[name]}/net/tcp")  # it goes to the background before it listens
+        wait_for(lambda: ":0016 00000000:0000 0A " in sockets.read_text(), f"sshd on {name} to listen")
 
     def cut(self, name):
         self.in_head_net(["ip", "link", "set", f"port{self.names.index(name) + 1}", "down"])
