@@ -176,7 +176,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
     const char *name = call->operands.items[0];
-    struct run_logs_request request;
+    struct run_logs_request request = {0};
     if (job_check_run_name(name, err) != 0 || make_request(&call->options, &request, err) != 0 ||
         session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;

@@ -52,7 +52,9 @@ static void number(char *text, double value, int digits)
     } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
     double size = fabs(value);
     if (size > 0 && (size < 0.001 || size >= 1e15)) {
-        snprintf(text, FIGURE_TEXT_SIZE, "%.*g", digits - 1, value);
+        if (snprintf(text, FIGURE_TEXT_SIZE, "%.*g", digits - 1, value) < 0) {
+            text[0] = '\0';
+        }
         return;
     }
     for (size_t i = 0; size >= 10000 && i < ARRAY_LEN(units); i++) {
