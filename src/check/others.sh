@@ -56,7 +56,7 @@ mt_find_keepers() {
         esac
     done
     mt_count=0
-    # shellcheck disable=SC2086 # the names hold no blanks
+    # shellcheck disable=SC2013,SC2086 # the names hold no blanks
     for mt_file in $(grep -lzsxF -e /proc/self/fd/9 $mt_list 2>/dev/null); do
         mt_count=$((mt_count + 1))
         [ "$mt_count" -le 64 ] || break

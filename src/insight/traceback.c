@@ -88,7 +88,7 @@ static bool read_rich_frame(const char *text, struct traceback_frame *frame)
 /* True when the text is a frame. */
 static bool take_frame(struct traceback *traceback, const char *text)
 {
-    struct traceback_frame frame;
+    struct traceback_frame frame = {0};
     if (!(traceback->rich ? read_rich_frame : traceback_read_frame)(text, &frame)) {
         return false;
     }

@@ -7,10 +7,11 @@ mt_find_tool() {
     set -f
     for mt_path in $PATH; do
         mt_path=${mt_path:-.}/$1
-        [ -f "$mt_path" ] && [ -x "$mt_path" ] || continue
-        unset IFS
-        set +f
-        return 0
+        if [ -f "$mt_path" ] && [ -x "$mt_path" ]; then
+            unset IFS
+            set +f
+            return 0
+        fi
     done
     unset IFS
     set +f
