@@ -194,9 +194,9 @@ deps: ## install what building, demo and tests need (apt-get)
 	@sh tests/deps.sh build demo test
 
 # They wait more than they compute.
-test: JOBS ?= $(shell expr 3 '*' "$$(nproc)")
+test: JOBS ?= $(shell expr 4 '*' "$$(nproc)")
 test: all $(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS) $(TOOLS) ## the quick tests: all but lint, e2e and the node's other shells
-	@NODE_CASES=4 MTLAUNCH_LOOKS=3 SOAK_SECONDS=4 $(RUN_TESTS) $(UNIT_TESTS) $(CONTRACT_TESTS) $(REPLAY_ITEMS) $(call node_items,dash) $(PYTEST_ITEMS)
+	@NODE_CASES=4 MTLAUNCH_LOOKS=3 SOAK_SECONDS=4 $(RUN_TESTS) $(call node_items,dash) $(CONTRACT_TESTS) $(UNIT_TESTS) $(REPLAY_ITEMS) $(PYTEST_ITEMS)
 
 # What waits more than it computes, in one queue: the library under the sanitizers, the script under all shells, the nodes.
 .PHONY: check-tests
