@@ -23,10 +23,10 @@ static uint64_t hash(const char *text, size_t len)
 }
 
 /* The slot that holds the text, or the free one where it belongs. */
-static char **slot_of(const struct texts *texts, const char *text)
+static struct texts_slot *slot_of(const struct texts *texts, const char *text)
 {
     size_t at = (size_t)hash(text, strlen(text)) & (texts->cap - 1);
-    while (texts->slots[at] && strcmp(texts->slots[at], text) != 0) {
+    while (texts->slots[at].text && strcmp(texts->slots[at].text, text) != 0) {
         at = (at + 1) & (texts->cap - 1);
     }
     return &texts->slots[at];
@@ -37,8 +37,8 @@ static void grow(struct texts *texts)
     struct texts larger = {.cap = texts->cap ? texts->cap * 2 : 64, .len = texts->len};
     larger.slots = xcalloc(larger.cap, sizeof(*larger.slots));
     for (size_t i = 0; i < texts->cap; i++) {
-        if (texts->slots[i]) {
-            *slot_of(&larger, texts->slots[i]) = texts->slots[i];
+        if (texts->slots[i].text) {
+            *slot_of(&larger, texts->slots[i].text) = texts->slots[i];
         }
     }
     free(texts->slots);
@@ -48,33 +48,35 @@ static void grow(struct texts *texts)
 void texts_release(struct texts *texts)
 {
     for (size_t i = 0; i < texts->cap; i++) {
-        free(texts->slots[i]);
+        free(texts->slots[i].text);
     }
     free(texts->slots);
     *texts = (struct texts)TEXTS_INIT;
 }
 
 /* The slot of a text that is there afterwards; a free one is the caller's to fill. */
-static char **reserve(struct texts *texts, const char *text)
+static struct texts_slot *reserve(struct texts *texts, const char *text)
 {
     if (texts->len + 1 > texts->cap / 2) {
         grow(texts);
     }
-    char **slot = slot_of(texts, text);
-    texts->len += !*slot;
+    struct texts_slot *slot = slot_of(texts, text);
+    texts->len += !slot->text;
+    return slot;
+}
+
+static struct texts_slot *add(struct texts *texts, const char *text)
+{
+    struct texts_slot *slot = reserve(texts, text);
+    if (!slot->text) {
+        slot->text = xstrdup(text);
+    }
     return slot;
 }
 
 char *texts_add(struct texts *texts, const char *text)
 {
-    if (!text) {
-        return NULL;
-    }
-    char **slot = reserve(texts, text);
-    if (!*slot) {
-        *slot = xstrdup(text);
-    }
-    return *slot;
+    return text ? add(texts, text)->text : NULL;
 }
 
 char *texts_take(struct texts *texts, char *text)
@@ -82,11 +84,28 @@ char *texts_take(struct texts *texts, char *text)
     if (!text) {
         return NULL;
     }
-    char **slot = reserve(texts, text);
-    if (*slot) {
+    struct texts_slot *slot = reserve(texts, text);
+    if (slot->text) {
         free(text);
     } else {
-        *slot = text;
+        slot->text = text;
     }
-    return *slot;
+    return slot->text;
+}
+
+void texts_put(struct texts *texts, const char *text, size_t value)
+{
+    add(texts, text)->value = value;
+}
+
+bool texts_find(const struct texts *texts, const char *text, size_t *value)
+{
+    const struct texts_slot *slot = texts->cap > 0 ? slot_of(texts, text) : NULL;
+    if (!slot || !slot->text) {
+        return false;
+    }
+    if (value) {
+        *value = slot->value;
+    }
+    return true;
 }

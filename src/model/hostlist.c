@@ -50,7 +50,7 @@ void hostlist_builder_release(struct hostlist_builder *builder)
     }
     free(builder->removals);
     hostlist_release(&builder->found);
-    hostlist_index_release(&builder->index);
+    texts_release(&builder->index);
     repeats_release(&builder->repeats);
 }
 
@@ -175,12 +175,12 @@ int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct
     AUTO_FREE char *what_first = NULL;
     AUTO_FREE char *what = NULL;
 
-    if (!hostlist_index_find(&builder->index, key, &at)) {
+    if (!texts_find(&builder->index, key, &at)) {
         if (builder->found.len == HOSTLIST_MAX) {
             host_release(host);
             return refuse_length(builder, offset, err);
         }
-        hostlist_index_add(&builder->index, key, builder->found.len);
+        texts_put(&builder->index, key, builder->found.len);
         add_host(&builder->found, host);
         return 0;
     }

@@ -155,40 +155,36 @@ static void fold(char *const *names, size_t count, struct str *out)
 
 void hostlist_fold_names(char *const *names, size_t count, struct str *out)
 {
-    struct hostlist_index seen = {0};
+    struct texts seen = {0};
     char **once = xcalloc(count + 1, sizeof *once);
     size_t len = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (hostlist_index_find(&seen, names[i], NULL)) {
+        if (texts_find(&seen, names[i], NULL)) {
             continue;
         }
-        hostlist_index_add(&seen, names[i], i);
+        texts_add(&seen, names[i]);
         once[len++] = names[i];
     }
     fold(once, len, out);
     free(once);
-    hostlist_index_release(&seen);
+    texts_release(&seen);
 }
 
-static void note_repeated(const char *text, struct hostlist_index *seen, struct hostlist_index *repeated)
+static void note_repeated(const char *text, struct texts *seen, struct texts *repeated)
 {
-    if (!hostlist_index_find(seen, text, NULL)) {
-        hostlist_index_add(seen, text, 0);
-    } else if (!hostlist_index_find(repeated, text, NULL)) {
-        hostlist_index_add(repeated, text, 0);
-    }
+    texts_add(texts_find(seen, text, NULL) ? repeated : seen, text);
 }
 
 /* Which names are in the list more than once. */
-static void find_repeated(const struct hostlist *list, struct hostlist_index *repeated)
+static void find_repeated(const struct hostlist *list, struct texts *repeated)
 {
-    struct hostlist_index seen = {0};
+    struct texts seen = {0};
 
     for (size_t i = 0; i < list->len; i++) {
         note_repeated(list->items[i].name, &seen, repeated);
     }
-    hostlist_index_release(&seen);
+    texts_release(&seen);
 }
 
 static char *make_label(const struct host *host, bool repeated)
@@ -198,38 +194,38 @@ static char *make_label(const struct host *host, bool repeated)
 
 void hostlist_labels(const struct hostlist *list, struct strlist *labels)
 {
-    struct hostlist_index repeated = {0}, places = {0}, same_place = {0};
+    struct texts repeated = {0}, places = {0}, same_place = {0};
     AUTO_STRLIST struct strlist plain = STRLIST_INIT;
 
     find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];
-        strlist_take(&plain, make_label(host, hostlist_index_find(&repeated, host->name, NULL)));
+        strlist_take(&plain, make_label(host, texts_find(&repeated, host->name, NULL)));
         note_repeated(plain.items[i], &places, &same_place);
     }
     for (size_t i = 0; i < list->len; i++) {
         const char *user = list->items[i].user;
-        if (user && hostlist_index_find(&same_place, plain.items[i], NULL)) {
+        if (user && texts_find(&same_place, plain.items[i], NULL)) {
             strlist_addf(labels, "%s@%s", user, plain.items[i]);
         } else {
             strlist_add(labels, plain.items[i]);
         }
     }
-    hostlist_index_release(&repeated);
-    hostlist_index_release(&places);
-    hostlist_index_release(&same_place);
+    texts_release(&repeated);
+    texts_release(&places);
+    texts_release(&same_place);
 }
 
 void hostlist_fold(const struct hostlist *list, struct str *out)
 {
-    struct hostlist_index repeated = {0};
+    struct texts repeated = {0};
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
 
     /* A name that repeats is distinguished by user and port, else the text would name it once only. */
     find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];
-        bool apart = hostlist_index_find(&repeated, host->name, NULL);
+        bool apart = texts_find(&repeated, host->name, NULL);
         AUTO_FREE char *label = make_label(host, apart);
         if (apart && host->user) {
             strlist_addf(&names, "%s@%s", host->user, label);
@@ -238,5 +234,5 @@ void hostlist_fold(const struct hostlist *list, struct str *out)
         }
     }
     fold(names.items, names.len, out);
-    hostlist_index_release(&repeated);
+    texts_release(&repeated);
 }

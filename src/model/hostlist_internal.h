@@ -8,7 +8,6 @@
  *   hostlist.c          the list: duplicates, limits, groups in place
  *   hostlist_group.c    "@name": replaced by a host file
  *   hostlist_remove.c   '^', --exclude, --nodes
- *   hostlist_index.c    a hash of texts, for duplicates
  *   hostlist_fold.c     names back to ranges
  * Parts that know no position set text and hint only; callers that know the offset add the place.
  */
@@ -20,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/texts.h"
 #include "model/host.h"
 #include "model/hostlist.h"
 
@@ -161,24 +161,6 @@ bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what
  */
 int hostlist_keys_merge(struct host *host, const struct host *extra, const char *group, struct error *err);
 
-/* --- index: text → number --- */
-
-struct hostlist_slot {
-    char *key; /* NULL: free */
-    size_t value;
-};
-
-struct hostlist_index {
-    struct hostlist_slot *slots;
-    size_t cap; /* a power of two, or 0 */
-    size_t len;
-};
-
-void hostlist_index_release(struct hostlist_index *index);
-/* Add a key that is not there; the index keeps a copy. */
-void hostlist_index_add(struct hostlist_index *index, const char *key, size_t value);
-bool hostlist_index_find(const struct hostlist_index *index, const char *key, size_t *value);
-
 /* --- builder: one text on its way to a list --- */
 
 /* Duplicates of one entry at one earlier place, for one warning. */
@@ -202,7 +184,7 @@ struct hostlist_builder {
     size_t group_offset;                    /* of the group that is read now, in this text */
     bool plain;                             /* no '^' entries */
     struct hostlist found;
-    struct hostlist_index index; /* user, name, port → position in found */
+    struct texts index; /* user, name, port → position in found */
     struct hostlist_removal *removals;
     size_t removals_len, removals_cap;
     uint64_t work, bytes; /* names and bytes so far, duplicates and groups included */

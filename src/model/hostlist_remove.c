@@ -16,22 +16,20 @@ void hostlist_removal_add(struct hostlist_builder *builder, size_t offset, struc
     *names = (struct strlist)STRLIST_INIT;
 }
 
-static void index_names(const struct hostlist *list, struct hostlist_index *names)
+static void index_names(const struct hostlist *list, struct texts *names)
 {
     for (size_t i = 0; i < list->len; i++) {
-        if (!hostlist_index_find(names, list->items[i].name, NULL)) {
-            hostlist_index_add(names, list->items[i].name, 0);
-        }
+        texts_add(names, list->items[i].name);
     }
 }
 
 /* Remove every host whose name is in removed. */
-static void drop_hosts(struct hostlist *list, const struct hostlist_index *removed)
+static void drop_hosts(struct hostlist *list, const struct texts *removed)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < list->len; i++) {
-        if (hostlist_index_find(removed, list->items[i].name, NULL)) {
+        if (texts_find(removed, list->items[i].name, NULL)) {
             host_release(&list->items[i]);
         } else {
             list->items[kept++] = list->items[i];
@@ -60,9 +58,9 @@ static void note_unknown(struct hostlist_builder *builder, size_t offset, const 
 }
 
 /* Fill removed with the names of every '^' entry. */
-static void collect_removed(struct hostlist_builder *builder, struct hostlist_index *removed)
+static void collect_removed(struct hostlist_builder *builder, struct texts *removed)
 {
-    struct hostlist_index names = {0};
+    struct texts names = {0};
 
     index_names(&builder->found, &names);
     for (size_t r = 0; r < builder->removals_len; r++) {
@@ -70,15 +68,15 @@ static void collect_removed(struct hostlist_builder *builder, struct hostlist_in
         AUTO_STRLIST struct strlist unknown = STRLIST_INIT;
         for (size_t i = 0; i < removal->names.len; i++) {
             const char *name = removal->names.items[i];
-            if (!hostlist_index_find(&names, name, NULL)) {
+            if (!texts_find(&names, name, NULL)) {
                 strlist_add(&unknown, name);
-            } else if (!hostlist_index_find(removed, name, NULL)) {
-                hostlist_index_add(removed, name, 0);
+            } else {
+                texts_add(removed, name);
             }
         }
         note_unknown(builder, removal->offset, &unknown);
     }
-    hostlist_index_release(&names);
+    texts_release(&names);
 }
 
 static int refuse_empty(struct hostlist_builder *builder, bool removed, struct error *err)
@@ -102,7 +100,7 @@ static int refuse_empty(struct hostlist_builder *builder, bool removed, struct e
 
 int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err)
 {
-    struct hostlist_index removed = {0};
+    struct texts removed = {0};
     size_t before = builder->found.len;
 
     if (before == 0) {
@@ -110,7 +108,7 @@ int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err)
     }
     collect_removed(builder, &removed);
     drop_hosts(&builder->found, &removed);
-    hostlist_index_release(&removed);
+    texts_release(&removed);
     return builder->found.len == 0 ? refuse_empty(builder, true, err) : 0;
 }
 
@@ -120,21 +118,21 @@ static int exclude_hosts(struct hostlist *list, struct hostlist_builder *named, 
 {
     size_t left = list->len;
     int result = 0;
-    struct hostlist_index names = {0};
-    struct hostlist_index removed = {0};
+    struct texts names = {0};
+    struct texts removed = {0};
     AUTO_STRLIST struct strlist unknown = STRLIST_INIT;
 
     index_names(list, &names);
     for (size_t i = 0; i < named->found.len; i++) {
         const char *name = named->found.items[i].name;
-        if (!hostlist_index_find(&names, name, NULL)) {
+        if (!texts_find(&names, name, NULL)) {
             strlist_add(&unknown, name);
-        } else if (!hostlist_index_find(&removed, name, NULL)) {
-            hostlist_index_add(&removed, name, 0);
+        } else {
+            texts_add(&removed, name);
         }
     }
     for (size_t i = 0; i < list->len; i++) {
-        left -= hostlist_index_find(&removed, list->items[i].name, NULL);
+        left -= texts_find(&removed, list->items[i].name, NULL);
     }
     if (left == 0) {
         error_set(err, &kind_host_list, "%s leaves no host of the list", named->reader.name);
@@ -148,8 +146,8 @@ static int exclude_hosts(struct hostlist *list, struct hostlist_builder *named, 
         strlist_addf(named->context->notes, "%s: '%s' is not in the host list, so nothing is removed",
                      named->reader.name, hostlist_token(folded.data, folded.len).text);
     }
-    hostlist_index_release(&names);
-    hostlist_index_release(&removed);
+    texts_release(&names);
+    texts_release(&removed);
     return result;
 }
 

@@ -25,6 +25,29 @@ static void test_equal_texts_are_one(void **state)
     assert_int_equal(texts.len, 0);
 }
 
+static void test_numbers_are_found(void **state)
+{
+    (void)state;
+    struct texts texts = TEXTS_INIT;
+    size_t value = 7;
+    assert_false(texts_find(&texts, "a", &value));
+    for (size_t i = 0; i < 1000; i++) {
+        AUTO_FREE char *text = xasprintf("node%04zu", i);
+        texts_put(&texts, text, i);
+    }
+    assert_true(texts_find(&texts, "node0999", &value));
+    assert_int_equal(value, 999);
+    texts_put(&texts, "node0999", 5);
+    texts_add(&texts, "node0999"); /* keeps its number */
+    assert_true(texts_find(&texts, "node0999", &value));
+    assert_int_equal(value, 5);
+    assert_true(texts_find(&texts, "node0998", NULL));
+    assert_false(texts_find(&texts, "node1000", &value));
+    assert_int_equal(value, 5);
+    assert_int_equal(texts.len, 1000);
+    texts_release(&texts);
+}
+
 static void test_lists_borrow(void **state)
 {
     (void)state;
@@ -78,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_texts_are_one),
+        cmocka_unit_test(test_numbers_are_found),
         cmocka_unit_test(test_lists_borrow),
         cmocka_unit_test(test_environments_borrow),
     };
