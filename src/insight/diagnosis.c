@@ -81,7 +81,7 @@ static const struct event **gather_same(const struct ranking *ranking, const str
     const struct event **same = xcalloc(ranking->len + 1, sizeof(*same));
     for (size_t i = 0; i < ranking->len; i++) {
         const struct candidate *one = &ranking->candidates[i];
-        bool likely = one->level < LEVEL_AMBIG + 5 || best->level >= LEVEL_AMBIG + 5;
+        bool likely = one->level < LEVEL_HANDLED || best->level >= LEVEL_HANDLED;
         if (one->level < LEVEL_NEVER && likely && is_same(one->event, best->event)) {
             same[(*len)++] = one->event;
             add_node(&cause->nodes, &cause->nodes_len, one->node);
@@ -245,6 +245,7 @@ void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, s
     ranking_add_ends(&ranking);
     ranking_note_unjoined(&ranking);
     ranking.failed = ranking_has_failure(&ranking);
+    ranking_note_steps(&ranking);
     for (size_t i = 0; i < nodes_len; i++) {
         ranking_add_candidates(&ranking, i, nodes[i].evidence);
         ranking_add_candidates(&ranking, i, &ranking.made[i]);

@@ -24,6 +24,7 @@ struct unjoined {
 #define INFERRED_MAX   8 /* events of a node */
 #define LEVEL_NEVER    90
 #define LEVEL_AMBIG    50
+#define LEVEL_HANDLED  55 /* from here on: the program went on after it */
 #define LEVEL_UNLIKELY 56 /* named only where nothing else is */
 
 struct ranking {
@@ -36,16 +37,24 @@ struct ranking {
     struct candidate *candidates;
     size_t len, cap;
     bool failed;              /* something says that the run failed */
+    bool trained;             /* a node shows some steps */
+    bool completed;           /* a node shows that the last step was done */
     struct unjoined unjoined; /* len 0: nobody, or nothing is recorded */
 };
 
 bool candidate_is(const struct event *event, const char *id);
+
+/* levels.c: is it what others suffer when a rank fails or does not come? */
+bool event_is_consequence(const struct event *event);
 
 /* levels.c: is it a line that healthy logs have, too: a warning, or a common text that ended no program? */
 bool event_is_common(const struct event *event);
 
 /* levels.c: does it not tell why the node failed: a common line, or an exception that was handled? */
 bool event_tells_nothing(const struct ranking *ranking, size_t node, const struct event *event);
+
+/* levels.c: how far the training was on any node; before ranking_level is asked */
+void ranking_note_steps(struct ranking *ranking);
 
 /* levels.c: how likely an event of the node is the cause: the smaller the more likely */
 unsigned ranking_level(const struct ranking *ranking, size_t node, const struct event *event);
@@ -98,6 +107,9 @@ void cause_add_node(struct cause *cause, size_t node);
 
 /* absent.c: where ranks have different versions, the nodes of the cause become those of the fewer. */
 void ranking_take_minority(const struct ranking *ranking, const struct event *event, struct cause *cause);
+
+/* expand.c: numbers, ascending and each once, as "0" or "0-3,7" */
+void ranges_add(const long *numbers, size_t len, struct str *out);
 
 /* expand.c: the summary of a candidate; same: events that tell the same, for folded groups. */
 void expand_template(const char *template, const struct event *event, const struct event *const *same,

@@ -185,9 +185,8 @@ bool ranking_has_failure(const struct ranking *ranking)
         const struct evidence *evidence = ranking->nodes[i].evidence;
         failed = evidence && (evidence->faults_len > 0 || evidence->signalled != 0);
         for (size_t j = 0; evidence && j < evidence->events_len; j++) {
-            enum signature_class class = evidence->events[j].signature->class;
-            failed =
-                failed || ((class == CLASS_VICTIM || class == CLASS_ABSENT) && !evidence->events[j].warning);
+            const struct event *event = &evidence->events[j];
+            failed = failed || (event_is_consequence(event) && !event->warning);
         }
     }
     return failed;

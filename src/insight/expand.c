@@ -15,11 +15,8 @@ static int compare_numbers(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* "0", "[0-3]", "[0,2-3]" */
-static void add_folded(const long *numbers, size_t len, struct str *out)
+void ranges_add(const long *numbers, size_t len, struct str *out)
 {
-    bool several = len > 1;
-    str_add(out, several ? "[" : "");
     for (size_t i = 0; i < len;) {
         size_t to = i;
         while (to + 1 < len && numbers[to + 1] == numbers[to] + 1) {
@@ -31,7 +28,6 @@ static void add_folded(const long *numbers, size_t len, struct str *out)
         }
         i = to + 1;
     }
-    str_add(out, several ? "]" : "");
 }
 
 /* The numbers of a group over all events that tell the same. */
@@ -56,7 +52,9 @@ static void add_numbers(size_t group, const struct event *event, const struct ev
             numbers[kept++] = numbers[i];
         }
     }
-    add_folded(numbers, kept, out);
+    str_add(out, kept > 1 ? "[" : "");
+    ranges_add(numbers, kept, out);
+    str_add(out, kept > 1 ? "]" : "");
 }
 
 void expand_template(const char *template, const struct event *event, const struct event *const *same,

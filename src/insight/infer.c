@@ -32,21 +32,12 @@ static void quote(struct event *event, const struct event *from)
 
 /* --- flight recorders --------------------------------------------------------------------------- */
 
-/* "rank 7 ", "ranks 4-7,9 " */
+/* "ranks 4-7,9 " */
 static char *ranks_text(const struct unjoined *found)
 {
     struct str text = STR_INIT;
     str_add(&text, "ranks ");
-    for (size_t i = 0, to = 0; i < found->len; i = to) {
-        to = i + 1;
-        while (to < found->len && found->ranks[to] == found->ranks[to - 1] + 1) {
-            to++;
-        }
-        str_addf(&text, i > 0 ? ",%ld" : "%ld", found->ranks[i]);
-        if (to > i + 1) {
-            str_addf(&text, "-%ld", found->ranks[to - 1]);
-        }
-    }
+    ranges_add(found->ranks, found->len, &text);
     str_add_char(&text, ' ');
     return str_detach(&text);
 }
@@ -398,7 +389,7 @@ static void note_ends(struct ranking *ranking)
     if ((best && best->level < LEVEL_AMBIG) || note_left_early(ranking)) {
         return;
     }
-    bool unsure = !best || best->level >= LEVEL_AMBIG + 5;
+    bool unsure = !best || best->level >= LEVEL_HANDLED;
     if (!note_stopped(ranking, true) && unsure && !note_silent(ranking, false) &&
         !note_stopped(ranking, false)) {
         note_silent(ranking, true);

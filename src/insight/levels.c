@@ -34,7 +34,7 @@ bool event_is_common(const struct event *event)
     return (common || event->aside) && !event->file;
 }
 
-static bool is_consequence(const struct event *event)
+bool event_is_consequence(const struct event *event)
 {
     return event->signature->class == CLASS_VICTIM || event->signature->class == CLASS_ABSENT;
 }
@@ -60,7 +60,7 @@ static bool has_later_exception(const struct ranking *ranking, const struct evid
         const struct event *other = &evidence->events[i];
         bool apart = other->exception && other->line > event->line && other->chain != event->chain;
         bool told = other->prefixed ? !event->prefixed || is_of_same(ranking, event, other)
-                                    : !is_consequence(other) && is_of_same(ranking, event, other);
+                                    : !event_is_consequence(other) && is_of_same(ranking, event, other);
         if (apart && told) {
             return true;
         }
@@ -74,7 +74,7 @@ static bool has_later_line(const struct ranking *ranking, const struct evidence 
 {
     for (size_t i = 0; i < evidence->events_len && !event->prefixed; i++) {
         const struct event *other = &evidence->events[i];
-        bool tells = is_consequence(other) ? !candidate_is(other, "SIG_EXCEPTION") : other->prefixed;
+        bool tells = event_is_consequence(other) ? !candidate_is(other, "SIG_EXCEPTION") : other->prefixed;
         bool own = any_process || is_of_same(ranking, event, other);
         if (tells && own && !event_is_common(other) && other->line > event->line &&
             other->chain != event->chain) {
@@ -148,10 +148,9 @@ static bool was_aborted(const struct evidence *evidence, const struct event *abo
 {
     for (size_t i = 0; i < evidence->events_len; i++) {
         const struct event *event = &evidence->events[i];
-        bool consequence = event->signature->class == CLASS_VICTIM || event->signature->class == CLASS_ABSENT;
         bool same = event->rank >= 0 ? event->rank == abort->rank
                                      : event->local_rank < 0 || event->local_rank == abort->local_rank;
-        if (consequence && same) {
+        if (event_is_consequence(event) && same) {
             return true;
         }
     }
@@ -172,11 +171,7 @@ static unsigned class_level(const struct signature *signature)
 static bool has_begun(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
-    bool begun = evidence && evidence->steps > event->steps;
-    for (size_t i = 0; i < ranking->nodes_len && !begun; i++) {
-        begun = ranking->nodes[i].evidence && ranking->nodes[i].evidence->steps >= SURVIVED_STEPS;
-    }
-    return begun;
+    return ranking->trained || (evidence && evidence->steps > event->steps);
 }
 
 /* The training went on after it. Hardware may take longer to bring it down. */
@@ -187,15 +182,13 @@ static bool was_outlived(const struct evidence *evidence, const struct event *ev
     return evidence && !event->file && evidence->steps - event->steps >= enough;
 }
 
-/* Was the last step done, on a node that shows steps? */
-static bool has_completed(const struct ranking *ranking)
+void ranking_note_steps(struct ranking *ranking)
 {
-    bool completed = false;
     for (size_t i = 0; i < ranking->nodes_len; i++) {
         const struct evidence *evidence = ranking->nodes[i].evidence;
-        completed = completed || (evidence && evidence->completed);
+        ranking->trained = ranking->trained || (evidence && evidence->steps >= SURVIVED_STEPS);
+        ranking->completed = ranking->completed || (evidence && evidence->completed);
     }
-    return completed;
 }
 
 /* What is no cause, whatever its row says: the program went on, or ended well. */
@@ -209,7 +202,7 @@ static bool is_harmless(const struct ranking *ranking, size_t node, const struct
     if (end->exit_status == 0 && !end->stopped && (said || !ranking->failed)) {
         return true;
     }
-    if (event->exception && !ranking->failed && has_completed(ranking)) {
+    if (event->exception && !ranking->failed && ranking->completed) {
         return true;
     }
     return !ranking->failed &&
@@ -222,7 +215,7 @@ static unsigned exception_level(const struct ranking *ranking, size_t node, cons
                                 unsigned level)
 {
     if (was_handled(ranking, ranking->nodes[node].evidence, event)) {
-        return LEVEL_AMBIG + 5;
+        return LEVEL_HANDLED;
     }
     return event->late || !event->exception ? level : level + 10;
 }
@@ -267,7 +260,7 @@ unsigned ranking_level(const struct ranking *ranking, size_t node, const struct 
         return LEVEL_NEVER;
     }
     if (level < LEVEL_AMBIG && was_outlived(evidence, event)) {
-        return LEVEL_AMBIG + 5;
+        return LEVEL_HANDLED;
     }
     if (event_is_common(event) && signature->class < CLASS_ABSENT) {
         return common_level(ranking, evidence, event, level);
