@@ -16,6 +16,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 from cluster import UID, Cluster, kill_quietly, wait_for  # noqa: E402  pylint: disable=wrong-import-position
 from json_schema import check_output  # noqa: E402  pylint: disable=wrong-import-position
+from python_env import TORCH, Unavailable, python_env  # noqa: E402  pylint: disable=wrong-import-position
 from torch_env import SHIM, torch_options  # noqa: E402  pylint: disable=wrong-import-position
 
 BINARY = Path(os.environ.get("MTLAUNCH", ROOT / "mtlaunch"))
@@ -227,6 +228,15 @@ def pytest_collection_modifyitems(config, items):
     number, count = map(int, SLICE.split("/"))
     config.hook.pytest_deselected(items=[item for i, item in enumerate(items) if i % count != number - 1])
     items[:] = items[number - 1::count]
+
+
+@pytest.fixture(scope="session")
+def newer_torch():
+    """The interpreter of an environment with PyTorch from PyPI, accelerate and DeepSpeed."""
+    try:
+        return str(python_env("torch", TORCH))
+    except Unavailable as error:
+        pytest.skip(f"torch, accelerate and deepspeed cannot be installed from PyPI: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -5,21 +5,12 @@ import time
 
 import pytest
 from cluster import wait_for
-from python_env import TORCH, Unavailable, python_env
 
 ISOLATE = "iptables -I INPUT -p tcp -j DROP && iptables -I INPUT -p tcp --dport 22 -j ACCEPT"
 
 
-@pytest.fixture(scope="session")
-def torch_python():
-    try:
-        return str(python_env("torch", TORCH))
-    except Unavailable as error:
-        pytest.skip(f"no torch: {error}")
-
-
 @pytest.fixture
-def comm(lab, torch_python):
+def comm(lab, newer_torch):
     """A job whose interpreter is a file of each node: `comm.wrap` puts another one there."""
     def wrap(text, nodes=None):
         path = lab.write("py", f"#!/bin/sh\n{text}\n")
@@ -29,8 +20,8 @@ def comm(lab, torch_python):
     def check(*options, code=0, **more):
         return lab.mt("check", "job.yaml", "--only", "reach", "--comm", *options, code=code, timeout=400, **more)
 
-    lab.wrap, lab.check, lab.python = wrap, check, torch_python
-    wrap(f'exec {torch_python} "$@"')
+    lab.wrap, lab.check, lab.python = wrap, check, newer_torch
+    wrap(f'exec {newer_torch} "$@"')
     lab.job(launcher="torchrun", program="train.py", python="~/py", nproc_per_node=1)
     return lab
 

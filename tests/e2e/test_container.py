@@ -3,12 +3,12 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from cluster import wait_for
 from conftest import CommandLines
 from engines import PROGRAMS, SMALL, TREE, Engines, missing
-from python_env import TORCH, Unavailable, python_env
 from test_exact import NASTY, as_spec, dump
 from test_stop import TRICKS
 
@@ -258,13 +258,9 @@ def test_gpus_are_those_inside_and_a_hanging_tool_holds_nobody_up(two):
     two.mt("stop", "r")
 
 
-def test_an_all_reduce_between_containers(two):
+def test_an_all_reduce_between_containers(two, newer_torch):
     """`check --comm` takes the way of the job: the interpreter is that inside."""
-    try:
-        python = python_env("torch", TORCH)
-    except Unavailable as error:
-        pytest.skip(f"no torch: {error}")
-    place = str(python.parent.parent)
+    place = Path(newer_torch).parent.parent
     for node in NODES:
         two.engines.docker(node, "rm", "-f", "train")
         two.engines.make(node, "train", "-v", f"{place}:/opt/torch:ro")

@@ -11,7 +11,6 @@ from datetime import datetime
 import pytest
 
 from conftest import ROOT, TORCH_ENV
-from python_env import TORCH, Unavailable, python_env
 
 SEED = int(os.environ.get("MTLAUNCH_SEED", "0"))
 REASON_S = 5  # from the end of the last node, whose clock shows whole seconds
@@ -59,14 +58,6 @@ CHOSEN = ALL if os.environ.get("MTLAUNCH_CRASHES") == "all" else random.Random(S
 def name_of(crash):
     kind, node, local_rank, nproc, newer = crash
     return f"{kind}-node{node + 1}-{local_rank}of{nproc}-torch{2 if newer else 1}"
-
-
-@pytest.fixture(scope="module")
-def newer_torch():
-    try:
-        return str(python_env("torch", TORCH))
-    except Unavailable as error:
-        pytest.skip(f"no torch 2 from PyPI: {error}")
 
 
 def write_job(lab, crash, python):

@@ -1,28 +1,18 @@
 """Hangs: what the flight recorders tell, and what workers print that outlive the grace of a stop. Real torchrun over gloo."""
 from pathlib import Path
 
-import pytest
 from cluster import wait_for
-from python_env import TORCH, Unavailable, python_env
 
 LINES = (Path(__file__).resolve().parent / "programs" / "recorder.py").read_text(encoding="utf-8").splitlines()
-
-
-@pytest.fixture(scope="module")
-def torch_2():
-    try:
-        return str(python_env("torch", TORCH))
-    except Unavailable as error:
-        pytest.skip(f"no torch 2 from PyPI: {error}")
 
 
 def line_of(text):
     return max(number for number, line in enumerate(LINES, 1) if text in line)
 
 
-def test_recorders_name_the_rank_that_never_joined(lab, torch_2):
+def test_recorders_name_the_rank_that_never_joined(lab, newer_torch):
     lab.program("recorder.py")
-    lab.job("r.yaml", hosts="node1,node2", launcher="torchrun", program="recorder.py", args=["2"], nproc_per_node=2, python=torch_2,
+    lab.job("r.yaml", hosts="node1,node2", launcher="torchrun", program="recorder.py", args=["2"], nproc_per_node=2, python=newer_torch,
             start_timeout="5m")
     lab.mt("start", "r.yaml", "r")
 

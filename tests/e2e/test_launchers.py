@@ -13,7 +13,7 @@ import yaml
 
 from cluster import wait_for
 from conftest import ROOT, TORCH_ENV
-from python_env import RAY, TORCH, Unavailable, python_env, wheel_files
+from python_env import RAY, Unavailable, python_env, wheel_files
 
 # Copied to every node as it is: nothing in it but the type may count.
 COPIED = """compute_environment: LOCAL_MACHINE
@@ -50,21 +50,13 @@ FAILING = [kind for kind in KINDS if BOTH or CHANCE.random() < 0.5]
 STOPPED = [kind for kind in KINDS if BOTH or kind not in FAILING]
 
 
-@pytest.fixture(scope="module")
-def python():
-    try:
-        return str(python_env("torch", TORCH))
-    except Unavailable as error:
-        pytest.skip(f"torch, accelerate and deepspeed cannot be installed from PyPI: {error}")
-
-
 def has_torch(python):
     if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
         pytest.skip(f"{python} has no torch: apt-get install python3-torch")
 
 
 @pytest.fixture
-def start(lab, python):
+def start(lab, newer_torch):
     """Start the program in one of the ways above; the stray variables are the caller's."""
     lab.program("launched.py")
     for node in lab.names:
@@ -72,7 +64,7 @@ def start(lab, python):
         lab.node_file(node, "ds.json").write_text(DEEPSPEED, encoding="utf-8")
 
     def make(kind, mode, *words, **options):
-        keys = {"python": python, **KINDS[kind]}
+        keys = {"python": newer_torch, **KINDS[kind]}
         if kind.startswith("debian"):
             has_torch(keys["python"])
             words += tuple(TORCH_ENV)
