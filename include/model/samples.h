@@ -76,7 +76,8 @@ struct sample sample_of_progress(const struct training_progress *progress, unsig
 int64_t gpu_sample_bytes(uint16_t units);
 uint16_t gpu_sample_units(int64_t bytes);
 
-/* The most memory that a GPU of any node used in an attempt (0: in any): bytes, -1: unknown. */
+/* The most memory that a GPU of any node used in an attempt (0: in any): bytes. -1: unknown, also when all
+ * samples were taken while nothing was in use. */
 int64_t samples_peak_memory(const struct samples *samples, unsigned attempt);
 
 /* The header of a file and the bytes of one sample, appended to out. */

@@ -35,6 +35,9 @@ static const struct term job_variables[] = {
      "ARTIFACTS/run_state/RUN_node<rank>.fr/, unless something sets them."},
     {"TORCH_NCCL_TRACE_BUFFER_SIZE, TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
      "The names of the first two before torch 2.9."},
+    {"TORCH_NCCL_EXTRA_DUMP_ON_EXEC, TORCH_INCLUDE_ONLY_ACTIVE, TORCH_INCLUDE_STACK_TRACE",
+     "For launchers that run Python: torch's own values (0, 0, 1), unless something sets them, because "
+     "Megatron-LM otherwise changes them for the flight recorder, and its ranks then hang when they end."},
     {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME",
      "With several nodes: the interface that routes to MASTER_ADDR, unless something sets them."},
 };

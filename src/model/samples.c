@@ -72,7 +72,7 @@ uint16_t gpu_sample_units(int64_t bytes)
 
 int64_t samples_peak_memory(const struct samples *samples, unsigned attempt)
 {
-    int64_t peak = -1;
+    int64_t peak = 0;
     for (size_t i = 0; i < samples->len; i++) {
         const struct sample *sample = &samples->items[i];
         for (size_t n = 0; n < sample->nodes_len && (attempt == 0 || sample->attempt == attempt); n++) {
@@ -80,7 +80,7 @@ int64_t samples_peak_memory(const struct samples *samples, unsigned attempt)
             peak = bytes > peak ? bytes : peak;
         }
     }
-    return peak;
+    return peak > 0 ? peak : -1;
 }
 
 /* --- bytes, little endian ------------------------------------------------------------------------- */

@@ -354,6 +354,11 @@ static void add_interface(struct plan_work *work, struct plan_node *node)
  * What makes a hang or a crash of a Python program visible: stacks on a fatal signal, and NCCL's flight
  * recorder with its dumps beside the run's state. torch took the names without NCCL in 2.9; before, it knows
  * only those with it. A program that has set one of the two has set both.
+ *
+ * The last three are torch's own values. Where a file for dumps is named, Megatron-LM sets each of them the
+ * other way unless the environment has it (megatron/training/initialize.py). With an extra dump, a rank that
+ * ends without destroy_process_group() hangs at its exit for TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC and is then
+ * aborted (torch 2.11); without stack traces a dump does not say where a rank waits.
  */
 static void add_recorder(const struct launcher *launcher, struct plan_node *node,
                          const struct placeholders *values)
@@ -370,6 +375,9 @@ static void add_recorder(const struct launcher *launcher, struct plan_node *node
         {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE", NULL, "dump_"},
         {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "TORCH_FR_DUMP_TEMP_FILE", NULL, "dump_"},
         {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", NULL, NULL, "pipe_"},
+        {"TORCH_NCCL_EXTRA_DUMP_ON_EXEC", NULL, "0", NULL},
+        {"TORCH_INCLUDE_ONLY_ACTIVE", NULL, "0", NULL},
+        {"TORCH_INCLUDE_STACK_TRACE", NULL, "1", NULL},
     };
     if (launcher->program == LAUNCHER_PROGRAM_SHELL) {
         return;

@@ -12,7 +12,9 @@
 #include "model/kind.h"
 #include "samples_internal.h"
 
-#define SETTLE_MS 15000 /* for the other nodes, when the first one has said what its GPUs do */
+#define YOUNG_MS      60000 /* an attempt is young */
+#define YOUNG_STEP_MS 10000
+#define SETTLE_MS     15000 /* for the other nodes, when the first one has said what its GPUs do */
 
 static const size_t bounds[SAMPLES_KINDS] = {
     [SAMPLES_TRAINING] = SAMPLES_TRAINING_MAX,
@@ -165,6 +167,19 @@ void run_samples_note_training(struct samples_writer *writer, const struct run_s
     }
 }
 
+/* In a young attempt the next sample is due soon. */
+static void hurry_young(struct samples_writer *writer, struct samples_file *file, unsigned attempt)
+{
+    int64_t now = clock_mono_ms();
+    if (writer->attempt != attempt) {
+        writer->attempt = attempt;
+        writer->young_until_ms = now + YOUNG_MS;
+    }
+    if (now < writer->young_until_ms && file->next_ms > now + YOUNG_STEP_MS) {
+        file->next_ms = now + YOUNG_STEP_MS;
+    }
+}
+
 void run_samples_note_gpus(struct samples_writer *writer, const struct run_store *store,
                            const struct run *run, const struct watchers *watchers)
 {
@@ -184,6 +199,7 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
                                       .nodes = nodes,
                                       .nodes_len = run->nodes_len};
         run_samples_keep(writer, store, run->name, SAMPLES_GPUS, &sample);
+        hurry_young(writer, file, run->attempt);
     }
 }
 

@@ -23,6 +23,8 @@ struct samples_file {
 
 struct samples_writer {
     struct samples_file files[SAMPLES_KINDS];
+    unsigned attempt;       /* whose first sample of GPUs is kept; 0: none yet */
+    int64_t young_until_ms; /* monotonic: until then GPUs are kept more often */
 };
 
 /* The GPUs of a node that its job uses, together. */
@@ -36,7 +38,10 @@ void run_samples_keep(struct samples_writer *writer, const struct run_store *sto
 void run_samples_note_training(struct samples_writer *writer, const struct run_store *store,
                                const struct run *run);
 
-/* Keep what the nodes said of their GPUs, if the last sample is old enough. */
+/*
+ * Keep what the nodes said of their GPUs, if the last sample is old enough. In the first minute of an attempt that is
+ * sooner, so that a smoke test of half a minute has its peak.
+ */
 void run_samples_note_gpus(struct samples_writer *writer, const struct run_store *store,
                            const struct run *run, const struct watchers *watchers);
 

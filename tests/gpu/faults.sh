@@ -2,7 +2,7 @@
 # What a run on real GPUs says when it breaks: a killed worker, a restart from a checkpoint, memory that runs out, a hang.
 #   bash tests/gpu/faults.sh DEBS MEGATRON PYTHON [OUT] [PYSPY]     as root, in the repository; see README.md
 # OUT keeps logs and answers. PYSPY: a py-spy to take stacks with; without it stacks come from /proc alone.
-# PARTS chooses and orders: hang oom killed resume_z0 resume_z2 (default: all).
+# PARTS chooses and orders: hang hang_timeout oom killed resume_z0 resume_z2 (default: all).
 set -u
 . tests/gpu/setup.sh "$1"
 megatron=$2 python=$3 out=${4:-/tmp/gpu/out} pyspy=${5:-}
@@ -33,10 +33,12 @@ worker() { # RUN NODE: the pid of the training process below torchrun
     pgrep -P "$agent" | head -1
 }
 
-hang() {
-    say "one rank never joins a collective"
+hang() { # RUN [SECONDS]: rank 1 sleeps before a collective. SECONDS: NCCL's own time limit ends it, else the stall does
+    run=$1 limit=${2:-3600}
+    say "one rank never joins a collective${2:+; NCCL gives up after $2 s}"
     mkdir -p /tmp/gpu/job
     cat >/tmp/gpu/job/hang.py <<'PY'
+import datetime
 import os
 import time
 
@@ -52,7 +54,7 @@ def load_batch(step):
 
 def main():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl")
+    dist.init_process_group("nccl", timeout=datetime.timedelta(seconds=int(os.environ["LIMIT"])))
     for step in range(1000):
         batch = load_batch(step)
         dist.all_reduce(batch)
@@ -68,19 +70,20 @@ launcher: torchrun
 python: $python
 program: hang.py
 workdir: /tmp/gpu/job
-stall: 20s
-on_stall: stop
 stop: {grace: 10s}
 YAML
-    ./mtlaunch start /tmp/gpu/job/hang.yaml gpu_hang --hosts 'gpu0 slots=1,gpu1 slots=1' --artifacts /tmp/gpu/artifacts \
-        -e NCCL_NVLS_ENABLE=0 -e NCCL_IB_DISABLE=1 2>&1 | tail -1
+    [ "$limit" != 3600 ] || printf 'stall: 20s\non_stall: stop\n' >>/tmp/gpu/job/hang.yaml
+    ./mtlaunch start /tmp/gpu/job/hang.yaml "$run" --hosts 'gpu0 slots=1,gpu1 slots=1' --artifacts /tmp/gpu/artifacts \
+        -e NCCL_NVLS_ENABLE=0 -e NCCL_IB_DISABLE=1 -e LIMIT="$limit" 2>&1 | tail -1
     sleep 10
-    ./mtlaunch stacks gpu_hang ${pyspy:+--py-spy "$pyspy"}
-    timeout 150 ./mtlaunch wait gpu_hang 2>&1 | tail -3
-    ./mtlaunch status gpu_hang | head -8
-    ./mtlaunch diagnose gpu_hang | tee "$out/hang.diagnose"
-    if grep -qE 'rank 1' "$out/hang.diagnose"; then ok "the missing rank is named"; else bad "hang"; fi
-    ls -l /tmp/gpu/artifacts/run_state/gpu_hang_node*.fr 2>/dev/null
+    ./mtlaunch stacks "$run" ${pyspy:+--py-spy "$pyspy"}
+    timeout 150 ./mtlaunch wait "$run" 2>&1 | tail -3
+    ./mtlaunch status "$run" | head -8
+    ./mtlaunch diagnose "$run" --json >"$out/$run.diagnose.json"
+    ./mtlaunch diagnose "$run" | tee "$out/$run.diagnose"
+    find /tmp/gpu/artifacts/run_state -path "*$run*.fr/*" -exec ls -l {} +
+    if grep -qE 'rank 1' "$out/$run.diagnose"; then ok "the missing rank is named"; else bad "$run"; fi
+    if grep -q 'COLLECTIVE_UNJOINED' "$out/$run.diagnose.json"; then ok "from the flight recorder's dumps"; else bad "$run: no dump was read"; fi
 }
 
 oom() {
@@ -123,10 +126,11 @@ resume() { # LEVEL
     if [ "$code" = 0 ] && [ "${first:-0}" = 6 ]; then ok "restarted at the saved iteration"; else bad "resume $1"; tail -5 "$out/$run.log"; fi
 }
 
-for part in ${PARTS:-hang oom killed resume_z0 resume_z2}; do
+for part in ${PARTS:-hang hang_timeout oom killed resume_z0 resume_z2}; do
     case $part in
     resume_*) resume "${part#resume_}" ;;
-    hang) hang ;;
+    hang) hang gpu_hang ;;
+    hang_timeout) hang gpu_hang_timeout 30 ;;
     oom) oom ;;
     killed) killed ;;
     *) bad "no part '$part'" ;;

@@ -52,6 +52,8 @@ for run in json.load(open(sys.argv[1]))["runs"]:
           len(training["iteration"]), "iterations,", "network", run["facts"]["network"])
 PYTHON
 
+if ./mtlaunch compare gpu_z0 gpu_z1 gpu_z2 --tokens 34B | tee "$out/compare.txt" && [ -s "$out/compare.txt" ]; then ok "compare"; else bad "compare"; fi
+
 echo "--- stop in mid-run"
 start gpu_stop z1 --set args.train-iters=500 2>&1 | tail -3
 for _ in $(seq 120); do

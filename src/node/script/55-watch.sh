@@ -3,7 +3,8 @@
 # that it lives and how long its log is. A look forks nothing but the pause before it; while the command runs, one pause
 # lasts until there is something to say or a process has ended. The watch ends when it has reported the run's end here,
 # when its reader is gone, and when it could not write for mt_patience seconds.
-# While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it.
+# While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it; the
+# first few times with each beat, so that a short job is seen too.
 
 # What would be told apart without an observation -> mt_phase
 mt_watch_phase() {
@@ -68,7 +69,9 @@ mt_watch_beat() {
 # times in a row it is not asked again.
 mt_watch_ask_gpus() {
     [ "$mt_clock" -ge "$mt_gpus_at" ] && [ "$mt_phase" = running ] && [ -z "$mt_gpus_job" ] || return 0
-    mt_gpus_at=$((mt_clock + mt_gpus_every * 100))
+    mt_number=$mt_gpus_every
+    [ "$mt_gpus_asked" -ge 6 ] || [ "$mt_beat" -ge "$mt_number" ] || mt_number=$mt_beat
+    mt_gpus_at=$((mt_clock + mt_number * 100)) mt_gpus_asked=$((mt_gpus_asked + 1))
     if [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_failed" -ge 3 ] || ! command -v nvidia-smi >/dev/null; then
         mt_gpus_at=$((mt_clock + 100000000))
         return 0
@@ -163,7 +166,7 @@ mt_verb_watch() {
     mt_stat "$$"
     mt_parent=$mt_st_ppid
     mt_size='' mt_writer='' mt_unsaid='' mt_said='' mt_over='' mt_next_beat=0 mt_observe_at=0
-    mt_gpus_text='' mt_gpus_job='' mt_gpus_at=0 mt_gpus_failed=0
+    mt_gpus_text='' mt_gpus_job='' mt_gpus_at=0 mt_gpus_asked=0 mt_gpus_failed=0
     while :; do
         mt_read_clock
         if [ "$mt_clock" -ge "$mt_next_beat" ]; then

@@ -99,6 +99,11 @@ static void test_gpus_round_trip(void **state)
     assert_true(samples_peak_memory(&read, 0) == 70000 * MIB);
     assert_true(samples_peak_memory(&read, 1) == 70000 * MIB);
     assert_true(samples_peak_memory(&read, 2) == -1);
+    assert_true(samples_peak_memory(&(struct samples){.kind = SAMPLES_GPUS}, 0) == -1);
+    struct gpu_sample idle = {.memory_max = 0}; /* seen only before the program began to use it */
+    struct sample early = {.attempt = 1, .nodes = &idle, .nodes_len = 1};
+    assert_true(samples_peak_memory(&(struct samples){.kind = SAMPLES_GPUS, .items = &early, .len = 1}, 0) ==
+                -1);
     samples_release(&samples);
     samples_release(&read);
 }

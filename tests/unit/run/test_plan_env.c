@@ -48,6 +48,8 @@ static void test_the_flight_recorder(void **state)
                         "/a/run_state/run1_node1.fr/dump_");
     assert_string_equal(env_get(defaults, "TORCH_NCCL_DEBUG_INFO_PIPE_FILE")->value,
                         "/a/run_state/run1_node1.fr/pipe_");
+    /* Megatron-LM turns it on where a dump file is named, and its ranks then hang when they end. */
+    assert_env(&f->plan, 1, "TORCH_NCCL_EXTRA_DUMP_ON_EXEC", "TORCH_NCCL_EXTRA_DUMP_ON_EXEC=0 (default)");
 }
 
 /* What belongs to the launching shell is taken only when a pattern spells it out. */
