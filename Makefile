@@ -202,7 +202,7 @@ test: all $(UNIT_TESTS) $(CONTRACT_TESTS) $(FUZZ_REPLAYS) $(TOOLS) ## the quick 
 .PHONY: check-tests
 ASAN_ITEMS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(UNIT_TESTS) $(CONTRACT_TESTS)) \
 	     $(subst $(BUILD)/tests/,$(BUILD)/asan/tests/,$(REPLAY_ITEMS))
-check-tests: JOBS ?= $(shell expr 3 '*' "$$(nproc)")
+check-tests: JOBS ?= $(shell expr 4 '*' "$$(nproc)")
 check-tests: all $(TOOLS)
 	@$(RUN_TESTS) $(E2E_SLICES) $(ASAN_ITEMS) $(call node_items,$(NODE_SHELLS)) $(PYTEST_ITEMS) $(E2E_WHOLE)
 
