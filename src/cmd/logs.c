@@ -189,12 +189,12 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     }
     fcntl(STDOUT_FILENO, F_SETPIPE_SZ,
           PIPE_BYTES); /* a wish: a reader that pauses does not hold up the nodes */
-    session.watch.output_failed = end_without_output;
-    session.watch.output_ctx = call;
-    session.watch.logs.raw = call->options.raw;
+    session.console.output_failed = end_without_output;
+    session.console.output_ctx = call;
+    session.console.logs.raw = call->options.raw;
     AUTO_STR struct str filter = STR_INIT;
     if (call->options.grep &&
-        filter_lines(&session.watch.logs, call->options.grep, &filter, &request, err) != 0) {
+        filter_lines(&session.console.logs, call->options.grep, &filter, &request, err) != 0) {
         return -1;
     }
     int result = run_logs(&session.context, name, &request, err);

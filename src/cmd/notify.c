@@ -32,7 +32,7 @@ static void begin(struct session *session, const struct notify_targets *targets,
     }
     struct notifier *notifier = notifier_new(targets, &options, &err);
     if (notifier) {
-        report_watch_notify(&session->watch, notifier);
+        console_notify(&session->console, notifier);
     } else {
         msg_warn("no notifications are sent for this run: %s", err.text);
     }
@@ -88,11 +88,11 @@ void session_notify_run(struct session *session, const char *name)
 
 void session_notify_end(struct session *session)
 {
-    struct notifier *notifier = session->watch.notifier;
+    struct notifier *notifier = session->console.notifier;
     if (!notifier) {
         return;
     }
-    report_watch_notify(&session->watch, NULL);
+    console_notify(&session->console, NULL);
     notifier_drain(notifier, NOTIFIER_DRAIN_MS);
     notifier_free(notifier);
 }

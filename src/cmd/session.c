@@ -54,16 +54,16 @@ int session_open(struct session *session, struct cmd_call *call, int log_fd, str
 {
     leave_job();
     session->call = call;
-    report_watch_init(&session->watch, &call->style, &call->failures, log_fd);
-    session->watch.logs.json = call->style.json && log_fd == STDOUT_FILENO;
-    session->watch.logs.color = log_fd == STDOUT_FILENO ? call->style.color : call->style.color_err;
+    console_init(&session->console, &call->style, &call->failures, log_fd);
+    session->console.logs.json = call->style.json && log_fd == STDOUT_FILENO;
+    session->console.logs.color = log_fd == STDOUT_FILENO ? call->style.color : call->style.color_err;
     if (machine_read(&session->machine, getenv("HOME"), err) != 0 ||
         run_store_open(&session->store, getenv("XDG_STATE_HOME"), session->machine.home, err) != 0) {
         return -1;
     }
     session->context = (struct run_context){
         .store = &session->store,
-        .observer = &session->watch.observer,
+        .observer = &session->console.observer,
         .environ_ = (const char *const *)environ,
         .home = session->machine.home,
         .fanout = cmd_fanout(call),
@@ -84,7 +84,7 @@ void session_close(struct session *session)
         msg_verbose("steps passed: %lu", session->context.steps);
     }
     session_notify_end(session);
-    report_watch_release(&session->watch);
+    console_release(&session->console);
     run_context_release(&session->context);
     run_store_release(&session->store);
     machine_release(&session->machine);

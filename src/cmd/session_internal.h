@@ -4,15 +4,15 @@
 
 #include "cmd/cmd.h"
 #include "reach/endpoint.h"
+#include "report/console.h"
 #include "report/status.h"
-#include "report/watch.h"
 #include "run/usecase.h"
 
 struct session {
     struct cmd_call *call; /* borrowed */
     struct machine machine;
     struct run_store store;
-    struct report_watch watch;
+    struct console console;
     struct run_context context;
     struct report_many *many; /* answers go there rather than to stdout; NULL: one run. Borrowed */
 };

@@ -72,8 +72,8 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
     if (result == 0) {
         msg_info("%s: %s", name, run_state_name(run->state));
     }
-    if (session->watch.output_error.kind && result == 0) {
-        *err = session->watch.output_error;
+    if (session->console.output_error.kind && result == 0) {
+        *err = session->console.output_error;
         result = -1;
     }
     if (!session->call->style.json || !run->name) {

@@ -239,9 +239,9 @@ static void begin(struct watch *watch)
     session->context.want_gpus = watch->view;
     session->call->style.bar = false;
     term_size(STDOUT_FILENO, &rows, &session->call->style.columns);
-    session->watch.take_log = on_log;
-    session->watch.take_log_ctx = watch;
-    session->watch.observer.works[RUN_WORK_TERMINAL] = (struct run_work){
+    session->console.take_log = on_log;
+    session->console.take_log_ctx = watch;
+    session->console.observer.works[RUN_WORK_TERMINAL] = (struct run_work){
         .ready = terminal_ready, .ctx = &watch->terminal, .fd = terminal_fd(&watch->terminal)};
     msg_set_taker(on_message, watch);
 }
@@ -249,8 +249,8 @@ static void begin(struct watch *watch)
 static void end(struct watch *watch)
 {
     run_view_free(watch->view);
-    watch->session->watch.observer.works[RUN_WORK_TERMINAL].ready = NULL;
-    watch->session->watch.take_log = NULL;
+    watch->session->console.observer.works[RUN_WORK_TERMINAL].ready = NULL;
+    watch->session->console.take_log = NULL;
     terminal_close(&watch->terminal);
     msg_set_taker(NULL, NULL);
     msg_write(str_text(&watch->messages), watch->messages.len);

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "model/run.h"
+#include "report/console.h"
 #include "report/notify.h"
-#include "report/watch.h"
 
 /* Events for which there is no notification have no kind. */
 static bool find_kind(const char *event, enum notify_event_kind *kind)
@@ -47,23 +47,23 @@ static void add_hosts(const struct run *run, enum notify_event_kind kind, const 
  * A failure is noted when it is seen, and again when the run has ended by it: an attempt's end is told once,
  * as soon as it is known.
  */
-static bool is_told(struct report_watch *watch, const struct run *run, enum notify_event_kind kind)
+static bool is_told(struct console *console, const struct run *run, enum notify_event_kind kind)
 {
-    char attempt[sizeof(watch->told_of)];
+    char attempt[sizeof(console->told_of)];
     if (kind != NOTIFY_FAILED && kind != NOTIFY_FINISHED && kind != NOTIFY_STOPPED) {
         return false;
     }
     snprintf(attempt, sizeof(attempt), "%s.%u", run->id, run->attempt);
-    if (strcmp(attempt, watch->told_of) == 0) {
+    if (strcmp(attempt, console->told_of) == 0) {
         return true;
     }
-    memcpy(watch->told_of, attempt, sizeof(attempt));
+    memcpy(console->told_of, attempt, sizeof(attempt));
     return false;
 }
 
 static void on_event(void *ctx, const struct run *run, const char *event, const char *host, const char *text)
 {
-    struct report_watch *watch = ctx;
+    struct console *console = ctx;
     AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
     struct notify_event told = {
         .time_ms = clock_real_ms(),
@@ -76,26 +76,26 @@ static void on_event(void *ctx, const struct run *run, const char *event, const 
         .head = run->head_host,
         .hosts = &hosts,
     };
-    if (watch->event_before) {
-        watch->event_before(ctx, run, event, host, text);
+    if (console->event_before) {
+        console->event_before(ctx, run, event, host, text);
     }
-    if (!find_kind(event, &told.kind) || is_told(watch, run, told.kind)) {
+    if (!find_kind(event, &told.kind) || is_told(console, run, told.kind)) {
         return;
     }
     add_hosts(run, told.kind, host, &hosts);
-    notifier_send(watch->notifier, &told);
+    notifier_send(console->notifier, &told);
 }
 
-void report_watch_notify(struct report_watch *watch, struct notifier *notifier)
+void console_notify(struct console *console, struct notifier *notifier)
 {
-    if (notifier && !watch->notifier) {
-        watch->event_before = watch->observer.event;
-        watch->observer.event = on_event;
-    } else if (!notifier && watch->notifier) {
-        watch->observer.event = watch->event_before;
+    if (notifier && !console->notifier) {
+        console->event_before = console->observer.event;
+        console->observer.event = on_event;
+    } else if (!notifier && console->notifier) {
+        console->observer.event = console->event_before;
     }
-    watch->notifier = notifier;
-    watch->observer.works[RUN_WORK_NOTIFIER] = (struct run_work){
+    console->notifier = notifier;
+    console->observer.works[RUN_WORK_NOTIFIER] = (struct run_work){
         .ready = notifier ? notifier_ready : NULL,
         .ctx = notifier,
         .fd = notifier ? notifier_fd(notifier) : -1,

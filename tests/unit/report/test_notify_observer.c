@@ -1,6 +1,6 @@
 /* Events of runs on their way to the notifier: which are told, how often, and what else sees them. */
+#include "report/console.h"
 #include "report/notify.h"
-#include "report/watch.h"
 #include "report_test.h"
 
 static unsigned seen_before;
@@ -19,7 +19,7 @@ static void count_event(void *ctx, const struct run *run, const char *event, con
 struct fixture {
     struct report_style style;
     struct failures failures;
-    struct report_watch watch;
+    struct console console;
     struct notifier *notifier;
     struct run run;
 };
@@ -32,10 +32,10 @@ static int set_up(void **state)
     fixture->notifier = notifier_new(&targets, NULL, NULL);
     assert_non_null(fixture->notifier);
     notify_targets_release(&targets);
-    report_watch_init(&fixture->watch, &fixture->style, &fixture->failures, 1);
+    console_init(&fixture->console, &fixture->style, &fixture->failures, 1);
     seen_before = 0;
-    fixture->watch.observer.event = count_event;
-    report_watch_notify(&fixture->watch, fixture->notifier);
+    fixture->console.observer.event = count_event;
+    console_notify(&fixture->console, fixture->notifier);
     run_init(&fixture->run);
     fixture->run.attempt = 1;
     strcpy(fixture->run.id, "r-0123abcd");
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
     notifier_free(fixture->notifier);
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
     run_release(&fixture->run);
     free(fixture);
     return 0;
@@ -55,7 +55,7 @@ static int tear_down(void **state)
 
 static size_t waiting_after(struct fixture *fixture, const char *event)
 {
-    fixture->watch.observer.event(&fixture->watch, &fixture->run, event, NULL, "text");
+    fixture->console.observer.event(&fixture->console, &fixture->run, event, NULL, "text");
     return notifier_waiting(fixture->notifier);
 }
 
@@ -86,10 +86,10 @@ static void test_who_saw_events_before_still_does(void **state)
     waiting_after(fixture, "stopping");
     waiting_after(fixture, "started");
     assert_int_equal(seen_before, 2);
-    assert_ptr_equal(fixture->watch.observer.works[RUN_WORK_NOTIFIER].ctx, fixture->notifier);
-    report_watch_notify(&fixture->watch, NULL);
-    assert_ptr_equal(fixture->watch.observer.event, count_event);
-    assert_null(fixture->watch.observer.works[RUN_WORK_NOTIFIER].ready);
+    assert_ptr_equal(fixture->console.observer.works[RUN_WORK_NOTIFIER].ctx, fixture->notifier);
+    console_notify(&fixture->console, NULL);
+    assert_ptr_equal(fixture->console.observer.event, count_event);
+    assert_null(fixture->console.observer.works[RUN_WORK_NOTIFIER].ready);
 }
 
 int main(void)

@@ -1,20 +1,20 @@
 /* The observer: failures shown once and kept, logs written to their descriptor, output that fails. */
 
+#include "report/console.h"
 #include "report/output.h"
-#include "report/watch.h"
 #include "report_test.h"
 
 struct fixture {
     struct report_style style;
     struct failures failures;
-    struct report_watch watch;
+    struct console console;
     int file; /* the logs */
     int kept_stderr, error_file;
 };
 
 static int temporary_file(void)
 {
-    char path[] = "/tmp/mtlaunch-watch-XXXXXX";
+    char path[] = "/tmp/mtlaunch-console-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     unlink(path);
@@ -30,7 +30,7 @@ static int set_up(void **state)
     fflush(stderr);
     fixture->kept_stderr = dup(STDERR_FILENO);
     dup2(fixture->error_file, STDERR_FILENO);
-    report_watch_init(&fixture->watch, &fixture->style, &fixture->failures, fixture->file);
+    console_init(&fixture->console, &fixture->style, &fixture->failures, fixture->file);
     *state = fixture;
     return 0;
 }
@@ -59,7 +59,7 @@ static void assert_file(int fd, const char *expected)
 static void test_logs_reach_their_descriptor(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     observer->log(observer->ctx, 0, "a", "one\ntwo", 7);
     observer->log(observer->ctx, 1, "b", "uno\n", 4);
     assert_file(fixture->file, "a: one\nb: uno\n");
@@ -67,14 +67,14 @@ static void test_logs_reach_their_descriptor(void **state)
     assert_file(fixture->file, "a: one\nb: uno\n");
     observer->log_end(observer->ctx, 0, "a");
     observer->log(observer->ctx, 1, "b", "tail", 4);
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
     assert_file(fixture->file, "a: one\nb: uno\na: two\nb: tail\n");
 }
 
 static void test_a_failure_is_shown_and_kept(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     struct error err = ERROR_INIT;
     AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
     error_set(&err, &kind_refused, "connection refused");
@@ -84,26 +84,26 @@ static void test_a_failure_is_shown_and_kept(void **state)
     assert_int_equal(failures_code(&fixture->failures), 3);
     assert_int_equal(fixture->failures.items[0].hosts.len, 2);
     assert_file(fixture->error_file, "mtlaunch: g[1-2]: connection refused\n");
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
 }
 
 static void test_messages(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     observer->info(observer->ctx, "a %s note");
     observer->warn(observer->ctx, "careful");
     observer->verbose(observer->ctx, "not said");
     observer->progress(observer->ctx, "starting", 1, 2); /* no terminal: no bar */
     observer->progress(observer->ctx, "starting", 2, 2);
     assert_file(fixture->error_file, "a %s note\nmtlaunch: warning: careful\n");
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
 }
 
 static void test_a_bar_goes_before_a_message(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     fixture->style.bar = true;
     observer->progress(observer->ctx, "starting", 0, 2);
     observer->info(observer->ctx, "note");
@@ -113,7 +113,7 @@ static void test_a_bar_goes_before_a_message(void **state)
     assert_true(pread(fixture->error_file, buffer, sizeof buffer - 1, 0) > 0);
     assert_contains(buffer, "starting [........................] 0/2 nodes\033[K\r\033[Knote\n");
     assert_contains(buffer, "2/2 nodes\033[K\r\033[Kend\n");
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
 }
 
 static void count_call(void *ctx, const struct error *err)
@@ -125,20 +125,20 @@ static void count_call(void *ctx, const struct error *err)
 static void test_output_that_fails_is_told_once(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     int calls = 0;
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     if (full < 0) {
         skip();
     }
-    fixture->watch.log_fd = full;
-    fixture->watch.output_failed = count_call;
-    fixture->watch.output_ctx = &calls;
+    fixture->console.log_fd = full;
+    fixture->console.output_failed = count_call;
+    fixture->console.output_ctx = &calls;
     observer->log(observer->ctx, 0, "a", "one\n", 4);
     observer->log(observer->ctx, 0, "a", "two\n", 4);
     assert_int_equal(calls, 1);
-    assert_ptr_equal(fixture->watch.output_error.kind, &kind_local);
-    report_watch_release(&fixture->watch);
+    assert_ptr_equal(fixture->console.output_error.kind, &kind_local);
+    console_release(&fixture->console);
     close(full);
 }
 
@@ -151,20 +151,20 @@ static void note_closed(void *ctx, const struct error *err)
 static void test_a_reader_that_left_is_noticed_in_silence(void **state)
 {
     struct fixture *fixture = *state;
-    const struct run_observer *observer = &fixture->watch.observer;
+    const struct run_observer *observer = &fixture->console.observer;
     int calls = 0;
     int fds[2];
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    fixture->watch.log_fd = fds[1];
-    fixture->watch.output_failed = note_closed;
-    fixture->watch.output_ctx = &calls;
+    fixture->console.log_fd = fds[1];
+    fixture->console.output_failed = note_closed;
+    fixture->console.output_ctx = &calls;
     observer->tick(observer->ctx);
     assert_int_equal(calls, 0);
     close(fds[0]);
     observer->tick(observer->ctx);
     observer->tick(observer->ctx);
     assert_int_equal(calls, 1);
-    report_watch_release(&fixture->watch);
+    console_release(&fixture->console);
     close(fds[1]);
 }
 

@@ -2,8 +2,8 @@
  * The observer of the use cases: a bar and messages on stderr, failures folded and kept for the exit code
  * and for JSON, logs merged onto a descriptor.
  */
-#ifndef MTLAUNCH_REPORT_WATCH_H
-#define MTLAUNCH_REPORT_WATCH_H
+#ifndef MTLAUNCH_REPORT_CONSOLE_H
+#define MTLAUNCH_REPORT_CONSOLE_H
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@
 
 struct notifier;
 
-struct report_watch {
+struct console {
     const struct report_style *style; /* borrowed */
     struct failures *failures;        /* borrowed; gains what happened on hosts */
     struct progress bar;
@@ -37,13 +37,13 @@ struct report_watch {
     struct run_observer observer;
 };
 
-void report_watch_init(struct report_watch *watch, const struct report_style *style,
-                       struct failures *failures, int log_fd);
+void console_init(struct console *console, const struct report_style *style, struct failures *failures,
+                  int log_fd);
 
 /* Post the run's events by notifier from now on; NULL: no more. */
-void report_watch_notify(struct report_watch *watch, struct notifier *notifier);
+void console_notify(struct console *console, struct notifier *notifier);
 
 /* Remove the bar and write what is left of the logs. */
-void report_watch_release(struct report_watch *watch);
+void console_release(struct console *console);
 
 #endif
