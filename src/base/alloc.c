@@ -1,3 +1,4 @@
+/* Allocates memory, or aborts with a message. */
 #include "base/alloc.h"
 
 #include <errno.h>

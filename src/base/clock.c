@@ -1,3 +1,4 @@
+/* Reads the clocks, and formats times. */
 #include "base/clock.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Fills and prints errors as values. */
 #include "base/error.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Reads, writes and locks files on this machine. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Prints messages on stderr, one write() per line. */
 #include "base/msg.h"
 
 #include <errno.h>

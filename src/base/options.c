@@ -1,3 +1,4 @@
+/* Parses command lines from tables of options. */
 #include "base/options.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Quotes words for a POSIX shell. */
 #include "base/quote.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* A growing byte string. */
 #include "base/str.h"
 
 #include <stdarg.h>

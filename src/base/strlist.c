@@ -1,3 +1,4 @@
+/* A growing list of strings. */
 #include "base/strlist.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Finds out what the output streams can display. */
 #include "base/term.h"
 
 #include <stdint.h>

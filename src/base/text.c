@@ -1,3 +1,4 @@
+/* Parses numbers, durations and sizes, and finds the nearest name. */
 #include "base/text.h"
 
 #include <ctype.h>

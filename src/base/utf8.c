@@ -1,3 +1,4 @@
+/* Decodes UTF-8. */
 #include <stdbool.h>
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* Completes a command line from the tables of commands and options. */
 #include <string.h>
 
 #include "base/alloc.h"

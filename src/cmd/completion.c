@@ -1,3 +1,4 @@
+/* `mtlaunch completion`: prints the completion script of a shell, and the candidates it asks for. */
 #include <stdlib.h>
 #include <string.h>
 

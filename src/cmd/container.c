@@ -1,3 +1,4 @@
+/* `mtlaunch container`: creates, shows or removes the containers of a job. */
 #include "report/container.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* `mtlaunch exec`: one command on every host. */
 #include "run/exec.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The table of exit codes and their meanings. */
 #include "base/alloc.h"
 #include "cmd/exits_internal.h"
 

@@ -1,3 +1,4 @@
+/* `mtlaunch hosts`: shows the resolved host list. */
 #include "report/hosts.h"
 
 #include <stdlib.h>

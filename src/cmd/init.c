@@ -1,3 +1,4 @@
+/* `mtlaunch init`: writes a job file and a host file to begin with. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* `mtlaunch list`: all runs, one line each. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

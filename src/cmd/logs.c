@@ -1,3 +1,4 @@
+/* `mtlaunch logs`: prints, follows, searches or saves the logs of a run. */
 #include <fcntl.h>
 #include <langinfo.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The options of all commands, and the parsing of a command line. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* Opens and closes what a command needs to act on runs: the store, the console and the run context. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

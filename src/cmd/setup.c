@@ -1,3 +1,4 @@
+/* Loads what a command works on: the job, the hosts and how to reach them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

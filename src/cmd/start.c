@@ -1,3 +1,4 @@
+/* `mtlaunch start`: starts a job on its nodes as a run. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

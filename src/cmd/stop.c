@@ -1,3 +1,4 @@
+/* `mtlaunch stop`: ends runs and verifies that nothing of them is left. */
 #include <unistd.h>
 
 #include "base/alloc.h"

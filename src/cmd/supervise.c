@@ -1,3 +1,4 @@
+/* `mtlaunch supervise`, the hidden command that becomes a run's supervisor, and how others start it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* The table of all commands, and the search by name. */
 #include <string.h>
 
 #include "base/alloc.h"

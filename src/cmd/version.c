@@ -1,3 +1,4 @@
+/* `mtlaunch version`: the version of mtlaunch. */
 #include "cmd/commands_internal.h"
 #include "report/answer.h"
 #include "report/output.h"

@@ -1,3 +1,4 @@
+/* `mtlaunch wait`: waits until runs have ended. */
 #include <unistd.h>
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* Parses files of NAME=VALUE lines. */
 #include "input/envfile.h"
 
 #include <string.h>

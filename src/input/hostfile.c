@@ -1,3 +1,4 @@
+/* Reads a host file into a host list. */
 #include "input/hostfile.h"
 
 #include <errno.h>

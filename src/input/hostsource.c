@@ -1,3 +1,4 @@
+/* Chooses the source of a command's host list: the first that is given, in order of precedence. */
 #include "input/hostsource.h"
 
 #include <string.h>

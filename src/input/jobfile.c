@@ -1,3 +1,4 @@
+/* Reads a job: its file, then profiles, variables and options that change it. */
 #include "input/jobfile.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Finds the file of a job by its name or path. */
 #include "input/joblookup.h"
 
 #include <dirent.h>

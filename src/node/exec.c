@@ -1,3 +1,4 @@
+/* Builds the call of a command that belongs to no run, and finds where its own output begins. */
 #include "node/exec.h"
 
 #include <stdlib.h>

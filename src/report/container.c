@@ -1,3 +1,4 @@
+/* Shows the containers of a job and what was done to them. */
 #include "report/container.h"
 
 #include <string.h>

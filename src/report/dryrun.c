@@ -1,3 +1,4 @@
+/* Shows the plan of a start: what would run on every node. */
 #include "report/dryrun.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Shows the output of `exec`, host by host or grouped, and its failures. */
 #include "report/exec.h"
 
 #include <stdlib.h>

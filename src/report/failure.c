@@ -1,3 +1,4 @@
+/* Prints errors for people, folds those of many hosts, and writes them as JSON. */
 #include "report/failure.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Shows host keys that are not known yet, folded by equal keys. */
 #include "report/hostkeys.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Turns an event of a run into the title, text and fields of a notification, without secrets. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Posts notifications to their receivers, with a bounded queue and retries for each. */
 #include "report/notify.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* Decides from a receiver's answer whether a notification was delivered, is retried, or is given up. */
 #include "base/text.h"
 #include "report/notify_internal.h"
 

@@ -1,3 +1,4 @@
+/* Writes to a descriptor without buffering, and notices a full disk or a closed reader. */
 #include "report/output.h"
 
 #include <errno.h>

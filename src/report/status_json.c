@@ -1,3 +1,4 @@
+/* Writes the status of runs as JSON. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Writes the status of a run as text. */
 #include <stdlib.h>
 #include <string.h>
 

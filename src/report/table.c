@@ -1,3 +1,4 @@
+/* Lays out tables of text within a given width. */
 #include "report/table.h"
 
 #include <stdarg.h>

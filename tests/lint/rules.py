@@ -189,6 +189,11 @@ def rule_guard(path, _code, raw):
             yield 1, "a header begins with a comment that says what it is for"
 
 
+def rule_opening(path, _code, raw):
+    if path.endswith(".c") and (not raw or not raw[0].startswith("/*")):
+        yield 1, "a source file begins with a comment that says what it is for"
+
+
 def rule_pointers(path, code, _raw):
     """A pointer is its own truth value; outside conditions too, so that there is one way to write it."""
     if path.endswith(".c"):

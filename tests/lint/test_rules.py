@@ -40,6 +40,7 @@ BAD_AND_GOOD = [
     ("unfinished", "src/run/x.c", "#if 0\n", "#if 1\n"),
     ("pointers", "src/run/x.c", "    if (p == NULL) {\n", "    if (!p) {\n"),
     ("pointers", "src/run/x.c", "    return p != NULL;\n", "    return p;\n"),
+    ("opening", "src/run/x.c", "int x(void);\n", "/* What it is for. */\nint x(void);\n"),
     ("guard", "include/base/x.h", "/* x */\n#ifndef X_H\n", GUARD),
     ("guard", "include/base/x.h", GUARD.split("\n", 1)[1], GUARD),
 ]
