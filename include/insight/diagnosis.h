@@ -20,6 +20,7 @@ struct node_end {
     const char *host;                /* its label */
     const char *file;                /* name of its log, as evidence shows it; NULL: none */
     const struct evidence *evidence; /* NULL: its log could not be read */
+    bool running;                    /* it has not ended, and its whole log was searched */
     bool unreachable;                /* it did not answer when the run ended */
     bool stopped;                    /* mtlaunch signalled it: how it ended says nothing */
     int exit_status;                 /* of the job's command, as sh gives it; -1: unknown, or it runs */

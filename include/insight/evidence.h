@@ -10,6 +10,7 @@
 
 #include "base/strlist.h"
 #include "insight/signature.h"
+#include "insight/start_step.h"
 
 #define EVIDENCE_EVENTS   256 /* kept of a log */
 #define EVIDENCE_REPEATS  4   /* kept of one signature and rank: the first ones, and the last */
@@ -96,6 +97,7 @@ struct evidence {
     size_t workers;                           /* that torchrun says it ended */
     unsigned steps;                           /* of the training that the log shows, roughly */
     bool completed;                           /* the last step is the last that was to be done */
+    struct start_step start;                  /* from which step it went on */
     bool megatron;                            /* the program is Megatron-LM's, or uses it */
     unsigned long lines;                      /* read */
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */

@@ -51,6 +51,7 @@ void evidence_release(struct evidence *evidence)
     free(evidence->network);
     free(evidence->interface);
     free(evidence->ib_link);
+    free(evidence->start.text);
     *evidence = (struct evidence){0};
 }
 

@@ -4,13 +4,15 @@
 
 #include "base/alloc.h"
 #include "diagnosis_internal.h"
+#include "model/hostlist.h"
 
 #define LEVEL_HANG    (LEVEL_AMBIG + 1) /* a message that names a link tells more */
 #define LEVEL_STOPPED (LEVEL_AMBIG - 1)
 #define LEVEL_UNMET   30
 #define LEVEL_SILENT  40
 #define LEVEL_DESYNC  35
-#define EARLIER_S     3 /* clocks may still differ by so much */
+#define LEVEL_STARTS  33 /* a hang is its consequence */
+#define EARLIER_S     3  /* clocks may still differ by so much */
 
 /* An event of a node, as a candidate. At most INFERRED_MAX a node: pointers to them stay. */
 static struct event *add(struct ranking *ranking, size_t node, const char *id, unsigned level)
@@ -396,8 +398,113 @@ static void note_ends(struct ranking *ranking)
     }
 }
 
+/* --- checkpoints that not all nodes have ---------------------------------------------------------- */
+
+/* Nodes that began at the least and at the greatest number of the same unit. */
+struct starts {
+    size_t known, first, last; /* how many; indexes of nodes */
+};
+
+static struct starts find_starts(const struct ranking *ranking, bool said)
+{
+    struct starts found = {0};
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct evidence *evidence = ranking->nodes[i].evidence;
+        if (!evidence || !evidence->start.unit || evidence->start.said != said) {
+            continue;
+        }
+        if (found.known++ == 0) {
+            found.first = found.last = i;
+            continue;
+        }
+        const struct start_step *start = &evidence->start;
+        const struct start_step *first = &ranking->nodes[found.first].evidence->start;
+        const struct start_step *last = &ranking->nodes[found.last].evidence->start;
+        if (strcmp(start->unit, first->unit) != 0) {
+            return (struct starts){0};
+        }
+        found.first = start->number < first->number ? i : found.first;
+        found.last = start->number > last->number ? i : found.last;
+    }
+    return found;
+}
+
+/* Does it hang, or did it fail because nodes waited for each other? Else two logs may be of different parts
+ * of a run. */
+static bool do_nodes_wait(const struct ranking *ranking)
+{
+    bool waits = false;
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        waits = waits || ranking->nodes[i].running;
+    }
+    for (size_t i = 0; i < ranking->len; i++) {
+        waits = waits || event_is_consequence(ranking->candidates[i].event);
+    }
+    return waits;
+}
+
+/*
+ * A node may count from 0 and another from 1. The first steps that are shown tell less than what is said: the
+ * log of one must show that it began anew, and as they wait for each other, both show about as many steps.
+ */
+static bool do_starts_differ(const struct ranking *ranking, const struct starts *starts, bool said)
+{
+    if (starts->known < 2) {
+        return false;
+    }
+    const struct start_step *least = &ranking->nodes[starts->first].evidence->start;
+    const struct start_step *greatest = &ranking->nodes[starts->last].evidence->start;
+    bool alike = least->shown <= greatest->shown + 2 && greatest->shown <= least->shown + 2;
+    return greatest->number - least->number > 1 &&
+           (said || (least->number <= 1 && alike && do_nodes_wait(ranking)));
+}
+
+/* "step 50 on node1", of the nodes that did not start where the first one did. */
+static void add_others(const struct ranking *ranking, const struct starts *starts, bool said, struct str *out)
+{
+    AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
+    const struct start_step *last = &ranking->nodes[starts->last].evidence->start;
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct evidence *evidence = ranking->nodes[i].evidence;
+        if (evidence && evidence->start.unit && evidence->start.said == said &&
+            evidence->start.number == last->number) {
+            strlist_add(&hosts, ranking->nodes[i].host);
+        }
+    }
+    hostlist_fold_names(hosts.items, hosts.len, out);
+    str_addf(out, " from %s %lld", last->unit, last->number);
+}
+
+static void note_starts(struct ranking *ranking)
+{
+    bool said = true;
+    struct starts starts = find_starts(ranking, said);
+    if (!do_starts_differ(ranking, &starts, said)) {
+        said = false;
+        starts = find_starts(ranking, said);
+    }
+    if (!do_starts_differ(ranking, &starts, said)) {
+        return;
+    }
+    AUTO_STR struct str others = STR_INIT;
+    add_others(ranking, &starts, said, &others);
+    const long long least = ranking->nodes[starts.first].evidence->start.number;
+    for (size_t i = 0; i < ranking->nodes_len; i++) {
+        const struct evidence *evidence = ranking->nodes[i].evidence;
+        const struct start_step *start = evidence ? &evidence->start : NULL;
+        if (start && start->unit && start->said == said && start->number == least) {
+            struct event *event = add(ranking, i, "STEPS_DIFFER", LEVEL_STARTS);
+            event->line = start->line;
+            event->text = xstrdup(start->text);
+            event->groups[1] = xasprintf("%s %lld", start->unit, start->number);
+            event->groups[2] = xstrdup(str_text(&others));
+        }
+    }
+}
+
 void ranking_infer(struct ranking *ranking)
 {
+    note_starts(ranking);
     note_unmet(ranking);
     note_same_rank(ranking);
     note_hang(ranking);

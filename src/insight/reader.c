@@ -269,7 +269,7 @@ static void read_line(struct evidence_reader *reader, unsigned long number, cons
 {
     uint16_t hits[HITS_MAX];
     size_t hits_len = literals_find(reader->scanner->literals, bytes, len, hits, HITS_MAX);
-    hits_len = steps_count(reader, hits, hits_len, bytes, len);
+    hits_len = steps_count(reader, number, hits, hits_len, bytes, len);
     hits_len = drop_floods(reader, hits, hits_len);
     if (hits_len == 0 && reader->tracebacks_open == 0) {
         return;
@@ -286,7 +286,7 @@ static void read_line(struct evidence_reader *reader, unsigned long number, cons
         const char *cr = memchr(bytes, '\r', (size_t)(end - bytes));
         size_t part = cr ? (size_t)(cr - bytes) : (size_t)(end - bytes);
         hits_len = literals_find(reader->scanner->literals, bytes, part, hits, HITS_MAX);
-        hits_len = steps_count(reader, hits, hits_len, bytes, part);
+        hits_len = steps_count(reader, number, hits, hits_len, bytes, part);
         if (hits_len > 0 || (reader->tracebacks_open > 0 && part > 0)) {
             read_stretch(reader, number, bytes, part, hits, hits_len);
         }

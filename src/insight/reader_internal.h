@@ -106,8 +106,8 @@ enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long
 
 /* steps.c: count a step, however many formats know the line, and take their hits out. Returns how many are
  * left. */
-size_t steps_count(struct evidence_reader *reader, uint16_t *hits, size_t hits_len, const char *bytes,
-                   size_t len);
+size_t steps_count(struct evidence_reader *reader, unsigned long number, uint16_t *hits, size_t hits_len,
+                   const char *bytes, size_t len);
 
 /* Remember that a rank printed something. */
 void evidence_note_rank(struct evidence *evidence, long rank);

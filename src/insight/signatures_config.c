@@ -56,6 +56,12 @@ static const struct signature rows[] = {
                 "\\(([^)]*)\\)",
      .summary = "%1 is %3, but %2 in the checkpoint",
      .remedies = {"use the arguments that wrote the checkpoint"}},
+    /* without literals: made from where the nodes say that they begin */
+    {.id = "STEPS_DIFFER",
+     .class = CLASS_CONF,
+     .summary = "started from %1, but %2: the checkpoint folder is not shared",
+     .remedies = {"load checkpoints from a folder that all nodes share, or copy them to each node first",
+                  "mtlaunch check --job JOB compares the folders before a start"}},
     {.id = "CKPT_NONE", .class = CLASS_NOISE, .literals = {"could not find the metadata file"}},
     {.id = "CKPT_MISSING",
      .class = CLASS_CONF,

@@ -81,16 +81,21 @@ static bool take_step(struct evidence_reader *reader, size_t format, const char 
     return next;
 }
 
-size_t steps_count(struct evidence_reader *reader, uint16_t *hits, size_t hits_len, const char *bytes,
-                   size_t len)
+size_t steps_count(struct evidence_reader *reader, unsigned long number, uint16_t *hits, size_t hits_len,
+                   const char *bytes, size_t len)
 {
     size_t kept = 0;
     bool next = false;
+    bool noted = false;
     for (size_t i = 0; i < hits_len; i++) {
         size_t format = (size_t)hits[i] - reader->scanner->rows_len;
         if (hits[i] < reader->scanner->rows_len || line_formats[format].use != LINE_STEP) {
             hits[kept++] = hits[i];
         } else {
+            if (!noted) {
+                start_step_note(reader->evidence, number, bytes, len);
+            }
+            noted = true;
             next = take_step(reader, format, bytes, len) || next;
         }
     }

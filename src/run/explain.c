@@ -50,7 +50,8 @@ static void take_error_file(struct evidence_reader *reader, const char *record, 
     }
 }
 
-/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file, "d …": a dump. */
+/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file, "d …": a dump, "s NUMBER TEXT": a
+ * line near the log's start that holds a step. */
 static void take_record(struct evidence_reader *reader, struct evidence *evidence, const char *line,
                         size_t len)
 {
@@ -64,12 +65,17 @@ static void take_record(struct evidence_reader *reader, struct evidence *evidenc
         evidence_add_dump(evidence, dump);
         return;
     }
+    const bool start = len > 2 && line[0] == 's' && line[1] == ' ';
+    line += start ? 2 : 0;
+    len -= start ? 2 : 0;
     unsigned long number = strtoul(line, &text, 10);
     if (text == line || (size_t)(text - line) >= len || *text != ' ') {
         return;
     }
     text++;
-    if (number == 0) {
+    if (start) {
+        start_step_note(evidence, number, text, len - (size_t)(text - line));
+    } else if (number == 0) {
         evidence->lines = strtoul(text, NULL, 10);
     } else {
         evidence_reader_line(reader, number, text, len - (size_t)(text - line));
@@ -121,6 +127,7 @@ static struct node_end node_end_of(const struct run_node *node, bool current)
 {
     struct node_end end = {.rank = node->rank, .exit_status = -1, .ended = -1};
     if (current) {
+        end.running = node->state == NODE_RUNNING;
         end.unreachable = node->state == NODE_LOST;
         end.stopped = node->signalled;
         end.exit_status = node->exit_status;

@@ -45,7 +45,9 @@ static void feed(const struct reading *reading, struct progress_reader *reader, 
         const char *next = line_end ? line_end + 1 : end;
         const char *blank = memchr(at, ' ', (size_t)(next - at));
         const char *line = blank ? blank + 1 : next;
-        progress_reader_feed(reader, line, (size_t)(next - line));
+        if (at[0] >= '0' && at[0] <= '9') { /* the others are not lines of the log */
+            progress_reader_feed(reader, line, (size_t)(next - line));
+        }
         at = next;
     }
 }

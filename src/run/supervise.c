@@ -69,8 +69,8 @@ void supervise_close(struct supervise_loop *loop)
     loop->pings = NULL;
     tails_free(loop->tails);
     loop->tails = NULL;
-    free(loop->stall_place);
-    loop->stall_place = NULL;
+    free(loop->stall_cause);
+    loop->stall_cause = NULL;
     loop->explained = loop->no_restart = loop->stalled = loop->heard = false;
     loop->hear_until_ms = 0;
 }
@@ -223,7 +223,38 @@ static char *find_stall_place(struct supervise_loop *loop, const bool *running)
     return place;
 }
 
-/* The event of a stall: where its ranks are, the last line of each node, and which nodes are behind the
+/* What the logs say of it, in one line; NULL: nothing that is a likely cause. */
+static char *find_stall_cause(struct supervise_loop *loop, const bool *running)
+{
+    struct explanation explanation;
+    char *reason = NULL;
+    int result = run_explain(&loop->set, loop->run, 0, running, NULL, &explanation);
+    const struct cause *cause = &explanation.diagnosis.cause;
+    if (result == 0 && cause->signature && !cause->command && cause->confidence != CONFIDENCE_LOW) {
+        struct str text = STR_INIT;
+        diagnosis_add_reason(&explanation.diagnosis, explanation.ends, &text);
+        reason = str_detach(&text);
+        run_mask(loop->context, &reason);
+    }
+    explanation_release(&explanation);
+    return reason;
+}
+
+/* The cause, if the logs show one, and where the ranks are; NULL: neither is known. */
+static char *find_stall(struct supervise_loop *loop, const bool *running)
+{
+    char *cause = find_stall_cause(loop, running);
+    char *place = find_stall_place(loop, running);
+    if (!cause || !place) {
+        return cause ? cause : place;
+    }
+    char *both = xasprintf("%s; %s", cause, place);
+    free(cause);
+    free(place);
+    return both;
+}
+
+/* The event of a stall: what is known of it, the last line of each node, and which nodes are behind the
  * others. */
 static void report_stall(struct supervise_loop *loop)
 {
@@ -244,11 +275,11 @@ static void report_stall(struct supervise_loop *loop)
             strlist_add(&names, run->nodes[i].label);
         }
     }
-    free(loop->stall_place);
-    loop->stall_place = find_stall_place(loop, running);
+    free(loop->stall_cause);
+    loop->stall_cause = find_stall(loop, running);
     str_addf(&text, "no log has grown for %lu s", run->policy.stall_s);
-    if (loop->stall_place) {
-        str_addf(&text, ": %s", loop->stall_place);
+    if (loop->stall_cause) {
+        str_addf(&text, ": %s", loop->stall_cause);
     }
     if (names.len > 0) {
         AUTO_FREE char *joined = strlist_join(&names, ", ");
@@ -371,8 +402,8 @@ static char *decision_reason(const struct supervise_loop *loop, const struct pol
 {
     const struct run *run = loop->run;
     if (decision->cause == POLICY_CAUSE_STALLED) {
-        return xasprintf("no log has grown for %lu s%s%s", run->policy.stall_s, loop->stall_place ? ": " : "",
-                         loop->stall_place ? loop->stall_place : "");
+        return xasprintf("no log has grown for %lu s%s%s", run->policy.stall_s, loop->stall_cause ? ": " : "",
+                         loop->stall_cause ? loop->stall_cause : "");
     }
     const struct run_node *node = &run->nodes[decision->node];
     if (decision->cause == POLICY_CAUSE_FINISHED) {

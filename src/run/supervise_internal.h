@@ -31,7 +31,7 @@ struct supervise_loop {
     bool hung_up;          /* SIGHUP came to the node set of an attempt before */
     bool reported_alone;   /* no node answers, and that was said */
     bool stalled;          /* and that was said */
-    char *stall_place;     /* where the ranks stood then, in one line; NULL: unknown */
+    char *stall_cause;     /* what was known of it then, in one line; NULL: nothing */
     bool due;              /* something is to be looked at */
     bool superseded;       /* another command began a new attempt and leaves its own supervisor */
     bool explained;        /* the reason is the root cause */

@@ -120,3 +120,18 @@ def test_a_stall_says_where_the_ranks_stand(lab, request, rank, how, spies, plac
     (stalled,) = [e["text"] for e in status["events"] if e["event"] == "stalled"]
     assert place in stalled.splitlines()[0]
     lab.assert_nothing_left()
+
+
+def test_nodes_that_resume_from_different_steps_are_told(lab):
+    """W4: only node1 has a checkpoint, on its own disk."""
+    lab.cluster.put(str(PROGRAM.with_name("local_checkpoint.py")))
+    lab.mt("exec", "--hosts", "node1", "--", "sh", "-c", "echo 50 >~/checkpoint.txt")
+    lab.job("resume.yaml", hosts="node[1-3]", launcher="torchrun", program="local_checkpoint.py", nproc_per_node=1,
+            stall="25s", on_stall="stop", stop={"grace": "1s"})
+    lab.mt("start", "resume.yaml", "resume", *TORCH_ENV)
+    wait_for(lambda: lab.mt("logs", "resume", "-n", "all").out.count(" step ") >= 12, "four steps of each", 120, 0.5)
+    cause = "node[2-3]: started from step 0, but node1 from step 50: the checkpoint folder is not shared"
+    answer = lab.mt("diagnose", "resume", "--json").json
+    assert answer["cause"]["id"] == "STEPS_DIFFER" and answer["cause"]["hosts"] == ["node2", "node3"], answer
+    lab.wait_state("resume", "stopped", limit=120)
+    assert lab.status("resume")["reason"].startswith("no log has grown for 25 s: " + cause), lab.status("resume")["reason"]

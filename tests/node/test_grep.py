@@ -12,7 +12,7 @@ def grep(node, log, *literals):
     header, body = node.parse("grep", out)
     records = [line.split(b" ", 1) for line in body.splitlines()]
     assert records[-1][0] == b"0"
-    return header, [(int(number), text) for number, text in records[:-1]], int(records[-1][1])
+    return header, [(int(number), text) for number, text in records[:-1] if number != b"s"], int(records[-1][1])
 
 
 def test_a_missing_log(node):
@@ -31,6 +31,16 @@ def test_lines_with_a_literal_and_those_that_follow(node):
 def test_a_log_without_any_of_them(node):
     _, records, lines = grep(node, b"a\nb\nno end", "zzzzz")
     assert records == [] and lines == 2
+
+
+def test_lines_near_the_start_that_name_a_step(node):
+    node.start("/bin/true")
+    node.wait_ended()
+    with open(node.file("log"), "wb") as f:
+        f.write(b"NCCL\n[rank1] Resumed from step 50\nstepping 3\n" + b"".join(b"iteration: %d\n" % i for i in range(51, 90)))
+    out, _, _ = node.raw("grep", literal=["zzzzz"])
+    _, body = node.parse("grep", out)
+    assert body.splitlines() == [b"s 2 [rank1] Resumed from step 50", *(b"s %d iteration: %d" % (n, n + 47) for n in range(4, 11)), b"0 42"]
 
 
 def test_of_a_line_of_progress_bars_the_last_stretches_count(node):

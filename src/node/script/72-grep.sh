@@ -52,6 +52,12 @@ mt_print_error_files() {
     done
 }
 
+# Lines near the start that name a step: where the training begins here. Records "s NUMBER TEXT".
+mt_print_starts() {
+    head -n 5000 "$mt_file" | head -c 4000000 | grep -naiE -e '(step|iteration|iter|epoch)[ :=#]+[0-9]' |
+        head -n 8 | sed -n 's/^\([0-9]*\):\(.\{0,400\}\).*$/s \1 \2/p'
+}
+
 mt_verb_grep() {
     mt_set_paths
     mt_check_place || mt_fail place "$mt_problem"
@@ -69,6 +75,7 @@ mt_verb_grep() {
     head -c "$mt_size" "$mt_file" | grep -naF -A 10 -e "$mt_grep_literals" | mt_bound_records
     mt_print_error_files
     (mt_print_dumps)
+    mt_print_starts
     # the last record: how many lines the log has
     printf '0 %s\n' "$(head -c "$mt_size" "$mt_file" | wc -l | tr -d ' ')"
     exit 0
