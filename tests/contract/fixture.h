@@ -303,7 +303,8 @@ static inline void world_init(struct world *world)
 static inline void world_release(struct world *world)
 {
     world_stop_sshd(world);
-    run_shell("rm -rf %s", world->dir);
+    /* A login that is just ending may still write there. */
+    run_shell("rm -rf %s 2>/dev/null || { sleep 1; rm -rf %s; }", world->dir, world->dir);
     free(world->dir);
     free(world->user);
     free(world->home);

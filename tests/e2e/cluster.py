@@ -285,7 +285,10 @@ def everything_left(directory):
     mine, pid = set(), os.getpid()
     while pid > 1:
         mine.add(pid)
-        pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
+        except FileNotFoundError:  # it has just ended
+            break
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) not in mine:
