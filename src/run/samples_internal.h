@@ -39,8 +39,8 @@ void run_samples_note_training(struct samples_writer *writer, const struct run_s
                                const struct run *run);
 
 /*
- * Keep what the nodes said of their GPUs, if the last sample is old enough. In the first minute of an attempt that is
- * sooner, so that a smoke test of half a minute has its peak.
+ * Keep what the nodes said of their GPUs, if the last sample is old enough. In the first minute of an attempt
+ * that is sooner, so that a smoke test of half a minute has its peak.
  */
 void run_samples_note_gpus(struct samples_writer *writer, const struct run_store *store,
                            const struct run *run, const struct watchers *watchers);
