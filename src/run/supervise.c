@@ -131,10 +131,19 @@ static bool waits_for_others(struct supervise_loop *loop, const struct policy_de
     return !loop->heard;
 }
 
+/* Has a log that tells the progress grown since it was read? */
+static bool is_progress_due(const struct supervise_loop *loop)
+{
+    const int64_t *grown = watchers_grown(loop->watchers);
+    bool news = grown[0] > loop->progress_read_ms || grown[loop->run->nodes_len - 1] > loop->progress_read_ms;
+    return news && clock_mono_ms() >= loop->progress_ms;
+}
+
 /* How far the training is, now and then while logs grow. */
 static void refresh_progress(struct supervise_loop *loop, bool now)
 {
-    if (now || clock_mono_ms() >= loop->progress_ms) {
+    if (now || is_progress_due(loop)) {
+        loop->progress_read_ms = fleet_now_ms(loop->set.fleet);
         run_read_progress(&loop->set, loop->run);
         run_take_inventory(&loop->set, loop->run, now);
         loop->progress_ms = clock_mono_ms() + PROGRESS_MS;
@@ -553,8 +562,8 @@ static bool is_due(struct supervise_loop *loop)
     bool alone = policy_all_silent(loop->run, watchers_silent_since(loop->watchers));
     bool stalled =
         policy_is_stalled(loop->run, watchers_grown(loop->watchers), fleet_now_ms(loop->set.fleet));
-    return clock_mono_ms() >= loop->progress_ms || alone != loop->reported_alone ||
-           stalled != loop->stalled || decide(loop).step != POLICY_STEP_NONE;
+    return is_progress_due(loop) || alone != loop->reported_alone || stalled != loop->stalled ||
+           decide(loop).step != POLICY_STEP_NONE;
 }
 
 int supervise_once(struct supervise_loop *loop, struct error *err)

@@ -37,11 +37,12 @@ struct supervise_loop {
     bool explained;        /* the reason is the root cause */
     bool heard;            /* of the failure of a node: the others need not be waited for, or were */
     struct samples_writer samples;
-    int64_t progress_ms;   /* not before: the next look at how far the training is */
-    int64_t hear_until_ms; /* so long they are waited for; 0: nothing has failed */
-    bool no_restart;       /* as in policy_view, for the failure that was explained */
-    char *kept;            /* the record as it was written last */
-    int64_t record_stamp;  /* of the record's file: has another command written it? */
+    int64_t progress_ms;      /* not before: the next look at how far the training is */
+    int64_t progress_read_ms; /* when it was looked at last, by the fleet's clock */
+    int64_t hear_until_ms;    /* so long they are waited for; 0: nothing has failed */
+    bool no_restart;          /* as in policy_view, for the failure that was explained */
+    char *kept;               /* the record as it was written last */
+    int64_t record_stamp;     /* of the record's file: has another command written it? */
 };
 
 /* Open the node set of the current attempt and watch it. */
