@@ -46,7 +46,7 @@ struct node_processes {
  */
 struct node_foreign {
     char *run_id, *host, *user;
-    char *head; /* the machine it was started from; NULL: unknown */
+    char *head; /* the machine that it was started from; NULL: unknown */
     int64_t pid;
     /* false: not proven dead (it belongs to another user, or to another host of a shared folder) */
     bool lives;
@@ -93,7 +93,7 @@ enum node_life {
     NODE_LIFE_UNRECORDED /* no .state, but processes with the mark of this attempt are alive */
 };
 
-/* A GPU as nvidia-smi shows it. */
+/* A GPU as nvidia-smi reports it. */
 struct node_gpu {
     unsigned index;
     int utilization;      /* percent; -1: unknown */
@@ -121,7 +121,7 @@ struct node_observation {
     unsigned setup_line;
     int64_t started_s, ended_s; /* epoch; 0: unknown */
     int64_t ended_uptime_ms;    /* of the node's /proc/uptime; 0: unknown */
-    int64_t now_s;              /* the node's clock */
+    int64_t now_s;              /* the node's clock, epoch */
     int64_t uptime_ms;          /* of the node, now */
     char *host;                 /* uname -n */
     char *found_run_id;         /* in .state; NULL: no .state */

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-#define NODE_READER_LAST_MAX 2048 /* bytes kept of the last output, for messages */
+#define NODE_READER_LAST_MAX 2048 /* how many bytes of the last output are kept, for messages */
 
 struct node_reader {
     const char *nonce; /* borrowed */

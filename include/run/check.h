@@ -22,7 +22,7 @@ struct run_checked {
     /* equal ones of several hosts are merged; in the order of the table of checks */
     struct findings findings;
     size_t unreached;        /* hosts that could not be reached */
-    bool tried_comm;         /* the all-reduce test was asked for */
+    bool tried_comm;         /* the all-reduce test was requested */
     struct comm_result comm; /* its result, if so */
 };
 

@@ -60,9 +60,10 @@ int run_container(struct run_context *context, const struct run_container_reques
 void container_run_words(const struct job *job, struct strlist *words);
 
 /*
- * What `ENGINE inspect` says of a container (JSON) against container.run of the spec: fills image, job and
- * differences. image_id: of the spec's image there now, NULL: unknown. What the spec does not set is not a
- * difference, except privileged, and lists that the spec has. Errors: kind_node_answer.
+ * Compare the output of `ENGINE inspect` (JSON) with container.run of the spec: fills image, job and
+ * differences. image_id: the current id of the spec's image on the host; NULL: unknown. A setting that the
+ * spec lacks is no difference, except privileged; neither is an item of a list that the spec lacks
+ * altogether. Errors: kind_node_answer.
  */
 int container_compare(const struct job *job, const char *inspect, const char *image_id,
                       struct run_container *out, struct error *err);

@@ -48,7 +48,7 @@ struct run_exec_request {
     int input_fd;                  /* every host gets a copy of what is read from it; -1: /dev/null */
     const struct place *place;     /* of the command on each host; NULL: the host itself */
     unsigned long timeout_s;       /* per host, from the start of the command; 0: none */
-    unsigned fanout;               /* hosts at once; with an input all of them */
+    unsigned fanout;               /* hosts at a time; with an input, all hosts */
     unsigned connect_timeout_ms;   /* 0: ssh_config's, else 10 s */
     const struct run_exec_observer *observer;
 };

@@ -1,4 +1,4 @@
-/* All that is known of a run, gathered for a report: its record, its nodes, its logs, its samples. */
+/* Gathers all that is known about a run for a report: its record, its nodes, its logs, its samples. */
 #ifndef MTLAUNCH_RUN_HISTORY_H
 #define MTLAUNCH_RUN_HISTORY_H
 

@@ -26,17 +26,17 @@
 #include "model/place.h"
 #include "model/topology.h"
 
-/* What the transport knows of a host without contacting it. Borrowed. */
+/* What the transport knows about a host without contacting it. Borrowed. */
 struct plan_host {
     bool local;           /* runs without ssh */
     const char *hostname; /* HostName of its ssh_config entry, or NULL */
-    const char *user;     /* the user it is reached as, or NULL: not known or the caller */
-    unsigned port;        /* the port it is reached at; 0: not known */
+    const char *user;     /* the user of the login; NULL: not known, or the caller */
+    unsigned port;        /* the port to connect to; 0: not known */
 };
 
 /* What the probe found on one node. Borrowed. */
 struct plan_node_facts {
-    unsigned cores;        /* processors the login may use; 0: could not be found */
+    unsigned cores;        /* processors that the login may use; 0: unknown */
     unsigned gpus;         /* GPUs found, within the login's CUDA_VISIBLE_DEVICES */
     unsigned gpus_present; /* GPUs found, whatever CUDA_VISIBLE_DEVICES says */
     /* that routes to MASTER_ADDR (on the master: that has this address); NULL: not found */
@@ -64,7 +64,7 @@ struct plan_input {
 enum plan_env_mode {
     PLAN_ENV_KEEP,  /* a run of one local node: the caller's, without what plan_caller_env() drops */
     PLAN_ENV_CLEAN, /* a local node of several: HOME, USER, LOGNAME, SHELL and the default PATH */
-    PLAN_ENV_LOGIN  /* remote: what sshd gives */
+    PLAN_ENV_LOGIN  /* remote: that of sshd */
 };
 
 /* A step of `prepare` on one node. */
@@ -80,13 +80,13 @@ struct plan_node {
     size_t host;    /* index in the host list */
     char *name;     /* as in the host list */
     char *label;    /* name, or name:port where names repeat */
-    char *addr;     /* address other nodes use: addr=, HostName of ssh_config, or the name */
+    char *addr;     /* the address that other nodes use: addr=, HostName of ssh_config, or the name */
     bool local;     /* without ssh */
     char *user;     /* NULL: not known or the caller */
     unsigned port;  /* 0: not known, the default */
     unsigned nproc; /* processes on this node; 0: known on start */
 
-    struct plan_step *steps; /* as many as the job has; a plan without them is complete too */
+    struct plan_step *steps; /* as many as the job has; may be none */
     size_t steps_len;
     struct strlist ready; /* run after setup and before argv; must exit with 0; empty: nothing */
     char *ready_about;    /* what it does, for display; NULL: nothing */

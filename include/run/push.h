@@ -65,7 +65,7 @@ struct run_copy_request {
     /* of the hosts, as seen from each other; NULL, or an item: the one used from here */
     const char *const *addresses;
     bool dry_run;
-    unsigned fanout;             /* hosts at once */
+    unsigned fanout;             /* hosts at a time */
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
     const struct run_copy_observer *observer;
 };

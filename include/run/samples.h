@@ -1,4 +1,4 @@
-/* The samples of a run that its supervisor keeps in the run's folder (model/samples.h). */
+/* The samples of a run, which its supervisor writes to the run's folder (model/samples.h). */
 #ifndef MTLAUNCH_RUN_SAMPLES_H
 #define MTLAUNCH_RUN_SAMPLES_H
 

@@ -12,7 +12,7 @@
 
 struct run_stacks_request {
     const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
-    struct strlist *ranks;       /* of torch, global; empty: all. Leading zeros are dropped */
+    struct strlist *ranks;       /* global ranks of torch; empty: all. Leading zeros are dropped */
     const char *py_spy;          /* a file on the nodes; NULL: the py-spy that is found there */
     bool dumps;                  /* first make the flight recorders write their dumps */
     bool quiet;                  /* no progress, and failures of nodes are not reported */

@@ -43,7 +43,7 @@ bool run_store_has(const struct run_store *store, const char *name);
 /* Names of all runs, sorted. A store that does not exist yet has none. */
 int run_store_names(const struct run_store *store, struct strlist *names, struct error *err);
 
-/* Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
+/* Load a run. Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
 int run_store_load(const struct run_store *store, const char *name, struct run *run, struct error *err);
 /*
  * Load only the record's first line, for a list of runs. run then has no nodes, attempts or spec, unless an
@@ -89,7 +89,7 @@ void run_events_release(struct run_events *events);
 int run_store_next_name(const struct run_store *store, const char *job, bool take, char **name,
                         struct error *err);
 
-/* A run of this name is about to be removed: make sure that its number is not reused. */
+/* Called before a run of this name is removed: make sure that its number is not reused. */
 int run_store_raise_counter(const struct run_store *store, const char *job, const char *name,
                             struct error *err);
 

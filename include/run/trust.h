@@ -31,7 +31,7 @@ struct run_trust_request {
     const struct run_trust_observer *observer;
 };
 
-/* A host whose key could not be read, or is not kept in its file. */
+/* A host whose key could not be read, or whose known_hosts file stores nothing. */
 struct run_trust_failure {
     char *host; /* owned */
     struct error error;

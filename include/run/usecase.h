@@ -147,7 +147,7 @@ struct run_signal_node {
     char *host;
     int64_t pid; /* of the job's command; 0: unknown */
     bool sent;
-    char *error; /* why it was not sent; NULL */
+    char *error; /* why it was not sent; NULL: it was */
 };
 
 struct run_signal_result {
@@ -160,7 +160,7 @@ void run_signal_result_release(struct run_signal_result *result);
 /*
  * Send a signal to the job's process group on the selected nodes and nothing more: no state changes. 0: every
  * selected node got it; without --node, nodes that have ended are not an error if another one got it. Errors:
- * usage, no_such_run, run_over (6), the worst failure of a node (3). run and result are filled as far as
+ * usage, no_such_run, run_over (6), the worst failure of a node (3). run and result are filled in as far as
  * known.
  */
 int run_signal(struct run_context *context, const char *name, const struct run_signal_request *request,
@@ -211,7 +211,7 @@ struct run_saved_log {
     char *path;
     char *older;    /* the new name of an older file with other content; NULL: there was none */
     uint64_t bytes; /* the file's size now */
-    uint64_t added; /* by this call */
+    uint64_t added; /* bytes added by this call */
     bool complete;  /* the file holds the whole log */
     struct error error;
 };
@@ -241,7 +241,7 @@ struct run_wait_request {
     bool stop_at_timeout; /* `start --wait --timeout`; plain `wait` leaves the run alone */
     bool stop_on_signal;  /* `start --wait`: Ctrl-C and TERM stop the run */
     bool end_on_hangup;   /* SIGHUP, which the caller has blocked, ends the wait but not the run */
-    bool hand_over;       /* ... and leaves a supervisor */
+    bool hand_over;       /* SIGHUP also starts a supervisor for the run */
     bool with_logs;       /* `start --wait`: the merged log through the observer */
 };
 

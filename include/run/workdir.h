@@ -15,7 +15,7 @@
  */
 int workdir_of_job(const struct job *job, const struct hostlist *hosts, const struct run *run,
                    struct strlist *out, struct error *err);
-/* The same from a run's record; hosts are nodes of it. */
+/* The same from a run's record; hosts are some of its nodes. */
 int workdir_of_run(const struct run *run, const struct hostlist *hosts, struct strlist *out,
                    struct error *err);
 

@@ -1,3 +1,4 @@
+/* Builds calls of commands that do not belong to a run, and finds where the output of a command begins. */
 #include "node/exec.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Finds frames in a stream of bytes that comes in pieces of any size. */
+/* Finds frames in a stream of bytes that arrives in pieces of any size. */
 #include "node/reader.h"
 
 #include <string.h>
