@@ -1,6 +1,6 @@
 /*
- * The all-reduce test on a node (src/node/script/comm.py): the orders it takes, one JSON object per line, and
- * what it reports, in frames. Pure; bytes are hostile until parsed.
+ * The all-reduce test on a node (src/node/script/comm.py): the orders it reads, one JSON object per line, and
+ * the events that it reports in frames. Pure; bytes are hostile until parsed.
  */
 #ifndef MTLAUNCH_NODE_COMM_H
 #define MTLAUNCH_NODE_COMM_H
@@ -15,15 +15,15 @@
 #include "model/facts.h"
 #include "node/reader.h"
 
-/* One round as a node takes part in it. Borrowed. */
+/* One round, as one node takes part in it. All borrowed. */
 struct node_comm_round {
     unsigned round;     /* its number */
-    unsigned nodes;     /* that take part */
-    unsigned node;      /* this one's place among them; 0 creates the store and reports its port */
+    unsigned nodes;     /* how many take part */
+    unsigned node;      /* this node's index among them; node 0 creates the store and reports its port */
     unsigned processes; /* on each node */
     const char *backend;
-    const char *address; /* of the node with place 0 */
-    unsigned port;       /* of its store; 0: still to be made */
+    const char *address; /* of node 0 */
+    unsigned port;       /* of the store; 0: it is to be created */
     unsigned limit_s;
 };
 
@@ -32,27 +32,27 @@ void node_comm_add_round(struct str *out, const struct node_comm_round *round);
 void node_comm_add_end(struct str *out);
 
 enum node_comm_event_type {
-    NODE_COMM_HELLO, /* once, first: torch is loaded, or error says why not */
-    NODE_COMM_PORT,  /* of a round's store */
+    NODE_COMM_HELLO, /* the first event, sent once: torch was imported, or error says why not */
+    NODE_COMM_PORT,  /* port of a round's store */
     NODE_COMM_DONE,  /* a round is over on this node: seconds and bytes, or error */
     NODE_COMM_ENDED  /* the program has ended with status */
 };
 
-/* What it reports. Texts are as the node sent them. Owned. */
+/* An event that the program reports. Texts are unchanged from what the node sent. Owned. */
 struct node_comm_event {
     enum node_comm_event_type type;
     char *error;         /* NULL: none */
     char *torch;         /* hello: its version; NULL: not known */
     char *interface;     /* hello: the interface that gloo is told to use; NULL: none */
     unsigned gpus;       /* hello */
-    bool nccl;           /* hello: this torch has it */
+    bool nccl;           /* hello: this torch supports NCCL */
     unsigned round;      /* port, done */
     unsigned port;       /* port */
     double seconds;      /* done: of one all-reduce */
     uint64_t bytes;      /* done: of the tensor */
     bool late;           /* done: it did not end in time */
     struct strlist logs; /* done: lines of NCCL's log that name the transport */
-    int status;          /* ended: -1: not said */
+    int status;          /* ended; -1: unknown */
     unsigned setup_line; /* ended: the setup line (from 1) that failed; 0: none */
     bool no_folder;      /* ended: the working folder could not be entered */
     char *output;        /* ended: the last lines of what it printed */
@@ -60,19 +60,19 @@ struct node_comm_event {
 
 void node_comm_event_release(struct node_comm_event *event);
 
-/* The state of one call of node_request_comm. Zero it, set nonce (borrowed). */
+/* The state of one call of node_request_comm. Set it to zero, then set nonce (borrowed). */
 struct node_comm {
     const char *nonce;
-    bool begun; /* it has reported something: the login is over */
+    bool begun; /* a frame has arrived, so the login has succeeded */
     struct node_reader reader;
-    struct facts facts; /* of the end */
+    struct facts facts; /* of the final answer */
 };
 
 void node_comm_release(struct node_comm *comm);
 
 /*
- * Take bytes as they come. 1: an event (release it), and there may be more of them; 0: all bytes are taken;
- * -1 with err as for node_answer_facts. bytes and len move on to what is left.
+ * Consume bytes as they arrive. 1: an event, which the caller releases; call again for the rest of the bytes.
+ * 0: all bytes are consumed. -1 with err as for node_answer_facts. bytes and len are advanced to the rest.
  */
 int node_comm_take(struct node_comm *comm, const char **bytes, size_t *len, struct node_comm_event *out,
                    struct error *err);

@@ -17,13 +17,13 @@
 /* A container as its host's engine reports it. Owned. */
 struct run_container {
     char *label;                /* of the host */
-    char *status;               /* the engine's word, or "missing"; NULL: the host gave no answer */
+    char *status;               /* as the engine reports it, or "missing"; NULL: the host did not answer */
     char *id;                   /* NULL: missing */
-    char *image;                /* as it was named when the container was made */
-    char *job;                  /* the job that `container up` made it for; NULL: made by other means */
+    char *image;                /* the name that the container was created from */
+    char *job;                  /* the job that `container up` created it for; NULL: created by other means */
     struct strlist differences; /* from container.run: "network is 'bridge', the spec says 'host'" */
-    char *runs;                 /* names of live runs in it, blanks between; NULL: none */
-    const char *action;         /* "made", "started", "replaced", "removed", "kept"; NULL: only looked at */
+    char *runs;                 /* names of live runs in it, separated by blanks; NULL: none */
+    const char *action;         /* "made", "started", "replaced", "removed", "kept"; NULL: only inspected */
 };
 
 struct run_containers {
@@ -40,14 +40,15 @@ struct run_container_request {
     const struct job *job;
     const struct hostlist *hosts;
     const struct plan_host *host_facts; /* one per host */
-    bool replace; /* up: remove one that differs first; down: also one that was made by other means */
+    /* up: first remove a container that differs; down: also remove one created by other means */
+    bool replace;
 };
 
 /*
- * All hosts are looked at first; nothing is touched when one of them forbids it. Calling it again changes
- * nothing. containers is filled whatever comes back. Errors: kind_plan (2), those of hosts (3), of the way to
- * an engine (4), kind_container_differs, kind_container_foreign, kind_image_missing, kind_container_failed
- * (4), kind_run_live (6: a live run is in one that would be removed).
+ * All containers are inspected first; nothing is changed when the state on one host forbids it. Repeating the
+ * call changes nothing. containers is filled in any case. Errors: kind_plan (2), those of hosts (3), those of
+ * access to an engine (4), kind_container_differs, kind_container_foreign, kind_image_missing,
+ * kind_container_failed (4), kind_run_live (6: a live run is in one that would be removed).
  */
 int run_container(struct run_context *context, const struct run_container_request *request,
                   struct run_containers *containers, struct error *err);
@@ -59,9 +60,10 @@ int run_container(struct run_context *context, const struct run_container_reques
 void container_run_words(const struct job *job, struct strlist *words);
 
 /*
- * What `ENGINE inspect` says of a container (JSON) against container.run of the spec: fills image, job and
- * differences. image_id: of the spec's image there now, NULL: unknown. What the spec does not set is not a
- * difference, except privileged, and lists that the spec has. Errors: kind_node_answer.
+ * Compare the output of `ENGINE inspect` (JSON) with container.run of the spec: fills image, job and
+ * differences. image_id: the current id of the spec's image on the host; NULL: unknown. A setting that the
+ * spec lacks is no difference, except privileged; neither is an item of a list that the spec lacks
+ * altogether. Errors: kind_node_answer.
  */
 int container_compare(const struct job *job, const char *inspect, const char *image_id,
                       struct run_container *out, struct error *err);

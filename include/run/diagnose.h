@@ -18,24 +18,24 @@ struct explanation {
     size_t nodes_len;
     struct diagnosis diagnosis;
     struct training_progress progress; /* of the training, as the logs show it */
-    const char *forbidden; /* the entry of restart.no_restart_on that is in a log; borrowed from the run;
-                              NULL: nothing */
+    /* the entry of restart.no_restart_on that was found in a log; borrowed from the run; NULL: none */
+    const char *forbidden;
 };
 
 void explanation_release(struct explanation *explanation);
 
 /*
- * Search the logs of an attempt (0: the current one) on the nodes of a run. Nodes that cannot be asked cause
- * a warning. Errors: no_such_run, usage (no such attempt), the worst failure when no node could be asked,
- * interrupted. Release out in any case.
+ * Search the logs of an attempt (0: the current one) on the nodes of a run. Nodes that cannot be reached
+ * cause a warning. Errors: no_such_run, usage (no such attempt), the worst failure when no node could be
+ * reached, interrupted. Release out in any case.
  */
 int run_diagnose(struct run_context *context, const char *name, unsigned attempt, struct explanation *out,
                  struct error *err);
 
 /*
- * Read log files of one job on this machine, one per node. A name that holds "node<digits>" gives the node's
- * number, else it is its place in the list. Errors: kind_usage (a file that cannot be read, the same node
- * twice). Release out in any case.
+ * Read log files of one job on this machine, one per node. The node's number is that in "node<digits>" of the
+ * path if every path contains one, else the position in the list. Errors: kind_usage (a file that cannot be
+ * read, the same node twice). Release out in any case.
  */
 int run_diagnose_logs(char *const *files, size_t count, struct explanation *out, struct error *err);
 

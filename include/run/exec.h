@@ -1,8 +1,8 @@
 /*
  * The use case of `exec`: one command on many hosts, independent of any run. Nothing is recorded, and no lock
- * is taken. Memory stays bounded however much the hosts print: output is handed on as it comes, and not read
- * while the observer can take no more; standard input is read piece by piece, the next one when every host
- * has taken the last.
+ * is taken. Memory stays bounded however much the hosts print: output is passed on as it arrives, and is not
+ * read while the observer can take no more; standard input is read in pieces, the next one once every host
+ * has taken the previous one.
  */
 #ifndef MTLAUNCH_RUN_EXEC_H
 #define MTLAUNCH_RUN_EXEC_H
@@ -17,8 +17,10 @@
 
 /* How the command ended on a host. */
 struct run_exec_end {
-    /* kind NULL: it ran to its end. Else time_limit, interrupted, terminated, or why the host was not reached
-     * or lost (exit code 3). */
+    /*
+     * kind NULL: it ran to its end. Else time_limit, interrupted, terminated, or why the host could not be
+     * reached or was lost (exit code 3).
+     */
     const struct error *error;
     int exit_status;     /* 0..255, 128 + n when a signal ended it; -1 with an error */
     const char *signal;  /* name without SIG, "" when none */
@@ -28,15 +30,14 @@ struct run_exec_end {
 /* Hosts are named by their index. None may be NULL. */
 struct run_exec_observer {
     void *ctx;
-    /* Bytes of stream 1 or 2. false: the output can no longer be written, end everything. */
+    /* Bytes of stream 1 or 2. false: output can no longer be written: end everything. */
     bool (*output)(void *ctx, size_t host, int stream, const char *bytes, size_t len);
-    /* Exactly once for each host, and no output of it after that. */
+    /* Called exactly once for each host, after all its output. */
     void (*ended)(void *ctx, size_t host, const struct run_exec_end *end);
-    /* The descriptor that has to become writable before more output can be taken; -1: more can be taken now.
-     */
+    /* The descriptor that must become writable before more output can be taken; -1: more can be taken now. */
     int (*full)(void *ctx);
-    bool (*writable)(void *ctx); /* it is now. false: as output */
-    bool (*tick)(void *ctx);     /* about once a second. false: as output */
+    bool (*writable)(void *ctx); /* that descriptor is writable. false: as for output */
+    bool (*tick)(void *ctx);     /* about once a second. false: as for output */
 };
 
 /* All borrowed. */
@@ -44,19 +45,19 @@ struct run_exec_request {
     const struct endpoint *endpoints;
     size_t count;
     const struct strlist *command; /* one word: a line for /bin/sh; several: an exact argv */
-    int input_fd;                  /* every host gets what can be read here; -1: /dev/null */
-    const struct place *place;     /* on each host; NULL: on the host itself */
-    unsigned long timeout_s;       /* a host, from its start there; 0: none */
-    unsigned fanout;               /* hosts at once; with an input all of them */
+    int input_fd;                  /* every host gets a copy of what is read from it; -1: /dev/null */
+    const struct place *place;     /* of the command on each host; NULL: the host itself */
+    unsigned long timeout_s;       /* per host, from the start of the command; 0: none */
+    unsigned fanout;               /* hosts at a time; with an input, all hosts */
     unsigned connect_timeout_ms;   /* 0: ssh_config's, else 10 s */
     const struct run_exec_observer *observer;
 };
 
 /*
- * Run it and wait until it has ended on every host. A command that has to end (the time is up, SIGINT,
- * SIGTERM, no output) is ended on its node with all that descends from it: TERM, two seconds later KILL.
- * Returns 0, or -1 with err: interrupted or terminated (a second signal leaves at once), local (no loop can
- * be made; no host was contacted).
+ * Run the command and wait until it has ended on every host. When it must end early (time limit, SIGINT,
+ * SIGTERM, output cannot be written), each node ends it with all its descendants: TERM, then KILL two seconds
+ * later. Returns 0, or -1 with err: interrupted or terminated (a second signal returns at once), local (the
+ * event loop could not be created; no host was contacted).
  */
 int run_exec(const struct run_exec_request *request, struct error *err);
 

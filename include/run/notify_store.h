@@ -1,6 +1,6 @@
 /*
- * The targets of the spec's `notify`, for later commands on a run. They are kept with the run's secrets, as
- * their URLs are secret, and removed with them: file "notify" in the run's folder, mode 0600.
+ * Stores the targets of the spec's `notify` for later commands on a run: file "notify" in the run's folder,
+ * mode 0600. Their URLs are secret, so the file is removed together with the run's secrets.
  */
 #ifndef MTLAUNCH_RUN_NOTIFY_STORE_H
 #define MTLAUNCH_RUN_NOTIFY_STORE_H
@@ -10,16 +10,18 @@
 #include "model/notify.h"
 #include "run/store.h"
 
-/* No targets: an older file is removed. */
+/* Save the targets. If there are none, an older file is removed. */
 int run_store_save_notify(const struct run_store *store, const char *name,
                           const struct notify_targets *targets, struct error *err);
 
-/* Append the targets; none when there is no file. Errors: kind_record_damaged, kind_local. */
+/* Append the saved targets; no file means none. Errors: kind_record_damaged, kind_local. */
 int run_store_load_notify(const struct run_store *store, const char *name, struct notify_targets *targets,
                           struct error *err);
 
-/* Append the values of the run's secrets, for texts that are shown elsewhere. What cannot be read is left
- * out. */
+/*
+ * Append the values of the run's secrets, so that they can be masked in texts that are shown elsewhere.
+ * Values that cannot be read are left out.
+ */
 void run_store_load_secret_values(const struct run_store *store, const char *name, struct strlist *values);
 
 #endif

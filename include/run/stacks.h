@@ -12,15 +12,15 @@
 
 struct run_stacks_request {
     const struct strlist *nodes; /* ranks (digits) or hosts; empty: all */
-    struct strlist *ranks;       /* of torch, global; empty: all. Leading zeros are dropped */
-    const char *py_spy;          /* a file on the nodes; NULL: the one that is found there */
-    bool dumps;                  /* the flight recorders write their dumps first */
+    struct strlist *ranks;       /* global ranks of torch; empty: all. Leading zeros are dropped */
+    const char *py_spy;          /* a file on the nodes; NULL: the py-spy that is found there */
+    bool dumps;                  /* first make the flight recorders write their dumps */
     bool quiet;                  /* no progress, and failures of nodes are not reported */
 };
 
 /* Why a node, or a rank of it, has no stack. */
 struct run_stacks_problem {
-    size_t node; /* its place in the run; they are in this order */
+    size_t node; /* its index in the run; problems are sorted by it */
     char *host, *text;
 };
 
@@ -34,8 +34,8 @@ struct run_stacks_result {
 void run_stacks_result_release(struct run_stacks_result *result);
 
 /*
- * Ask the nodes of a live run. 0: each node that was asked has answered, where --node is not given also when
- * some of them have ended. Errors: usage, no_such_run, run_over (6), the worst failure of a node (3). run and
+ * Ask the nodes of a live run. 0: every node that was asked has answered; without --node, nodes that have
+ * ended are not an error. Errors: usage, no_such_run, run_over (6), the worst failure of a node (3). run and
  * result are filled as far as known.
  */
 int run_stacks(struct run_context *context, const char *name, const struct run_stacks_request *request,

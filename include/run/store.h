@@ -1,7 +1,7 @@
 /*
- * The run store: one folder per run under ${XDG_STATE_HOME:-~/.local/state}/mtlaunch/runs, mode 0700.
- * It contains run.json (the record), secrets (0600, removed when the run has ended) and events.jsonl. Every
- * write is atomic, and a lock outside the run's folder makes commands on the same run take turns.
+ * The run store: one folder per run under ${XDG_STATE_HOME:-~/.local/state}/mtlaunch/runs, mode 0700. It
+ * contains run.json (the record), secrets (0600, removed when the run has ended) and events.jsonl. Every
+ * write is atomic, and a lock outside the run's folder serializes the commands on a run.
  */
 #ifndef MTLAUNCH_RUN_STORE_H
 #define MTLAUNCH_RUN_STORE_H
@@ -33,39 +33,39 @@ struct run_events {
     size_t len, cap;
 };
 
-/* xdg_state_home may be NULL or empty; home is used then. Makes nothing yet. */
+/* xdg_state_home may be NULL or empty; home is used then. Creates nothing yet. */
 int run_store_open(struct run_store *store, const char *xdg_state_home, const char *home, struct error *err);
 void run_store_release(struct run_store *store);
 
-/* Is there a record of that name? */
+/* Whether there is a record of that name. */
 bool run_store_has(const struct run_store *store, const char *name);
 
 /* Names of all runs, sorted. A store that does not exist yet has none. */
 int run_store_names(const struct run_store *store, struct strlist *names, struct error *err);
 
-/* Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
+/* Load a run. Errors: kind_no_such_run (hint: nearest name), kind_record_newer, kind_record_damaged. */
 int run_store_load(const struct run_store *store, const char *name, struct run *run, struct error *err);
 /*
- * The same for a list of runs: reads the record's first line. run then has neither nodes, attempts nor spec
- * (those of a record that an older version wrote are there); *node_count says how many nodes it has.
+ * Load only the record's first line, for a list of runs. run then has no nodes, attempts or spec, unless an
+ * older version wrote the record; *node_count is the number of its nodes.
  */
 int run_store_load_heading(const struct run_store *store, const char *name, struct run *run,
                            size_t *node_count, struct error *err);
 int run_store_save(const struct run_store *store, const struct run *run, struct error *err);
 
-/* Changes whenever the record is written, by whomever; 0: there is none. */
+/* A value that changes whenever any process writes the record; 0: there is no record. */
 int64_t run_store_stamp(const struct run_store *store, const char *name);
 
 /*
- * Take the run's lock: a descriptor (close releases it), -1 on error, -2 when another command holds it
- * after wait_ms. The lock ends with the process that holds it.
+ * Take the run's lock. Returns a descriptor (close releases the lock), -1 on error, -2 when another command
+ * still holds it after wait_ms. The lock ends with the process that holds it.
  */
 int run_store_lock(const struct run_store *store, const char *name, unsigned wait_ms, struct error *err);
 
-/* Secret values of a run, for commands that start it again; removed when it has ended. */
+/* Save the secret values of a run for commands that restart it; they are removed when the run has ended. */
 int run_store_save_secrets(const struct run_store *store, const char *name, const struct env *env,
                            struct error *err);
-/* What it takes to start the run again, as text; it goes with the secrets. */
+/* Save what a restart of the run needs, as text; it is removed with the secrets. */
 int run_store_save_respawn(const struct run_store *store, const char *name, const char *text,
                            struct error *err);
 bool run_store_has_respawn(const struct run_store *store, const char *name);
@@ -73,23 +73,23 @@ int run_store_load_respawn(const struct run_store *store, const char *name, size
                            struct str *text, struct error *err);
 void run_store_drop_secrets(const struct run_store *store, const char *name);
 
-/* Append one event; a failure to write is an error the caller may pass over. */
+/* Append one event; the caller may ignore a write error. */
 int run_store_add_event(const struct run_store *store, const char *name, int64_t time_ms, const char *event,
                         const char *host, const char *text, struct error *err);
-/* The last max events in order; damaged lines are passed over. */
+/* Load the last max events in order; damaged lines are skipped. */
 int run_store_events(const struct run_store *store, const char *name, size_t max, struct run_events *events,
                      struct error *err);
 void run_events_release(struct run_events *events);
 
 /*
- * The next free name JOB-N of a job's runs, by a counter that never goes back; the caller frees it. take: the
- * number is used up; else it is only looked at. Errors: kind_usage (the job's name makes no run name),
- * kind_local.
+ * Find the next free name JOB-N for a run of a job, by a counter that never decreases; the caller frees name.
+ * take: the number is used up; else it is only peeked at. Errors: kind_usage (the job's name does not make a
+ * valid run name), kind_local.
  */
 int run_store_next_name(const struct run_store *store, const char *job, bool take, char **name,
                         struct error *err);
 
-/* A run of this name is about to be removed: make sure that its number is not reused. */
+/* Called before a run of this name is removed: make sure that its number is not reused. */
 int run_store_raise_counter(const struct run_store *store, const char *job, const char *name,
                             struct error *err);
 

@@ -1,4 +1,4 @@
-/* Unknown host keys: collects what hosts show, and adds the keys that the user has confirmed. */
+/* Unknown host keys: collects the keys that hosts present, and adds those that the user confirms. */
 #ifndef MTLAUNCH_RUN_TRUST_H
 #define MTLAUNCH_RUN_TRUST_H
 
@@ -18,20 +18,20 @@ struct run_trust_observer {
      * confirmed and may be added; 0: they are not; -1 with err.
      */
     int (*confirm)(void *ctx, const struct hostkey_offer *offers, size_t count, struct error *err);
-    /* They were added: the number of new lines in these files. */
+    /* The keys were added: the number of new lines in these files. */
     void (*written)(void *ctx, size_t added, const struct strlist *files);
 };
 
 /* All borrowed. */
 struct run_trust_request {
     const struct hostlist *hosts;
-    struct endpoint *endpoints; /* one per host; their list of offers is set */
+    struct endpoint *endpoints; /* one per host; run_trust sets their list of offers */
     unsigned fanout;
     unsigned connect_timeout_ms; /* 0: ssh_config's, else 10 s */
     const struct run_trust_observer *observer;
 };
 
-/* A host whose key could not be read, or is not kept in its file. */
+/* A host whose key could not be read, or whose known_hosts file stores nothing. */
 struct run_trust_failure {
     char *host; /* owned */
     struct error error;
@@ -45,9 +45,9 @@ struct run_trust_result {
 };
 
 /*
- * Ask the hosts and, once the observer has confirmed their keys, add the keys; repeated while jump hosts that
- * are trusted by then lead to further hosts. result is filled as far as it came, and released by the caller
- * in any case. Errors: kind_hostkey_unknown (not confirmed), kind_local, the observer's.
+ * Ask the hosts for their keys, and add the keys that the observer confirms. Repeat this as long as newly
+ * trusted jump hosts make further hosts reachable. On error, result holds what was done before it; the caller
+ * releases it in any case. Errors: kind_hostkey_unknown (not confirmed), kind_local, the observer's.
  */
 int run_trust(const struct run_trust_request *request, struct run_trust_result *result, struct error *err);
 void run_trust_result_release(struct run_trust_result *result);

@@ -9,13 +9,13 @@
 #include "model/run.h"
 
 /*
- * As the plan has it: the host's own, the job's, the container's. run: that is started; NULL: none. out gets
- * one per host; "": the login's (the container's own). Errors: kind_usage, one that depends on what only a
- * start knows.
+ * Find the folders as the plan does: the host's own, else the job's, else the container's. run: the run being
+ * started; NULL: none. out receives one per host; "": the login folder, or the container's own. Errors:
+ * kind_usage when a folder depends on a value that only a start knows.
  */
 int workdir_of_job(const struct job *job, const struct hostlist *hosts, const struct run *run,
                    struct strlist *out, struct error *err);
-/* The same from a run's record; hosts are nodes of it. */
+/* The same from a run's record; hosts are some of its nodes. */
 int workdir_of_run(const struct run *run, const struct hostlist *hosts, struct strlist *out,
                    struct error *err);
 

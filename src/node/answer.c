@@ -1,4 +1,4 @@
-/* Answers of each verb, from facts to values. */
+/* Parses the answer of each verb into values. */
 #include "node/answer.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define TIME_MAX  4102444800u /* the year 2100 */
 #define COUNT_MAX 1000000
 
-/* What came instead of an answer, for people: the last line that holds anything. */
+/* The error for output that is no answer; the hint quotes its last non-blank line. */
 static int no_answer(const char *bytes, size_t len, const char *what, struct error *err)
 {
     AUTO_STR struct str shown = STR_INIT;
@@ -27,7 +27,7 @@ static int no_answer(const char *bytes, size_t len, const char *what, struct err
     return error_hint(err, "look at the login's start-up files: the last output was '%s'", str_text(&shown));
 }
 
-/* Read frames up to the end frame: 1 when it came, 0 when not, -1 with err. */
+/* Read frames up to the end frame: 1 when there is one, 0 when not, -1 with err. */
 static int read_frames(struct facts *facts, const char *bytes, size_t len, const char *nonce,
                        struct error *err)
 {
@@ -89,7 +89,7 @@ static int read_unsigned(const struct facts *facts, const char *key, unsigned ma
     return 0;
 }
 
-/* -1 is said for an unknown status. */
+/* The script sends -1 for an unknown status. */
 static int read_status(const struct facts *facts, const char *key, int *out, struct error *err)
 {
     const char *value = facts_text(facts, key);
@@ -106,7 +106,7 @@ static int read_status(const struct facts *facts, const char *key, int *out, str
     return 0;
 }
 
-/* "12345.67", as /proc/uptime has it, in milliseconds. */
+/* Read "12345.67", the format of /proc/uptime, as milliseconds. */
 static int read_uptime(const struct facts *facts, const char *key, int64_t *out, struct error *err)
 {
     const char *value = facts_text(facts, key);
@@ -127,7 +127,7 @@ static int read_uptime(const struct facts *facts, const char *key, int64_t *out,
     return 0;
 }
 
-/* A name of letters, digits, + and - ("TERM", "RTMIN+1"); anything else is as good as none. */
+/* A name of letters, digits, + and - ("TERM", "RTMIN+1"); anything else counts as none. */
 static char *copy_signal(const struct facts *facts)
 {
     const char *value = facts_text(facts, "signal");
@@ -139,7 +139,7 @@ static char *copy_signal(const struct facts *facts)
     return xstrdup(value);
 }
 
-/* Fields key="PID STATE COMMAND", and key_total. */
+/* Read the fields key="PID STATE COMMAND", and key_total. */
 static int read_processes(const struct facts *facts, const char *key, struct node_processes *out,
                           struct error *err)
 {
@@ -205,7 +205,7 @@ static void foreign_release(struct node_foreign *foreign)
     *foreign = (struct node_foreign){0};
 }
 
-/* No leftovers and no survivors count only together with the node's word that it has seen all. */
+/* An empty list of leftovers or survivors counts only if the node states that its scan was complete. */
 static bool scan_is_whole(const struct facts *facts)
 {
     const char *value = facts_text(facts, "scan");
@@ -486,7 +486,7 @@ void node_removal_release(struct node_removal *removal)
     processes_release(&removal->live);
     *removal = (struct node_removal){0};
 }
-/* Ids are as model/job allows them; anything else is left out. */
+/* Ids have the characters that model/job allows; anything else is skipped. */
 void node_inner_from_facts(const struct facts *facts, struct strlist *out)
 {
     for (size_t i = 0; i < facts->len && out->len < 16; i++) {

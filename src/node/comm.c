@@ -1,4 +1,4 @@
-/* Orders for the all-reduce test on a node, and the events it reports. */
+/* Builds orders for the all-reduce test on a node, and parses the events it reports. */
 #include "node/comm.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static int read_event(const char *text, struct node_comm_event *out, struct erro
     return result;
 }
 
-/* The frames of the script itself, once the program has ended. */
+/* Read the script's own frames, which it sends once the program has ended. */
 static int read_end(const struct facts *facts, struct node_comm_event *out, struct error *err)
 {
     uint64_t status = 0, line = 0;

@@ -1,4 +1,4 @@
-/* Requests that inspect, create and remove a container, and their answers. */
+/* Builds requests that inspect, create and remove a container, and parses their answers. */
 #include "node/container.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void node_request_container_up(const struct place *container, const struct node_
     node_entry_add_value(&out->input, "old", options->old_id);
     node_entry_add_value(&out->input, "idle", options->idle_id);
     node_entry_add_value(&out->input, "image", options->image);
-    /* line ends as "$n", which holds one: the lines are put together by read */
+    /* newlines as "$n", a variable that contains one: the script is read line by line */
     str_add(&out->input, "mt_env=");
     for (size_t i = 0; options->env && i < options->env->len; i++) {
         quote_sh(&out->input, options->env->items[i]);

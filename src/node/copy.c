@@ -1,4 +1,4 @@
-/* Builds the input of the node's copy program, and reads what it answers. */
+/* Builds the input of the node's copy program, and parses its answers. */
 #include "node/copy.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "node/node_internal.h"
 
 #define BLOCK      512
-#define CALL_BYTES 65536 /* of one command line, well below what every kernel takes */
+#define CALL_BYTES 65536 /* of one command line, well below the limit of every kernel */
 #define FRAME_MAX  (64u << 10)
 #define RECORD_MAX (16u << 10)
 
@@ -154,7 +154,7 @@ static enum tree_kind kind_of_letter(char letter)
     }
 }
 
-/* S_IFMT and its values, as every Linux has them (stat(2), inode(7)). */
+/* S_IFMT and its values are the same on every Linux (stat(2), inode(7)). */
 static enum tree_kind kind_of_mode(unsigned long mode)
 {
     switch (mode & 0170000) {
@@ -169,7 +169,7 @@ static enum tree_kind kind_of_mode(unsigned long mode)
     }
 }
 
-/* The number at *at in that base, then a blank, which is passed too. */
+/* Parse the number at *at in the given base and the blank after it. */
 static bool take_number(const char **at, int base, unsigned long long *out)
 {
     char *end;
@@ -185,7 +185,7 @@ static bool take_number(const char **at, int base, unsigned long long *out)
     return true;
 }
 
-/* Seconds, with or without a fraction, then a blank. A time before 1970 has a sign. */
+/* Parse seconds, with or without a fraction, and the blank after them. A time before 1970 has a sign. */
 static bool take_time(const char **at, int64_t *out)
 {
     char *end;
@@ -198,7 +198,7 @@ static bool take_time(const char **at, int64_t *out)
     if (*end == '.') {
         const size_t digits = strspn(end + 1, "0123456789");
         if (**at == '-' && strspn(end + 1, "0") < digits) {
-            (*out)--; /* whole seconds are counted downwards, as the kernel does */
+            (*out)--; /* round down, as the kernel does */
         }
         end += 1 + digits;
     }
@@ -209,8 +209,10 @@ static bool take_time(const char **at, int64_t *out)
     return true;
 }
 
-/* "KIND MODE SIZE TIME PATH": kind f, d, l … with the mode in octal digits, or x with the whole mode in
- * hexadecimal. */
+/*
+ * Parse "KIND MODE SIZE TIME PATH". KIND is f, d, l … with MODE in octal, or x with the full st_mode in
+ * hexadecimal.
+ */
 static bool read_head(struct node_copy *copy)
 {
     const char *at = str_text(&copy->record);
@@ -235,7 +237,7 @@ static bool read_head(struct node_copy *copy)
     return true;
 }
 
-/* Both texts of an entry are whole. */
+/* Both texts of an entry are complete. */
 static int finish_entry(struct node_copy *copy, enum node_copy_event *event, struct error *err)
 {
     const char *head = str_text(&copy->record);
@@ -250,7 +252,7 @@ static int finish_entry(struct node_copy *copy, enum node_copy_event *event, str
                          "the node's list of files contains an entry that cannot be read");
     }
     copy->entry.link = copy->entry.kind == TREE_LINK ? copy->record.data + strlen(head) + 1 : NULL;
-    /* one that cannot be named here (too long) or is the folder itself is none of the tree */
+    /* skip the folder itself, and paths that are too long to be used here */
     if (tree_path_is_safe(copy->entry.path)) {
         *event = NODE_COPY_ENTRY;
     } else if (strcmp(copy->entry.path, ".") != 0 && strlen(copy->entry.path) <= TREE_PATH_MAX) {
@@ -283,14 +285,14 @@ static int take_list(struct node_copy *copy, const char **bytes, size_t *len, en
         if (finish_entry(copy, event, err) != 0) {
             return -1;
         }
-        copy->record.len = 0; /* what entry borrows stays there until more comes */
+        copy->record.len = 0; /* the bytes that entry borrows stay valid until more are added */
     }
     return 0;
 }
 
 /* --- frames --- */
 
-/* A failure comes as two frames and the end of the answer. */
+/* A failure is reported as two frames, followed by the end frame. */
 static int check_failure(const struct node_copy *copy, struct error *err)
 {
     const char *kind = facts_text(&copy->facts, "error");

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Print a C file that holds the parts of the node's script, given as file names: their text without comment lines and
-# indentation (both would travel to every node), by name, as node_internal.h declares them. The part
-# of a check, src/check/ID.sh, is "check/ID". A program in Python keeps its indentation, and its suffix in the name.
+# Print a C file with the parts of the node's script, which are given as file names. It defines what node_internal.h
+# declares: the text of each part by name, without comment lines and indentation, which would otherwise be sent to every
+# node. The part of a check, src/check/ID.sh, is named "check/ID". A Python program keeps its indentation, and its
+# suffix in the name.
 set -eu
 
 printf '%s\n' '/* Made by src/node/embed.sh. */' '#include "node/node_internal.h"'

@@ -9,17 +9,19 @@
 #include "node/node_internal.h"
 
 /*
- * The node's shell takes the lines between two nonce lines and runs them; it reads byte by byte, as POSIX
- * wants it of read, so that all behind them is left for the container. Every login shell understands this
- * line alike: no "!" (csh), no backslash (fish), no line end (csh).
+ * The node's shell reads the lines between two nonce lines and runs them. POSIX requires read to consume byte
+ * by byte, so everything after these lines is left for the container. The command means the same to every
+ * login shell: no "!" (csh), no backslash (fish), no newline (csh).
  */
 #define READ_LINES                                                                                           \
     "exec /bin/sh -c 'IFS= read -r l && [ \"$l\" = %s ] || exit 97; n=$(echo; echo x); n=${n%%x}; g=; "      \
     "while :; do IFS= read -r l || exit 97; [ \"$l\" = %s ] && break; g=$g$l$n; done; "
 #define COMMAND READ_LINES "eval \"$g\"'"
 
-/* The lines run in their own session, which runs to its end without the connection (see detach in
- * request.c); they hold no secret, so they may be on a command line. */
+/*
+ * The lines run in a session of their own, which continues when the connection is lost (see detach in
+ * request.c). They contain no secret, so they may be on a command line.
+ */
 #define COMMAND_DETACHED                                                                                     \
     READ_LINES                                                                                               \
     "r() { eval \"$g\"; }; command -v setsid >/dev/null || r; exec 3<&0; trap r EXIT; "                      \
@@ -84,7 +86,7 @@ void node_call_enter(struct node_call *call, const struct place *place)
     call->command = node_entry_command(call->nonce);
 }
 
-/* What kept a call out of its container, by the name of its class. */
+/* The reasons why a container could not be entered, by the name of the error class. */
 static const struct {
     const struct error_kind *kind;
     const char *hint;

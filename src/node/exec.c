@@ -1,4 +1,4 @@
-/* Builds the call of a command that belongs to no run, and finds where its own output begins. */
+/* Builds calls of commands that do not belong to a run, and finds where the output of a command begins. */
 #include "node/exec.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #define SAID_MAX  40
 
 /*
- * Read byte by byte, as POSIX wants it of read, so what follows stays in the pipe; nothing runs before all of
- * it has come. Every login shell understands this line alike: no "!" (csh), no backslash before a quote
- * (fish).
+ * POSIX requires read to consume byte by byte, so what follows the lines stays in the pipe. Nothing runs
+ * before all lines have arrived. The command means the same to every login shell: no "!" (csh), no backslash
+ * before a quote (fish).
  */
 #define COMMAND                                                                                              \
     "exec /bin/sh -c 'IFS= read -r mt_l && [ \"$mt_l\" = %s ] || exit 97; "                                  \
@@ -24,8 +24,10 @@
     "while :; do IFS= read -r mt_l || exit 97; [ \"$mt_l\" = %s ] && break; mt_s=$mt_s$mt_l$mt_n; done; "    \
     "mt_whole=1; eval \"$mt_s\"'"
 
-/* As quote_sh, with line ends as "$mt_n": bash in a UTF-8 locale would take one for the rest of a cut
- * character. */
+/*
+ * Like quote_sh, but with newlines as "$mt_n": bash in a UTF-8 locale would take a newline for the rest of a
+ * truncated character.
+ */
 static void add_word(struct str *out, const char *word)
 {
     for (;;) {
@@ -61,8 +63,9 @@ static void begin(struct node_call *out, const char *nonce)
         out->nonce[i] = nonce[i];
     }
     out->command = xasprintf(COMMAND, out->nonce, out->nonce);
-    /* A start-up file that execs another shell leaves it these lines to run, and the rest as the command's
-     * input.
+    /*
+     * If a start-up file execs another shell, that shell runs these lines and would pass the rest to the
+     * command as input: hence the check of mt_whole.
      */
     str_addf(&out->input, "%s\n[ \"$mt_whole\" ] || exit 97\nmt_nonce=%s\n", out->nonce, out->nonce);
 }
@@ -103,7 +106,7 @@ void node_exec_stream_release(struct node_exec_stream *stream)
     stream->said = NULL;
 }
 
-/* A frame before the command's own bytes; "runs" is their beginning. */
+/* Handle a frame before the command's own output, which begins after the frame "runs". */
 static void take_frame(struct node_exec_stream *stream)
 {
     static const char runs[] = "runs";
@@ -116,7 +119,7 @@ static void take_frame(struct node_exec_stream *stream)
         if (!stream->said) {
             stream->said = xstrndup(frame, len < SAID_MAX ? len : SAID_MAX);
         }
-    } else if (!stream->ended) { /* one that cannot be read says nothing */
+    } else if (!stream->ended) { /* a malformed frame is ignored */
         stream->ended = node_facts_add(&stream->facts, frame, len, "end", NULL) != 0;
     }
 }
@@ -143,7 +146,7 @@ int node_exec_error(const struct node_exec_stream *out, int exit_status, struct 
     AUTO_STR struct str shown = STR_INIT;
     size_t len = 0;
 
-    /* the way into a container answers in frames */
+    /* 05-entry.sh answers in frames when the container cannot be entered */
     if (out->ended && node_facts_check(&out->facts, err) != 0) {
         return -1;
     }

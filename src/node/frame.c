@@ -1,4 +1,4 @@
-/* Frames: lines "@@NONCE key=value" among whatever else came, values percent-encoded. */
+/* Decodes frames: lines "@@NONCE key=value" among other output, with percent-encoded values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decode to *to, moving it past a NUL; false for a broken escape or a NUL. */
+/* Decode to *to and advance it past the terminating NUL; false for an invalid escape or an encoded NUL. */
 static bool decode(const char *from, size_t len, char **to)
 {
     for (size_t i = 0; i < len; i++) {

@@ -1,5 +1,7 @@
-/* GPU facts: `nvidia-smi --query-gpu=index,utilization.gpu,memory.used,memory.total
- * --format=csv,noheader,nounits`. */
+/*
+ * Parses GPU facts: the output of `nvidia-smi --query-gpu=index,utilization.gpu,memory.used,memory.total
+ * --format=csv,noheader,nounits`.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #define MEM_MAX   (UINT64_C(1) << 32) /* MiB */
 #define INDEX_MAX 65535
 
-/* The next value of a line, up to its comma; "[N/A]" and the like are -1. */
+/* The next value of a line, up to a comma; -1 for "[N/A]" and other text. */
 static int64_t next_value(const char **at, const char *end, uint64_t max)
 {
     const char *from = *at;

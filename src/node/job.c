@@ -1,4 +1,4 @@
-/* The text of a job for its shell on the node. */
+/* Builds the shell text of a job for the node. */
 #include <string.h>
 
 #include "base/quote.h"
@@ -37,14 +37,16 @@ static void add_defaults(struct str *out, const struct env *env)
     }
 }
 
-/* A step is appended, never written over: a full disk then leaves the steps before it readable. */
+/* Steps are appended, never overwritten, so a full disk leaves the earlier steps readable. */
 static void add_step(struct str *out, const char *step)
 {
     str_addf(out, "printf '%%s\\n' '%s' >>\"$mt_stage\"\n", step);
 }
 
-/* Each line runs in this very shell; one that ends non-zero ends it. No variable is set: `set -a` would
- * export it. */
+/*
+ * Each line runs in the job's own shell; a line with a non-zero status ends it. No variable is set here,
+ * because `set -a` would export it.
+ */
 static void add_setup(struct str *out, const struct strlist *setup)
 {
     for (size_t i = 0; setup && i < setup->len; i++) {
@@ -58,8 +60,10 @@ static void add_setup(struct str *out, const struct strlist *setup)
     }
 }
 
-/* A word that is the interpreter or the program. The home folder is that of the login, whatever setup made of
- * HOME; workdir and artifacts are below the same. */
+/*
+ * Add a word that names the interpreter or the program. A leading "~/" means the home folder of the login,
+ * even if setup changed HOME, as it does for workdir and artifacts.
+ */
 static void add_named(struct str *out, const char *word)
 {
     if (text_starts(word, "~/")) {
@@ -93,7 +97,10 @@ static void add_command(struct str *out, const struct node_job *job)
     str_add_char(out, '\n');
 }
 
-/* What readies the node, its interpreter perhaps below the home folder; the step is not named "setup". */
+/*
+ * Add the command that prepares the node; its interpreter may be below the home folder. Its step is not named
+ * "setup".
+ */
 static void add_ready(struct str *out, const struct strlist *ready)
 {
     if (!ready || ready->len == 0) {
@@ -108,7 +115,7 @@ static void add_ready(struct str *out, const struct strlist *ready)
     str_add(out, "\ncase $? in 0) ;; *) exit ;; esac\n");
 }
 
-/* Where PATH has a command, for the probe. */
+/* For the probe: look a command up in PATH. */
 static void add_look_up(struct str *out, const char *command, const char *suffix)
 {
     if (!command) {
@@ -119,8 +126,10 @@ static void add_look_up(struct str *out, const char *command, const char *suffix
     str_addf(out, " >|\"$mt_found.%s\"\n", suffix);
 }
 
-/* Prints "NAME VERSION" a line, "end" last. importlib.metadata does not import: that would be slow, and may
- * fail. */
+/*
+ * Prints lines "NAME VERSION", the last one for "end". importlib.metadata is used because an import would be
+ * slow and may fail.
+ */
 static const char versions_program[] =
     "import sys\n"
     "def say(name, value): print(name, ' '.join(str(value).split())[:200], flush=True)\n"
@@ -149,7 +158,10 @@ static const char versions_program[] =
     "except Exception as e: say('error', type(e).__name__ + ': ' + str(e))\n"
     "say('end', 1)\n";
 
-/* In the background: torch takes seconds. The check waits for it, within its own time. */
+/*
+ * In the background, because importing torch takes seconds. The check waits for it, within its own time
+ * limit.
+ */
 static void add_versions(struct str *out, const char *interpreter)
 {
     add_named(out, interpreter);
@@ -159,7 +171,7 @@ static void add_versions(struct str *out, const char *interpreter)
                  "printf '%s\\n' \"$!\" >|\"$mt_found.versions_pid\"\n");
 }
 
-/* Only builtins (and the interpreter): the setup lines may have left a PATH that finds nothing. */
+/* Uses only builtins and the interpreter: after the setup lines, PATH may lead to nothing. */
 static void add_findings(struct str *out, const struct node_probe *probe)
 {
     str_add(out, "printf '%s' \"$PATH\" >|\"$mt_found.path\"\n"
@@ -172,7 +184,7 @@ static void add_findings(struct str *out, const struct node_probe *probe)
     add_look_up(out, probe->command, "command");
     add_look_up(out, probe->interpreter, "interpreter");
     if (probe->interpreter && probe->module) {
-        /* find_spec does not import: torch would take seconds */
+        /* find_spec does not import the module: torch would take seconds */
         add_named(out, probe->interpreter);
         str_add(out,
                 " -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' ");

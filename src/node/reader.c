@@ -1,4 +1,4 @@
-/* Finds frames in a stream of bytes that comes in pieces of any size. */
+/* Finds frames in a stream of bytes that arrives in pieces of any size. */
 #include "node/reader.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static size_t prefix_len(const struct node_reader *reader)
     return strlen(reader->nonce) + 3;
 }
 
-/* Is line, as far as it has come, the beginning of "@@NONCE "? */
+/* Whether line, as far as it has been received, is a prefix of "@@NONCE " or begins with it. */
 static bool may_be_frame(const struct node_reader *reader)
 {
     size_t nonce_len = strlen(reader->nonce), len = reader->line.len;
@@ -32,7 +32,7 @@ static bool may_be_frame(const struct node_reader *reader)
     return memcmp(line + 2, reader->nonce, seen) == 0 && (len < nonce_len + 3 || line[nonce_len + 2] == ' ');
 }
 
-/* Add bytes without a line end to the present line. */
+/* Add bytes without a newline to the current line. */
 static void add_to_line(struct node_reader *reader, const char *bytes, size_t len)
 {
     size_t prefix = prefix_len(reader);

@@ -1,4 +1,4 @@
-/* Calls: the remote command and what goes to its standard input. */
+/* Builds calls: the remote command and its standard input. */
 #include "node/request.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void set_flag(struct str *out, const char *name, bool value)
     str_addf(out, "mt_%s=%s\n", name, value ? "1" : "");
 }
 
-/* On the node itself, before the container is entered: `sh -s` there reads what follows. */
+/* Add the lines for the node itself, which enter the container; `sh -s` inside reads what follows them. */
 static void add_entry(struct node_call *out, const struct node_target *target, const char *verb)
 {
     static const char *const parts[] = {"10-frame", "05-entry", NULL};
@@ -46,10 +46,10 @@ static void add_entry(struct node_call *out, const struct node_target *target, c
 }
 
 /*
- * The login shell runs a command that every shell understands alike and that gives way to /bin/sh. It first
- * reads one line: a start-up file that reads from standard input, and so eats the nonce, ends the call with
- * 97 rather than with half a script. All that follows is in one function: a shell runs nothing before it
- * has read it whole, so a cut connection runs nothing.
+ * The login shell runs a command that means the same to every shell and that execs /bin/sh. It first reads
+ * one line: if a start-up file has consumed the nonce from standard input, the call ends with status 97
+ * instead of running half a script. The rest is a single function, which a shell runs only once it has read
+ * all of it, so a broken connection runs nothing.
  */
 static void begin(struct node_call *out, const struct node_target *target, const char *verb,
                   const char *nonce)
@@ -80,10 +80,10 @@ static void begin(struct node_call *out, const struct node_target *target, const
 }
 
 /*
- * Let a call run to its end without its caller: its script runs in its own session, below a shell that
- * waits for it. A signal that comes through the connection ends that shell alone. Where no process can be
- * forked, the shell's exit trap runs the script in its place, so that a stop still signals what it can. The
- * command has no "!" (csh), so wait names no process.
+ * Let a call run to its end even if its caller goes away: the script runs in a session of its own, as the
+ * child of a shell that waits for it. A signal that comes through the connection ends only that shell. If no
+ * process can be forked, the shell's exit trap runs the script instead, so that a stop still signals what it
+ * can. wait has no argument, because "$!" would contain a "!" (csh).
  */
 static void detach(struct node_call *out, const struct node_target *target)
 {
@@ -124,8 +124,9 @@ static void set_job(struct node_call *out, const struct node_job *job, const str
 void node_request_check(const struct node_target *target, const struct node_job *job,
                         const struct node_check_options *options, const char *nonce, struct node_call *out)
 {
-    /* The parts that a start sends too come last, so that they lie within the window of a compressed
-     * connection.
+    /*
+     * The parts that a start sends too come last, so that a start on the same compressed connection finds
+     * them in the compression window.
      */
     static const char *const before[] = {"29-limit", "30-check", NULL};
     static const char *const after[] = {"15-stat",  "17-write", "20-proc", "10-frame", "22-scan",
@@ -151,7 +152,9 @@ static void set_parts(struct node_call *out, const char *name, const char *const
     set_text(&out->input, name, str_text(&text));
 }
 
-/* With the keeper's program (see mt_launch_keeper). The parts that it shares with the script are sent once.
+/*
+ * Add the parts of a start, including the keeper's program (see mt_launch_keeper). The parts that both use
+ * are sent once.
  */
 static void add_start_parts(struct node_call *out)
 {

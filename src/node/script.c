@@ -1,4 +1,4 @@
-/* The parts of the node's script, by name. */
+/* Looks up the parts of the node's script by name. */
 #include <string.h>
 
 #include "base/quote.h"

@@ -1,5 +1,7 @@
-/* Removes the position that a shell puts before its own messages: the job's text is not in a file, so it
- * means nothing to people. */
+/*
+ * Removes the position that a shell puts before its own messages: the job's text is not in a file, so the
+ * position means nothing to users.
+ */
 #include <ctype.h>
 #include <string.h>
 

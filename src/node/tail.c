@@ -1,4 +1,4 @@
-/* A tail's answer, as it comes in or as a whole. */
+/* Parses the answer of a tail, as it arrives or as a whole. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static int take_header(struct node_tail *tail, struct error *err)
     return 0;
 }
 
-/* Take bytes up to the header's end, or all of them; *used says how many. */
+/* Consume bytes up to the end of the header, or all of them; *used is set to their number. */
 static int read_header(struct node_tail *tail, const char *bytes, size_t len, size_t *used, struct error *err)
 {
     tail->reader.nonce = tail->nonce;
@@ -72,13 +72,13 @@ static int read_header(struct node_tail *tail, const char *bytes, size_t len, si
     return 0;
 }
 
-/* The frame behind the lines that grep has printed; a log cannot hold it, as nobody knows the nonce. */
+/* The frame after the lines that grep printed. A log cannot contain it, because nobody knows the nonce. */
 static void last_frame(const struct node_tail *tail, char *frame, size_t size)
 {
     snprintf(frame, size, "\n@@%s lines=all\n", tail->nonce);
 }
 
-/* Hand out what cannot be the last frame. */
+/* Pass on the bytes that cannot belong to the last frame. */
 static void take_filtered(struct node_tail *tail, const char *bytes, size_t len, const char **body,
                           size_t *body_len)
 {

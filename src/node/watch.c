@@ -1,4 +1,4 @@
-/* A watch's messages, taken apart as they come in. */
+/* Parses the messages of a watch as they arrive. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ void node_watch_release(struct node_watch *watch)
     *watch = (struct node_watch){0};
 }
 
-/* Facts that came since the last message go with the beat: what nvidia-smi shows. */
+/* Make an observation from a heartbeat and the facts since the last message: the GPUs. */
 static int take_beat(const char *value, size_t len, const struct facts *facts, struct node_observation *out,
                      struct error *err)
 {
@@ -38,7 +38,7 @@ static int take_beat(const char *value, size_t len, const struct facts *facts, s
     return 1;
 }
 
-/* A frame: 1 when it ends a message, 0 when it is a part of one, -1 with err. */
+/* Handle a frame: 1 when it ends a message, 0 when it is part of one, -1 with err. */
 static int take_frame(struct node_watch *watch, struct node_observation *out, bool *is_beat,
                       struct error *err)
 {

@@ -8,7 +8,7 @@
 #include "model/kind.h"
 #include "model/policy.h"
 
-#define BEGIN_TIMES 3 /* the time for connect and login */
+#define BEGIN_TIMES 3 /* in multiples of the time for connect and login */
 
 void ask_init(struct ask *ask, struct fleet *fleet, size_t host, const struct ask_handler *handler,
               const struct ask_options *options, void *ctx)
@@ -23,10 +23,11 @@ void ask_release(struct ask *ask)
 
 void ask_make_nonce(char nonce[NODE_NONCE_LEN + 1])
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567"; /* 32: no bias in a byte's low bits */
+    /* 32 letters: a random byte modulo 32 has no bias */
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
     unsigned char random[NODE_NONCE_LEN];
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-        abort(); /* cannot happen below 256 bytes once the kernel's pool is set up */
+        abort(); /* cannot happen for up to 256 bytes once the kernel's pool is initialised */
     }
     for (size_t i = 0; i < NODE_NONCE_LEN; i++) {
         nonce[i] = letters[random[i] % (sizeof(letters) - 1)];
@@ -63,7 +64,7 @@ static void stop_timer(struct ask *ask)
     ask->timer = 0;
 }
 
-/* A login that hangs, or prints a byte now and then, must not hold up the other nodes. */
+/* A login that hangs, or prints a byte now and then, must not delay the other nodes. */
 static void on_late(void *ctx)
 {
     struct ask *ask = ctx;

@@ -1,6 +1,6 @@
 /*
- * The checks of a job's hosts: one question to each, judged host by host and then side by side, and the
- * all-reduce test where it is wanted.
+ * The checks of a job's hosts: asks each host once, judges the answers one by one and then against each
+ * other, and runs the all-reduce test if requested.
  */
 #include "run/check.h"
 
@@ -19,10 +19,10 @@
 
 #define CHECK_MARGIN_MS 120000
 #define INSPECT_MS      60000
-#define PROBE_PORT_MIN  20000u /* below the ephemeral ports of Linux, from 32768 on */
+#define PROBE_PORT_MIN  20000u /* below the ephemeral ports of Linux, which begin at 32768 */
 #define PROBE_PORTS     9000u
 
-/* No run has it: its name cannot be a run's, so nothing on the nodes is taken for a part of it. */
+/* No run can have this name, so nothing on the nodes is taken for a part of it. */
 #define NO_RUN    "check"
 #define NO_RUN_ID "check-00000000"
 
@@ -97,7 +97,10 @@ static struct preflight the_preflight(const struct checking *all)
     };
 }
 
-/* What the plan has to know for the all-reduce test, as for a start; and whether it could go faster. */
+/*
+ * Add the checks that the all-reduce test needs: for its plan, as for a start, and to know whether faster
+ * ports exist.
+ */
 static void add_for_comm(struct check_choice *choice)
 {
     static const char *const ids[] = {"route", "gpus", "ib"};
@@ -150,8 +153,8 @@ static void failed(void *ctx, size_t node, const struct error *error, bool start
 }
 
 /*
- * Findings of all hosts, by check in the order of the table. A check that was only made because another needs
- * it is reported if it failed.
+ * Findings of all hosts, by check in the order of the table. A check that was made only because another one
+ * needs it is reported only if it failed.
  */
 static void gather(struct checking *all)
 {
@@ -178,7 +181,7 @@ static bool inspect_build(void *ctx, size_t node, const char *nonce, struct node
     const struct checking *all = ctx;
     struct place container = all->request->job->place;
     (void)node;
-    container.user = NULL; /* the container itself: no user inside it is asked for */
+    container.user = NULL; /* the container itself is inspected, so no user inside it is needed */
     node_request_container_inspect(&container, NULL, nonce, call);
     return true;
 }
@@ -199,14 +202,13 @@ static int inspect_take(void *ctx, size_t node, const char *bytes, size_t len, c
 
 static void inspect_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    (void)ctx; /* the checks meet the same failure, and tell it */
+    (void)ctx; /* the checks meet the same failure and report it */
     (void)node;
     (void)error;
     (void)started;
 }
 
-/* What the engine reports about the containers, for the check of that name: its own command on the
- * nodes. */
+/* Ask the nodes for what the engine reports about the containers, for the check of that name. */
 static int inspect_containers(struct checking *all, struct error *err)
 {
     const struct node_question question = {
@@ -233,7 +235,7 @@ static int ask(struct checking *all, struct error *err)
         .what = "checking",
         .ctx = all,
         .timeout_ms = (unsigned)all->request->job->start_timeout_s * 1000 + CHECK_MARGIN_MS,
-        .together = node_set_hold(&all->set, NULL) == 0, /* with too few open files in turns */
+        .together = node_set_hold(&all->set, NULL) == 0, /* else in turns: too few open files are allowed */
         .build = build,
         .take = take,
         .failed = failed,
@@ -245,7 +247,7 @@ static int ask(struct checking *all, struct error *err)
     return 0;
 }
 
-/* The plan as a start would make it from what the checks found. */
+/* Make the plan as a start would, from what the checks found. */
 static int plan_with_facts(const struct checking *all, const char *run_id, struct plan *plan,
                            struct error *err)
 {
@@ -269,7 +271,7 @@ static int plan_with_facts(const struct checking *all, const char *run_id, struc
     return result;
 }
 
-/* Try all-reduces over the hosts that have answered. */
+/* Run the all-reduce test over the hosts that have answered. */
 static int try_comm(struct checking *all, struct error *err)
 {
     struct plan plan;

@@ -8,14 +8,14 @@
 
 struct cleanup_pings;
 
-/* run, borrowed, is the one the set was opened for. */
+/* run is borrowed; the set was opened for it. */
 struct cleanup_pings *cleanup_pings_open(struct node_set *set, const struct run *run);
 void cleanup_pings_free(struct cleanup_pings *pings); /* after node_set_close; NULL accepted */
 
-/* Has one of them answered? The fleet's loop is stopped when one does. */
+/* Whether one of them has answered. The fleet's loop is stopped when one does. */
 bool cleanup_pings_answered(const struct cleanup_pings *pings);
 
-/* It was tried: ping on where a cleanup is still pending. */
+/* The cleanups were tried: go on pinging the nodes whose cleanup is still pending. */
 void cleanup_pings_resume(struct cleanup_pings *pings);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The all-reduce test over a job's nodes: starts its program everywhere, lets the nodes meet in pairs and
- * then all together, and verifies that nothing of it is left.
+ * then all together, and verifies that no process of it is left.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,17 @@
 #include "observer_internal.h"
 #include "round_internal.h"
 
-#define HELLO_MS     150000 /* beyond the setup lines: torch may take a minute from a busy share */
-#define PAIRS_MS     300000 /* rounds that are not begun by then are left out */
-#define GLOO_S       25     /* a round of pairs */
-#define NCCL_S       45     /* the same: contexts and connections take seconds */
-#define WHOLE_TIMES  2      /* the limit of all together, in limits of a pair */
-#define ANSWER_MS    8000   /* beyond the limit, which the node keeps itself */
+#define HELLO_MS     150000 /* beyond the setup lines; loading torch from a busy share may take a minute */
+#define PAIRS_MS     300000 /* rounds that have not begun by then are left out */
+#define GLOO_S       25     /* time limit of a round of pairs */
+#define NCCL_S       45     /* the same; CUDA contexts and connections take seconds */
+#define WHOLE_TIMES  2      /* the limit of the round of all nodes, in limits of a pair */
+#define ANSWER_MS    8000   /* beyond the limit, which the node enforces itself */
 #define END_MS       10000
 #define STOP_GRACE_S 2
 #define STOP_MS      60000
-#define REPEATS_MAX  4 /* rounds in which slow pairs are tried again */
-#define GIVEN_UP     2 /* a node whose first pairs failed, so many, is not tried further */
+#define REPEATS_MAX  4 /* how often slow pairs are tried again */
+#define GIVEN_UP     2 /* a node whose first pairs all failed is given up after this many */
 
 /* --- waiting ------------------------------------------------------------------------------------ */
 
@@ -57,7 +57,7 @@ static void show_progress(const struct comm *comm, const char *what, size_t done
     }
 }
 
-/* Until no node is in this state any more, or the time is up. */
+/* Wait until no node is in this state any more, or the time is up. */
 static void wait_while(const struct comm *comm, enum comm_state state, unsigned ms, const char *what)
 {
     struct deadline deadline = {.fleet = comm->set->fleet};
@@ -72,7 +72,7 @@ static void wait_while(const struct comm *comm, enum comm_state state, unsigned 
     show_progress(comm, what, total - left, total);
 }
 
-/* Whoever is in this state still: it takes no part any more. */
+/* Exclude all nodes that are still in this state. */
 static void give_up(struct comm *comm, enum comm_state state, const char *problem)
 {
     for (size_t i = 0; i < comm->count && !node_set_is_interrupted(comm->set); i++) {
@@ -97,7 +97,7 @@ static void begin(struct comm *comm, const bool *asked)
     give_up(comm, COMM_STARTING, "torch did not load in time");
 }
 
-/* With GPUs NCCL is tried, else gloo. A node without any among nodes that have them takes no part. */
+/* Use NCCL if there are GPUs, else gloo. A node without GPUs is excluded if other nodes have some. */
 static void choose_backend(struct comm *comm)
 {
     unsigned fewest = 0;
@@ -130,7 +130,7 @@ static unsigned limit_s(const struct comm *comm)
 
 /* --- a round ------------------------------------------------------------------------------------ */
 
-/* As nccl-tests compute it: what each process has to send in any case, over the time. */
+/* The bus bandwidth as nccl-tests computes it: the bytes that each process must send, divided by the time. */
 static double bus_rate(const struct comm *comm, const struct comm_group *group,
                        const struct node_comm_event *event)
 {
@@ -138,8 +138,7 @@ static double bus_rate(const struct comm *comm, const struct comm_group *group,
     return event->seconds > 0 ? (double)event->bytes / event->seconds * 2 * (processes - 1) / processes : 0;
 }
 
-/* Why a group has no result: what a node reported, rather than that it waited in vain. The caller frees it.
- */
+/* Why a group has no result. An error that a node reported is preferred to a timeout. The caller frees it. */
 static char *explain_failure(const struct comm *comm, const struct comm_group *group)
 {
     const struct comm_member *best = NULL;
@@ -161,7 +160,7 @@ static char *explain_failure(const struct comm *comm, const struct comm_group *g
     return text;
 }
 
-/* The rate that a group has reached; 0: it failed. */
+/* The bus bandwidth that a group has reached; 0: it failed. */
 static double take_rate(const struct comm *comm, const struct comm_group *group)
 {
     for (size_t i = 0; i < group->len; i++) {
@@ -188,7 +187,7 @@ static void make_groups(struct comm *comm, const struct comm_group *groups, size
     }
 }
 
-/* Which nodes meet in a round: pairs of numbers, two a pair. */
+/* The pairs of a round: two entries of places per pair. */
 struct pairing {
     size_t *places;
     struct comm_group *groups;
@@ -266,7 +265,7 @@ static void try_all_pairs(struct comm *comm)
     }
 }
 
-/* What was slow may have met something else on the wire: such pairs are tried again, a few rounds long. */
+/* A slow pair may have met other traffic on the network, so slow pairs are tried again in a few rounds. */
 static void try_slow_pairs_again(struct comm *comm)
 {
     AUTO_FREE bool *taken = xcalloc(comm->count + 1, sizeof(*taken));
@@ -355,7 +354,7 @@ static size_t count_open(const struct comm *comm)
     return open;
 }
 
-/* Programs end by themselves; one that does not is cut off, and its watchdog there ends it. */
+/* Programs end by themselves. One that does not is disconnected, and its watchdog on the node ends it. */
 static void end_programs(struct comm *comm)
 {
     struct deadline deadline = {.fleet = comm->set->fleet};
@@ -380,7 +379,7 @@ static void end_programs(struct comm *comm)
 static bool proof_wanted(void *ctx, size_t node)
 {
     const struct comm *comm = ctx;
-    return comm->members[node].comm; /* it was begun there */
+    return comm->members[node].comm; /* the test was started there */
 }
 
 static bool proof_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
@@ -427,7 +426,7 @@ static void proof_failed(void *ctx, size_t node, const struct error *error, bool
     add_left(ctx, node, error->text);
 }
 
-/* Nothing that carries the test's mark lives on any node, also when it was interrupted. */
+/* Verify that no process with the test's mark is alive on any node, even after an interruption. */
 static void prove(struct comm *comm)
 {
     const struct node_question question = {
@@ -445,7 +444,7 @@ static void prove(struct comm *comm)
 static void end(struct comm *comm)
 {
     unsigned patience = comm->set->patience;
-    comm->set->patience = comm->set->signals; /* the next one cuts this short */
+    comm->set->patience = comm->set->signals; /* the next signal cuts this short */
     end_programs(comm);
     prove(comm);
     comm->set->patience = patience;

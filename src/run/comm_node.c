@@ -1,4 +1,4 @@
-/* One node's part in the all-reduce test: its program, its orders and its reports. */
+/* One node of the all-reduce test: starts its program, sends it orders and reads its reports. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@
 #include "observer_internal.h"
 #include "preflight_internal.h"
 
-#define LOGS_MAX     512
-#define NODE_LIMIT_S 1200 /* beyond the setup lines: then all of it ends there, whatever happens here */
+#define LOGS_MAX 512
+/* beyond the setup lines; after this time the node ends the test, whatever happens here */
+#define NODE_LIMIT_S 1200
 #define NO_RUN       "check"
 
 struct node_target comm_target(const struct comm *comm, size_t node)
@@ -104,7 +105,7 @@ void comm_member_end(struct comm_member *member)
     }
 }
 
-/* --- what comes --------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------------- */
 
 static void take_hello(struct comm_member *member, struct node_comm_event *event)
 {
@@ -134,7 +135,7 @@ static void order_rest(const struct comm_member *leader, unsigned port)
     }
 }
 
-/* Without a store the others have nothing to do. */
+/* The first node of a group is done, or gone: nodes that still wait for its store have nothing to do. */
 static void excuse_rest(const struct comm_member *leader)
 {
     const struct comm_group *group = leader->group;
@@ -287,7 +288,9 @@ static bool build(void *ctx, const char *nonce, struct node_call *call)
     return true;
 }
 
-/* The Python of the job: the launcher's, or that of a command that begins with one. */
+/*
+ * The job's Python: that of the launcher, else the first word of the command if it is one, else the default.
+ */
 static const char *find_interpreter(const struct comm *comm, size_t node)
 {
     const struct plan_node *plan = &comm->plan->nodes[node];

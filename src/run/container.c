@@ -1,4 +1,4 @@
-/* The containers of a job: inspect all, then make, start, replace or remove them as needed. */
+/* The containers of a job: inspects all, then creates, starts, replaces or removes them as needed. */
 #include "run/container.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define MAKE_TIMEOUT_MS (30u * 60 * 1000) /* the engine may pull the image first */
 
 struct action {
-    char *old_id;  /* to be removed first */
-    char *idle_id; /* to be started only */
+    char *old_id;  /* the container to remove first */
+    char *idle_id; /* the container that only has to be started */
     const char *action;
 };
 
@@ -80,7 +80,7 @@ static void release(struct containers *all)
     node_failures_release(&all->failures);
 }
 
-/* The container itself: no user inside it is asked for. */
+/* The place of the container itself, without a user inside it. */
 static struct place the_container(const struct containers *all)
 {
     struct place place = *all->set.place;
@@ -95,7 +95,7 @@ static void failed(void *ctx, size_t node, const struct error *error, bool start
     node_failures_set(&all->failures, node, error);
 }
 
-/* Report failures and make one error of them. 0 when there are none. */
+/* Report failures and combine them into one error. 0 when there are none. */
 static int conclude(struct containers *all, const char *what, struct error *err)
 {
     struct error worst = ERROR_INIT;

@@ -1,6 +1,6 @@
 /*
- * container.run of a spec against what an engine's inspect says. Facts: docker's API types/container
- * (HostConfig, Config), podman's inspect in its docker-compatible form.
+ * Compares container.run of a spec with the output of an engine's inspect. Sources: docker's API
+ * types/container (HostConfig, Config), podman's inspect in its docker-compatible form.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void add_list(struct strlist *words, const char *option, const struct str
     }
 }
 
-/* docker reads the value of --gpus as a line of CSV; podman knows GPUs as CDI devices. */
+/* docker parses the value of --gpus as a line of CSV; podman uses CDI devices for GPUs. */
 static void add_gpus(const struct job *job, struct strlist *words)
 {
     const char *gpus = job->container.run.gpus;
@@ -126,7 +126,7 @@ static void compare_text(const struct comparison *comparison, const char *key, c
     }
 }
 
-/* One form for what can be written in several ways; the caller frees. */
+/* Convert a value that can be written in several ways to one form; the caller frees it. */
 typedef char *normal_form(const char *text);
 
 /* "CAP_IPC_LOCK", "ipc_lock" */
@@ -185,7 +185,7 @@ static bool has_form(const struct strlist *list, const char *text, normal_form *
     return false;
 }
 
-/* Options that the spec hands over as they are ('extra') may explain what it does not name. */
+/* An item that the spec does not list is a difference, unless options passed in 'extra' may explain it. */
 static void compare_lists(const struct comparison *comparison, const char *key, const struct strlist *wanted,
                           const struct strlist *is, normal_form *normal)
 {
@@ -247,7 +247,7 @@ static void compare_devices(const struct comparison *comparison)
     compare_lists(comparison, "devices", &comparison->job->container.run.devices, &is, normal_device);
 }
 
-/* Names are "memlock" of docker and "RLIMIT_MEMLOCK" of podman. */
+/* docker names a limit "memlock", podman "RLIMIT_MEMLOCK". */
 static void compare_ulimits(const struct comparison *comparison)
 {
     const json_t *array = json_object_get(comparison->host, "Ulimits");
@@ -266,7 +266,9 @@ static void compare_ulimits(const struct comparison *comparison)
     compare_lists(comparison, "ulimit", &comparison->job->container.run.ulimit, &is, normal_ulimit);
 }
 
-/* The image brings variables of its own, so only what is wanted is looked for; values are never shown. */
+/*
+ * The image has variables of its own, so only the variables of the spec are compared; values are never shown.
+ */
 static void compare_env(const struct comparison *comparison)
 {
     const struct strlist *wanted = &comparison->job->container.run.env;
@@ -280,14 +282,14 @@ static void compare_env(const struct comparison *comparison)
     }
 }
 
-/* docker: a device request with the capability gpu; count -1: all. */
+/* docker stores GPUs as device requests; count -1 means all. */
 static void compare_gpus(const struct comparison *comparison)
 {
     const struct job *job = comparison->job;
     const json_t *requests = json_object_get(comparison->host, "DeviceRequests");
     AUTO_FREE char *is = xstrdup("none");
     if (!job->container.run.gpus || strcmp(job->place.engine, "podman") == 0) {
-        return; /* podman does not tell CDI devices from others */
+        return; /* podman's inspect does not distinguish CDI devices from others */
     }
     for (size_t i = 0; i < json_array_size(requests); i++) {
         const json_t *request = json_array_get(requests, i);

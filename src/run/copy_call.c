@@ -6,8 +6,8 @@
 #include "model/kind.h"
 #include "node/container.h"
 
-#define PATIENCE_S 120  /* without a byte in either direction */
-#define STOP_MS    5000 /* for a program that was told to stop */
+#define PATIENCE_S 120  /* longest time without a byte in either direction */
+#define STOP_MS    5000 /* time for a program that was told to stop */
 
 void copy_call_abort(struct copy_call *call, const struct error *error)
 {
@@ -20,7 +20,7 @@ void copy_call_abort(struct copy_call *call, const struct error *error)
     ask_cancel(&call->ask);
 }
 
-/* --- time --- */
+/* --- timers --- */
 
 static void on_stop_timer(void *ctx)
 {
@@ -57,7 +57,7 @@ static void on_timer(void *ctx)
     copy_call_abort(call, &error);
 }
 
-/* Something moved. */
+/* There was progress. */
 static void restart_timer(struct copy_call *call)
 {
     if (call->ask.begun && !call->error.kind) {
@@ -81,7 +81,7 @@ void copy_call_rest(struct copy_call *call)
     }
 }
 
-/* --- what comes --- */
+/* --- output of the program --- */
 
 static void take_answer(struct copy_call *call, const char *bytes, size_t len)
 {
@@ -91,7 +91,7 @@ static void take_answer(struct copy_call *call, const char *bytes, size_t len)
     do {
         if (node_copy_take(&call->answer, &bytes, &len, &event, &error) != 0 ||
             (event != NODE_COPY_NOTHING && call->handler->event(call->ctx, call, event, &error) != 0)) {
-            copy_call_stop(call, &error); /* it takes away what is unfinished */
+            copy_call_stop(call, &error); /* the program removes its unfinished files */
             return;
         }
         if (event != NODE_COPY_NOTHING) {
@@ -180,7 +180,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     call->handler->ended(call->ctx, call, &error, call->started);
 }
 
-/* --- what goes --- */
+/* --- input of the program --- */
 
 static bool build(void *ctx, const char *nonce, struct node_call *request)
 {

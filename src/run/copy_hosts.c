@@ -1,4 +1,4 @@
-/* Works on the hosts of a copy, as many at once as the fan-out allows. */
+/* Works through the hosts of a copy, as many at a time as the fan-out allows. */
 #include <signal.h>
 
 #include "ask_internal.h"
@@ -15,7 +15,7 @@ int copy_hosts_set_signalled(const struct copy_hosts *hosts, const char *more, s
     return error_set(err, &kind_interrupted, "interrupted%s", more);
 }
 
-/* The first signal ends what runs, and waits for it; the second leaves. */
+/* The first signal ends the work in progress and waits for its end; the second returns at once. */
 static void on_signal(void *ctx, int signal_number)
 {
     struct copy_hosts *hosts = ctx;

@@ -1,4 +1,7 @@
-/* The hosts of a copy: as many at once as the fan-out allows, and the end of all of them by a signal. */
+/*
+ * Works through the hosts of a copy, as many at a time as the fan-out allows, and ends all of them on a
+ * signal.
+ */
 #ifndef MTLAUNCH_RUN_COPY_HOSTS_INTERNAL_H
 #define MTLAUNCH_RUN_COPY_HOSTS_INTERNAL_H
 
@@ -11,8 +14,9 @@
 
 struct copy_hosts {
     const struct run_copy_request *request; /* borrowed */
-    void (*begin)(void *ctx, size_t host);  /* its work begins; copy_hosts_done is called when it is over */
-    /* A signal came: end the work that has begun and is not over. */
+    /* begin the work on a host; it calls copy_hosts_done when it is over */
+    void (*begin)(void *ctx, size_t host);
+    /* A signal arrived: end the work in progress. */
     void (*stop)(void *ctx, const struct error *error);
     void (*tick)(void *ctx); /* a few times a second */
     void *ctx;
@@ -25,20 +29,25 @@ struct copy_hosts {
     unsigned signals;
 };
 
-/* The callbacks and request are set, all else is zero. Errors: kind_local. Released in any case. */
+/*
+ * The caller sets the callbacks and request, and the rest to zero. Errors: kind_local. Release it in any
+ * case.
+ */
 int copy_hosts_open(struct copy_hosts *hosts, struct error *err);
 void copy_hosts_release(struct copy_hosts *hosts);
 
-/* Work on all hosts. Errors: interrupted, terminated; hosts whose work did not begin, or is not over, are
- * left so. */
+/*
+ * Work on all hosts. Errors: interrupted, terminated; then the work on some hosts may not have begun, or not
+ * be over.
+ */
 int copy_hosts_run(struct copy_hosts *hosts, struct error *err);
 
 void copy_hosts_done(struct copy_hosts *hosts, size_t host);
 
-/* What a call on that host needs. */
+/* The options of a call on this host. */
 struct copy_call_place copy_hosts_place(const struct copy_hosts *hosts, size_t host);
 
-/* "interrupted", or "terminated by SIGTERM", followed by more. Returns -1. */
+/* Set the error "interrupted", or "terminated by SIGTERM", followed by more. Returns -1. */
 int copy_hosts_set_signalled(const struct copy_hosts *hosts, const char *more, struct error *err);
 
 #endif

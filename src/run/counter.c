@@ -1,4 +1,6 @@
-/* The counter that names the runs of a job (JOB-N). It never goes back: a removed run's number is not reused.
+/*
+ * The counter that names the runs of a job (JOB-N). It never decreases: the number of a removed run is not
+ * reused.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,11 +14,11 @@
 #include "model/kind.h"
 #include "run/store.h"
 
-#define COUNTERS_FOLDER ".counters" /* no run can have that name: they start with a letter or digit */
+#define COUNTERS_FOLDER ".counters" /* no run can have this name: run names start with a letter or digit */
 #define COUNTER_WAIT_MS 10000
 #define COUNTER_MAX     UINT64_C(999999999)
 
-/* The number in a run's name JOB-N; 0: it has not that form. */
+/* The number in a run's name JOB-N; 0: the name does not have this form. */
 static uint64_t number_of(const char *job, const char *name)
 {
     size_t len = strlen(job);
@@ -48,7 +50,7 @@ static int read_counter(const char *path, uint64_t *out, struct error *err)
     return error_hint(err, "write the highest number used so far into it, or give the run a name");
 }
 
-/* The counter of a job, at least as high as the runs that are there. */
+/* The counter of a job, at least as high as the numbers of the existing runs. */
 static int current(const struct run_store *store, const char *job, const char *path, uint64_t *out,
                    struct error *err)
 {
@@ -69,7 +71,7 @@ static int write_counter(const char *path, uint64_t number, struct error *err)
     return file_write_atomic(path, text, strlen(text), 0600, err);
 }
 
-/* Make the folder and take the lock of the job's counter: a descriptor, or -1. */
+/* Create the folder and take the lock of the job's counter. Returns a descriptor, or -1. */
 static int lock_counter(const struct run_store *store, const char *job, struct error *err)
 {
     AUTO_FREE char *folder = path_join(store->root, COUNTERS_FOLDER);

@@ -15,9 +15,10 @@
 #include "model/kind.h"
 #include "node_failures_internal.h"
 
-#define PIECE_BYTES    ((size_t)256 * 1024)
-#define NODE_MAX       65535
-#define PROGRESS_BYTES (4 * PIECE_BYTES) /* of a log's start and end, which tell how far the training was */
+#define PIECE_BYTES ((size_t)256 * 1024)
+#define NODE_MAX    65535
+/* of a log's start and end, which show the progress of the training */
+#define PROGRESS_BYTES (4 * PIECE_BYTES)
 
 int run_diagnose(struct run_context *context, const char *name, unsigned attempt, struct explanation *out,
                  struct error *err)
@@ -52,7 +53,7 @@ int run_diagnose(struct run_context *context, const char *name, unsigned attempt
             result = -1;
         }
     }
-    out->forbidden = NULL; /* it is the run's, which goes */
+    out->forbidden = NULL; /* it borrows from the run, which is released below */
     if (attempt == 0 || attempt == run.attempt) {
         out->progress = run.progress;
     }
@@ -63,7 +64,7 @@ int run_diagnose(struct run_context *context, const char *name, unsigned attempt
 
 /* --- files -------------------------------------------------------------------------------------- */
 
-/* The number after the last "node" of a file's name, then of its folders; -1: there is none. */
+/* The number after the last "node" of a path that is followed by one; -1: there is none. */
 static long number_in(const char *path)
 {
     long number = -1;
@@ -76,7 +77,9 @@ static long number_in(const char *path)
     return number;
 }
 
-/* Progress stands at the start, where a program says its sizes, and at the end; between, it costs only time.
+/*
+ * Progress is read at the start of a log, where a program prints its sizes, and at the end. Reading the part
+ * between would only take time.
  */
 static void feed_progress(struct progress_reader *progress, const char *piece, size_t len, off_t at,
                           off_t size)
@@ -86,7 +89,7 @@ static void feed_progress(struct progress_reader *progress, const char *piece, s
     if (head || tail) {
         progress_reader_feed(progress, piece, len);
     } else if (at < (off_t)(PROGRESS_BYTES + PIECE_BYTES)) {
-        progress_reader_feed(progress, "\n", 1); /* the line that was cut */
+        progress_reader_feed(progress, "\n", 1); /* end the line that was cut */
     }
 }
 
@@ -126,7 +129,7 @@ static int compare_ends(const void *a, const void *b)
     return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-/* Names decide only when all of them hold a number: a mixture would mean nothing. */
+/* The names decide only if all of them contain a number: a mixture would mean nothing. */
 static bool all_hold_a_number(char *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Runs one command on many hosts at once, each with its time limit and its own end. */
+/* Runs one command on many hosts at once, each with its own time limit and result. */
 #include "run/exec.h"
 
 #include <signal.h>
@@ -10,9 +10,10 @@
 #include "model/kind.h"
 #include "node/container.h"
 
-#define TICK_MS       1000
-#define END_MS        6000 /* for a command that was told to end: the node gives it two seconds, then checks */
-#define NODE_LATER_S  5    /* the node's own limit comes after ours, in case the connection is dead by then */
+#define TICK_MS 1000
+/* for a command that was told to end: the node gives it two seconds, then kills and checks */
+#define END_MS        6000
+#define NODE_LATER_S  5 /* the node's own limit is later than ours, in case the connection is dead by then */
 #define TIMEOUT_MAX_S (UINT32_MAX / 1000 - NODE_LATER_S)
 
 static void ask_more(struct exec *exec);
@@ -56,7 +57,7 @@ static void set_interrupted(const struct exec_entry *entry, struct error *err)
 
 /* --- ending --- */
 
-/* It did not end, or there was no answer: leave it to its watchdog. */
+/* The command did not end, or there was no answer: leave it to its watchdog. */
 static void on_overdue(void *ctx)
 {
     struct exec_entry *entry = ctx;
@@ -80,11 +81,12 @@ static bool end_build(void *ctx, const char *nonce, struct node_call *call)
 static void end_done(void *ctx, const struct exec_result *result)
 {
     (void)ctx;
-    (void)result; /* the end of the command itself is what counts */
+    (void)result; /* only the end of the command itself counts */
 }
 
-/* Tell the watchdog. Where it cannot be seen by the end of the input, which is the command's own, a call
- * does.
+/*
+ * Tell the watchdog to end the command: by the end of the input or, if the input is the command's own, by
+ * another call.
  */
 static void end_by_watchdog(struct exec_entry *entry)
 {
@@ -161,7 +163,7 @@ static void check_room(struct exec *exec)
 
     if (fd >= 0 && exec->output_await == 0) {
         exec->output_await = fleet_await(exec->fleet, fd, true, on_writable, exec);
-    } else if (fd < 0) { /* there is room, or the reader is no longer waited for */
+    } else if (fd < 0) { /* output can be written, or the reader is no longer waited for */
         fleet_await_cancel(exec->fleet, exec->output_await);
         exec->output_await = 0;
     }
@@ -307,7 +309,10 @@ static void on_drained(void *ctx)
     exec_input_drained(ctx);
 }
 
-/* With input, the time limit counts from when all hosts can take it. */
+/*
+ * The node's own time limit. With input, the limit here counts from the moment when all hosts can take it, so
+ * the node's is longer.
+ */
 static unsigned long node_limit_s(const struct exec *exec)
 {
     const struct run_exec_request *request = exec->request;
@@ -345,7 +350,8 @@ static void ask_host(struct exec *exec, size_t host)
         .build = on_build, .data = on_data, .done = on_done, .started = on_started, .drained = on_drained};
     const struct ask_options options = {
         .begin_ms = ask_begin_ms(exec->request->connect_timeout_ms),
-        .follow = exec->request->input_fd >= 0, /* all run at once: the slowest sets the pace of the input */
+        /* all run at once: the slowest host sets the pace of the input */
+        .follow = exec->request->input_fd >= 0,
         .hold_input = true,
     };
     struct exec_entry *entry = &exec->entries[host];
@@ -355,7 +361,7 @@ static void ask_host(struct exec *exec, size_t host)
     ask_send(&entry->ask);
 }
 
-/* Ask as many hosts as the fan-out allows; a call is built only when it is sent. */
+/* Ask as many hosts as the fan-out allows. */
 static void ask_more(struct exec *exec)
 {
     const struct run_exec_request *request = exec->request;
@@ -372,7 +378,7 @@ static void ask_more(struct exec *exec)
     exec_input_close(exec);
 }
 
-/* Report hosts that were never asked, or were given up after a second signal. */
+/* Report hosts that were never asked, or were abandoned after a second signal. */
 static void report_rest(struct exec *exec)
 {
     for (size_t i = 0; i < exec->request->count; i++) {

@@ -1,4 +1,7 @@
-/* Standard input for all hosts, one piece at a time: the next is read when every host has taken this one. */
+/*
+ * Sends standard input to all hosts, one piece at a time: the next one is read when every host has taken the
+ * last.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,7 +14,7 @@
 
 static void on_readable(void *ctx);
 
-/* Every host is counted as busy until its script is through, so that none misses the beginning. */
+/* Every host counts as busy until its script has been sent, so that none misses the beginning. */
 void exec_input_open(struct exec *exec)
 {
     if (exec->request->input_fd < 0) {
@@ -53,7 +56,7 @@ static void on_readable(void *ctx)
         read_on(exec);
         return;
     }
-    if (len < 0) { /* a part must not pass for the whole input */
+    if (len < 0) { /* a part must not be taken for the whole input */
         exec->input_ended = true;
         error_set_errno(&exec->input_error, &kind_local, errno, "standard input cannot be read");
         exec_end_all(exec);

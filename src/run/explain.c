@@ -12,8 +12,8 @@
 #include "observer_internal.h"
 #include "round_internal.h"
 
-#define SEARCH_TIMEOUT_MS 60000 /* a log of gigabytes on a slow disk */
-#define LINES_READ        40    /* of the log of the node that failed first */
+#define SEARCH_TIMEOUT_MS 60000 /* enough for a log of gigabytes on a slow disk */
+#define LINES_READ        40    /* of the log of one node, for the reason */
 
 struct search {
     const struct run *run;
@@ -21,8 +21,8 @@ struct search {
     const bool *wanted;
     struct scanner *scanner;
     struct strlist literals;
-    const char *python;             /* of the job; NULL: unknown */
-    struct node_failures *failures; /* NULL: nobody asks */
+    const char *python;             /* the job's interpreter; NULL: unknown */
+    struct node_failures *failures; /* NULL: not wanted */
     struct explanation *out;
 };
 
@@ -50,8 +50,10 @@ static void take_error_file(struct evidence_reader *reader, const char *record, 
     }
 }
 
-/* "NUMBER TEXT"; number 0: the log has so many lines. "e …": an error file, "d …": a dump, "s NUMBER TEXT": a
- * line near the log's start that holds a step. */
+/*
+ * Parse a record: "NUMBER TEXT"; number 0: TEXT is the number of lines of the log. "e …": an error file; "d
+ * …": a dump; "s NUMBER TEXT": a line near the start of the log that names a step.
+ */
 static void take_record(struct evidence_reader *reader, struct evidence *evidence, const char *line,
                         size_t len)
 {
@@ -122,7 +124,7 @@ static void search_failed(void *ctx, size_t node, const struct error *error, boo
     }
 }
 
-/* How a node ended. Of an attempt before the current one only the logs are left. */
+/* How a node ended. For an earlier attempt only the logs are left. */
 static struct node_end node_end_of(const struct run_node *node, bool current)
 {
     struct node_end end = {.rank = node->rank, .exit_status = -1, .ended = -1};
@@ -138,7 +140,7 @@ static struct node_end node_end_of(const struct run_node *node, bool current)
     return end;
 }
 
-/* Processes on each node; 0 where they have no ranks of torch. */
+/* Processes on each node; 0 if they have no torch ranks. */
 static unsigned ranks_on_node(const struct run *run, const json_t *spec)
 {
     const char *launcher = json_string_value(json_object_get(spec, "launcher"));
@@ -210,7 +212,7 @@ void explanation_release(struct explanation *explanation)
     *explanation = (struct explanation){0};
 }
 
-/* The first remedy, masked. */
+/* Take the first remedy as the hint, masked. */
 static void set_hint(const struct node_set *set, struct run *run, const struct cause *cause)
 {
     if (cause->remedies.len > 0) {

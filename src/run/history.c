@@ -1,4 +1,4 @@
-/* Gathers all that is known of a run: its record and samples here, what its nodes' logs say. */
+/* Gathers all that is known about a run: its record and samples on this machine, and its nodes' logs. */
 #include "run/history.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void note(struct run_history *history, const char *text)
     }
 }
 
-/* --- what is here ----------------------------------------------------------------------------------- */
+/* --- data on this machine --------------------------------------------------------------------------- */
 
 static void load_samples(const struct run_store *store, struct run_history *history)
 {
@@ -42,7 +42,7 @@ static void load_samples(const struct run_store *store, struct run_history *hist
     }
 }
 
-/* --- what the nodes say ----------------------------------------------------------------------------- */
+/* --- data from the nodes ---------------------------------------------------------------------------- */
 
 static void note_failures(struct run_history *history, const struct node_failures *failures)
 {
@@ -73,7 +73,10 @@ static void want(bool *wanted, size_t node, size_t *count)
     }
 }
 
-/* The cause first, then how it began and ended, then others while there is room. */
+/*
+ * The nodes of the cause first, then the one that failed first, then the first and the last node, then others
+ * while there is room.
+ */
 static void choose_logs(const struct run_history *history, bool *wanted)
 {
     const struct run *run = &history->run;
@@ -93,7 +96,7 @@ static void choose_logs(const struct run_history *history, bool *wanted)
     }
 }
 
-/* The first line may have lost its beginning. */
+/* Drop the first line if its beginning may be missing. */
 static char *whole_lines(char *text)
 {
     char *end = strlen(text) >= LAST_LINES_BYTES ? strchr(text, '\n') : NULL;
@@ -123,7 +126,7 @@ static int ask_nodes(struct node_set *set, struct run_history *history)
     struct node_failures failures;
     node_failures_init_run(&failures, &history->run);
     int result = run_explain(set, &history->run, 0, NULL, &failures, &history->explanation);
-    history->explanation.forbidden = NULL; /* it is the policy's */
+    history->explanation.forbidden = NULL; /* it borrows from the policy of the run */
     note_failures(history, &failures);
     node_failures_release(&failures);
     if (result == 0) {
@@ -132,7 +135,7 @@ static int ask_nodes(struct node_set *set, struct run_history *history)
     return result == 0 ? history_read_series(set, history) : result;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------- */
+/* --- gathering -------------------------------------------------------------------------------------- */
 
 int run_history_gather(struct run_context *context, const char *name, struct run_history *out,
                        struct error *err)

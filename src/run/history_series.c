@@ -1,4 +1,4 @@
-/* The course of a training, by its logs where they can be read, and by the supervisor's samples. */
+/* Reads the progress of a training over time from its logs, and merges it with the supervisor's samples. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #define READ_MS    60000
 #define TICK_MS    500
 
-/* The logs of two nodes: Megatron-LM's last rank prints the progress; in other frameworks it is rank 0. */
+/* The logs of two nodes: in Megatron-LM the last rank prints the progress, in other frameworks rank 0. */
 struct reading {
     const struct run *run;
     struct {
@@ -57,7 +57,7 @@ static int on_body(void *ctx, size_t node, const char *bytes, size_t len, struct
 
 static int on_end(void *ctx, size_t node, struct error *err)
 {
-    (void)ctx; /* the readers end when all is read */
+    (void)ctx; /* history_read_series ends the readers */
     (void)node;
     (void)err;
     return 0;
@@ -86,7 +86,7 @@ static bool is_of(const struct sample *sample, unsigned attempt)
     return sample->attempt == attempt;
 }
 
-/* Both are in the order of iterations. */
+/* Give each point of the log the time of a sample. Both are sorted by iteration. */
 static void give_times(const struct samples *samples, struct samples *log, unsigned attempt)
 {
     size_t at = 0;
@@ -119,7 +119,7 @@ void history_merge_series(struct samples *samples, struct samples *log, unsigned
     samples_release(log);
 }
 
-/* Of two logs the one that says more; numbers that only the other has go with it. */
+/* The log with more points; the other one is not used. */
 static size_t better_log(const struct reading *reading)
 {
     return reading->len > 1 && reading->logs[1].series.len > reading->logs[0].series.len ? 1 : 0;

@@ -1,4 +1,4 @@
-/* Asks the nodes of a run what they have and use. */
+/* Asks the nodes of a run for their hardware and software. */
 #include "insight/inventory.h"
 
 #include "inventory_internal.h"
@@ -6,7 +6,7 @@
 #include "node_target_internal.h"
 #include "round_internal.h"
 
-#define INVENTORY_TIMEOUT_MS 10000 /* nvidia-smi has five seconds of it */
+#define INVENTORY_TIMEOUT_MS 10000 /* five seconds of it are for nvidia-smi */
 
 struct inventory_round {
     struct run *run;
@@ -41,7 +41,7 @@ static int inventory_answered(void *ctx, size_t node, const char *bytes, size_t 
 
 static void inventory_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    (void)ctx; /* what the others say is enough */
+    (void)ctx; /* the answers of the other nodes are enough */
     (void)node;
     (void)error;
     (void)started;

@@ -1,4 +1,4 @@
-/* What the nodes of a run have and use, for comparisons of runs. */
+/* The inventory of a run, for comparisons of runs: the hardware and software of its nodes. */
 #ifndef MTLAUNCH_RUN_INVENTORY_INTERNAL_H
 #define MTLAUNCH_RUN_INVENTORY_INTERNAL_H
 
@@ -6,9 +6,9 @@
 #include "node_set_internal.h"
 
 /*
- * Ask the nodes of run, which set was opened for, for its inventory: once, as soon as the training takes
- * steps (NCCL has chosen its network by then), or when it has ended. Nodes that cannot be asked are passed
- * over.
+ * Ask the nodes of run, for which set was opened, for its inventory: once, as soon as the training has done a
+ * step (NCCL has chosen its network by then), or when the run has ended. Nodes that cannot be asked are
+ * skipped.
  */
 void run_take_inventory(struct node_set *set, struct run *run, bool ended);
 

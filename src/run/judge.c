@@ -29,7 +29,7 @@ static void set_signal(struct run_node *node, const char *signal)
     node->signal = xstrdup(signal);
 }
 
-/* How a status reads: "exit status 3", "killed by SIGKILL: often the machine is out of memory". */
+/* Describe an exit status: "exit status 3", "killed by SIGKILL: …". */
 static void set_exit_reason(struct run_node *node)
 {
     if (node->exit_status == 0) {
@@ -84,7 +84,7 @@ static void judge_gone(struct run_node *node, const struct node_observation *see
     }
 }
 
-/* The run's .state file is gone: say what happened to it. other: the run_id that is there now, or NULL. */
+/* The reason when the run's .state file is gone. other: the run_id that is there now, or NULL. */
 static void set_record_reason(struct run_node *node, const char *prefix, const char *other)
 {
     if (!other) {
@@ -108,7 +108,7 @@ static void judge_none(struct run_node *node, const char *other)
     }
 }
 
-/* Of two times by one clock; the log may have grown while the node answered. */
+/* Seconds since the last output, by the node's clock; the log may have grown while the node answered. */
 static int64_t silence_of(const struct node_observation *seen)
 {
     if (seen->log_size == 0 || seen->log_s == 0 || seen->now_s == 0) {
@@ -429,7 +429,7 @@ int judge_failure(const struct run *run, struct error *err)
 {
     AUTO_STR struct str reason = STR_INIT;
     run_add_reason(run, &reason);
-    if (text_starts(str_text(&reason), "run '")) { /* the reason of a failed start names the run already */
+    if (text_starts(str_text(&reason), "run '")) { /* the reason of a failed start already names the run */
         error_set(err, &kind_run_failed, "%s", str_text(&reason));
     } else {
         error_set(err, &kind_run_failed, "run '%s' failed: %s", run->name,

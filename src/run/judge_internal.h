@@ -1,6 +1,6 @@
 /*
- * What a node's answers mean for the run: pure functions from answers to states, reasons and the run's
- * outcome. No I/O, no clock.
+ * Judges the answers of nodes: pure functions from answers to states, reasons and the outcome of the run. No
+ * I/O, no clock.
  */
 #ifndef MTLAUNCH_RUN_JUDGE_INTERNAL_H
 #define MTLAUNCH_RUN_JUDGE_INTERNAL_H
@@ -14,41 +14,41 @@
 /* Replace a node's reason (printf form; NULL format: none). */
 void judge_set_reason(struct run_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A node said how it is: state, pid, exit status, times and reason follow. */
+/* Set a node's state, pid, exit status, times and reason from its observation. */
 void judge_observation(struct run_node *node, const struct node_observation *seen, const char *run_id,
                        unsigned attempt);
 
-/* Which of the GPUs are the job's: gpus= of the host list decides where the node could not say. */
+/* Mark the job's GPUs by gpus= of the host list if the node could not tell which they are. */
 void judge_own_gpus(const struct run_node *node, struct node_observation *seen);
 
-/* What nvidia-smi showed there just now. */
+/* Replace a node's GPUs by those that nvidia-smi has just shown. */
 void judge_gpus(struct run_node *node, const struct node_gpus *gpus);
 
-/* A node did not answer: it is lost, what was known of it stays. */
+/* A node did not answer: it is lost; what was known about it is kept. */
 void judge_silence(struct run_node *node, const struct error *why);
 
-/* A node was told to start and answered. 0: started; -1 with err: it could not (state and reason are set). */
+/* A node has answered to a start. 0: it has started; -1 with err: it has not (state and reason are set). */
 int judge_start(struct run_node *node, const struct node_start *start, const char *run, struct error *err);
 
 /*
- * Before an observation: the stop of a run went out and its proof was not heard. A node that was running
- * until then counts as told to stop, and so as stopped once it has ended.
+ * Called before an observation. If a stop of the run was sent but never confirmed, a node that was running
+ * until then counts as signalled, and so as stopped once it has ended.
  */
 void judge_note_stop(const struct run *run, struct run_node *node);
 
 /*
- * A node was told to stop and answered. repeated: an earlier stop of this attempt was sent and its answer
- * never seen, so what has ended since may have ended by it.
+ * A node has answered to a stop. repeated: an earlier stop of this attempt was sent but its answer never
+ * arrived, so processes that have ended since may have been ended by it.
  */
 void judge_stop(struct run_node *node, const struct node_stop *stop, bool repeated);
 
 /*
- * Set the run's state from flags and nodes; when it has ended (not live) also the exit status, reason and
- * time of end of run and attempt, now_ms where no node knows better. Returns the state.
+ * Set the run's state from its flags and nodes. When it has ended, also set the exit status, reason and end
+ * time of run and attempt; the end time is now_ms if no node gives a better one. Returns the state.
  */
 enum run_state judge_run(struct run *run, int64_t now_ms);
 
-/* The error of a run that has failed: its reason, and what can be done. Returns -1. */
+/* Set the error of a failed run: its reason, with the remedy as the hint. Returns -1. */
 int judge_failure(const struct run *run, struct error *err);
 
 #endif

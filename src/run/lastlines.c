@@ -1,4 +1,4 @@
-/* Fetches the last lines of nodes' logs, safe to show. */
+/* Fetches the last lines of nodes' logs, made safe to display. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static int fetch_take(void *ctx, size_t node, const char *bytes, size_t len, con
 
 static void fetch_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    (void)ctx; /* what cannot be read is not quoted */
+    (void)ctx; /* a log that cannot be read is not quoted */
     (void)node;
     (void)error;
     (void)started;
@@ -103,7 +103,7 @@ char *run_quote_lines(const char *head, const char *text, unsigned lines)
     size_t len = strlen(from);
     from += len > QUOTE_MAX ? len - QUOTE_MAX : 0;
     while (((unsigned char)*from & 0xC0) == 0x80) {
-        from++; /* not in the middle of a character */
+        from++; /* do not begin in the middle of a character */
     }
     str_add(&out, ":\n    ");
     for (; *from != '\0'; from++) {

@@ -1,4 +1,4 @@
-/* The last lines of nodes' logs, for reasons and events. */
+/* Fetches and formats the last lines of nodes' logs, for reasons and events. */
 #ifndef MTLAUNCH_RUN_LASTLINES_INTERNAL_H
 #define MTLAUNCH_RUN_LASTLINES_INTERNAL_H
 
@@ -7,25 +7,28 @@
 #include "model/run.h"
 #include "node_set_internal.h"
 
-#define LAST_LINES_BYTES 8000 /* kept of a node's lines */
+#define LAST_LINES_BYTES 8000 /* at most this many bytes of a node's lines are kept */
 
 /*
- * Ask the wanted nodes of run, which set was opened for (one flag per node), for the last lines of their logs
- * of this attempt. texts: one per node, made safe to show, without a line end after the last one; NULL where
- * none came. The caller frees them. 0, or -1 when interrupted.
+ * Ask the wanted nodes of run (one flag per node), for which set was opened, for the last lines of their logs
+ * of this attempt. texts gets one text per node, safe to display and without a newline at its end; NULL if
+ * none arrived. The caller frees them. 0, or -1 when interrupted.
  */
 int run_fetch_lines(struct node_set *set, const struct run *run, const bool *wanted, unsigned lines,
                     char **texts);
 
-/* The end of a log's text (NULL accepted), made safe to quote: no line end after it. Caller frees. */
+/*
+ * The end of a log's text (NULL accepted), safe to display and without a newline at its end. The caller frees
+ * it.
+ */
 char *run_safe_lines(const char *plain);
 
-/* "HEAD:\n    line\n    line" with the last lines of text; HEAD alone when there are none. Caller frees. */
+/* "HEAD:\n line\n line" with the last lines of text; HEAD alone when there are none. The caller frees it. */
 char *run_quote_lines(const char *head, const char *text, unsigned lines);
 
 /*
- * Why a run failed, by the node that failed first and the last lines of its log (safe to show, or NULL): "g1
- * (node 0): exit status 3:\n    line". Caller frees.
+ * Why a run failed, from the node that failed first and text, the last lines of its log (safe to display, or
+ * NULL): "g1 (node 0): exit status 3:\n line". The caller frees it.
  */
 char *run_failure_text(const struct run_node *node, const char *text);
 

@@ -1,4 +1,7 @@
-/* Processes that are still alive although their node's command, or the whole run, has ended. */
+/*
+ * Finds and reports processes that are still alive although their node's command, or the whole run, has
+ * ended.
+ */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -46,8 +49,7 @@ static void add_line(struct leftovers *found, const struct run_node *node, const
     strlist_add(&found->lines, str_text(&text));
 }
 
-/* A node's answer replaces its earlier one; a node that does not answer, or could not scan, keeps the earlier
- * one. */
+/* A node's answer replaces its earlier one. Without an answer or a complete scan, the earlier one is kept. */
 static void keep_left_over(struct run *run, const struct run_node *node, const struct node_processes *live)
 {
     run_forget_left_over(run, node->label);

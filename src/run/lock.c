@@ -3,7 +3,7 @@
 #include "model/kind.h"
 #include "observer_internal.h"
 
-#define LOCK_NOTICE_MS 1000 /* another command holds the run's lock longer: say so */
+#define LOCK_NOTICE_MS 1000 /* if another command holds the lock for longer, report it */
 #define LOCK_MAX_MS    (24u * 3600 * 1000)
 
 int run_lock(const struct run_context *context, const char *name, bool wait, struct error *err)

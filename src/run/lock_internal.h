@@ -8,8 +8,8 @@
 #include "run/usecase.h"
 
 /*
- * Take the run's lock; while another command holds it, say so once and wait. Returns the descriptor (close
- * releases the lock), or -1 with err. wait false: -2 at once when it is taken.
+ * Take the run's lock; while another command holds it, report this once and wait. Returns the descriptor
+ * (close releases the lock), or -1 with err. wait false: returns -2 at once when the lock is held.
  */
 int run_lock(const struct run_context *context, const char *name, bool wait, struct error *err);
 

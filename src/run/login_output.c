@@ -1,4 +1,4 @@
-/* What a login prints before our command answers. */
+/* Keeps what a login prints before our command answers. */
 #include <string.h>
 
 #include "login_output_internal.h"
@@ -26,6 +26,6 @@ void login_output_explain(const struct str *login_output, struct error *err)
     }
     const char *text = str_text(login_output);
     const char *frame =
-        memmem(text, login_output->len, "\n@@", 3); /* from there on it is our script that speaks */
+        memmem(text, login_output->len, "\n@@", 3); /* from here on it is the output of our script */
     login_words_explain(err, "the login says", text, frame ? (size_t)(frame - text) : login_output->len);
 }

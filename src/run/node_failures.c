@@ -1,4 +1,4 @@
-/* Failures of single nodes: gathered over a round, reported once for all nodes that share one. */
+/* Collects the failures of single nodes during a round, and reports equal ones once for all their nodes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Failures of single nodes: gathered over a round, reported once for all nodes that share one. */
+/* Collects the failures of single nodes during a round, and reports equal ones once for all their nodes. */
 #ifndef MTLAUNCH_RUN_NODE_FAILURES_INTERNAL_H
 #define MTLAUNCH_RUN_NODE_FAILURES_INTERNAL_H
 
@@ -12,7 +12,7 @@
 struct node_failures {
     struct error *errors; /* one per node; kind NULL: none */
     size_t len;
-    size_t count;          /* of nodes that failed */
+    size_t count;          /* number of nodes that failed */
     struct strlist labels; /* one per node */
 };
 
@@ -22,7 +22,9 @@ void node_failures_init_run(struct node_failures *failures, const struct run *ru
 void node_failures_release(struct node_failures *failures);
 void node_failures_set(struct node_failures *failures, size_t node, const struct error *error);
 
-/* Report to the observer, the same failure of several nodes once. worst (may be NULL): a copy of the worst.
+/*
+ * Report the failures to the observer, equal ones of several nodes once. worst (may be NULL) gets a copy of
+ * the worst one.
  */
 void node_failures_report(const struct node_failures *failures, const struct run_context *context,
                           struct error *worst);

@@ -1,4 +1,4 @@
-/* The node set and the round: one question to each node, as many at once as the fan-out allows. */
+/* The node set: opens and closes it, and handles its signals and pauses. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "reach/endpoint.h"
 #include "run/notify_store.h"
 
-#define ANSWER_TIMES 3 /* the time for connect and login */
+#define ANSWER_TIMES 3 /* in multiples of the time for connect and login */
 
 /* --- opening ------------------------------------------------------------------------------------ */
 
@@ -62,7 +62,7 @@ int node_set_interrupted_error(const struct node_set *set, struct error *err)
                                          : error_set(err, &kind_interrupted, "interrupted");
 }
 
-/* What is needed to add hosts to a node set's fleet. */
+/* The arguments for adding hosts to a node set's fleet. */
 struct host_adder {
     struct node_set *set;
     const struct machine *machine;
@@ -84,8 +84,10 @@ static int add_host(const struct host_adder *adder, const struct host *host, con
     return 0;
 }
 
-/* Add a host of an earlier attempt, reached as that attempt did. If that is not possible, the set goes on
- * without it: the code that tries the pending cleanup reports why. */
+/*
+ * Add a host of an earlier attempt, reached in the same way as by that attempt. If this is not possible, the
+ * set does without it: the code that tries the pending cleanup reports why.
+ */
 static size_t add_cleanup_host(struct host_adder adder, const struct run_cleanup *cleanup)
 {
     struct ssh_config *config = NULL;
@@ -101,7 +103,7 @@ static size_t add_cleanup_host(struct host_adder adder, const struct run_cleanup
     return host;
 }
 
-/* Once a command. */
+/* At most once per command. */
 static void warn_unverified(struct run_context *context, const struct trust_survey *survey)
 {
     AUTO_FREE char *warning = trust_survey_warning(survey);
@@ -116,7 +118,7 @@ static int add_own_hosts(const struct host_adder *adder, const struct node_set_o
 {
     int result = 0;
     for (size_t i = 0; i < options->count && result == 0; i++) {
-        size_t index; /* its own */
+        size_t index; /* equals i */
         result = add_host(adder, options->hosts[i], options->labels[i], &index, err);
         strlist_add(&adder->set->labels, options->labels[i]);
     }
@@ -131,7 +133,7 @@ static void add_cleanup_hosts(struct node_set *set, const struct host_adder *add
     }
 }
 
-/* What the observer does beside: while this set's loop runs. */
+/* Let the observer's work continue while this set's loop runs. */
 static int add_works(struct node_set *set, struct error *err)
 {
     const struct run_observer *observer = set->context->observer;
@@ -171,7 +173,7 @@ static void enter_context(struct node_set *set)
     fleet_on_signal(set->fleet, on_signal, set);
 }
 
-/* run: its pending cleanups are added; NULL: there are none. */
+/* run: the hosts of its pending cleanups are added; NULL: none. */
 static int open_set(struct node_set *set, struct run_context *context, const struct node_set_options *options,
                     const struct run *run, struct error *err)
 {
@@ -205,14 +207,14 @@ int node_set_open(struct node_set *set, struct run_context *context, const struc
     return open_set(set, context, options, NULL, err);
 }
 
-/* Pending cleanups need hosts of their own. */
+/* Whether the kept sessions can be used for run. Pending cleanups need hosts of their own. */
 static bool can_go_on(const struct run_context *context, const struct run *run)
 {
     return context->kept && run->cleanups_len == 0 && context->kept_attempt == run->attempt &&
            strcmp(context->kept_id, run->id) == 0;
 }
 
-/* Go on with the sessions that an earlier set of these nodes has left open. */
+/* Use the sessions that an earlier set of these nodes has left open. */
 static int open_kept(struct node_set *set, struct run_context *context,
                      const struct node_set_options *options, struct error *err)
 {
@@ -261,7 +263,7 @@ int node_set_hold(struct node_set *set, struct error *err)
     return 0;
 }
 
-/* Does nothing when it is none of them: it could not be opened. */
+/* Does nothing if the set is not in the list because it could not be opened. */
 static void leave_context(struct node_set *set)
 {
     struct node_set **at = set->context ? &set->context->sets : NULL;
@@ -284,7 +286,7 @@ void node_set_close(struct node_set *set)
     strlist_release(&set->labels);
 }
 
-/* A signal that comes between two sets waits for the second one's loop. */
+/* Ignore a signal that arrives between two sets: the loop of the second one handles it. */
 static void leave_signal(void *ctx, int signal_number)
 {
     (void)ctx;

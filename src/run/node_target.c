@@ -1,4 +1,4 @@
-/* A node of a run as the node's script knows it. */
+/* Identifies a node of a run to the node's script. */
 #include "node_target_internal.h"
 
 struct node_target run_node_target(const struct run *run, size_t node)

@@ -1,4 +1,4 @@
-/* A node of a run as the node's script knows it. */
+/* Identifies a node of a run to the node's script. */
 #ifndef MTLAUNCH_RUN_NODE_TARGET_INTERNAL_H
 #define MTLAUNCH_RUN_NODE_TARGET_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Keeps the targets of a run's notifications in the run's folder. */
+/* Stores the targets of a run's notifications in the run's folder. */
 #include "run/notify_store.h"
 
 #include <errno.h>

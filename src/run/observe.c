@@ -1,4 +1,4 @@
-/* Asks the nodes of a run how they are, and takes the lock once the record agrees with what they said. */
+/* Observes the nodes of a run, and takes the run's lock if the record has not changed meanwhile. */
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What the use cases report to the observer while they work, with secrets masked. */
+/* Passes messages and events of the use cases to the observer, and masks secrets. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Pending cleanups: nodes of earlier attempts that did not answer when the run went on without them. */
+/*
+ * Tries pending cleanups: nodes of earlier attempts that did not answer when the run continued without them.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +14,10 @@
 #include "save_run_internal.h"
 #include "stop_internal.h"
 
-/* A record of an earlier version does not say in which container the work was, if in one: looking on the node
- * itself would prove nothing. */
+/*
+ * A record of an earlier version does not name the container that the work ran in, and looking on the node
+ * itself would prove nothing.
+ */
 bool pending_cleanup_can_try(const struct run *run, const struct run_cleanup *cleanup)
 {
     return cleanup->place_known || !run->place.container;
@@ -73,7 +77,7 @@ void pending_cleanup_add(struct run *run, size_t index)
     cleanup->attempt = run->attempt;
 }
 
-/* The node was written off by a stop of the current attempt: it is known now to be stopped. */
+/* If the node was written off by a stop of the current attempt, it is now known to be stopped. */
 static void note_stopped(struct run *run, const struct run_cleanup *cleanup)
 {
     for (size_t i = 0; i < run->nodes_len && cleanup->attempt == run->attempt; i++) {

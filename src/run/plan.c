@@ -8,7 +8,7 @@
 #include "model/kind.h"
 #include "run/plan_internal.h"
 
-/* What an execve(2) takes in all with the usual stack limit of 8 MiB: a quarter of it. */
+/* The total that execve(2) accepts with the usual stack limit of 8 MiB: a quarter of it. */
 #define EXEC_BYTES_MAX (2u << 20)
 
 static const char default_artifacts[] = "~/.mtlaunch";
@@ -91,7 +91,8 @@ char *plan_fill(const struct placeholders *values, const char *text, bool *open,
     return str_detach(&out);
 }
 
-/* Append the words to out, which borrows from texts; those without a placeholder are the same for all nodes.
+/*
+ * Append the words to out, with placeholders replaced. Words without a placeholder are shared by all nodes.
  */
 static int fill_words(const struct placeholders *values, const struct strlist *words, const char *what,
                       struct strlist *out, struct error *err)
@@ -131,7 +132,7 @@ static int check_job(const struct plan_work *work, struct error *err)
     return plan_env_check_names(work, err);
 }
 
-/* gpus= against the GPUs that are there. A node without any may just lack the tool that lists them. */
+/* Check gpus= against the GPUs present. A node without any may just lack the tool that lists them. */
 static int check_gpus(const struct host *host, const char *label, unsigned present, struct error *err)
 {
     if (!host->gpus || !present) {
@@ -212,7 +213,7 @@ static void add_ssh_options(const struct job *job, struct strlist *out)
     }
 }
 
-/* The run as a whole, once master and processes are known. */
+/* Fill in the plan of the whole run, once master and processes are known. */
 static void fill_plan(const struct plan_work *work, struct plan *plan)
 {
     const struct plan_input *in = work->in;
@@ -251,7 +252,10 @@ static void fill_plan(const struct plan_work *work, struct plan *plan)
 
 /* --- per node ----------------------------------------------------------------------------------- */
 
-/* What every node's texts may name. Artifacts come last: their own text may name all the others. */
+/*
+ * The placeholders that the texts of every node may use. Artifacts come last: their own text may use all the
+ * others.
+ */
 static void set_placeholders(const struct plan_work *work, const struct plan *plan,
                              const struct plan_node *node, struct placeholders *values)
 {
@@ -400,7 +404,7 @@ static size_t env_bytes(const struct env *env)
     return bytes;
 }
 
-/* What the kernel would refuse with E2BIG on the node is refused here, with the numbers. */
+/* Refuse here what the kernel would refuse with E2BIG on the node, and report the sizes. */
 static int check_sizes(const struct plan_node *node, struct error *err)
 {
     size_t bytes = env_bytes(&node->defaults) + env_bytes(&node->env) + env_bytes(&node->computed);

@@ -1,4 +1,4 @@
-/* The environment of a node in the plan: where each variable comes from, and which wins. */
+/* Makes the environment of a node in the plan: where each variable comes from, and which value wins. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #define OMP_THREADS_MAX 16
 
 /*
- * Names that belong to one machine, one login or one process: a pattern of pass_env takes them only when it
- * spells them out. A name that ends in '*' stands for all that begin so.
+ * Names that belong to one machine, one login or one process: a pattern of pass_env matches them only if it
+ * spells them out. A name that ends in '*' stands for all names with this prefix.
  */
 static const char *const personal_names[] = {
     "HOSTNAME",
@@ -44,13 +44,16 @@ static const char *const personal_names[] = {
     "TORCHELASTIC_*",
 };
 
-/* What a run of one local node does not take over from the caller: another launcher's or an outer run's. */
+/*
+ * What a run of one local node does not take over from the caller: variables of another launcher or of an
+ * outer run.
+ */
 static const char *const dropped_names[] = {
     "PET_*",   "RANK",           "LOCAL_RANK",    "WORLD_SIZE",
     "GROUP_*", "TORCHELASTIC_*", "MTLAUNCH_MARK", "MTLAUNCH_KEEPS",
 };
 
-/* What sshd gives, with the sbin folders that some builds give to root alone. */
+/* The PATH that sshd sets, with the sbin folders that some builds set only for root. */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static bool name_is(const char *name, const char *entry)
@@ -72,7 +75,9 @@ static bool name_is_any(const char *name, const char *const *entries, size_t cou
     return false;
 }
 
-/* Does the pattern spell out the personal name: letter by letter up to the entry's own '*', or its end? */
+/*
+ * Whether the pattern spells out a personal name: letter by letter up to the '*' of the entry, or to its end.
+ */
 static bool spelled_out(const char *pattern, const char *name)
 {
     size_t literal = strcspn(pattern, "*?[\\");
@@ -90,7 +95,7 @@ static bool spelled_out(const char *pattern, const char *name)
     return true;
 }
 
-/* The pattern of pass_env that takes this name, or NULL. */
+/* The pattern of pass_env that matches this name, or NULL. */
 static const char *passing_pattern(const struct strlist *patterns, const char *name)
 {
     for (size_t i = 0; i < patterns->len; i++) {
@@ -110,7 +115,10 @@ void plan_env_pass(const struct job *job, const char *const *environ_, struct en
         }
         AUTO_FREE char *name = xstrndup(environ_[i], (size_t)(equals - environ_[i]));
         const char *pattern = passing_pattern(&job->pass_env, name);
-        /* Computed names act as options before the plan is made; exported functions are not names. */
+        /*
+         * Computed names already act as options before the plan is made; exported functions are no valid
+         * names.
+         */
         if (!pattern || env_check_settable(name, equals + 1, NULL)) {
             continue;
         }
@@ -120,8 +128,8 @@ void plan_env_pass(const struct job *job, const char *const *environ_, struct en
 }
 
 /*
- * The layers of a job's environment, later wins. A layer is a list of variables, or the keys of the host list
- * that stand for variables.
+ * The layers of a job's environment; later ones win. A layer is a list of variables, or the keys of the host
+ * list that stand for variables.
  */
 enum layer {
     LAYER_INTERFACE,
@@ -205,8 +213,10 @@ static void flag_secrets(const struct strlist *patterns, size_t from, struct env
     }
 }
 
-/* The layers below the host's keys: there nodes differ in what LAYER_ENV has placeholders for, and no more.
- * Env files and the caller's environment are data: nothing in them is expanded. */
+/*
+ * Set the layers below the host's keys. In these, nodes differ only in the placeholders of LAYER_ENV. Env
+ * files and the caller's environment are data: nothing in them is expanded.
+ */
 void plan_env_share(struct plan_work *work)
 {
     const struct job *job = work->in->job;
@@ -221,7 +231,7 @@ void plan_env_share(struct plan_work *work)
     flag_secrets(&job->secret_env, 0, common);
 }
 
-/* Fill what has placeholders in the common part. What pass_env has replaced is only checked. */
+/* Fill the placeholders of the common part. A value that pass_env has replaced is only checked. */
 static int fill_common(const struct plan_work *work, struct plan_node *node,
                        const struct placeholders *values, struct error *err)
 {
@@ -331,7 +341,10 @@ static void add_default(struct plan_node *node, const char *name, const char *va
     }
 }
 
-/* interface auto: what routes to the master. Never over a value that is set, so it is a default. */
+/*
+ * interface auto: the interface that routes to the master. It never replaces a value that is set, so it is a
+ * default.
+ */
 static void add_interface(struct plan_work *work, struct plan_node *node)
 {
     const struct plan_node_facts *facts = plan_work_facts(work, node->host);
@@ -351,12 +364,12 @@ static void add_interface(struct plan_work *work, struct plan_node *node)
 }
 
 /*
- * What makes a hang or a crash of a Python program visible: stacks on a fatal signal, and NCCL's flight
- * recorder with its dumps beside the run's state. torch took the names without NCCL in 2.9; before, it knows
- * only those with it. A program that has set one of the two has set both.
+ * Add defaults that make a hang or a crash of a Python program visible: stacks on a fatal signal, and NCCL's
+ * flight recorder with its dumps beside the run's state. torch 2.9 introduced the names without NCCL; earlier
+ * versions know only those with it. If the job sets one name of a pair, the other is not set.
  *
- * The last three are torch's own values. Where a file for dumps is named, Megatron-LM sets each of them the
- * other way unless the environment has it (megatron/training/initialize.py). With an extra dump, a rank that
+ * The last three are torch's own defaults. If a file for dumps is named, Megatron-LM sets each of them to the
+ * opposite unless the environment has it (megatron/training/initialize.py). With an extra dump, a rank that
  * ends without destroy_process_group() hangs at its exit for TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC and is then
  * aborted (torch 2.11); without stack traces a dump does not say where a rank waits.
  */
@@ -364,8 +377,8 @@ static void add_recorder(const struct launcher *launcher, struct plan_node *node
                          const struct placeholders *values)
 {
     static const struct {
-        const char *name, *other; /* of the same setting; NULL: none */
-        const char *value;        /* NULL: a file below the run's state, named by its global rank */
+        const char *name, *other; /* other name of the same setting; NULL: none */
+        const char *value;        /* NULL: the path of file, to which torch appends the global rank */
         const char *file;
     } settings[] = {
         {"PYTHONFAULTHANDLER", NULL, "1", NULL},

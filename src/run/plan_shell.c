@@ -1,11 +1,11 @@
-/* A node's command as the line a person would paste. */
+/* Writes a node's command as a shell line that can be pasted. */
 #include <string.h>
 
 #include "base/quote.h"
 #include "base/text.h"
 #include "run/plan.h"
 
-/* A leading "~" stays outside the quotes, as the login's shell expands it. */
+/* A leading "~" stays outside the quotes, so that the login's shell expands it. */
 static void add_path(struct str *out, const char *path)
 {
     if (strcmp(path, "~") == 0) {
@@ -20,7 +20,7 @@ static void add_path(struct str *out, const char *path)
     }
 }
 
-/* The command; a "~/" that means the home folder stays outside the quotes too. */
+/* Add the command; a "~/" that means the home folder stays outside the quotes too. */
 static void add_words(const struct plan_node *node, struct str *out)
 {
     const struct launch_probe *probe = &node->probe;
@@ -36,7 +36,7 @@ static void add_words(const struct plan_node *node, struct str *out)
     quote_argv_pretty(out, node->argv.items + from, node->argv.len - from);
 }
 
-/* Through env(1) and not export: it works under every login shell. */
+/* env(1), unlike export, works under every login shell. */
 static void add_env(const struct plan_node *node, struct str *out)
 {
     str_add(out, "env");
@@ -55,7 +55,7 @@ static void add_env(const struct plan_node *node, struct str *out)
     str_add_char(out, ' ');
 }
 
-/* Into the container, as a person would go there. */
+/* Wrap the line in the command that enters the container. */
 static void enter_container(const struct place *place, struct str *line)
 {
     AUTO_STR struct str outer = STR_INIT;

@@ -11,7 +11,7 @@
 #include "observer_internal.h"
 #include "preflight_internal.h"
 
-#define NOISE_MAX 120 /* bytes of what a login prints, in a message */
+#define NOISE_MAX 120 /* bytes of a login's output that a message quotes */
 
 void preflight_node_release(struct preflight_node *node)
 {
@@ -66,7 +66,7 @@ static enum check_program program_type(enum launch_program type)
     return CHECK_PROGRAM_NONE;
 }
 
-/* The id of the run whose job this command was called from; NULL: none. */
+/* The id of the run from whose job this command was called; NULL: none. */
 static const char *outer_run_id(const struct run_context *context)
 {
     static const char name[] = "MTLAUNCH_RUN_ID=";
@@ -78,7 +78,9 @@ static const char *outer_run_id(const struct run_context *context)
     return NULL;
 }
 
-/* The address of the neighbour so many ranks away; NULL: there is none, or it is another neighbour already.
+/*
+ * The address of the neighbour that is step ranks away; NULL: there is none, or it is the same as the other
+ * neighbour.
  */
 static const char *neighbour(const struct plan *plan, size_t node, size_t step)
 {
@@ -114,7 +116,7 @@ static struct check_subject make_subject(const struct preflight *preflight, size
         .program = plan->probe.program,
         .interpreter = plan->probe.interpreter,
         .module = plan->probe.module,
-        .config = job->prepare_len == 0 ? plan->probe.config : NULL, /* a step may make it */
+        .config = job->prepare_len == 0 ? plan->probe.config : NULL, /* a prepare step may create it */
         .config_key = plan->probe.config_key,
         .argv = &plan->argv,
         .visible = visible ? visible->value : NULL,
@@ -165,7 +167,7 @@ void preflight_build(const struct preflight *preflight, size_t node, const struc
     check_request_release(&request);
 }
 
-/* What the setup lines printed, without the shell's own places and without secrets. */
+/* Clean the output of the setup lines: remove the shell's positions and mask secrets. */
 static char *clean_output(void *ctx, char *value)
 {
     const struct run_context *context = ctx;
@@ -217,7 +219,10 @@ char *preflight_setup_line(const struct preflight *preflight, unsigned number)
     return check_quote_setup(&lines, 1);
 }
 
-/* What only this side knows: how long the way there and back took, and what the login printed before it. */
+/*
+ * Add the facts that only this side knows: how long the round trip took, and what the login printed before
+ * the answer.
+ */
 static void add_head_facts(struct preflight_node *node, const char *bytes, size_t len)
 {
     AUTO_STR struct str noise = STR_INIT;
@@ -248,7 +253,7 @@ int preflight_take(const struct preflight *preflight, size_t node, const char *b
     }
     add_head_facts(out, bytes, len);
     facts_map(&out->facts, "setup.output", clean_output, (void *)(uintptr_t)preflight->context);
-    AUTO_STRLIST struct strlist setup = STRLIST_INIT; /* as they may be shown */
+    AUTO_STRLIST struct strlist setup = STRLIST_INIT; /* with secrets masked */
     for (size_t i = 0; i < preflight->plan->setup.len; i++) {
         char *line = xstrdup(preflight->plan->setup.items[i]);
         run_mask(preflight->context, &line);

@@ -1,4 +1,4 @@
-/* Pulls files from many hosts, each into its own folder here. */
+/* Pulls files from many hosts, from each into its own folder on this machine. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define BATCH_BYTES        (32u << 20)
 #define BATCH_FILES        500
-#define SUM_BYTES_A_SECOND (20u << 20) /* a slow disk */
+#define SUM_BYTES_A_SECOND (20u << 20) /* assumed speed of a slow disk */
 
 static const struct run_copy_observer *observer_of(const struct pull_host *host)
 {
@@ -24,7 +24,7 @@ static const struct run_copy_observer *observer_of(const struct pull_host *host)
 
 /* --- sources --- */
 
-/* A source there: the folder that is opened, and what is listed in it ("." for "DIR/"). */
+/* Split a source on a host into the folder to open and the path to list in it ("." for "DIR/"). */
 static void split_source(const char *source, char **folder, char **root)
 {
     const size_t len = strlen(source);
@@ -67,9 +67,9 @@ static void feed_list(struct pull_host *host)
     copy_call_feed(&host->call, &input);
 }
 
-/* --- what is here --- */
+/* --- local files --- */
 
-/* The tree of the host's folder here; empty where there is none. */
+/* Read the tree of the host's local folder; empty if there is none. */
 static int look_here(struct pull_host *host, struct error *err)
 {
     AUTO_STRLIST struct strlist sources = STRLIST_INIT, nothing = STRLIST_INIT;
@@ -83,7 +83,7 @@ static int look_here(struct pull_host *host, struct error *err)
     return push_source_open(&host->here, &sources, &nothing, true, err);
 }
 
-/* Two sources of one host that hold the same path. A folder may be in both. */
+/* Refuse two sources of one host that contain the same path. A folder may be in both. */
 static int check_meetings(struct pull_host *host, struct error *err)
 {
     const struct tree *tree = &host->tree;
@@ -114,7 +114,7 @@ static void find_differences(struct pull_host *host)
 
 /* --- with --checksum --- */
 
-/* Files of the same size on both sides, by source: their sums decide. */
+/* Ask for the checksums of files with the same size on both sides, source by source. */
 static void ask_sums(struct pull_host *host)
 {
     const struct tree *tree = &host->tree;
@@ -152,7 +152,7 @@ static void judge_sum(struct pull_host *host, size_t entry, const char *sum)
 {
     const struct tree_entry *there = &host->tree.items[entry];
     const size_t at = tree_find(&host->here.tree, there->path);
-    struct error ignored = ERROR_INIT; /* then it is fetched */
+    struct error ignored = ERROR_INIT; /* on an error, the file is fetched */
     char own[65];
 
     if (push_source_sum(&host->here, at, own, &ignored) != 0 || strcmp(own, sum) != 0) {
@@ -162,7 +162,7 @@ static void judge_sum(struct pull_host *host, size_t entry, const char *sum)
     }
 }
 
-/* Where not every file of a call had a sum, all of them are fetched. */
+/* If a call did not return a checksum for every file, all its files are fetched. */
 static int judge_sums(struct pull_host *host, const char *value, struct error *err)
 {
     uint64_t count = 0;
@@ -177,7 +177,7 @@ static int judge_sums(struct pull_host *host, const char *value, struct error *e
     return 0;
 }
 
-/* With --delete: what is here below a source that is a folder there, and not there. */
+/* For --delete: find local files below a source that is a folder on the host and lacks these files. */
 static void find_extra(struct pull_host *host)
 {
     const struct tree *here = &host->here.tree;
@@ -201,7 +201,7 @@ static void find_extra(struct pull_host *host)
     host->end.removed = tree_find_removable(here, host->keep, host->removable);
 }
 
-/* All is listed. */
+/* The list is complete. */
 static int compare(struct pull_host *host, struct error *err)
 {
     tree_sort(&host->tree);
@@ -216,9 +216,9 @@ static int compare(struct pull_host *host, struct error *err)
     return 0;
 }
 
-/* --- what the host has --- */
+/* --- the list of the host --- */
 
-/* A name that is ours here. */
+/* Whether the path contains a name that push and pull use for their own files. */
 static bool is_own(const char *path)
 {
     while (path && !text_starts(path, TREE_OWN_PREFIX)) {
@@ -328,7 +328,7 @@ static int remove_extra(struct pull_host *host, struct error *err)
     return result;
 }
 
-/* Folders and links need nothing from the host any more. */
+/* Create folders and links, for which nothing more is needed from the host. */
 static int make_places(struct pull_host *host, struct error *err)
 {
     int result = 0;
@@ -395,7 +395,7 @@ static void end_well(struct pull_host *host)
 
 /* --- contents --- */
 
-/* The next files of one source, or one large file. false: there are none. */
+/* Choose the next files of one source, or one large file. false: there are none. */
 static bool choose_batch(struct pull_host *host)
 {
     uint64_t bytes = 0;

@@ -1,4 +1,6 @@
-/* Fetches the contents of a batch of files from a host, and puts those that did not change into their places.
+/*
+ * Fetches the contents of a batch of files from a host, and moves those that did not change meanwhile into
+ * place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "model/kind.h"
 #include "pull_internal.h"
 
-#define LARGE (32u << 20) /* from here on a file is fetched alone, and gone on with */
+#define LARGE (32u << 20) /* a file of at least this size is fetched alone, and can be resumed */
 
 static const struct tree_entry *entry_of(const struct pull_host *host, size_t at)
 {
@@ -51,7 +53,7 @@ void pull_host_release(struct pull_host *host)
     host->first_changed = NULL;
 }
 
-/* --- what comes --- */
+/* --- contents --- */
 
 static int open_next(struct pull_host *host, struct error *err)
 {
@@ -65,7 +67,7 @@ static int open_next(struct pull_host *host, struct error *err)
     return host->fds[host->at] >= 0 ? 0 : -1;
 }
 
-/* Files that are whole, and empty ones, are passed. */
+/* Skip files that are complete, and empty ones. */
 static int pass_whole(struct pull_host *host, struct error *err)
 {
     while (host->at < host->batch_len && host->offset == entry_of(host, host->at)->size) {
@@ -95,19 +97,19 @@ static int on_contents(void *ctx, const char *bytes, size_t len, struct error *e
             return -1;
         }
     }
-    if (len > 0) { /* one grew: the list after the contents says which */
+    if (len > 0) { /* a file has grown; the list after the contents shows which one */
         host->at = host->batch_len + 1;
     }
     return 0;
 }
 
-/* The files as they are after they were read. */
+/* Take the list of the files as they are after they were read. */
 static int on_event(void *ctx, struct copy_call *call, enum node_copy_event event, struct error *err)
 {
     struct pull_host *host = ctx;
 
     if (event == NODE_COPY_FRAME && strcmp(call->answer.key, "missing") == 0 && !host->missing) {
-        host->missing = true; /* it went meanwhile: what was to come did not */
+        host->missing = true; /* the folder was removed meanwhile, so its contents do not arrive */
     } else if (event == NODE_COPY_FRAME) {
         if (host->finished || strcmp(call->answer.key, "finished") != 0) {
             return copy_call_unexpected(call, err);
@@ -131,7 +133,7 @@ static int on_event(void *ctx, struct copy_call *call, enum node_copy_event even
     return 0;
 }
 
-/* --- its end --- */
+/* --- the end of a batch --- */
 
 static void note_changed(struct pull_host *host, const struct tree_entry *entry)
 {
@@ -185,7 +187,7 @@ static void on_ended(void *ctx, struct copy_call *call, const struct error *erro
     }
 }
 
-/* --- what is asked --- */
+/* --- the request --- */
 
 static void feed(struct pull_host *host)
 {

@@ -1,4 +1,4 @@
-/* What the files of pull share. */
+/* Declarations shared by the files of pull. */
 #ifndef MTLAUNCH_RUN_PULL_INTERNAL_H
 #define MTLAUNCH_RUN_PULL_INTERNAL_H
 
@@ -16,36 +16,36 @@ struct pull;
 
 struct pull_host {
     struct pull *pull;
-    struct copy_call call; /* the list, then one a batch */
+    struct copy_call call; /* the call for the list, then one per batch */
     bool begun, over;
     bool asked_list, finished;
 
-    /* what the host has */
+    /* the files of the host */
     struct tree tree;
-    size_t source; /* that is listed now */
+    size_t source; /* the source that is being listed */
     bool found_any, missing;
-    size_t entries; /* that it listed, of all sources; then of a batch */
+    size_t entries; /* entries listed: of all sources, then of a batch */
     size_t others;
 
-    struct push_source here;    /* what its folder here has */
-    unsigned char *differences; /* enum tree_difference, one an entry of tree */
-    bool *keep, *removable;     /* one an entry of here */
-    size_t *sum_queue;          /* entries whose sums were asked for */
+    struct push_source here;    /* the files in its local folder */
+    unsigned char *differences; /* enum tree_difference, one per entry of tree */
+    bool *keep, *removable;     /* one per entry of here */
+    size_t *sum_queue;          /* entries whose checksums were requested */
     size_t sum_len, sum_at;
-    struct strlist sums; /* of the present call */
+    struct strlist sums; /* of the current call */
     struct pull_store store;
 
-    /* the batch that is fetched */
+    /* the batch that is being fetched */
     size_t next;
     size_t *batch;
     size_t batch_len;
-    size_t at;         /* the file that comes now */
-    uint64_t offset;   /* in it */
-    uint64_t began_at; /* of a large one: what was here already */
+    size_t at;         /* the file that is being received */
+    uint64_t offset;   /* in this file */
+    uint64_t began_at; /* of a large file: the bytes that were already here */
     bool large;
     bool fed;
     int *fds;   /* one per file of the batch; -1: not begun */
-    bool *same; /* it is there as it was before it was read */
+    bool *same; /* one per file of the batch: it did not change on the host while it was read */
     size_t changed;
     char *first_changed;
     struct run_copy_end end;
@@ -64,7 +64,7 @@ void pull_finish(struct pull_host *host, const struct error *error);
 void pull_add_open(const struct pull_host *host, size_t source, struct str *text);
 
 /* pull_fetch.c */
-void pull_fetch(struct pull_host *host); /* the batch that was chosen */
+void pull_fetch(struct pull_host *host); /* the chosen batch */
 void pull_host_release(struct pull_host *host);
 
 #endif

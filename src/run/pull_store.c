@@ -1,4 +1,4 @@
-/* Keeps what comes from a host in its folder here. */
+/* Writes the files from a host into its local folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ void pull_store_remove_parts(const struct pull_store *store)
     }
 }
 
-/* Rooms of processes that were killed. */
+/* Remove the rooms (temporary folders) of processes that were killed. */
 static void remove_old_rooms(const struct pull_store *store)
 {
     const int fd = openat(store->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,14 +113,14 @@ void pull_store_release(struct pull_store *store)
     *store = (struct pull_store){.fd = -1, .folder_fd = -1};
 }
 
-/* --- the way to a place --- */
+/* --- paths --- */
 
 static int open_below(int fd, const char *name)
 {
     return openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The same for one in which something comes or goes; its mode is set at the end. */
+/* The same for a folder whose content changes; its mode is set at the end. */
 static int open_writable(int fd, const char *name)
 {
     struct stat what;
@@ -132,7 +132,10 @@ static int open_writable(int fd, const char *name)
     return open_below(fd, name);
 }
 
-/* The folder that holds path, made before; *name is its last part. -1 with errno. Borrowed. */
+/*
+ * Open the folder that contains path, which exists already; *name is the last part of path. Returns a
+ * borrowed descriptor, or -1 with errno.
+ */
 static int parent_of(struct pull_store *store, const char *path, const char **name)
 {
     const char *last = strrchr(path, '/');
@@ -168,7 +171,7 @@ static int parent_of(struct pull_store *store, const char *path, const char **na
     return fd;
 }
 
-/* What has that name is of another kind, or a link: remove it, unless it is a folder that is not empty. */
+/* Remove what has this name, unless it is a folder that is not empty. */
 static int make_room(int fd, const char *name)
 {
     struct stat what;
@@ -238,7 +241,10 @@ int pull_store_begin(struct pull_store *store, size_t number, struct error *err)
     return fd >= 0 ? fd : failed(store, "make the file", name, err);
 }
 
-/* By path, size and time, so that the part of another version is never gone on with. FNV-1a of the path. */
+/*
+ * The name of a partial file, from path (FNV-1a hash), size and time, so that the part of another version is
+ * never resumed.
+ */
 static char *part_name(const struct tree_entry *entry)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -1,6 +1,6 @@
 /*
- * The folder here that receives a host's files. Whatever it contains, no link is followed out of it: each
- * folder on the way is opened without following links. A file is created under another name and moved into
+ * The local folder that receives a host's files. Whatever it contains, no symlink leads out of it: each
+ * folder on a path is opened without following links. A file is created under another name and moved into
  * place by a rename.
  */
 #ifndef MTLAUNCH_RUN_PULL_STORE_INTERNAL_H
@@ -17,34 +17,37 @@ struct pull_store {
     char *path; /* for messages */
     int fd;     /* -1: not open */
     char room[64];
-    char *folder; /* whose descriptor is kept; NULL */
+    char *folder; /* the folder of folder_fd; NULL: none */
     int folder_fd;
 };
 
 /* All errors: kind_local. */
 
-/* Make and open the folder; path is taken over. Released by the caller in any case. */
+/* Create and open the folder; path is taken over. The caller releases store in any case. */
 int pull_store_open(struct pull_store *store, char *path, struct error *err);
 void pull_store_release(struct pull_store *store);
 
-/* Make a folder, or a link. Something of another kind makes room; a folder that is not empty does not. */
+/*
+ * Create a folder, or a link. Something of another kind in its place is removed, except a folder that is not
+ * empty.
+ */
 int pull_store_make_folder(struct pull_store *store, const char *path, struct error *err);
 int pull_store_make_link(struct pull_store *store, const struct tree_entry *entry, struct error *err);
 int pull_store_set_folder(struct pull_store *store, const struct tree_entry *entry, struct error *err);
 
-/* A new file that takes what comes. Returns its descriptor. */
+/* Create a file for received contents. Returns its descriptor. */
 int pull_store_begin(struct pull_store *store, size_t number, struct error *err);
-/* The same for a large one, whose beginning may be here from an earlier call: *had bytes of it. */
+/* The same for a large file, of which an earlier call may have received the first *had bytes. */
 int pull_store_begin_part(struct pull_store *store, const struct tree_entry *entry, uint64_t *had,
                           struct error *err);
 
-/* Close it and move it to its place, with the entry's mode and time. */
+/* Close the file and move it into place, with the entry's mode and time. */
 int pull_store_place(struct pull_store *store, int fd, size_t number, const struct tree_entry *entry,
                      struct error *err);
 int pull_store_place_part(struct pull_store *store, int fd, const struct tree_entry *entry,
                           struct error *err);
 
-/* Forget what is here of one, or of all. */
+/* Delete the partial file of one entry, or all partial files. */
 void pull_store_drop_part(struct pull_store *store, const struct tree_entry *entry);
 void pull_store_remove_parts(const struct pull_store *store);
 

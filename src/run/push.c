@@ -1,4 +1,4 @@
-/* Pushes files from here to the same place on many hosts. */
+/* Pushes files from this machine to the same place on many hosts. */
 #include "run/push.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ void push_go_on(struct push_host *host)
     AUTO_STR struct str input = STR_INIT;
 
     if (!host->listed || call->closing || call->error.kind || call->input.len > 0 || call->waiting.len > 0) {
-        return; /* it is not known yet what to send; or the last piece is still on its way */
+        return; /* not compared yet, or the last piece is still being sent */
     }
     push_fill(host, &input);
     if (input.len > 0) {
@@ -55,7 +55,7 @@ void push_go_on(struct push_host *host)
     } else if (host->step == PUSH_OVER) {
         copy_call_end_input(call);
     } else if (host->step != PUSH_JOIN && host->step != PUSH_FETCH) {
-        copy_call_rest(call); /* it is not the host that is waited for */
+        copy_call_rest(call); /* the host is not the one that is waited for */
     }
 }
 
@@ -147,7 +147,7 @@ static void feed_list(struct push_host *host)
     copy_call_feed(&host->call, &input);
 }
 
-/* The list is asked for with the first room for input. */
+/* Input is accepted: request the list first. */
 static void on_room(void *ctx, struct copy_call *call)
 {
     struct push_host *host = ctx;
@@ -197,7 +197,7 @@ static void on_tick(void *ctx)
     report_progress(ctx);
 }
 
-/* A second signal left them, or the first came before their turn. */
+/* Report the hosts that a second signal abandoned, or whose turn did not come before the first. */
 static void report_rest(struct push *push, size_t told)
 {
     const struct run_copy_observer *observer = push->request->observer;
@@ -218,8 +218,8 @@ static void report_rest(struct push *push, size_t told)
 }
 
 /*
- * A file of this very second may change again without its time telling. What is read in the next second holds
- * all that was written in this one.
+ * A file that was modified in the current second may change again without a change of its time in seconds.
+ * Reading it in the next second includes everything written in this one.
  */
 static void wait_for_second(const struct push_source *source)
 {

@@ -14,7 +14,7 @@ void push_archive_release(struct push_archive *archive)
     *archive = (struct push_archive){0};
 }
 
-/* A file that is shorter by now is filled up, so that the archive stays whole; it is not taken. */
+/* A file that is shorter by now is filled with zeros, so that the archive stays valid; the host drops it. */
 static void add_contents(struct push_archive *archive, size_t entry, struct str *out)
 {
     static const char zeros[4096];
@@ -37,7 +37,7 @@ bool push_archive_fill(struct push_archive *archive, struct str *out)
     while (archive->at < archive->count && out->len < PUSH_FEED) {
         const size_t index = archive->entries[archive->at];
         const struct tree_entry *entry = &archive->source->tree.items[index];
-        if (archive->offset == 0) { /* what comes into a new folder has to be written there */
+        if (archive->offset == 0) { /* files must be written into a new folder, so it needs u+rwx */
             push_tar_header(archive->tar, entry,
                             entry->kind == TREE_FOLDER ? entry->mode | 0700 : entry->mode, out);
         }

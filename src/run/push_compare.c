@@ -1,4 +1,4 @@
-/* Compares what a host lists with the source, and decides what is sent to it. */
+/* Compares the list of a host with the source, and decides what to send. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "push_internal.h"
 #include "sync_git_internal.h"
 
-#define SUM_BYTES_A_SECOND (20u << 20) /* a slow disk */
+#define SUM_BYTES_A_SECOND (20u << 20) /* assumed speed of a slow disk */
 
 bool push_is_needed(const struct push_state *state)
 {
@@ -18,7 +18,7 @@ bool push_is_needed(const struct push_state *state)
 
 /* --- the list --- */
 
-/* Below target, and neither left out nor kept: only --delete asks. */
+/* Used with --delete: whether an extra entry is neither skipped nor kept. */
 static bool may_be_removed(const struct push *push, const struct tree_entry *entry)
 {
     const struct run_copy_request *request = push->request;
@@ -65,7 +65,7 @@ static int take_entry(struct push_host *host, const struct tree_entry *there, st
 static const char *sum_of(struct push *push, size_t entry)
 {
     char sum[65];
-    struct error ignored = ERROR_INIT; /* then it is sent, and seen to have changed */
+    struct error ignored = ERROR_INIT; /* on an error, the file is sent, and its change is noticed then */
 
     if (!push->sums) {
         push->sums = xcalloc(push->source.tree.len, sizeof(*push->sums));
@@ -90,7 +90,10 @@ static void judge_sum(struct push_host *host, size_t entry, const char *sum)
     }
 }
 
-/* A call is over. Where not every file had a sum (it went, it cannot be read), all of the call are sent. */
+/*
+ * A call is over. If a file has no checksum (it was removed, or cannot be read), all files of the call are
+ * sent.
+ */
 static void judge_sums(struct push_host *host, uint64_t count)
 {
     for (uint64_t i = 0; i < count && host->sum_at < host->sum_len; i++, host->sum_at++) {
@@ -100,7 +103,7 @@ static void judge_sums(struct push_host *host, uint64_t count)
     strlist_release(&host->sums);
 }
 
-/* false: there is nothing to ask. */
+/* Request the checksums. false: there are none to request. */
 static bool ask_sums(struct push_host *host)
 {
     const struct tree *tree = &host->push->source.tree;
@@ -133,7 +136,10 @@ static bool ask_sums(struct push_host *host)
 
 /* --- the plan --- */
 
-/* What .gitignore names is kept. A source that is named is copied under its own name. */
+/*
+ * Keep what .gitignore names. A source given without a trailing '/' is copied under its own name, which is
+ * removed from the paths here.
+ */
 static void keep_ignored(struct push_host *host, bool *keep)
 {
     const struct run_copy_request *request = host->push->request;
@@ -170,7 +176,7 @@ static void find_removable(struct push_host *host)
     host->end.removed = tree_find_removable(extra, keep, host->removable);
 }
 
-/* Would a removal take that path of the target, or what is in it? */
+/* Whether this path of the target, or something in it, is going to be removed. */
 static bool is_removed(const struct push_host *host, const char *path)
 {
     const struct tree *extra = &host->extra;
@@ -185,7 +191,7 @@ static bool is_removed(const struct push_host *host, const char *path)
     return false;
 }
 
-/* On this machine, or on a share, a source may be inside the target. */
+/* On the same machine, or on a share, a source may be inside the target. */
 static int check_source_stays(const struct push_host *host, struct error *err)
 {
     const struct strlist *sources = host->push->request->sources;

@@ -1,4 +1,4 @@
-/* Makes the pieces that a host is sent: room for new files, archives, moves, modes, removals. */
+/* Makes the input for a host step by step: preparation, archives, moves, modes, removals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "push_internal.h"
 
-#define BATCH_BYTES (32u << 20) /* after these the files are in place: what a lost connection can cost */
+#define BATCH_BYTES (32u << 20) /* a lost connection costs at most this much */
 #define BATCH_FILES 2000
 
 static const struct tree *tree_of(const struct push_host *host)
@@ -27,7 +27,7 @@ static void touch_parent(struct push_host *host, size_t entry)
 
 /* --- before and after the files --- */
 
-/* Paths of extra that go: folders, or all else, in an order in which each folder is empty by then. */
+/* Remove extra paths: first files, then folders in an order in which each is empty by then. */
 static void add_removals(struct push_host *host, struct str *text, const char *below)
 {
     const struct tree *extra = &host->extra;
@@ -48,14 +48,14 @@ static void add_removals(struct push_host *host, struct str *text, const char *b
             files[files_len++] = entry->path;
         }
         if (below) {
-            host->removable[i] = false; /* it is gone by then */
+            host->removable[i] = false; /* already removed by then */
         }
     }
     node_copy_calls(text, NODE_COPY_REMOVE, NULL, files, files_len);
     node_copy_calls(text, NODE_COPY_REMOVE_FOLDERS, NULL, folders, folders_len);
 }
 
-/* Folders in which something comes or goes. */
+/* Mark the folders whose content will change. */
 static void find_touched(struct push_host *host)
 {
     const struct tree *tree = tree_of(host), *extra = &host->extra;
@@ -78,7 +78,7 @@ static void find_touched(struct push_host *host)
     }
 }
 
-/* Those of them in which their modes do not let us write. A folder comes before its content. */
+/* Make those of them writable whose modes do not allow it. A folder comes before its content. */
 static void add_make_writable(struct push_host *host, struct str *text)
 {
     const struct tree *tree = tree_of(host), *extra = &host->extra;
@@ -165,7 +165,7 @@ static void remove_extra(struct push_host *host, struct str *out)
     host->step = PUSH_FOLDERS;
 }
 
-/* The tar of busybox leaves its user the right to write in a folder. */
+/* busybox's tar keeps the write permission of the owner on folders, so it is removed here. */
 static void close_folders(struct push_host *host, const size_t *folders, size_t len, struct str *out)
 {
     const struct tree *tree = tree_of(host);
@@ -182,7 +182,9 @@ static void close_folders(struct push_host *host, const size_t *folders, size_t 
     node_copy_add_run(out, &text);
 }
 
-/* What was written in them changed their times; new ones were made with modes that let us write. */
+/*
+ * Set modes and times of folders: writing into them changed their times, and new ones were created writable.
+ */
 static void set_folders(struct push_host *host, struct str *out)
 {
     const struct tree *tree = tree_of(host);
@@ -201,7 +203,8 @@ static void set_folders(struct push_host *host, struct str *out)
     }
     struct push_tar *tar = push_tar_new();
     node_copy_add_folders(out, push_tar_size(tree, folders, len));
-    for (size_t i = len; i-- > 0;) { /* what is in a folder comes before it: that one may be closed by then */
+    /* inner folders first: the outer one may be closed by its mode afterwards */
+    for (size_t i = len; i-- > 0;) {
         push_tar_header(tar, &tree->items[folders[i]], tree->items[folders[i]].mode, out);
     }
     push_tar_end(tar, out);
@@ -265,7 +268,7 @@ struct move {
 static int compare_moves(const void *a, const void *b)
 {
     const struct move *left = a, *right = b;
-    const size_t one = left->folder + 1, two = right->folder + 1; /* TREE_NONE: the top, first */
+    const size_t one = left->folder + 1, two = right->folder + 1; /* TREE_NONE, the top, comes first */
 
     if (one != two) {
         return one < two ? -1 : 1;
@@ -289,7 +292,7 @@ static void add_move_calls(struct push_host *host, const struct move *moves, siz
     }
 }
 
-/* Entries whose folder is already there are moved; the others come with their folder. */
+/* Entries whose folder exists on the host are moved; the others move with their folder. */
 void push_add_moves(struct push_host *host, const size_t *entries, size_t count, struct str *text)
 {
     const struct push_source *source = &host->push->source;

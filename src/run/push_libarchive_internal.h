@@ -1,4 +1,4 @@
-/* libarchive, loaded when the first archive is to be written. Include this in place of <archive.h>. */
+/* libarchive, loaded at run time before the first archive is written. Include this instead of <archive.h>. */
 #ifndef MTLAUNCH_RUN_PUSH_LIBARCHIVE_INTERNAL_H
 #define MTLAUNCH_RUN_PUSH_LIBARCHIVE_INTERNAL_H
 

@@ -5,7 +5,8 @@
 #include "node/copy.h"
 #include "push_pieces_internal.h"
 
-#define PIECE_BYTES (8u << 20) /* as small as the cost of a piece on a host allows: a chain waits for one */
+/* small, because a chain of hosts waits for one piece; smaller ones would cost too much on a host */
+#define PIECE_BYTES (8u << 20)
 #define PIECE_FILES 2000
 
 static uint64_t whole_records(uint64_t bytes)
@@ -34,7 +35,7 @@ static void add_parts(struct push_pieces *pieces, size_t at, uint64_t size)
     }
 }
 
-/* Files from first on, up to a large one. */
+/* Add a piece with the files from first on, up to a large one. */
 static size_t add_archive(struct push_pieces *pieces, size_t first)
 {
     const struct tree *tree = &pieces->source->tree;
@@ -115,7 +116,9 @@ void push_piece_begin(struct push_piece_reader *reader, struct push_pieces *piec
     }
 }
 
-/* Behind the file's bytes zeros fill the last record, and what a file that shrank has no more. */
+/*
+ * Zeros after the file's bytes fill the last record, and stand for the missing bytes of a file that shrank.
+ */
 static bool fill_part(struct push_piece_reader *reader, struct str *out)
 {
     static const char zeros[4096];

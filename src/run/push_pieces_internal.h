@@ -1,7 +1,7 @@
 /*
- * What the hosts of a group lack, cut into pieces that can be passed on: archives of small files, and parts
- * of large ones. A piece has the same bytes whenever it is read, unless the files change, which its checksum
- * shows.
+ * The files that the hosts of a group lack, cut into pieces that can be passed on: archives of small files,
+ * and parts of large ones. A piece has the same bytes whenever it is read, unless the files change, which its
+ * checksum shows.
  */
 #ifndef MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H
 #define MTLAUNCH_RUN_PUSH_PIECES_INTERNAL_H
@@ -16,20 +16,20 @@
 #include "push_sum_internal.h"
 
 struct push_piece {
-    size_t first, count; /* its entries in the list */
-    bool is_part;        /* of one file: the bytes from offset on */
-    bool is_last;        /* … the last ones */
+    size_t first, count; /* its entries in the list of entries */
+    bool is_part;        /* a part of one file: the bytes from offset on */
+    bool is_last;        /* the last part of this file */
     uint64_t offset;
-    uint64_t bytes;  /* of contents of files */
-    uint64_t length; /* of the piece: whole records (NODE_COPY_RECORD) */
+    uint64_t bytes;  /* bytes of file contents */
+    uint64_t length; /* of the piece, a multiple of NODE_COPY_RECORD */
     char *sums[PUSH_SUM_KINDS];
 };
 
 struct push_pieces {
     struct push_source *source;
-    size_t *entries; /* what is lacking, as indices of the source's tree; a folder before what is in it */
+    size_t *entries; /* the missing entries, as indexes of the source's tree; a folder before its content */
     size_t entries_len;
-    bool *torn; /* one an entry: it changed while it was read */
+    bool *torn; /* one per entry: it changed while it was read */
     struct push_piece *items;
     size_t len, cap;
 };
@@ -38,19 +38,19 @@ struct push_pieces {
 void push_pieces_init(struct push_pieces *pieces, struct push_source *source, size_t *entries, size_t len);
 void push_pieces_release(struct push_pieces *pieces);
 
-/* The sum of a piece; the first call reads it. Borrowed. */
+/* The checksum of a piece; the first call computes it. Borrowed. */
 const char *push_pieces_sum(struct push_pieces *pieces, size_t index, enum push_sum_kind kind);
 
-/* One reading of a piece. All zero: none. */
+/* Reads a piece. All zero: no reading in progress. */
 struct push_piece_reader {
     struct push_pieces *pieces;
     size_t index;
     struct push_archive archive;
-    uint64_t done; /* bytes of a part */
+    uint64_t done; /* bytes of a part read so far */
 };
 
 void push_piece_begin(struct push_piece_reader *reader, struct push_pieces *pieces, size_t index);
-/* Append until out holds about PUSH_FEED. false: the piece is whole. */
+/* Append until out holds about PUSH_FEED. false: the piece is complete. */
 bool push_piece_fill(struct push_piece_reader *reader, struct str *out);
 void push_piece_release(struct push_piece_reader *reader);
 

@@ -7,17 +7,17 @@
 #include "push_internal.h"
 #include "push_relay_internal.h"
 
-#define WORTH_BYTES (4u << 20) /* less is sent sooner than a host is made ready to pass it on */
-#define PORTS       6          /* that a host tries to listen at */
-#define COUNT_PORTS 9000       /* from PUSH_RELAY_PORT on: below those that the kernel gives out */
-#define LISTEN_S    3600       /* for the door of a host, and a second more for each MiB */
+#define WORTH_BYTES (4u << 20) /* less is sent faster than a host can be prepared to pass it on */
+#define PORTS       6          /* number of ports that a host tries to listen on */
+#define COUNT_PORTS 9000       /* from PUSH_RELAY_PORT on: below the kernel's ephemeral ports */
+#define LISTEN_S    3600       /* a host listens for this long, plus one second per MiB */
 
 struct relay_member *push_relay_member(const struct push_host *host)
 {
     return &host->relay.group->relay.members[host->relay.member];
 }
 
-/* --- what a host can do --- */
+/* --- abilities of a host --- */
 
 static uint64_t needed_bytes(const struct push_host *host)
 {
@@ -38,8 +38,10 @@ bool push_relay_is_wanted(const struct push_host *host)
            needed_bytes(host) >= WORTH_BYTES;
 }
 
-/* The address by which other hosts reach it: as the host list says; "" for the one by which it was reached
- * from here, which a login knows, but not a container. */
+/*
+ * The address by which other hosts reach it: that of the host list, else "", the one used from here. A login
+ * knows this address but a container does not, so a container gets it.
+ */
 static const char *address_of(const struct push_host *host)
 {
     const struct run_copy_request *request = host->push->request;
@@ -137,7 +139,7 @@ void push_relay_leave(struct push_host *host)
     }
     relay_leave(&group->relay, host->relay.member);
     group->members[host->relay.member] = NULL;
-    for (size_t i = 0; i < group->relay.len; i++) { /* those that waited for it look for another */
+    for (size_t i = 0; i < group->relay.len; i++) { /* hosts that waited for it choose another source */
         if (group->members[i] && group->members[i]->waits && group->members[i]->step == PUSH_PIECE) {
             push_wake(group->members[i]);
         }

@@ -1,12 +1,12 @@
-/* Tells a host of a relay where its next piece comes from and what to do with it. */
+/* Makes the input of a host in a relay: where its next piece comes from, and what to do with it. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "node/copy.h"
 #include "push_internal.h"
 
-#define IMPATIENT_MS 10000 /* a source that lags so long is gone round */
-#define STAY_MS      10000 /* so long a host stays for those that have not been compared yet */
+#define IMPATIENT_MS 10000 /* a source that lags for this long is replaced */
+#define STAY_MS      10000 /* how long a host stays for hosts that have not been compared yet */
 
 static uint64_t now_ms(const struct push_host *host)
 {
@@ -25,7 +25,7 @@ void push_relay_add_control(struct push_host *host, struct str *out)
     str_release(&host->relay.control);
 }
 
-/* Its source has to know its key first. true: it does. */
+/* Make source admit the host's key. true: it has. */
 static bool is_admitted(struct push_host *host, size_t source)
 {
     struct push_relay_link *link = &host->relay;
@@ -113,7 +113,8 @@ void push_relay_choose(struct push_host *host, struct str *out)
         }
         break;
     case RELAY_WAIT:
-        is_admitted(host, push_relay_member(host)->source); /* so that it is by then */
+        /* ask early, so that it is admitted when the piece is there */
+        is_admitted(host, push_relay_member(host)->source);
         break;
     }
     if (link->since_ms == 0) {
@@ -131,10 +132,10 @@ void push_relay_send(struct push_host *host, struct str *out)
     }
     host->push->progress.bytes_done += link->group->pieces.items[link->reader.index].bytes;
     push_piece_release(&link->reader);
-    host->step = PUSH_TAKE; /* the host takes it only when it is what was sent */
+    host->step = PUSH_TAKE; /* the host accepts the piece only if the checksum is right */
 }
 
-/* Pieces that no other host asks for any more. */
+/* Delete pieces that no other host will ask for. */
 static void add_forget(struct push_host *host, struct str *text)
 {
     struct relay *relay = &host->relay.group->relay;
@@ -150,7 +151,7 @@ static void add_forget(struct push_host *host, struct str *text)
     }
 }
 
-/* The last bytes of a large file have come: it goes to the room, as what comes out of an archive does. */
+/* A large file is complete: move it into the room, like the files of an archive. */
 static void add_place(const struct push_host *host, size_t entry, struct str *text)
 {
     const struct tree_entry *what = &host->push->source.tree.items[entry];

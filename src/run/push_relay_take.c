@@ -1,4 +1,4 @@
-/* Takes the reports of a host in a relay: what it can do, and which pieces it has. */
+/* Handles the reports of a host in a relay: what it can do, and which pieces it has. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "model/kind.h"
 #include "push_internal.h"
 
-#define ABILITIES_MAX 8 /* frames that say what a host can do */
+#define ABILITIES_MAX 8 /* frames about the abilities of a host */
 
 static bool is_plain(const char *text, const char *more)
 {
@@ -21,7 +21,9 @@ static bool is_plain(const char *text, const char *more)
     return true;
 }
 
-/* "TYPE BASE64", as in files of OpenSSH. It is quoted where it is used, and is on one line of a file. */
+/*
+ * "TYPE BASE64", as in files of OpenSSH. It is quoted where it is used, and must fit on one line of a file.
+ */
 static bool key_is_valid(const char *key)
 {
     return strlen(key) < 4096 && is_plain(key, " +/=.@-") && strchr(key, ' ') && key[0] != ' ' &&
@@ -65,7 +67,7 @@ static void set_text(char **text, const char *value)
     *text = xstrdup(value);
 }
 
-/* What it can do. */
+/* Handle a frame about what the host can do. */
 static int take_ability(struct push_host *host, const char *key, const char *value, struct error *err)
 {
     struct push_relay_link *link = &host->relay;
@@ -109,7 +111,7 @@ static void take_piece(struct push_host *host)
 {
     struct push_relay_link *link = &host->relay;
     const size_t index = push_relay_member(host)->have;
-    const bool fetched = index == push_relay_member(host)->next; /* else the head had sent it */
+    const bool fetched = index == push_relay_member(host)->next; /* else the head sent it */
 
     relay_arrived(&link->group->relay, link->member, fetched ? link->fetched_from : RELAY_NONE);
     if (fetched) {
@@ -156,7 +158,7 @@ static bool take_admission(struct push_host *host, const char *value)
     host->relay.admissions--;
     struct push_host *other = group->members[member];
     if (!other || other->relay.asked != host->relay.member) {
-        return true; /* it is over, or has already found another */
+        return true; /* the other host is over, or has chosen another source */
     }
     other->relay.admitted = host->relay.member;
     if (other->waits && other->step == PUSH_PIECE) {

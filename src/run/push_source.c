@@ -1,4 +1,4 @@
-/* Looks through the files that are pushed, and reads them. */
+/* Lists the files to push, and reads them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "push_source_internal.h"
 #include "push_sum_internal.h"
 
-#define BLOCKS    64 /* 16 MiB for hosts that are not in step */
+#define BLOCKS    64 /* 16 MiB of cache, for hosts that are not in step */
 #define DEPTH_MAX 200
 
 struct push_block {
@@ -23,10 +23,10 @@ struct push_block {
     size_t len;
     size_t entry;
     uint64_t offset;
-    uint64_t used; /* by the clock; 0: empty */
+    uint64_t used; /* clock at the last use; 0: empty */
 };
 
-/* One look through a source. */
+/* A walk through a source. */
 struct walk {
     struct push_source *source;
     const struct strlist *skip;
@@ -61,7 +61,7 @@ void push_source_release(struct push_source *source)
     *source = (struct push_source){0};
 }
 
-/* --- looking --- */
+/* --- listing --- */
 
 static enum tree_kind kind_of(mode_t mode)
 {
@@ -84,7 +84,7 @@ static void note_unreadable(struct walk *walk, const char *path, int number)
 
 static int walk_folder(struct walk *walk, int fd, struct str *path, unsigned depth);
 
-/* name in the folder fd; path is the whole one. */
+/* name is in the folder fd; path is the whole path. */
 static int walk_entry(struct walk *walk, int fd, const char *name, struct str *path, unsigned depth)
 {
     char link[4096] = "";
@@ -170,7 +170,7 @@ static int walk_folder(struct walk *walk, int fd, struct str *path, unsigned dep
     return result;
 }
 
-/* "a/b/" and "." stand for what is in them. */
+/* "a/b/" and "." stand for the contents of the folder. */
 static bool means_contents(const char *source)
 {
     const size_t len = strlen(source);
@@ -251,7 +251,7 @@ static int walk_named(struct walk *walk, const char *path)
 
 /* --- the tree --- */
 
-/* Two sources may share folders, not files. */
+/* Two sources may share folders, but not files. */
 static int check_meetings(struct push_source *source, const struct strlist *sources, struct error *err)
 {
     struct tree *tree = &source->tree;

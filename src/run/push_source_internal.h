@@ -1,4 +1,6 @@
-/* What is pushed: the files here, as one tree, and their contents piece by piece, read once for all hosts. */
+/*
+ * The source of a push: the local files as one tree, and their contents, read in pieces once for all hosts.
+ */
 #ifndef MTLAUNCH_RUN_PUSH_SOURCE_INTERNAL_H
 #define MTLAUNCH_RUN_PUSH_SOURCE_INTERNAL_H
 
@@ -10,11 +12,11 @@
 #include "base/strlist.h"
 #include "model/tree.h"
 
-#define PUSH_BLOCK (256u << 10) /* bytes that are read at once */
+#define PUSH_BLOCK (256u << 10) /* bytes read at a time */
 
 struct push_block;
 
-/* A file as it was when the tree was made: by this it is seen that it changed meanwhile. */
+/* Identifies a file's state when the tree was made, to notice later changes. */
 struct push_stamp {
     uint64_t inode;
     int64_t mtime_ns;
@@ -22,35 +24,35 @@ struct push_stamp {
 
 struct push_source {
     struct tree tree;          /* sorted; paths below the target */
-    struct push_stamp *stamps; /* one an entry */
-    size_t *parents;           /* one an entry: its folder's index, TREE_NONE at the top */
-    struct strlist roots;      /* what is listed there: names at the top, "." for all */
+    struct push_stamp *stamps; /* one per entry */
+    size_t *parents;           /* one per entry: the index of its folder; TREE_NONE at the top */
+    struct strlist roots;      /* what a host must list: names at the top, "." for everything */
     struct strlist warnings;
     size_t files; /* entries that are files or links */
 
-    int *folders; /* one a source: where its paths begin */
+    int *folders; /* one per source: the folder where its paths begin */
     size_t folders_len;
-    struct push_block *blocks; /* the last ones read */
+    struct push_block *blocks; /* the blocks read last */
     uint64_t clock;
-    int fd; /* of the file that was read last; -1 */
+    int fd; /* of the file read last; -1: none */
     size_t fd_entry;
 };
 
 /*
- * Look at the sources. all: the whole target is listed, not only what has a name here. Errors: kind_usage,
- * kind_local. source is zero before, released by the caller in any case.
+ * List the sources. all: hosts list the whole target, not only the names that the sources have. Errors:
+ * kind_usage, kind_local. The caller sets source to zero before, and releases it in any case.
  */
 int push_source_open(struct push_source *source, const struct strlist *sources, const struct strlist *skip,
                      bool all, struct error *err);
 void push_source_release(struct push_source *source);
 
 /*
- * Bytes of entry from offset on, at most PUSH_BLOCK: how many, 0 at its end or when it cannot be read. They
- * stay until the next call.
+ * Read bytes of entry from offset on, at most PUSH_BLOCK. Returns how many; 0 at its end or when it cannot be
+ * read. They are valid until the next call.
  */
 size_t push_source_read(struct push_source *source, size_t entry, uint64_t offset, const char **bytes);
 
-/* Is the file still what it was when the tree was made? One that only grew counts as that. */
+/* Whether the file is unchanged since the tree was made. A file that has grown counts as unchanged. */
 bool push_source_is_unchanged(const struct push_source *source, size_t entry);
 
 /* SHA-256 of the file, in hexadecimal digits. Errors: kind_local. */

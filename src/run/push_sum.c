@@ -10,7 +10,7 @@
 #define CRC_POLYNOMIAL 0x04c11db7u
 
 struct push_sum {
-    EVP_MD_CTX *sha256; /* NULL: a CRC */
+    EVP_MD_CTX *sha256; /* NULL: the sum is a CRC */
     uint32_t crc;
     uint64_t len;
     uint32_t table[256];
@@ -34,7 +34,7 @@ struct push_sum *push_sum_new(enum push_sum_kind kind)
     if (kind == PUSH_SUM_SHA256) {
         sum->sha256 = EVP_MD_CTX_new();
         if (!sum->sha256 || EVP_DigestInit_ex(sum->sha256, EVP_sha256(), NULL) != 1) {
-            abort(); /* only for want of memory */
+            abort(); /* fails only if memory runs out */
         }
     } else {
         make_table(sum->table);
@@ -76,7 +76,8 @@ void push_sum_end(struct push_sum *sum, char text[65])
         text[64] = '\0';
         EVP_MD_CTX_free(sum->sha256);
     } else {
-        for (uint64_t len = sum->len; len != 0; len >>= 8) { /* the length follows, lowest byte first */
+        /* POSIX cksum adds the length, lowest byte first */
+        for (uint64_t len = sum->len; len != 0; len >>= 8) {
             add_byte(sum, (unsigned char)len);
         }
         snprintf(text, 65, "%u", ~sum->crc);

@@ -11,7 +11,7 @@
 struct push_tar {
     struct archive *writer;
     struct archive_entry *entry;
-    struct str *out; /* of the present call; NULL: only counted */
+    struct str *out; /* of the current call; NULL: only count */
     uint64_t written;
 };
 
@@ -27,7 +27,7 @@ static la_ssize_t on_write(struct archive *writer, void *ctx, const void *bytes,
     return (la_ssize_t)len;
 }
 
-/* What is written into memory can only fail for want of it. */
+/* Writing into memory can only fail if memory runs out. */
 static void check(int result)
 {
     if (result < ARCHIVE_WARN) {
@@ -35,7 +35,7 @@ static void check(int result)
     }
 }
 
-/* The format of GNU: long names for every tar (busybox passes over those of pax), and no limit of size. */
+/* The GNU format: every tar reads its long names (busybox ignores those of pax), and sizes have no limit. */
 struct push_tar *push_tar_new(void)
 {
     struct push_tar *tar = xcalloc(1, sizeof(*tar));

@@ -1,4 +1,7 @@
-/* Resolves how the hosts of a list are reached, outside of a command that has done so already. */
+/*
+ * Resolves how the hosts of a list are reached, for callers other than a command, which has resolved them
+ * already.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* A host list, and how each of its hosts is reached as a job says. */
+/* A host list, and how each of its hosts is reached according to a job. */
 #ifndef MTLAUNCH_RUN_REACHED_INTERNAL_H
 #define MTLAUNCH_RUN_REACHED_INTERNAL_H
 
@@ -15,7 +15,10 @@ struct reached_hosts {
     struct plan_host *facts;    /* the same for the planner; borrows from endpoints */
 };
 
-/* Find out again how the hosts of the list are reached. Errors: those of ssh_config and of endpoints. */
+/*
+ * Determine how the hosts of the list are reached; earlier results are replaced. Errors: those of ssh_config
+ * and of endpoints.
+ */
 int reached_hosts_resolve(struct reached_hosts *hosts, const struct job *job, const char *home,
                           struct error *err);
 void reached_hosts_release(struct reached_hosts *hosts);

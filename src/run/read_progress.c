@@ -12,7 +12,8 @@
 
 struct reading {
     struct run *run;
-    const struct strlist *said_once; /* what is looked for in the whole logs; NULL: the ends are read */
+    /* literals to search the whole logs for; NULL: read the ends of the logs */
+    const struct strlist *said_once;
 };
 
 static bool reading_build(void *ctx, size_t node, const char *nonce, struct node_call *call)
@@ -33,7 +34,7 @@ static bool reading_build(void *ctx, size_t node, const char *nonce, struct node
     return true;
 }
 
-/* The end of a log, or records "NUMBER TEXT" of a search. */
+/* Feed the end of a log, or the records "NUMBER TEXT" of a search. */
 static void feed(const struct reading *reading, struct progress_reader *reader, const char *text, size_t len)
 {
     if (!reading->said_once) {
@@ -68,7 +69,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
         if (reading->said_once) {
-            progress.iteration = -1; /* of unrelated lines nearby */
+            progress.iteration = -1; /* it may come from unrelated lines nearby */
         }
         progress_merge(&run->progress, &progress);
     }
@@ -77,7 +78,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
 
 static void reading_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
-    (void)ctx; /* what is known stays */
+    (void)ctx; /* what is known is kept */
     (void)node;
     (void)error;
     (void)started;
@@ -105,7 +106,7 @@ int run_read_progress(struct node_set *set, struct run *run)
         reading.said_once = &literals;
         result = ask(set, &reading);
         run->progress.sequence =
-            run->progress.sequence < 0 ? 0 : run->progress.sequence; /* looked for once */
+            run->progress.sequence < 0 ? 0 : run->progress.sequence; /* search only once */
     }
     return result;
 }

@@ -1,4 +1,4 @@
-/* A run as JSON text and back: what run.json holds. */
+/* Converts a run to the JSON text of run.json, and back. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "record_internal.h"
 #include "run/store.h"
 
-/* --- out ---------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------ */
 
 json_t *run_host_to_json(const struct host *host)
 {
@@ -181,7 +181,10 @@ static json_t *cause_to_json(const struct run_cause *cause)
     return object;
 }
 
-/* What the list of runs shows. It is the first line of the file, so that a list reads no more of a record. */
+/*
+ * The data that the list of runs shows. It is the first line of the file, so that a list reads only this line
+ * of a record.
+ */
 static json_t *heading_to_json(const struct run *run)
 {
     json_t *object = json_object();
@@ -269,7 +272,7 @@ char *run_record_write(const struct run *run)
     return xasprintf("%.*s,%s", (int)strlen(first) - 1, first, others + 1);
 }
 
-/* --- in ----------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------ */
 
 void run_host_from_json(const json_t *object, struct host *host)
 {
@@ -340,7 +343,6 @@ static void get_act(const json_t *object, const char *key, enum policy_act *act)
     }
 }
 
-/* A record of an earlier version has no policy but on_failure and lost_after_s, in the run itself. */
 static double get_figure(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -372,6 +374,7 @@ static void progress_from_json(const json_t *object, struct training_progress *p
     progress_estimate(progress);
 }
 
+/* A record of an earlier version has only on_failure and lost_after_s of the policy, in the run object. */
 static void policy_from_json(const json_t *run, struct policy *policy)
 {
     const json_t *object = json_object_get(run, "policy");
@@ -427,7 +430,7 @@ static bool lists_from_json(const json_t *object, struct run *run)
     return whole && run->nodes_len > 0 && run->attempts_len > 0;
 }
 
-/* A record of an earlier version has none. */
+/* A record of an earlier version has no cause. */
 static void cause_from_json(const json_t *object, struct run_cause *cause)
 {
     if (object) {

@@ -1,5 +1,7 @@
-/* Removes the record of a run; with its artifacts, first its files on the nodes, by the exact names of each
- * rank. */
+/*
+ * Removes the record of a run. With artifacts, first removes its files on the nodes, by the exact names of
+ * each rank.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@
 
 #define REMOVE_TIMEOUT_MS 30000
 
-/* The ranks a node has had over the attempts of the run: each left files of its own. */
+/* The ranks that a node has had in the attempts of the run: each has left files of its own. */
 struct had_ranks {
     unsigned *items;
     size_t len, cap;
@@ -28,7 +30,7 @@ struct removal {
     struct run_context *context;
     const struct run *run;
     struct had_ranks *ranks; /* one per node */
-    size_t pass;             /* index of the rank that is asked for now */
+    size_t pass;             /* index of the rank whose files are being removed */
     struct node_failures failures;
 };
 
@@ -53,7 +55,7 @@ static long find_node(const struct run *run, const char *label)
     return -1;
 }
 
-/* Fill the ranks of every node. gone gets those of earlier attempts that the record no longer knows. */
+/* Fill the ranks of every node. gone receives nodes of earlier attempts that the record no longer lists. */
 static void gather_ranks(struct removal *removal, struct strlist *gone)
 {
     const struct run *run = removal->run;
@@ -99,7 +101,7 @@ static int judge_removal(const struct removal *removal, size_t node, const struc
                   run->name);
         return error_hint(err, "`mtlaunch stop %s` ends them", run->name);
     }
-    /* The files belong to another run of this name: they stay, and do not keep this record. */
+    /* The files belong to another run of this name: they stay, and this record can be removed. */
     report_warn(removal->context, "%s: the files of '%s' there belong to another run of this name; they stay",
                 run->nodes[node].label, run->name);
     return 0;
@@ -143,7 +145,7 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
     int result = node_set_open_run(&set, removal->context, removal->run, err);
     if (result != 0 && force) {
         node_set_close(&set);
-        return 0; /* check_nothing_lives has reported what stays there */
+        return 0; /* check_nothing_lives has reported what may be left there */
     }
     for (size_t i = 0; i < removal->run->nodes_len; i++) {
         passes = removal->ranks[i].len > passes ? removal->ranks[i].len : passes;
@@ -157,7 +159,9 @@ static int ask_nodes(struct removal *removal, bool force, struct error *err)
     return result;
 }
 
-/* With force: report what stays on nodes that could not be asked. False: a process of the run lives on one.
+/*
+ * With force: report what stays on nodes that could not be asked. false: a process of the run is alive on a
+ * node.
  */
 static bool pass_over(const struct removal *removal)
 {
@@ -250,7 +254,7 @@ static void report_forgotten(struct run_context *context, const struct run *run,
     }
 }
 
-/* The nodes cannot even be tried (a missing key, an ssh_config with a mistake). */
+/* The nodes cannot even be tried (a missing key, an error in an ssh_config). */
 static int forget_unasked(struct run_context *context, const struct run *run, const struct error *why)
 {
     AUTO_STRLIST struct strlist labels = STRLIST_INIT;
@@ -263,8 +267,9 @@ static int forget_unasked(struct run_context *context, const struct run *run, co
 }
 
 /*
- * Without the record nobody finds the run's processes any more, so check first that none is left. Nodes that
- * do not answer are named and do not keep the record, or that of a run on a dead cluster would stay for ever.
+ * Without the record nobody can find the run's processes any more, so check first that none is left. Nodes
+ * that do not answer are reported, but do not keep the record: otherwise that of a run on a dead cluster
+ * would stay forever.
  */
 static int check_nothing_lives(struct run_context *context, struct run *run, bool force, struct error *err)
 {
@@ -314,7 +319,10 @@ static int clean_before_forgetting(struct run_context *context, struct run *run,
     return result;
 }
 
-/* The lock is held, so that nobody starts the run meanwhile and what is read now is what is removed. */
+/*
+ * The caller holds the lock, so that nobody starts the run meanwhile, and the record read here is the one
+ * that is removed.
+ */
 static int remove_locked(struct run_context *context, const char *name,
                          const struct run_remove_request *request, struct error *err)
 {

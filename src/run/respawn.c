@@ -1,4 +1,4 @@
-/* Keeps what it takes to start a run again, and reads it back. */
+/* Saves what a restart of a run needs, and loads it. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define RESPAWN_MAX_BYTES ((size_t)64 << 20)
 
-/* --- out ---------------------------------------------------------------------------------------- */
+/* --- saving ------------------------------------------------------------------------------------- */
 
 static json_t *host_json(const struct host *host)
 {
@@ -126,7 +126,7 @@ bool run_respawn_has(const struct run_store *store, const char *name)
     return run_store_has_respawn(store, name);
 }
 
-/* --- in ----------------------------------------------------------------------------------------- */
+/* --- loading ------------------------------------------------------------------------------------ */
 
 static int damaged(const char *name, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* A round: one question to each node of a set, as many at once as the fan-out allows. */
+/* A round: asks each node of a set one question, as many at a time as the fan-out allows. */
 #include <stdlib.h>
 
 #include "ask_internal.h"
@@ -79,7 +79,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     }
 }
 
-/* Ask one node; false when it has nothing to be asked. */
+/* Ask one node; false when there is nothing to ask it. */
 static bool ask_node(struct round *round, size_t node)
 {
     static const struct ask_handler handler = {.build = on_build, .data = on_data, .done = on_done};
@@ -100,7 +100,7 @@ static bool is_wanted(const struct round *round, size_t node)
     return !question->wanted || question->wanted(question->ctx, node);
 }
 
-/* Keep as many questions open as the fan-out allows; a call is built only when it is sent. */
+/* Keep as many questions open as the fan-out allows. */
 static void round_advance(struct round *round)
 {
     size_t count = round->set->labels.len;

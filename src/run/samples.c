@@ -1,5 +1,7 @@
-/* The samples of a run on disk: read whole, appended to, and rewritten with fewer when they reach their
- * bound. */
+/*
+ * The samples of a run on disk: reads the whole file, appends to it, and rewrites it with fewer samples when
+ * it reaches its size limit.
+ */
 #include "run/samples.h"
 
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 #include "model/kind.h"
 #include "samples_internal.h"
 
-#define YOUNG_MS      60000 /* an attempt is young */
+#define YOUNG_MS      60000 /* an attempt is young for this long */
 #define YOUNG_STEP_MS 10000
-#define SETTLE_MS     15000 /* for the other nodes, when the first one has said what its GPUs do */
+#define SETTLE_MS     15000 /* time for the other nodes to report their GPUs after the first one */
 
 static const size_t bounds[SAMPLES_KINDS] = {
     [SAMPLES_TRAINING] = SAMPLES_TRAINING_MAX,
@@ -26,7 +28,7 @@ static char *file_path(const struct run_store *store, const char *name, enum sam
     return xasprintf("%s/%s/%s.samples", store->root, name, samples_kind_name(kind));
 }
 
-/* whole: as many bytes of the file are whole frames. */
+/* Load a file. whole is set to the number of bytes that are complete frames. */
 static int load(const char *path, enum samples_kind kind, struct samples *out, size_t *whole, size_t *size,
                 struct error *err)
 {
@@ -74,7 +76,7 @@ int64_t run_samples_peak_memory(const struct run_store *store, const char *name,
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
-/* Find the end of the file. A frame that a crash cut off is removed. */
+/* Find the end of the file. An incomplete frame, left by a crash, is removed. */
 static void open_file(struct samples_file *file, const char *path, enum samples_kind kind)
 {
     struct samples samples;
@@ -91,7 +93,7 @@ static void open_file(struct samples_file *file, const char *path, enum samples_
     samples_release(&samples);
 }
 
-/* The bound is reached: half as many samples, and from now on half as often. */
+/* The size limit is reached: keep half of the samples, and from now on sample half as often. */
 static int rewrite(struct samples_file *file, const char *path, enum samples_kind kind,
                    const struct sample *more)
 {
@@ -132,7 +134,7 @@ static struct samples_file *file_of(struct samples_writer *writer, const char *p
     return file;
 }
 
-/* A full disk is tried again with the next sample. */
+/* If the disk is full, the sample is dropped, and writing is tried again with the next one. */
 void run_samples_keep(struct samples_writer *writer, const struct run_store *store, const char *name,
                       enum samples_kind kind, const struct sample *sample)
 {
@@ -167,7 +169,7 @@ void run_samples_note_training(struct samples_writer *writer, const struct run_s
     }
 }
 
-/* In a young attempt the next sample is due soon. */
+/* In a young attempt, make the next sample due soon. */
 static void hurry_young(struct samples_writer *writer, struct samples_file *file, unsigned attempt)
 {
     int64_t now = clock_mono_ms();
@@ -203,7 +205,7 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
     }
 }
 
-/* --- what a node shows ------------------------------------------------------------------------------ */
+/* --- GPUs of a node --------------------------------------------------------------------------------- */
 
 struct gpu_sample run_sample_gpus(const struct node_gpus *gpus)
 {

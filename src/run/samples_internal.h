@@ -1,5 +1,6 @@
-/* Keeps the samples of a run while it is supervised. What cannot be written is dropped, and supervision
- * continues.
+/*
+ * Writes the samples of a run while it is supervised. A sample that cannot be written is dropped, and
+ * supervision continues.
  */
 #ifndef MTLAUNCH_RUN_SAMPLES_INTERNAL_H
 #define MTLAUNCH_RUN_SAMPLES_INTERNAL_H
@@ -11,36 +12,36 @@
 #include "run/samples.h"
 #include "watchers_internal.h"
 
-/* One file of samples that grows. All zero: not open yet. */
+/* A file of samples that grows. All zero: not open yet. */
 struct samples_file {
     bool open;
-    bool off; /* a later version writes it, or it is damaged: it is left alone */
+    bool off; /* not written to: it is damaged, or a later version writes it */
     int64_t step_ms;
-    int64_t next_ms; /* monotonic: not before */
+    int64_t next_ms; /* monotonic time before which no sample is written */
     int64_t last_iteration;
     size_t size;
 };
 
 struct samples_writer {
     struct samples_file files[SAMPLES_KINDS];
-    unsigned attempt;       /* whose first sample of GPUs is kept; 0: none yet */
-    int64_t young_until_ms; /* monotonic: until then GPUs are kept more often */
+    unsigned attempt;       /* the attempt whose first GPU sample was written; 0: none yet */
+    int64_t young_until_ms; /* monotonic time until which GPUs are sampled more often */
 };
 
-/* The GPUs of a node that its job uses, together. */
+/* Summarise the GPUs of a node that its job uses. */
 struct gpu_sample run_sample_gpus(const struct node_gpus *gpus);
 
-/* Keep a sample unless the one before is younger than the step. */
+/* Write a sample, unless the previous one is younger than the step. */
 void run_samples_keep(struct samples_writer *writer, const struct run_store *store, const char *name,
                       enum samples_kind kind, const struct sample *sample);
 
-/* Keep how far the training of run is, if that is news and the last sample is old enough. */
+/* Write a sample of the training's progress, if it is new and the last sample is old enough. */
 void run_samples_note_training(struct samples_writer *writer, const struct run_store *store,
                                const struct run *run);
 
 /*
- * Keep what the nodes said of their GPUs, if the last sample is old enough. In the first minute of an attempt
- * that is sooner, so that a smoke test of half a minute has its peak.
+ * Write a sample of the nodes' GPUs, if the last sample is old enough. In the first minute of an attempt
+ * samples are more frequent, so that a smoke test of half a minute shows its peak.
  */
 void run_samples_note_gpus(struct samples_writer *writer, const struct run_store *store,
                            const struct run *run, const struct watchers *watchers);

@@ -1,4 +1,4 @@
-/* `logs --save`: the logs of a run's nodes, whole, in files on this machine, several nodes at once. */
+/* `logs --save`: writes the whole logs of a run's nodes to files on this machine, several nodes at once. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void note(struct save *save, size_t node)
     json_object_set_new(save->record, path, json_string(save->identity));
 }
 
-/* --- the tails' side ---------------------------------------------------------------------------- */
+/* --- callbacks of the tails --------------------------------------------------------------------- */
 
 static uint64_t on_offset(void *ctx, size_t node)
 {
@@ -74,7 +74,7 @@ static int on_end(void *ctx, size_t node, struct error *err)
     return save_file_end(&save->files[node], err);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- saving ------------------------------------------------------------------------------------- */
 
 static int open_folder(struct save *save, const char *folder, struct error *err)
 {
@@ -91,7 +91,7 @@ static int open_folder(struct save *save, const char *folder, struct error *err)
     return 0;
 }
 
-/* New files are recorded before they are made, so that they are known even if this process dies. */
+/* New files are recorded before they are created, so that they are known even if this process dies. */
 static int prepare_files(struct save *save, const char *folder, const bool *selected, struct error *err)
 {
     const struct run *run = save->run;

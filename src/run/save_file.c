@@ -1,4 +1,4 @@
-/* One saved log: what is there is verified and continued, or moved out of the way. */
+/* One saved log: verifies and continues an existing file, or moves it out of the way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -66,7 +66,7 @@ static int write_failed(const struct save_file *file, struct error *err)
     return -1;
 }
 
-/* The file does not hold the beginning of the log: begin again, in another file. */
+/* The file does not contain the beginning of the log: start over in a new file. */
 static int begin_again(struct save_file *file, enum save_reason reason)
 {
     if (file->fd >= 0) {
@@ -97,7 +97,7 @@ static int move_away(struct save_file *file, struct error *err)
     return error_set(err, &kind_local, "no free name to which '%s' can be moved", file->path);
 }
 
-/* The file is open: is it ours alone, and as long as it was? */
+/* Check that nobody else uses the open file, and that its size has not changed. */
 static int take(struct save_file *file, struct error *err)
 {
     struct stat what;
@@ -125,7 +125,7 @@ int save_file_begin(struct save_file *file, uint64_t size, struct error *err)
     return take(file, err);
 }
 
-/* Compare what came with the end of the file. Returns how much of it was compared, or -1 when it differs. */
+/* Compare received bytes with the end of the file. Returns how many were compared, or -1 when they differ. */
 static ssize_t compare(struct save_file *file, const char *bytes, size_t len)
 {
     char there[CHECK_BYTES];
@@ -181,7 +181,7 @@ int save_file_end(struct save_file *file, struct error *err)
     return result;
 }
 
-/* --- what the saved files hold ------------------------------------------------------------------ */
+/* --- the record of saved files ------------------------------------------------------------------ */
 
 static char *record_path(const struct run_store *store, const char *run)
 {

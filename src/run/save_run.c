@@ -1,4 +1,4 @@
-/* Writes the record of a run, with what follows from its state. */
+/* Saves the record of a run, and does what follows from its state. */
 #include "base/clock.h"
 #include "judge_internal.h"
 #include "observer_internal.h"

@@ -1,4 +1,4 @@
-/* Writes the record of a run, with what follows from its state. The run's lock is held. */
+/* Saves the record of a run, and does what follows from its state. The caller holds the run's lock. */
 #ifndef MTLAUNCH_RUN_SAVE_RUN_INTERNAL_H
 #define MTLAUNCH_RUN_SAVE_RUN_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Finds the nodes of a run that the words of --node name. */
+/* Finds the nodes of a run that --node selects. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include "model/hostlist.h"
 #include "select_internal.h"
 
-/* Mark the nodes that a word of --node means: digits are a rank, else a label or host name. */
+/* Mark the nodes that a word of --node selects: digits are a rank, anything else a label or host name. */
 static size_t select_word(const struct run *run, const char *word, bool *selected)
 {
     uint64_t rank = 0;

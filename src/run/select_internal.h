@@ -1,4 +1,4 @@
-/* Which nodes of a run the words of --node select. */
+/* Finds the nodes of a run that --node selects. */
 #ifndef MTLAUNCH_RUN_SELECT_INTERNAL_H
 #define MTLAUNCH_RUN_SELECT_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Sends a signal to the job on the nodes of a run. The run itself is not changed by it. */
+/* Sends a signal to the job on the nodes of a run. The state of the run does not change. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -127,7 +127,7 @@ static void note_sent(struct run_context *context, const struct signal_round *ro
     }
 }
 
-/* Of all nodes, keep those that were asked. */
+/* Keep only the nodes that were asked. */
 static void fill_result(const struct signal_round *round, struct run_signal_result *result)
 {
     result->nodes = round->nodes;

@@ -1,4 +1,4 @@
-/* Spares take the rank of hosts that cannot be reached, at a start and before a restart. */
+/* Replaces hosts that cannot be reached by spares, at a start and before a restart. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

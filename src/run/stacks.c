@@ -15,8 +15,8 @@
 #include "select_internal.h"
 #include "stacks_internal.h"
 
-#define STACKS_TIMEOUT_MS 45000 /* a scan of all processes, and py-spy with a limit of ten seconds */
-#define QUIET_TIMEOUT_MS  20000 /* the supervisor waits for it */
+#define STACKS_TIMEOUT_MS 45000 /* for a scan of all processes, and py-spy with its limit of ten seconds */
+#define QUIET_TIMEOUT_MS  20000 /* shorter, because the supervisor waits for it */
 
 void run_stacks_result_release(struct run_stacks_result *result)
 {
@@ -38,7 +38,7 @@ struct stacks_round {
     struct node_failures failures;
 };
 
-/* In the order of the nodes, whichever answered first. */
+/* Problems are kept in the order of the nodes, whichever answers first. */
 static void add_problem(struct stacks_round *round, size_t node, const char *text)
 {
     struct run_stacks_result *result = round->result;
@@ -63,14 +63,14 @@ static bool stacks_build(void *ctx, size_t node, const char *nonce, struct node_
     return true;
 }
 
-/* Is a stack of that rank wanted? */
+/* Whether the stack of this rank is wanted. */
 static bool is_wanted(const struct strlist *ranks, unsigned rank)
 {
     AUTO_FREE char *text = xasprintf("%u", rank);
     return !ranks || ranks->len == 0 || strlist_has(ranks, text);
 }
 
-/* "RANK JSON" of the worker that was said before. */
+/* Read "RANK JSON", the frames of the worker reported before. */
 static void take_frames(struct stacks_round *round, size_t node, struct stack *stack, const char *value)
 {
     const char *blank = strchr(value, ' ');
@@ -129,7 +129,7 @@ static void stacks_failed(void *ctx, size_t node, const struct error *error, boo
     node_failures_set(&round->failures, node, error);
 }
 
-/* Drop the stacks of ranks that nobody asked for. */
+/* Drop the stacks of ranks that were not requested. */
 static void drop_unwanted(struct stack_list *list, const struct strlist *ranks)
 {
     struct stack_list kept = {0};
@@ -181,14 +181,14 @@ static int check_ranks(const struct run *run, const struct strlist *ranks, struc
             }
             return error_hint(err, "give a rank as torch counts them, or a node's number with --node");
         }
-        /* "07" is 7 */
+        /* normalise "07" to "7" */
         free(ranks->items[i]);
         ranks->items[i] = xasprintf("%llu", (unsigned long long)rank);
     }
     return 0;
 }
 
-/* The result of the answers. */
+/* Decide the result from the answers. */
 static int judge(const struct run *run, const struct run_stacks_request *request,
                  const struct run_stacks_result *result, const struct error *worst, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Leaves a process that continues a stop, or the supervision, if this command ends before it is done. */
+/* Leaves a process that continues a stop, or the supervision, if this command ends too early. */
 #include <unistd.h>
 
 #include "run/supervisor.h"

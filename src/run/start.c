@@ -97,7 +97,10 @@ static bool start_build(void *ctx, size_t node, const char *nonce, struct node_c
     return true;
 }
 
-/* The command or a setup line ended by itself: that is the run's failure, as it would be a second later. */
+/*
+ * The command or a setup line ended by itself: this counts as a failure of the run, as it would a second
+ * later.
+ */
 static bool is_early_end(const struct error *error)
 {
     return error->kind == &kind_start_failed || error->kind == &kind_setup_failed;
@@ -128,7 +131,7 @@ static int start_take(void *ctx, size_t index, const char *bytes, size_t len, co
             run_hint_from_log(err, answer.output);
         }
         if (start->run->nodes[index].state == NODE_EXITED) {
-            start->run->nodes[index].ended_ms = clock_real_ms(); /* within the last second or two */
+            start->run->nodes[index].ended_ms = clock_real_ms(); /* it ended within the last second or two */
         }
     }
     node_start_release(&answer);
@@ -161,7 +164,7 @@ static int start_nodes(struct start *start)
     return node_set_ask(&start->set, &question);
 }
 
-/* --- the way there ------------------------------------------------------------------------------ */
+/* --- one attempt -------------------------------------------------------------------------------- */
 
 static bool wants_restarts(const struct start *start)
 {
@@ -170,7 +173,7 @@ static bool wants_restarts(const struct start *start)
            (policy->on_failure == POLICY_RESTART || policy->on_lost == POLICY_RESTART);
 }
 
-/* The probe: 0, 1 when spares have taken the place of hosts and nothing was started, -1 with err. */
+/* Probe the nodes: 0; 1 when spares have replaced hosts and nothing was started; -1 with err. */
 static int probe(struct start *start, struct error *err)
 {
     if (start_probe_nodes(start) != 0) {
@@ -183,7 +186,10 @@ static int probe(struct start *start, struct error *err)
     return taken != 0 ? taken : start_nodes_failed(start, "the check before the start", err);
 }
 
-/* One attempt, from the probe to the proof. 1: not yet, other hosts are to be asked. */
+/*
+ * One attempt, from the probe to the proof that the nodes have started. 1: spares have replaced hosts; try
+ * again.
+ */
 static int attempt(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -259,7 +265,7 @@ static void forget_probes(struct start *start)
     node_failures_release(&start->failures);
 }
 
-/* 0, -1 with err, or 1: spares have taken the place of hosts, try again. */
+/* Try an attempt on the current hosts: 0, -1 with err, or 1: spares have replaced hosts; try again. */
 static int try_hosts(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -292,7 +298,7 @@ static int try_hosts(struct start *start, struct error *err)
         result = attempt(start, err);
     }
     if (result < 0 && (attempted || start->hosts != start->request->hosts)) {
-        result = start_fail(start, err); /* the record says that it is starting */
+        result = start_fail(start, err); /* the record still has the state starting */
     }
     if (result == 0 && start->request->goes_on) {
         node_set_keep(&start->set, run);
@@ -303,7 +309,7 @@ static int try_hosts(struct start *start, struct error *err)
     return result;
 }
 
-/* This ends: each repetition takes a spare. */
+/* The loop ends, because each repetition uses up a spare. */
 static int try_once(struct start *start, struct error *err)
 {
     int result = try_hosts(start, err);
@@ -342,7 +348,7 @@ static int try_ports(struct start *start, struct error *err)
     return result;
 }
 
-/* There is a record of that name already: is a new attempt allowed? */
+/* There is already a record of this name: check that a new attempt is allowed. */
 static int check_existing(struct start *start, struct error *err)
 {
     struct run *run = start->run;

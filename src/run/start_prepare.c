@@ -1,4 +1,4 @@
-/* The steps of `prepare`, one after the other, before any node is told to start. */
+/* Runs the steps of `prepare`, one after the other, before any node is told to start. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@
 
 #define PREPARE_MARGIN_MS 60000
 
-/* One step on all nodes that it concerns. */
+/* One step, on all its nodes. */
 struct prepare {
     struct start *start;
-    size_t step; /* its place in the job's list */
+    size_t step; /* its index in the job's list */
     int64_t began_ms;
 };
 
@@ -27,7 +27,7 @@ static const struct plan_step *step_of(const struct prepare *prepare, size_t nod
     return prepare->step < plan->steps_len ? &plan->steps[prepare->step] : NULL;
 }
 
-/* A step runs on its node alone, whatever the job is spread over: what it starts must not wait for others. */
+/* A step runs on its node alone, however many nodes the job has: its processes must not wait for others. */
 static void set_alone(const struct plan_node *node, struct env *env, struct env *computed)
 {
     static const struct {
@@ -74,7 +74,7 @@ static bool prepare_build(void *ctx, size_t node, const char *nonce, struct node
     return true;
 }
 
-/* What went wrong with the step on a node; 0: nothing. */
+/* Set err if the step failed on a node; 0: it did not. */
 static int judge_step(const struct prepare *prepare, const struct plan_step *step, const struct facts *facts,
                       struct error *err)
 {

@@ -1,4 +1,4 @@
-/* The checks before a start: every node is asked, and a failed check is a failure of its node. */
+/* Runs the checks before a start: asks every node, and treats a failed check as a failure of its node. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include "round_internal.h"
 #include "start_internal.h"
 
-#define PROBE_MARGIN_MS 90000 /* above the limits of the checks, so that one that hangs is reported */
+#define PROBE_MARGIN_MS 90000 /* beyond the limits of the checks, so that one that hangs is reported */
 
 struct preflight start_preflight(const struct start *start)
 {
@@ -33,7 +33,7 @@ static bool probe_build(void *ctx, size_t node, const char *nonce, struct node_c
     const struct preflight preflight = start_preflight(start);
     check_choose_start(&start->checks[node].choice, start->request->no_check);
     check_choose_skip(&start->request->job->checks_skip, &start->checks[node].choice,
-                      NULL); /* cmd has looked */
+                      NULL); /* cmd has validated the names */
     preflight_build(&preflight, node, &target, &start->checks[node], nonce, call);
     start->touched[node] = true;
     return true;
@@ -69,8 +69,10 @@ bool start_is_out_of_reach(const struct error_kind *kind)
 static void probe_failed(void *ctx, size_t node, const struct error *error, bool started)
 {
     struct start *start = ctx;
-    /* Setup lines may still be running there if the probe was cut short; a lost connection leaves nothing to
-     * ask. */
+    /*
+     * Setup lines may still be running there if the probe was cut short. After a lost connection the node
+     * cannot be asked.
+     */
     start->touched[node] =
         start->touched[node] && started && error->kind->exit_code != kind_connection_lost.exit_code;
     start->unreached[node] = !started && start_is_out_of_reach(error->kind);
@@ -78,7 +80,7 @@ static void probe_failed(void *ctx, size_t node, const struct error *error, bool
     judge_set_reason(&start->run->nodes[node], "%s", error->text);
 }
 
-/* What the checks found, the same of several nodes once. */
+/* Collect the findings of all checks, equal ones of several nodes once. */
 static void gather(const struct start *start, struct findings *all)
 {
     for (size_t i = 0; i < start->run->nodes_len; i++) {

@@ -1,4 +1,4 @@
-/* The record of a new attempt: who runs what where, and the spec as it was resolved. */
+/* Fills in the record of a new attempt: its nodes and paths, and the resolved spec. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "launcher/launcher.h"
 #include "start_internal.h"
 
-/* The environment of the first node with secrets masked: what differs between nodes is in the plan. */
+/* The environment of the first node, with secrets masked. Differences between nodes are in the plan. */
 static json_t *env_json(const struct plan_node *node)
 {
     json_t *object = json_object();
@@ -28,7 +28,10 @@ static json_t *env_json(const struct plan_node *node)
     return object;
 }
 
-/* Names of the variables that somebody set, of the first node: not what mtlaunch and the launcher add. */
+/*
+ * Names of the variables of the first node that the user set, without those that mtlaunch and the launcher
+ * add.
+ */
 static json_t *given_json(const struct plan_node *node)
 {
     json_t *array = json_array();
@@ -41,7 +44,7 @@ static json_t *given_json(const struct plan_node *node)
     return array;
 }
 
-/* The arguments as they were given, placeholders not filled. */
+/* The arguments as given, with unfilled placeholders. */
 static json_t *args_json(const struct job *job)
 {
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
@@ -81,7 +84,7 @@ static char *spec_text(const struct start *start)
     return text;
 }
 
-/* The job file that starts the same: what only this start could find out is said. */
+/* A job file that starts the same run: values that only this start could determine are included. */
 static char *job_spec_text(const struct start *start)
 {
     json_t *object = jobfile_to_json(start->request->job, start->hosts);
@@ -93,7 +96,7 @@ static char *job_spec_text(const struct start *start)
 
 static void replace(char **place, const char *text)
 {
-    char *copy = xstrdup(text); /* text may be what place held */
+    char *copy = xstrdup(text); /* text may be the old value of place */
     free(*place);
     *place = copy;
 }
@@ -154,7 +157,8 @@ void start_fill_record(struct start *start)
         ask_make_run_id(run->name, run->id, sizeof(run->id));
     }
     if (run->unstarted) {
-        run_drop_attempt(run); /* a start that failed before anything was started is not an attempt */
+        /* a start that failed before it started anything does not count as an attempt */
+        run_drop_attempt(run);
     } else {
         run->attempt++;
     }
@@ -172,7 +176,7 @@ void start_fill_record(struct start *start)
     if (start->recorded) {
         /* this is another try of the same start */
     } else if (start->request->is_restart) {
-        run->restarts++; /* the record's policy is kept: spares may have been taken */
+        run->restarts++; /* keep the record's policy: spares may have been taken from it */
     } else {
         policy_copy(&run->policy, &job->policy);
         run->restarts = 0;
@@ -204,7 +208,8 @@ void start_fill_record(struct start *start)
 void start_complete_record(struct start *start)
 {
     struct run *run = start->run;
-    run_forget_left_over(run, NULL); /* the probe has shown that nothing of it lives on these nodes */
+    /* the probe has shown that no process of the run is alive on these nodes */
+    run_forget_left_over(run, NULL);
     run->master_port = start->plan.master_port;
     run->nproc_per_node = start->plan.nproc_per_node;
     run->global_batch = start->plan.step.global_batch;

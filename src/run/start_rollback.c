@@ -23,8 +23,8 @@ static void say_what_may_run(const struct start *start)
 }
 
 /*
- * End what was started; run->reason says why. err gets an error that outweighs that: not_proven, or what
- * interrupted the roll-back. 0 when nothing is left anywhere.
+ * End what was started; run->reason says why the start failed. If the rollback itself fails, err gets its
+ * error, which takes precedence: not_proven, or an interruption. 0 when nothing is left anywhere.
  */
 static int roll_back(struct start *start, struct error *err)
 {
@@ -33,14 +33,14 @@ static int roll_back(struct start *start, struct error *err)
     const struct stop_nodes_request request = {
         .signal = run->stop_signal,
         .grace_s = run->stop_grace_s,
-        .repeated = true, /* a node whose answer was not awaited may have been running */
+        .repeated = true, /* a node whose answer did not arrive may have been running */
         .nodes = start->touched,
     };
     size_t unproven = 0;
     run->starting = false;
     run->stopping = true;
     run->state = RUN_STOPPING;
-    run_save_record(start->context, run, NULL); /* the stop itself matters more than a full disk here */
+    run_save_record(start->context, run, NULL); /* the stop matters more than a full disk here */
     start->set.patience = start->set.signals;
     if (start->set.signals > 0) {
         run_leave_stand_in(start->context, run->name);
@@ -77,7 +77,7 @@ static bool anything_touched(const struct start *start)
     return false;
 }
 
-/* A node that could not start has failed, even when the roll-back found it running and stopped it. */
+/* A node that could not start has failed, even if the rollback found it running and stopped it. */
 static void keep_failures(const struct start *start)
 {
     for (size_t i = 0; i < start->failures.len; i++) {
@@ -94,7 +94,7 @@ static void keep_failures(const struct start *start)
     }
 }
 
-/* Did nodes end early, and nothing worse happen? Then the run has failed as a started run does. */
+/* Whether nodes ended early and nothing worse happened: then the run has failed as a started run does. */
 static bool is_run_failure(const struct start *start)
 {
     bool any = false;
@@ -107,7 +107,7 @@ static bool is_run_failure(const struct start *start)
     return any;
 }
 
-/* Find out why the run failed. err (may be NULL) gets it too. */
+/* Find out why the run failed. err (may be NULL) gets the reason too. */
 static void explain(struct start *start, struct error *err)
 {
     struct run *run = start->run;
@@ -149,13 +149,13 @@ int start_fail(struct start *start, struct error *err)
         explain(start, worse.kind ? NULL : err);
     }
     if (start->request->is_restart) {
-        run->stopping = true; /* the restart that called decides what comes next */
+        run->stopping = true; /* the calling restart decides what happens next */
         judge_run(run, clock_real_ms());
         run_save_record(start->context, run, NULL);
         return -1;
     }
     run_save_state(start->context, run,
-                   NULL); /* the caller needs the failure of the start, not that of saving it */
+                   NULL); /* the caller needs the error of the start, not that of saving the record */
     return -1;
 }
 

@@ -7,7 +7,7 @@
 #include "spares_internal.h"
 #include "start_internal.h"
 
-/* Nobody watches a restart: failures on hosts are reported when it is over. */
+/* A restart has no observer: failures of hosts are reported when the push is over. */
 static void ignore_progress(void *ctx, const struct run_copy_progress *progress)
 {
     (void)ctx;
@@ -34,7 +34,7 @@ static void ignore_path(void *ctx, size_t host, const char *what, const char *pa
     (void)path;
 }
 
-/* Hosts that failed: spares may take their places. */
+/* Take the failures of hosts; spares may replace these hosts. */
 static int take_failures(struct start *start, const struct error *failures, struct error *err)
 {
     for (size_t i = 0; i < start->hosts->len; i++) {

@@ -1,4 +1,4 @@
-/* The status of a run: its record, and what its nodes say. */
+/* The status of a run: loads its record and updates it from the answers of its nodes. */
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 #define FINISH_MS       4000
 #define FINISH_PAUSE_MS 50
 
-/* Will the run's supervisor begin another attempt? Then the run has not ended. */
+/* Whether the run's supervisor will begin another attempt. Then the run has not ended. */
 static bool will_restart(const struct run_context *context, const struct run *run)
 {
     AUTO_FREE int64_t *silent = xcalloc(run->nodes_len, sizeof(int64_t));
@@ -39,8 +39,8 @@ static bool is_supervised(const struct run_context *context, const struct run *r
 }
 
 /*
- * The supervisor records the end of a run, with the last lines of its log: give it a moment. True when it
- * has: run is the record it wrote.
+ * The supervisor records the end of a run, with the last lines of its log: give it a moment. True when it has
+ * done so; run is then the record that it wrote.
  */
 static bool supervisor_finishes(const struct run_context *context, struct run *run)
 {
@@ -63,7 +63,7 @@ static bool supervisor_finishes(const struct run_context *context, struct run *r
     return false;
 }
 
-/* Save what was observed. The lock is held, and released here. */
+/* Save what was observed. Takes over the lock and releases it. */
 static int keep_what_was_seen(struct run_context *context, struct run *run, int lock, struct error *err)
 {
     if (will_restart(context, run)) {
@@ -78,7 +78,7 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
             if (lock >= 0) {
                 close(lock);
             }
-            return lock == -1 ? -1 : 0; /* another command has written it meanwhile */
+            return lock == -1 ? -1 : 0; /* another command has written the record meanwhile */
         }
     }
     struct error unkept = ERROR_INIT;
@@ -89,7 +89,10 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
     return 0;
 }
 
-/* An ended run left processes behind: do they still live? Nodes that do not answer keep what is recorded. */
+/*
+ * Check whether the processes that an ended run left behind are still alive. For nodes that do not answer,
+ * the record is kept.
+ */
 static int observe_left_over(struct run_context *context, struct run *run, struct error *err)
 {
     struct node_set set;
@@ -105,7 +108,7 @@ static int observe_left_over(struct run_context *context, struct run *run, struc
 
 int run_look_at_ended(struct run_context *context, struct run *run, struct error *err)
 {
-    /* Nodes that were written off may answer by now: what is left there ends when they are next reached. */
+    /* Nodes that were written off may answer by now: end what is left there. */
     pending_cleanup_warn(context, run);
     if (run->left_over_len > 0 && observe_left_over(context, run, err) != 0) {
         return -1;

@@ -18,7 +18,7 @@
 #include "stand_in_internal.h"
 #include "stop_internal.h"
 
-#define STOP_MARGIN_MS 60000 /* beyond the grace: scans of a busy node, KILL, the proof */
+#define STOP_MARGIN_MS 60000 /* beyond the grace time: for scans of a busy node, KILL and the proof */
 
 void run_stop_result_release(struct run_stop_result *result)
 {
@@ -38,7 +38,7 @@ void run_stop_result_release(struct run_stop_result *result)
 struct stop_round {
     struct run_context *context;
     struct run *run;
-    const struct run_cleanup *cleanup; /* the only node is that of this one; NULL: those of the run */
+    const struct run_cleanup *cleanup; /* the only node is that of this cleanup; NULL: the nodes of the run */
     const struct stop_nodes_request *request;
     struct run_stop_result *result;
     struct node_failures failures;
@@ -106,8 +106,10 @@ static void add_cleaned(const struct stop_round *round, size_t node, const struc
                  (unsigned long long)leftovers->total, leftovers->total == 1 ? "" : "es", str_text(&pids));
 }
 
-/* Warn of runs that were started inside this one: they are not stopped with it. A run's id is its name and 9
- * characters. */
+/*
+ * Warn of runs that were started inside this one: they are not stopped with it. A run's id is its name
+ * followed by 9 characters.
+ */
 static void report_inner(const struct stop_round *round, const char *label, const struct strlist *inner)
 {
     AUTO_STRLIST struct strlist named = STRLIST_INIT;
@@ -126,8 +128,9 @@ static void report_inner(const struct stop_round *round, const char *label, cons
     }
 }
 
-/* The node could not verify that nothing is left: an error of the node. Survivors that it knows are named
- * anyway.
+/*
+ * The node could not verify that nothing is left: this is an error of the node. Survivors that it knows are
+ * still reported.
  */
 static int unproven_error(const struct stop_round *round, size_t node, const struct node_stop *stop,
                           struct error *err)
@@ -136,7 +139,7 @@ static int unproven_error(const struct stop_round *round, size_t node, const str
     return node_unproven_error(&kind_not_proven, stop->unproven, err);
 }
 
-/* Did an earlier stop reach the node, or may it have? */
+/* Whether an earlier stop reached the node, or may have. */
 static bool may_have_been_reached(const struct stop_round *round, size_t node)
 {
     return round->request->repeated && !(round->request->missed && round->request->missed[node]);
@@ -222,7 +225,7 @@ int run_clean_up_node(struct node_set *set, struct run *run, const struct run_cl
         .grace_s = run->stop_grace_s,
         .sweep = true,
         .quiet = true,
-        .only_attempt = true, /* the run may live there again */
+        .only_attempt = true, /* a later attempt may be running there */
     };
     struct stop_round round = {
         .run = run, .cleanup = cleanup, .request = &request, .result = result, .unproven = unproven};
@@ -271,7 +274,7 @@ static void write_off(struct run *run, const bool *silent)
     }
 }
 
-/* All nodes were asked: set the state of the run. */
+/* All nodes were asked: set and save the state of the run. */
 static int stop_conclude(struct run_context *context, struct run *run,
                          const struct stop_nodes_request *request, bool give_up,
                          const struct run_stop_result *result, size_t unproven, const bool *silent,
@@ -320,14 +323,14 @@ int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_req
         for (size_t i = 0; i < run->nodes_len; i++) {
             missed[i] = run->nodes[i].stop_missed;
             run->nodes[i].stop_missed =
-                false; /* if this process dies now, this stop may have reached the node */
+                false; /* cleared before the stop: if this process dies, the stop may have reached the node */
         }
         run->stopping = true;
         run->starting = false;
         run->restarting = false;
         run->state = RUN_STOPPING;
         if (run_save_record(context, run, &unkept) != 0) {
-            /* A full disk on the head must not keep the training running. */
+            /* A full disk on the head must not prevent the stop. */
             report_warn(context, "%s; stopping anyway", unkept.text);
         }
         run_note_event(context, run, "stopping", NULL, "%s: SIG%s, %lu s of grace", why, request.signal,
@@ -337,8 +340,8 @@ int run_stop_locked(struct node_set *set, struct run *run, struct stop_nodes_req
     AUTO_FREE bool *silent = xcalloc(run->nodes_len, sizeof(bool));
     if (run_stop_nodes(set, run, &request, result, &unproven, silent) != 0) {
         if (!request.sweep) {
-            run_save_record(context, run,
-                            NULL); /* save what is known so far; the error to report is the interruption */
+            /* save what is known so far; the error to report is still the interruption */
+            run_save_record(context, run, NULL);
             run_leave_stand_in(context, run->name);
         }
         node_set_interrupted_error(set, err);

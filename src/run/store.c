@@ -16,10 +16,10 @@
 #include "model/kind.h"
 #include "record_internal.h"
 
-#define RECORD_MAX_BYTES ((size_t)256 << 20) /* 65,536 nodes with long paths stay below */
+#define RECORD_MAX_BYTES ((size_t)256 << 20) /* enough for 65,536 nodes with long paths */
 #define EVENTS_MAX_BYTES ((size_t)16 << 20)
-#define RESPAWN_FILE     "again"  /* its name in records that older versions wrote */
-#define LOCKS_FOLDER     ".locks" /* no run can have that name: they start with a letter or digit */
+#define RESPAWN_FILE     "again"  /* the name that older versions gave it */
+#define LOCKS_FOLDER     ".locks" /* no run can have this name: run names start with a letter or digit */
 
 int run_store_open(struct run_store *store, const char *xdg_state_home, const char *home, struct error *err)
 {
@@ -110,7 +110,7 @@ int run_store_load(const struct run_store *store, const char *name, struct run *
     return run_record_read(text.data, text.len, path, run, err);
 }
 
-/* The first line of a file without its line break. */
+/* Read the first line of a file, without its newline. */
 static bool read_first_line(const char *path, struct str *line)
 {
     FILE *file = fopen(path, "re");
@@ -180,7 +180,7 @@ int run_store_save_secrets(const struct run_store *store, const char *name, cons
     json_t *object = json_object();
     for (size_t i = 0; i < env->len; i++) {
         if (env->items[i].secret && env->items[i].value) {
-            /* Values are bytes; JSON wants UTF-8: a value that is none is left to the caller's shell. */
+            /* JSON requires UTF-8: a value that is not UTF-8 is left out. */
             json_object_set_new(object, env->items[i].name, json_string(env->items[i].value));
         }
     }
@@ -216,10 +216,10 @@ int run_store_load_respawn(const struct run_store *store, const char *name, size
 
 void run_store_drop_secrets(const struct run_store *store, const char *name)
 {
-    AUTO_FREE char *respawn = run_file(store, name, RESPAWN_FILE); /* whose variables may be secret */
+    AUTO_FREE char *respawn = run_file(store, name, RESPAWN_FILE); /* contains variables that may be secret */
     unlink(respawn);
     AUTO_FREE char *path = run_file(store, name, "secrets");
-    AUTO_FREE char *notify = run_file(store, name, "notify"); /* whose URLs carry tokens */
+    AUTO_FREE char *notify = run_file(store, name, "notify"); /* contains URLs with tokens */
     unlink(path);
     unlink(notify);
 }

@@ -1,5 +1,4 @@
-/* One pass of the supervise loop: takes what the watches reported, lets the policy decide, and acts.
- */
+/* One pass of the supervise loop: takes the reports of the watches, lets the policy decide, and acts. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,9 +24,11 @@
 #include "stop_internal.h"
 #include "supervise_internal.h"
 
-#define PROGRESS_MS    10000 /* between two looks at how far the training is */
-#define HEAR_MS        6000 /* torchrun notices the end of a worker within its monitor interval, 5 s before 2.3 */
-#define STALL_MARGIN_S 1 /* beyond two beats: a node is behind the others */
+#define PROGRESS_MS 10000 /* between two checks of the training's progress */
+/* torchrun notices the end of a worker within its monitor interval: 5 s before torch 2.3 */
+#define HEAR_MS 6000
+/* a node is behind the others when it lags by more than two heartbeats and this time */
+#define STALL_MARGIN_S 1
 
 /* --- the node set of the current attempt ------------------------------------------------------------ */
 
@@ -75,7 +76,7 @@ void supervise_close(struct supervise_loop *loop)
     loop->hear_until_ms = 0;
 }
 
-/* --- telling ------------------------------------------------------------------------------------ */
+/* --- reporting ---------------------------------------------------------------------------------- */
 
 void supervise_explain(struct supervise_loop *loop)
 {
@@ -91,7 +92,7 @@ void supervise_explain(struct supervise_loop *loop)
     explanation_release(&explanation);
 }
 
-/* "node3 exited with 1": what is known before the logs were searched. */
+/* "node3 exited with 1": what is known before the logs are searched. */
 static char *failure_text(const struct run_node *node)
 {
     if (node->signal) {
@@ -104,8 +105,9 @@ static char *failure_text(const struct run_node *node)
 }
 
 /*
- * A node has failed, and its log shows only what follows from the failure of another: who failed first is
- * seldom who exits first. The others get some seconds to end by themselves, for what they then say.
+ * Whether to wait for other nodes: a node has failed, and its log shows only consequences of the failure of
+ * another node. The node that fails first seldom exits first, so the others get some seconds to end by
+ * themselves and log why.
  */
 static bool waits_for_others(struct supervise_loop *loop, const struct policy_decision *decision)
 {
@@ -131,7 +133,7 @@ static bool waits_for_others(struct supervise_loop *loop, const struct policy_de
     return !loop->heard;
 }
 
-/* Has a log that tells the progress grown since it was read? */
+/* Has a log that shows the progress grown since it was read? */
 static bool is_progress_due(const struct supervise_loop *loop)
 {
     const int64_t *grown = watchers_grown(loop->watchers);
@@ -139,7 +141,7 @@ static bool is_progress_due(const struct supervise_loop *loop)
     return news && clock_mono_ms() >= loop->progress_ms;
 }
 
-/* How far the training is, now and then while logs grow. */
+/* Read the training's progress from time to time, while logs grow. */
 static void refresh_progress(struct supervise_loop *loop, bool now)
 {
     if (now || is_progress_due(loop)) {
@@ -151,14 +153,14 @@ static void refresh_progress(struct supervise_loop *loop, bool now)
     }
 }
 
-/* The nodes have ended: what their logs say of the end. */
+/* The nodes have ended: find out from their logs why. */
 static void explain(void *ctx)
 {
     refresh_progress(ctx, true);
     supervise_explain(ctx);
 }
 
-/* Apply what the watches brought, with an event for each node that changed. */
+/* Apply the news of the watches, with an event for each node whose state changed. */
 static void take_news(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -208,8 +210,10 @@ static void check_alone(struct supervise_loop *loop)
     loop->reported_alone = alone;
 }
 
-/* Where the ranks are, in one line; NULL: unknown. A run that is to be stopped writes what NCCL recorded
- * first. */
+/*
+ * Find where the ranks are, as one line; NULL: unknown. If the run is going to be stopped, first let NCCL's
+ * flight recorders write their dumps.
+ */
 static char *find_stall_place(struct supervise_loop *loop, const bool *running)
 {
     const struct run *run = loop->run;
@@ -232,7 +236,7 @@ static char *find_stall_place(struct supervise_loop *loop, const bool *running)
     return place;
 }
 
-/* What the logs say of it, in one line; NULL: nothing that is a likely cause. */
+/* The likely cause that the logs show, as one line; NULL: none. */
 static char *find_stall_cause(struct supervise_loop *loop, const bool *running)
 {
     struct explanation explanation;
@@ -263,8 +267,7 @@ static char *find_stall(struct supervise_loop *loop, const bool *running)
     return both;
 }
 
-/* The event of a stall: what is known of it, the last line of each node, and which nodes are behind the
- * others. */
+/* Report a stall: what is known of it, the last line of each node, and which nodes are behind the others. */
 static void report_stall(struct supervise_loop *loop)
 {
     struct run *run = loop->run;
@@ -374,8 +377,8 @@ int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long l
 }
 
 /*
- * A stop was begun and could not be verified: continue it. A node that does not answer is waited for by its
- * watch; others are asked again with growing pauses.
+ * A stop was begun but could not be verified: continue it. For a node that does not answer, wait until its
+ * watch reports it; ask the others again with growing pauses.
  */
 static int carry_on_stop(struct supervise_loop *loop, struct error *err)
 {
@@ -440,7 +443,7 @@ static struct policy_decision decide(const struct supervise_loop *loop)
     return decision;
 }
 
-/* The supervisor keeps trying when a stop could not be verified. */
+/* If a stop could not be verified, the supervisor keeps trying. */
 static int tolerate_unproven(struct supervise_loop *loop, int code, struct error *err)
 {
     if (code != 0 && loop->stays && !node_set_is_interrupted(&loop->set)) {
@@ -509,7 +512,7 @@ static int keep_if_changed(struct supervise_loop *loop, struct error *err)
     return 0;
 }
 
-/* A node of an earlier attempt is back: end what is left of it there. */
+/* A node of an earlier attempt is back: end what is left of that attempt there. */
 static int try_cleanups(struct supervise_loop *loop, struct error *err)
 {
     struct run_stop_result result = {0};
@@ -547,7 +550,7 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
     return keep_if_changed(loop, err);
 }
 
-/* Is there anything to be done that needs the lock? */
+/* Whether there is anything to do that needs the lock. */
 static bool is_due(struct supervise_loop *loop)
 {
     int64_t stamp = run_store_stamp(loop->context->store, loop->run->name);
@@ -584,8 +587,7 @@ int supervise_once(struct supervise_loop *loop, struct error *err)
     loop->due = false;
     int result = 0;
     if (run->attempt != attempt && loop->stays) {
-        loop->superseded =
-            true; /* by the start of that attempt, which has its own supervisor and notifications */
+        loop->superseded = true; /* the start of that attempt has its own supervisor and notifications */
         return 0;
     }
     if (run->attempt == attempt && run_state_is_live(run->state)) {
@@ -593,7 +595,7 @@ int supervise_once(struct supervise_loop *loop, struct error *err)
     }
     loop->record_stamp = run_store_stamp(loop->context->store, run->name);
     if (run->attempt != attempt && result == 0 && run_state_is_live(run->state)) {
-        supervise_close(loop); /* it was started again: other nodes, other logs */
+        supervise_close(loop); /* a new attempt was started: its nodes and logs differ */
         return supervise_open(loop, err);
     }
     return result;

@@ -1,7 +1,7 @@
 /*
- * The supervise loop: watches the nodes of a run until it has ended and does what the spec says about
- * failures, silence and stalls. `start --wait`, `wait` without a supervisor and the supervisor itself are
- * this.
+ * The supervise loop: watches the nodes of a run until it has ended, and does what the spec says about
+ * failures, silence and stalls. It is used by `start --wait`, by `wait` without a supervisor, and by the
+ * supervisor itself.
  */
 #ifndef MTLAUNCH_RUN_SUPERVISE_INTERNAL_H
 #define MTLAUNCH_RUN_SUPERVISE_INTERNAL_H
@@ -15,7 +15,7 @@
 struct supervise_loop {
     struct run_context *context;
     const struct run_wait_request *request;
-    bool stays; /* the supervisor: nodes that do not answer and local trouble do not end it */
+    bool stays; /* it is the supervisor: nodes that do not answer and local problems do not end it */
     struct run *run;
     struct node_set set;
     bool set_open;
@@ -23,53 +23,56 @@ struct supervise_loop {
     struct cleanup_pings *pings;
     struct tails *tails; /* NULL: without logs */
     int64_t began_ms;
-    int64_t beat_ms;       /* when the supervisor's file was written last */
+    int64_t beat_ms;       /* when the supervisor's file was last written */
     int64_t lost_since_ms; /* 0: no node is silent */
-    int64_t retry_ms;      /* not before: the next stop that carries on, the next try at pending cleanups */
-    unsigned tries;        /* of these, in a row */
-    int64_t restart_ms;    /* the next attempt begins then; 0: none is waited for */
-    bool hung_up;          /* SIGHUP came to the node set of an attempt before */
-    bool reported_alone;   /* no node answers, and that was said */
-    bool stalled;          /* and that was said */
-    char *stall_cause;     /* what was known of it then, in one line; NULL: nothing */
-    bool due;              /* something is to be looked at */
-    bool superseded;       /* another command began a new attempt and leaves its own supervisor */
-    bool explained;        /* the reason is the root cause */
-    bool heard;            /* of the failure of a node: the others need not be waited for, or were */
+    int64_t retry_ms;      /* time of the next try to continue a stop or to try pending cleanups */
+    unsigned tries;        /* number of these tries in a row */
+    int64_t restart_ms;    /* time of the next attempt; 0: none is planned */
+    bool hung_up;          /* SIGHUP arrived while the node set of an earlier attempt was open */
+    bool reported_alone;   /* it was reported that no node answers */
+    bool stalled;          /* the run has stalled, and this was reported */
+    char *stall_cause;     /* what was known of it then, as one line; NULL: nothing */
+    bool due;              /* a pass is due */
+    bool superseded;       /* another command has begun a new attempt and leaves its own supervisor */
+    bool explained;        /* the run's reason is the root cause */
+    bool heard;            /* after the failure of a node: the others need not be waited for, or have been */
     struct samples_writer samples;
-    int64_t progress_ms;      /* not before: the next look at how far the training is */
-    int64_t progress_read_ms; /* when it was looked at last, by the fleet's clock */
-    int64_t hear_until_ms;    /* so long they are waited for; 0: nothing has failed */
-    bool no_restart;          /* as in policy_view, for the failure that was explained */
-    char *kept;               /* the record as it was written last */
-    int64_t record_stamp;     /* of the record's file: has another command written it? */
+    int64_t progress_ms;      /* time of the next check of the training's progress */
+    int64_t progress_read_ms; /* time of the last one, by the fleet's clock */
+    int64_t hear_until_ms;    /* until when the others are waited for; 0: nothing has failed */
+    bool no_restart;          /* as in policy_view, for the explained failure */
+    char *kept;               /* the record as last written */
+    int64_t record_stamp;     /* of the record's file, to notice that another command has written it */
 };
 
 /* Open the node set of the current attempt and watch it. */
 int supervise_open(struct supervise_loop *loop, struct error *err);
 void supervise_close(struct supervise_loop *loop);
 
-/* Pass over the run until it has ended, and then clean up what is pending. 0: it has finished; else -1 with
- * err. */
+/*
+ * Supervise the run until it has ended, then try its pending cleanups. 0: it has finished; else -1 with err.
+ */
 int supervise_to_end(struct supervise_loop *loop, struct error *err);
 
-/* One look under the run's lock, and what follows from it. 0, also when another command has the lock. */
+/* One pass: check the run under its lock and act. 0, also when another command holds the lock. */
 int supervise_once(struct supervise_loop *loop, struct error *err);
 
-/* Take the lock, read the record anew and stop the run unless it has ended meanwhile. limit_s: it is stopped
- * because that time limit of the command has passed; 0: it is not. */
+/*
+ * Take the lock, read the record again and stop the run, unless it has ended meanwhile. limit_s: the time
+ * limit of the command that has passed; 0: this is not the reason.
+ */
 int supervise_stop(struct supervise_loop *loop, const char *why, unsigned long limit_s, struct error *err);
 
-/* The time limit of the spec has passed: likewise, and the run counts as timed out. */
+/* The same after the time limit of the spec has passed: the run counts as timed out. */
 int supervise_stop_at_limit(struct supervise_loop *loop, struct error *err);
 
-/* The root cause, by the logs of all nodes, into the run's reason. */
+/* Set the run's reason to the root cause, from the logs of all nodes. */
 void supervise_explain(struct supervise_loop *loop);
 
-/* supervise_restart.c: begin to end the old attempt, or continue it; start the next when it is time. */
+/* supervise_restart.c: begin or continue to end the old attempt; start the next one when it is time. */
 int supervise_restart(struct supervise_loop *loop, const char *why, struct error *err);
 
-/* Can this run be started again: is what that needs still there? */
+/* Whether this run can be restarted: the data that this needs still exists. */
 bool supervise_can_restart(const struct supervise_loop *loop);
 
 #endif

@@ -1,4 +1,6 @@
-/* The supervise loop: passes over a run until it has ended, a time limit has passed, or a signal interrupts.
+/*
+ * The supervise loop: repeats passes until the run has ended, a time limit has passed, or a signal
+ * interrupts.
  */
 #include <stdlib.h>
 
@@ -15,8 +17,8 @@
 #include "wait_internal.h"
 
 #define TICK_MS        1000
-#define DRAIN_MS       10000 /* the run has ended: time for the last bytes of its logs */
-#define BEAT_MS        60000 /* of the supervisor's file */
+#define DRAIN_MS       10000 /* time for the last bytes of the logs after the run has ended */
+#define BEAT_MS        60000 /* between two writes of the supervisor's file */
 #define CLEANUP_MS     30000 /* between two tries to reach a node of an earlier attempt */
 #define CLEANUP_MAX_MS (24 * 3600 * INT64_C(1000))
 
@@ -75,7 +77,9 @@ static int check_time(struct supervise_loop *loop, struct error *err)
     return wait_time_is_up(loop->request, loop->run, err);
 }
 
-/* The spec's time_limit, over all attempts of this start. A stop that somebody else began is not disturbed.
+/*
+ * The spec's time_limit, over all attempts of this start. It does not disturb a stop that another command
+ * began.
  */
 static int check_limit(struct supervise_loop *loop, struct error *err)
 {
@@ -171,7 +175,7 @@ static int supervise_while_live(struct supervise_loop *loop, struct error *err)
     return 0;
 }
 
-/* Nodes of earlier attempts that did not answer: their processes are ended when they do. */
+/* Wait for nodes of earlier attempts that did not answer, and end their processes. */
 static int finish_cleanups(struct supervise_loop *loop, struct error *err)
 {
     int64_t until = clock_mono_ms() + CLEANUP_MAX_MS;
@@ -186,7 +190,7 @@ static int finish_cleanups(struct supervise_loop *loop, struct error *err)
                 return node_set_interrupted_error(&loop->set, err);
             }
             if (run_store_stamp(loop->context->store, loop->run->name) != loop->record_stamp) {
-                return 0; /* another command has started, stopped or removed it */
+                return 0; /* another command has started, stopped or removed the run */
             }
         }
     }
@@ -195,7 +199,7 @@ static int finish_cleanups(struct supervise_loop *loop, struct error *err)
 
 int supervise_to_end(struct supervise_loop *loop, struct error *err)
 {
-    /* With logs an ended run is opened too: a short job may end before the wait begins. */
+    /* With logs, an ended run is opened too: a short job may end before the wait begins. */
     int result = 0;
     if (run_state_is_live(loop->run->state) || loop->request->with_logs) {
         result = supervise_open(loop, err);

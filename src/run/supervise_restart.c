@@ -1,5 +1,6 @@
-/* Restarts a run: verifies that the old attempt has ended on every node, or lets a spare take its place, then
- * begins the next.
+/*
+ * Restarts a run: verifies that the old attempt has ended on every node, or replaces the node by a spare,
+ * then begins the next attempt.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,10 @@ static int finish_without_restart(struct supervise_loop *loop, const char *why, 
     return run_save_state(loop->context, run, err);
 }
 
-/* A spare takes the place of a node that does not answer. False: there is none, or it cannot be kept. */
+/*
+ * Replace a node that does not answer by a spare. false: there is none, or it cannot be saved for the
+ * restart.
+ */
 static bool take_spare(struct supervise_loop *loop, size_t node)
 {
     struct run *run = loop->run;
@@ -52,7 +56,7 @@ static bool take_spare(struct supervise_loop *loop, size_t node)
     return true;
 }
 
-/* An event that says why: the reason's first line, without the log's last lines that may follow. */
+/* Add an event with the reason: its first line, without the log's last lines that may follow. */
 static void note_restart(struct supervise_loop *loop, const char *event, const char *reason, const char *what)
 {
     const char *why = reason ? reason : "unknown";
@@ -80,7 +84,7 @@ static int wait_longer(struct supervise_loop *loop, const char *label, const cha
     return run_save_record(loop->context, loop->run, NULL);
 }
 
-/* Every node has been asked to end the old attempt: may the next one come? */
+/* Every node was asked to end the old attempt: decide whether the next one may start. */
 static int conclude_end(struct supervise_loop *loop, const struct run_stop_result *result, const bool *silent,
                         struct error *err)
 {
@@ -108,7 +112,7 @@ static int conclude_end(struct supervise_loop *loop, const struct run_stop_resul
     return run_save_record(loop->context, run, err);
 }
 
-/* A node that did not answer and has no spare is waited for: its watch reports when it is back. */
+/* Whether to wait for a node that did not answer and has no spare: its watch reports when it is back. */
 static bool waits_for_node(const struct supervise_loop *loop)
 {
     const struct run *run = loop->run;
@@ -144,7 +148,7 @@ static int end_attempt(struct supervise_loop *loop, struct error *err)
     int code = run_stop_nodes(&loop->set, run, &request, &result, &unproven, silent);
     if (code != 0) {
         run_save_record(loop->context, run,
-                        NULL); /* save what is known so far; the error to report is the interruption */
+                        NULL); /* save what is known so far; the error to report is still the interruption */
         code = node_set_interrupted_error(&loop->set, err);
     } else {
         code = conclude_end(loop, &result, silent, err);
@@ -153,12 +157,12 @@ static int end_attempt(struct supervise_loop *loop, struct error *err)
     return code;
 }
 
-/* The node set is closed: the next attempt has other nodes. */
+/* Start the next attempt. The node set is closed, because that attempt may have other nodes. */
 static int start_next(struct supervise_loop *loop, struct error *err)
 {
     struct run *run = loop->run;
     struct run_respawn respawn = {0};
-    const struct run_start_sync sync = {0}; /* nobody is watching */
+    const struct run_start_sync sync = {0}; /* no observer */
     int result = run_respawn_load(loop->context, run->name, &respawn, err);
     if (result == 0) {
         struct run_context context = *loop->context;
@@ -205,11 +209,10 @@ static int begin_next(struct supervise_loop *loop, struct error *err)
                 why.text);
     if (run->restarts == restarts) {
         return finish_without_restart(loop, why.text,
-                                      err); /* it cannot even be planned, so another try would fail too */
+                                      err); /* no attempt was made, so another try would fail too */
     }
     if (why.kind == &kind_run_live && run->restarts > 0) {
-        run->restarts--; /* a start that was cut off has succeeded after all: end it first, then start
-                          */
+        run->restarts--; /* an interrupted start has succeeded after all: end it, then start again */
     } else if (run->restarts >= run->policy.restart_max) {
         return finish_without_restart(loop, "restart.max attempts were made", err);
     }

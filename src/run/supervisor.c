@@ -1,4 +1,4 @@
-/* Who supervises a run: a lock, and a file that says where the supervisor is. */
+/* Finds and registers the supervisor of a run, with a lock and a file that says where it is. */
 #include "run/supervisor.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 
 #define FILE_MAX_BYTES  4096
-#define LOCKS_FOLDER    ".supervisors" /* no run can have that name: they start with a letter or digit */
+#define LOCKS_FOLDER    ".supervisors" /* no run can have this name: run names start with a letter or digit */
 #define BELIEVED_FOR_MS (180 * 1000)
 
 static char *supervisor_file(const struct run_store *store, const char *name)
@@ -37,7 +37,7 @@ static char *boot_id(void)
     return str_detach(&text);
 }
 
-/* Field 22 of /proc/PID/stat (proc(5)), counted after the name's last parenthesis; 0: no such process. */
+/* Field 22 of /proc/PID/stat (proc(5)), counted from the last parenthesis of the name; 0: no such process. */
 static int64_t start_ticks(int64_t pid)
 {
     AUTO_FREE char *path = xasprintf("/proc/%lld/stat", (long long)pid);
@@ -126,7 +126,7 @@ int run_supervisor_enter(const struct run_store *store, const char *name, struct
         return -1;
     }
     run_supervisor_find(store, name, &found);
-    /* Locks of a shared folder may not reach other machines: the file's word counts for these. */
+    /* Locks in a shared folder may not work across machines, so the file counts for other machines. */
     bool taken = lock == -2 || (found.host && !found.here && found.alive);
     if (!taken && run_supervisor_beat(store, name, err) != 0) {
         close(lock);

@@ -12,7 +12,7 @@
 #include "run/workdir.h"
 #include "sync_git_internal.h"
 
-/* --- is the folder in use? --- */
+/* --- check whether the folder is in use --- */
 
 static bool has_host(const struct run *run, const struct hostlist *hosts)
 {
@@ -54,7 +54,7 @@ static bool works_in(const struct run *run, const struct run_sync_request *reque
     return found;
 }
 
-/* A live run whose folder is the target, or is inside it, on one of the hosts. */
+/* Refuse the push if the folder of a live run on one of the hosts is the target or is inside it. */
 static int check_at_rest(const struct run_sync_request *request, const struct strlist *targets,
                          struct error *err)
 {
@@ -65,7 +65,8 @@ static int check_at_rest(const struct run_sync_request *request, const struct st
     }
     for (size_t i = 0; i < names.len; i++) {
         struct run run;
-        struct error ignored = ERROR_INIT; /* a record that cannot be read is reported by whoever needs it */
+        /* a record that cannot be read is reported by the command that needs it */
+        struct error ignored = ERROR_INIT;
         if (request->run && strcmp(names.items[i], request->run->name) == 0) {
             continue;
         }
@@ -83,11 +84,12 @@ static int check_at_rest(const struct run_sync_request *request, const struct st
     return 0;
 }
 
-/* --- what is never removed --- */
+/* --- paths that are never removed --- */
 
 /*
- * The artifacts as a path below the target. Both may begin at a home folder that only the node knows: every
- * way in which one can be the end of the other is taken, so rather too much is kept than too little.
+ * Keep the artifacts folder, as a path below the target. Both paths may begin at a home folder that only the
+ * node knows, so every way in which they may overlap is covered: it is better to keep too much than too
+ * little.
  */
 static void add_kept(const char *artifacts, const char *target, struct strlist *keep)
 {
@@ -116,11 +118,11 @@ static void add_kept(const char *artifacts, const char *target, struct strlist *
 
 /* --- the push --- */
 
-/* Passes on what the push reports, and adds it up. */
+/* Passes the reports of the push on, and adds up its results. */
 struct sums {
     const struct run_copy_observer *next;
     struct run_synced *synced;
-    struct error *failures; /* one per host; NULL: nobody asks */
+    struct error *failures; /* one per host; NULL: not wanted */
     struct error worst;
     size_t failed;
 };
@@ -189,7 +191,7 @@ static int push(const struct run_sync_request *request, const struct run_copy_re
     return 0;
 }
 
-/* The folder that git is asked about, and the prefix of its paths in the copy. */
+/* Find the folder to ask git about, and the prefix of its paths in the copy. */
 static void split_from(const char *from, char **folder, char **prefix)
 {
     const size_t len = strlen(from);

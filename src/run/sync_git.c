@@ -1,4 +1,4 @@
-/* Asks git about a folder that is pushed. */
+/* Asks git about a folder to push. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,10 @@
 
 #define SAID_MAX ((size_t)256 << 20)
 
-/* The standard output of `git -C FOLDER words`. Returns git's exit status, -1 when it could not run. */
+/*
+ * Read the standard output of `git -C FOLDER words`. Returns the wait status of git as pclose(3) does, or -1
+ * when it could not run.
+ */
 static int ask(const char *folder, const char *words, struct str *out)
 {
     AUTO_STR struct str line = STR_INIT;
@@ -83,7 +86,7 @@ void sync_git_check(const char *folder, const char *const *paths, size_t count, 
     struct error error = ERROR_INIT;
     const int fd = mkstemp(name);
 
-    memset(ignored, 1, count * sizeof(*ignored)); /* what cannot be asked is not removed */
+    memset(ignored, 1, count * sizeof(*ignored)); /* if git cannot be asked, nothing is removed */
     if (count == 0 || fd < 0) {
         return;
     }
@@ -98,13 +101,14 @@ void sync_git_check(const char *folder, const char *const *paths, size_t count, 
     str_addf(&words, "check-ignore -z --no-index --stdin <%s", name);
     const int status = ask(folder, str_text(&words), &out);
     unlink(name);
-    if (status != 0 && status != 256) { /* 1: none of them */
+    if (status != 0 && status != 256) { /* exit status 1: none of the paths is ignored */
         return;
     }
     memset(ignored, 0, count * sizeof(*ignored));
     str_add_char(&out, '\0');
     size_t i = 0;
-    for (const char *at = out.data; *at != '\0'; at += strlen(at) + 1) { /* in the order they were given */
+    /* git keeps the order of the paths */
+    for (const char *at = out.data; *at != '\0'; at += strlen(at) + 1) {
         while (i < count && strcmp(paths[i], at) != 0) {
             i++;
         }

@@ -1,4 +1,4 @@
-/* Reads the logs of nodes: all at once as they grow, or one after the other in rank order. */
+/* Reads the logs of nodes: all at once while they grow, or one after the other in rank order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,31 +12,30 @@
 #include "observer_internal.h"
 #include "tails_internal.h"
 
-#define AHEAD_NODES 16 /* logs read ahead of the one that is printed */
-#define AHEAD_BYTES                                                                                          \
-    ((size_t)256 << 10)  /* of each of them; a longer one is requested again when it is to be printed */
-#define REST_MS    30000 /* a log that is read to its end must bring within this time … */
-#define REST_BYTES 1024  /* … at least this much, or all that is left */
-#define SEARCH_BYTES_MS                                                                                      \
-    16000 /* bytes a node searches in a millisecond, at least; it says nothing before it finds something */
-#define EXIT_SHRANK 75 /* of the node's script: the followed log became shorter */
-#define RETRIES_MAX 5  /* in a row without a byte, for a run that has ended or a log that never began */
+#define AHEAD_NODES 16                  /* number of logs that are read ahead of the one being printed */
+#define AHEAD_BYTES ((size_t)256 << 10) /* of each of these logs; a longer one is requested again */
+#define REST_MS     30000               /* a log that is not followed must deliver within this time … */
+#define REST_BYTES  1024                /* … at least this much, or all of the rest */
+/* least number of bytes that a node searches per millisecond; it sends nothing before it finds something */
+#define SEARCH_BYTES_MS 16000
+#define EXIT_SHRANK     75 /* exit status of the node's script: the followed log became shorter */
+#define RETRIES_MAX     5  /* tries in a row without a byte, for an ended run or a log that never began */
 
 struct tail {
     struct tails *tails;
     size_t node;
     enum { TAIL_WAITING, TAIL_OPEN, TAIL_PAUSED, TAIL_ENDED } state;
-    bool pausing;    /* cancelled by us because its buffer is full */
-    bool reposition; /* cancelled by us because the sink needs other bytes */
+    bool pausing;    /* cancelled here because its buffer is full */
+    bool reposition; /* cancelled here because the sink needs other bytes */
     bool placed;     /* next is known */
-    uint64_t next;   /* offset in the log of the next byte to come */
+    uint64_t next;   /* offset in the log of the next byte to receive */
     struct ask ask;
-    uint64_t timer;     /* while open: until the next piece of the answer; 0: none */
+    uint64_t timer;     /* while open: limit for the next part of the answer; 0: none */
     uint64_t looked_at; /* length of the body when the timer was set */
-    bool late;          /* cancelled by us because that time has passed */
-    bool unfiltered;    /* grep has failed there: all lines are asked for */
+    bool late;          /* cancelled here because this time has passed */
+    bool unfiltered;    /* grep has failed on the node: all lines are requested */
     unsigned retries;
-    struct str ahead; /* bytes that wait for their turn */
+    struct str ahead; /* bytes read ahead */
     struct node_tail answer;
     struct error error; /* a fault in the answer */
 };
@@ -49,9 +48,9 @@ struct tails {
     struct tail *items;
     size_t len;
     size_t left;
-    bool dismissed;         /* nobody wants them any more */
+    bool dismissed;         /* the logs are no longer wanted */
     struct strlist missing; /* labels */
-    size_t current;         /* in order: the item that is printed now */
+    size_t current;         /* in rank order: the item that is being printed */
     struct node_failures failures;
 };
 
@@ -62,7 +61,7 @@ static bool has_sink(const struct tails *tails)
     return tails->sink.begin;
 }
 
-/* All logs are read at once; none waits for another. */
+/* Whether all logs are read at once, and none waits for another. */
 static bool is_parallel(const struct tails *tails)
 {
     return tails->options.follow || has_sink(tails);
@@ -85,7 +84,7 @@ static void emit(const struct tail *tail, const char *bytes, size_t len)
 static void flush(struct tail *tail)
 {
     if (tail->pausing && tail->answer.filtered) {
-        return; /* its turn came before the end of what was cancelled: all of it will be asked for again */
+        return; /* its turn came before the cancelled command ended: the whole log will be requested again */
     }
     if (tail->ahead.len > 0) {
         emit(tail, tail->ahead.data, tail->ahead.len);
@@ -95,14 +94,15 @@ static void flush(struct tail *tail)
 
 /* --- one tail ----------------------------------------------------------------------------------- */
 
-/* The log became shorter: what was read is no longer in it, so it is read from its start. */
+/* The log became shorter: what was read is no longer in it, so read it from its start. */
 static void start_over(struct tail *tail)
 {
     const struct run_context *context = tail->tails->set->context;
     const struct run_observer *observer = context->observer;
     const struct run_node *node = &tail->tails->run->nodes[tail->node];
     if (observer->log_end) {
-        observer->log_end(observer->ctx, node->rank, node->label); /* for a line whose end will not come */
+        /* for an incomplete line whose end will not arrive */
+        observer->log_end(observer->ctx, node->rank, node->label);
     }
     report_warn(context, "%s: its log became shorter; it is read from its start", node->label);
     tail->next = tail->answer.offset;
@@ -183,7 +183,7 @@ static void start_timer(struct tail *tail)
     tail->timer = fleet_timer(tail->tails->set->fleet, REST_MS + search_ms, on_late, tail);
 }
 
-/* A connection that brings a byte now and then must not keep the other nodes' logs back. */
+/* A connection that delivers a byte now and then must not hold back the other nodes' logs. */
 static void on_late(void *ctx)
 {
     struct tail *tail = ctx;
@@ -211,7 +211,7 @@ static void on_data(void *ctx, int stream, const char *bytes, size_t len)
     }
     if (!begun && tail->answer.header) {
         ask_begun(&tail->ask);
-        if (!tail->tails->options.follow) { /* a follower may be silent for long */
+        if (!tail->tails->options.follow) { /* a followed log may be silent for long */
             start_timer(tail);
         }
     }
@@ -241,7 +241,7 @@ static void tail_end(struct tail *tail, const struct error *error)
     }
 }
 
-/* Is the run still live, according to its record? */
+/* Whether the run is still live according to its record. */
 static bool run_lives(const struct tails *tails)
 {
     struct run fresh;
@@ -255,7 +255,7 @@ static bool run_lives(const struct tails *tails)
 
 /*
  * The connection broke within the log: retry a little later, from where it broke, as often as needed while
- * the run lives.
+ * the run is live.
  */
 static bool retry_later(struct tail *tail, const struct error *error)
 {
@@ -276,7 +276,9 @@ static bool retry_later(struct tail *tail, const struct error *error)
     return true;
 }
 
-/* The node's grep could not read the log to its end (a line longer than its memory), and nothing was shown.
+/*
+ * Whether the node's grep could not read the log to its end (for example, a line did not fit into memory) and
+ * nothing was printed.
  */
 static bool search_failed(const struct tail *tail, const struct exec_result *result)
 {
@@ -290,7 +292,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     struct error err = tail->error.kind ? tail->error : result->error;
     stop_timer(tail);
     if (tail->late && node_tail_is_whole(&tail->answer) && !tail->pausing) {
-        err = ERROR_INIT; /* the whole log came, only the end of the command did not */
+        err = ERROR_INIT; /* the whole log arrived, only the end of the command did not */
     } else if (tail->late) {
         error_set(&err, &kind_timed_out, "the rest of its log did not arrive: less than %d bytes in %d s",
                   REST_BYTES, REST_MS / 1000);
@@ -302,7 +304,7 @@ static void on_done(void *ctx, const struct exec_result *result)
     } else if (tail->pausing) {
         tail->pausing = false;
         tail->state = TAIL_PAUSED;
-        if (tail->answer.filtered) { /* it has no offset to go on from */
+        if (tail->answer.filtered) { /* there is no offset from which to continue */
             str_release(&tail->ahead);
             tail->placed = false;
         }
@@ -356,8 +358,9 @@ static void init_tail(struct tail *tail, struct tails *tails, size_t node)
     const struct ask_options options = {
         .begin_ms = ask_begin_ms(tails->set->context->connect_timeout_ms),
         .follow = tails->options.follow,
-        .hold_input = tails->options.follow && target.place.container, /* its end ends the follower inside */
-        .timeout_ms = 0,                                               /* a log may be long: see on_late */
+        /* closing it ends the follower in the container */
+        .hold_input = tails->options.follow && target.place.container,
+        .timeout_ms = 0, /* a log may be long: see on_late */
     };
     tail->tails = tails;
     tail->node = node;
@@ -366,7 +369,7 @@ static void init_tail(struct tail *tail, struct tails *tails, size_t node)
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* Go on to the next log while the current one has ended, and read ahead of it. */
+/* Advance to the next log that has not ended, and read ahead of it. */
 static void tails_advance(struct tails *tails)
 {
     const struct run_observer *observer = tails->set->context->observer;

@@ -9,14 +9,14 @@
 #include "base/text.h"
 #include "model/kind.h"
 
-#define ROUNDS 9 /* behind a jump that is trusted first there may be more to see */
+#define ROUNDS 9 /* a jump host that was just trusted may give access to further hosts */
 
 struct trust {
     const struct run_trust_request *request;
     struct run_trust_result *result;
     struct fleet *fleet;
     struct visit *visits; /* one per host of the list */
-    size_t round_from;    /* the first offer of this round */
+    size_t round_from;    /* index of the first offer of this round */
 };
 
 /* A login to one host of the list. */
@@ -42,7 +42,7 @@ static void forget_failures(struct run_trust_result *result)
     result->failures_len = 0;
 }
 
-/* Did the host, or a jump before it, show a key that can be written down? */
+/* Whether the host, or a jump host before it, has presented a key that can be added. */
 static bool has_offer(const struct trust *trust, const struct endpoint *endpoint)
 {
     const struct hostkey_offers *offers = &trust->result->offers;
@@ -58,8 +58,8 @@ static bool has_offer(const struct trust *trust, const struct endpoint *endpoint
 }
 
 /*
- * Once the key is known, whom the host lets in and what the login does is another matter. A jump has to let
- * us in, or the host behind it is not seen.
+ * Whether an error means that a host's key could not be read. Once the key is known, a refused login does not
+ * matter here. But a jump host must accept the login, or the host behind it cannot be reached.
  */
 static bool hides_key(const struct error *error)
 {
@@ -129,7 +129,7 @@ static int visit_hosts(struct trust *trust, struct error *err)
     return 0;
 }
 
-/* In the order of the list; a jump that is none of its hosts comes last. */
+/* Sort by the order of the host list; jump hosts that are not in it come last. */
 static void sort_offers(const struct trust *trust)
 {
     struct hostkey_offers *offers = &trust->result->offers;
@@ -146,7 +146,7 @@ static void sort_offers(const struct trust *trust)
     }
 }
 
-/* Was it written down in an earlier round? */
+/* Whether the offer was added in an earlier round. */
 static bool is_repeated(const struct trust *trust, const struct hostkey_offer *offer)
 {
     const struct hostkey_offers *offers = &trust->result->offers;
@@ -159,8 +159,10 @@ static bool is_repeated(const struct trust *trust, const struct hostkey_offer *o
     return false;
 }
 
-/* A key that its file does not keep (/dev/null) is not offered: the next command would not know it. Nor is
- * one that was written down and is shown again. */
+/*
+ * Drop keys whose file stores nothing (/dev/null), because the next command would not know them, and keys
+ * that were already added but are presented again.
+ */
 static void drop_unkept(struct trust *trust)
 {
     struct hostkey_offers *offers = &trust->result->offers;
@@ -192,7 +194,8 @@ static int write_down(const struct trust *trust, struct error *err)
         if (hostkey_offer_accept(&offers->items[i], &added, err) != 0) {
             return -1;
         }
-        trust->result->added += added; /* not a line that another host of the list had added */
+        /* counts only new lines, not those that another host of the list has added */
+        trust->result->added += added;
         if (!strlist_has(&files, offers->items[i].file)) {
             strlist_add(&files, offers->items[i].file);
         }
@@ -201,7 +204,7 @@ static int write_down(const struct trust *trust, struct error *err)
     return 0;
 }
 
-/* 1: keys were added, there may be more to see now; 0: no more. */
+/* One round. 1: keys were added, so further hosts may be reachable; 0: there are no more. */
 static int trust_round(struct trust *trust, struct error *err)
 {
     const struct run_trust_observer *observer = trust->request->observer;

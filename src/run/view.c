@@ -1,4 +1,4 @@
-/* Refreshes a run repeatedly over sessions that stay open, follows a log meanwhile, and reads stacks. */
+/* Refreshes a run repeatedly over sessions that stay open; follows a log meanwhile, and reads stacks. */
 #include "run/view.h"
 
 #include <stdlib.h>
@@ -15,16 +15,16 @@ struct run_view {
     struct run_context *context;
     const char *name;
     struct run run;
-    struct node_set set; /* of the nodes of that attempt */
+    struct node_set set; /* the nodes of attempt set_attempt */
     bool set_open;
     unsigned set_attempt;
     bool reads_stacks;
-    bool enough;  /* of them */
-    bool follows; /* a log is wanted: tails NULL: it is to be begun */
+    bool enough;  /* run_view_wake has ended the reading of stacks */
+    bool follows; /* a log is wanted; if tails is NULL, the next look begins it */
     size_t node;
     unsigned long lines;
     struct tails *tails;
-    struct tails **dismissed; /* whose last answers have not come yet */
+    struct tails **dismissed; /* dismissed tails whose last answers have not arrived yet */
     size_t dismissed_len, dismissed_cap;
 };
 
@@ -48,7 +48,7 @@ static int open_set(struct run_view *view, struct error *err)
         node_set_close(&view->set);
         return -1;
     }
-    node_set_hold(&view->set, NULL); /* where too few files may be open sessions come and go */
+    node_set_hold(&view->set, NULL); /* if too few open files are allowed, sessions come and go */
     view->set_open = true;
     view->set_attempt = view->run.attempt;
     return 0;
@@ -122,7 +122,7 @@ void run_view_follow(struct run_view *view, size_t node, unsigned long lines)
     if (view->set_open && view->set_attempt == view->run.attempt) {
         begin_log(view);
     } else {
-        run_view_wake(view); /* the next look begins it */
+        run_view_wake(view); /* the next look begins the log */
     }
 }
 
@@ -142,7 +142,7 @@ static int reload(struct run_view *view, struct error *err)
         return -1;
     }
     if (view->set_open && fresh.attempt != view->set_attempt) {
-        close_set(view); /* other nodes, other logs */
+        close_set(view); /* another attempt has other nodes and logs */
     }
     run_release(&view->run);
     view->run = fresh;

@@ -1,4 +1,4 @@
-/* Waiting for a run's end: by supervising it, or, while another process does, by watching its record. */
+/* Waits for a run's end by supervising it or, while another process does that, by watching its record. */
 #include <time.h>
 #include <unistd.h>
 
@@ -63,7 +63,7 @@ int wait_hung_up(struct run_context *context, const struct run_wait_request *req
                       request->hand_over ? " under a supervisor" : "", run->name);
 }
 
-/* --- by the record ------------------------------------------------------------------------------ */
+/* --- watching the record ------------------------------------------------------------------------ */
 
 /* Wait while another process supervises the run. Returns 1 when it no longer does. */
 static int watch_record(struct run_context *context, const struct run_wait_request *request, struct run *run,
@@ -71,7 +71,7 @@ static int watch_record(struct run_context *context, const struct run_wait_reque
 {
     struct node_set set;
     int result =
-        node_set_open_run(&set, context, run, err); /* for its signals and pauses: no node is asked */
+        node_set_open_run(&set, context, run, err); /* used only for signals and pauses: no node is asked */
     if (result == 0 && request->end_on_hangup) {
         node_set_catch_hangup(&set);
     }
@@ -164,8 +164,10 @@ static bool has_work(const struct run *run)
     return run_state_is_live(run->state) || run->cleanups_len > 0;
 }
 
-/* The supervisor's lock, for a run that needs a supervisor and has none. Returns the descriptor, or -1 with
- * err. */
+/*
+ * Take the supervisor's lock, for a run that needs a supervisor and has none. Returns the descriptor, or -1
+ * with err.
+ */
 static int take_post(struct run_context *context, const char *name, const struct run *run, struct error *err)
 {
     struct run_supervisor other = {0};
@@ -178,7 +180,7 @@ static int take_post(struct run_context *context, const char *name, const struct
     return lock == -2 ? supervised_elsewhere(name, &other, err) : lock;
 }
 
-/* The same, once the process that supervises the run has ended. -2: the run has ended by then. */
+/* The same, after waiting for the process that supervises the run to end. -2: the run has ended by then. */
 static int take_over_post(struct run_context *context, const char *name, struct run *run, struct error *err)
 {
     const struct timespec pause = {.tv_nsec = TAKE_OVER_MS * INT64_C(1000000)};

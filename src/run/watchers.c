@@ -15,8 +15,8 @@
 
 #define MISSED_BEATS 3
 #define OUTPUT_MS    60000
-#define MISSED_MS    5000 /* beyond the beats, for a busy node or a slow line */
-#define GPUS_S       30   /* between two questions to nvidia-smi */
+#define MISSED_MS    5000 /* beyond the heartbeats, for a busy node or a slow network */
+#define GPUS_S       30   /* interval of the calls of nvidia-smi */
 #define GPUS_OLD_MS  (3 * GPUS_S * 1000)
 
 struct watcher {
@@ -24,18 +24,18 @@ struct watcher {
     size_t node;
     struct ask ask;
     unsigned failures; /* in a row */
-    int64_t heard_ms;  /* monotonic; when it was asked, at first */
-    bool mute;         /* cancelled because nothing came */
+    int64_t heard_ms;  /* monotonic time of the last message; at first, of the request */
+    bool mute;         /* cancelled because nothing arrived */
     bool over;         /* its last observation is final */
     bool has_news;
     bool has_seen;
     struct node_watch answer;
-    struct node_observation seen; /* the last one, when has_seen */
-    int64_t seen_real_ms;         /* when it came, epoch */
+    struct node_observation seen; /* the last observation, if has_seen */
+    int64_t seen_real_ms;         /* when it arrived, epoch */
     int64_t seen_ms;              /* likewise, monotonic */
-    struct error why;             /* of the silence */
-    struct gpu_sample gpus;       /* as last said */
-    int64_t gpus_ms;              /* monotonic, when that came; 0: never */
+    struct error why;             /* reason of the silence */
+    struct gpu_sample gpus;       /* as last reported */
+    int64_t gpus_ms;              /* when that arrived, monotonic; 0: never */
 };
 
 struct watchers {
@@ -48,7 +48,7 @@ struct watchers {
     uint64_t *log_size;
 };
 
-/* Counts only the time in which this process listened, not that in which it was suspended or busy. */
+/* A clock that counts only the time in which this process listened, not when it was suspended or busy. */
 static int64_t now_ms(const struct watchers *watchers)
 {
     return fleet_now_ms(watchers->set->fleet);
@@ -60,7 +60,7 @@ static void note_news(struct watcher *watcher)
     fleet_stop(watcher->watchers->set->fleet);
 }
 
-/* --- what comes ---------------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------------------ */
 
 static void note_log(struct watcher *watcher, uint64_t size)
 {
@@ -138,8 +138,7 @@ static void on_done(void *ctx, const struct exec_result *result)
         error_set(&watcher->why, &kind_connection_lost, "its watch ended");
     }
     int64_t *since = &watchers->silent_since_ms[watcher->node];
-    /* A watch that was heard a moment ago is restarted first: the connection may have broken while the node
-     * lives. */
+    /* A watch that was heard a moment ago is first restarted: only the connection may have broken. */
     watcher->failures++;
     if (*since == 0 && (watcher->failures > 1 || result->error.kind != &kind_connection_lost)) {
         *since = now_ms(watchers);
@@ -186,7 +185,7 @@ struct watchers *watchers_open(struct node_set *set, const struct run *run, unsi
         struct watcher *watcher = &watchers->items[i];
         const struct node_target target = run_node_target(run, i);
         const struct ask_options options = {
-            .follow = true, .hold_input = target.place.container, /* its end ends the watch inside */
+            .follow = true, .hold_input = target.place.container, /* closing it ends the watch inside */
         };
         watcher->watchers = watchers;
         watcher->node = i;
@@ -258,7 +257,10 @@ bool watchers_have_news(const struct watchers *watchers)
     return false;
 }
 
-/* When the log grew after the last observation, to the minute: the record is not written for every line. */
+/*
+ * Note when the log grew after the last observation, rounded to the minute, so that the record is not written
+ * for every line.
+ */
 static void note_output(const struct watcher *watcher, struct run_node *node)
 {
     int64_t grown = watcher->watchers->grown_ms[watcher->node];

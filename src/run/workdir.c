@@ -1,4 +1,4 @@
-/* Finds the folder of each host that a job works in. */
+/* Finds the folder in which a job works, for each host. */
 #include "run/workdir.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "model/kind.h"
 #include "model/placeholder.h"
 
-/* What a job specifies, wherever it is read from. */
+/* The values of a job that a folder depends on, whatever they are read from. */
 struct places {
     const char *job, *run, *run_id; /* NULL: only a start knows */
     const char *workdir;            /* NULL: not given */

@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The way into a container. This part runs on the node itself (with 10-frame.sh), before the script that it hands over
-# to `ENGINE exec -i`: it checks whether the container exists, is running, and is still the one of the run, and answers in
-# the script's place when it is not.
+# Enters a container. This part runs on the node itself (with 10-frame.sh). It checks that the container exists, is
+# running and is still the one of the run, and passes the script on to `ENGINE exec -i`. If the check fails, it answers
+# instead of the script.
 #
 # Values: mt_nonce mt_verb mt_run_id mt_attempt, mt_engine mt_sudo mt_container mt_user, and mt_want_id mt_want_began:
-# the container's id and time of start when the run started, empty when any will do.
+# the container's id and start time when the run started; empty: any will do.
 
 mt_limit=
 
@@ -18,14 +18,14 @@ mt_call_engine() { # ARG…, within mt_limit seconds where that is set
     "$@"
 }
 
-# What matters of mt_said, in one line -> mt_said
+# Reduce mt_said to one line without noise.
 mt_trim_said() {
     mt_said=$(printf '%s\n' "$mt_said" | sed -e '/^WARNING/d' -e '/^\[\]$/d' -e '/^[[:space:]]*$/d' -e '/^Run .*--help/d' \
         -e '/^See .*--help/d' | head -c 500 | tr '\n' ' ')
     mt_said=${mt_said% }
 }
 
-# The engine failed with mt_code and said mt_said: the class of that -> mt_kind
+# Classify a failure of the engine by its status mt_code and its output mt_said -> mt_kind
 mt_judge_engine() {
     mt_trim_said
     case $mt_said in
@@ -56,7 +56,7 @@ mt_check_engine() {
     fi
 }
 
-# NAME -> mt_id, mt_is (its status: running, exited, …), mt_began; else mt_kind and mt_said.
+# NAME -> mt_id, mt_is (its status: running, exited, …), mt_began. Fails with mt_kind and mt_said.
 mt_inspect() {
     mt_limit=20
     mt_said=$(mt_call_engine inspect -f 'mt:{{.Id}}|{{.State.Status}}|{{.State.StartedAt}}' "$1" 2>&1 </dev/null)
@@ -88,7 +88,7 @@ mt_fail_container() {
     mt_fail "$mt_kind" "$mt_said"
 }
 
-# -> mt_target, what the engine is to enter; mt_lost and mt_why when what the run was in is gone.
+# -> mt_target, the container to enter; mt_lost and mt_why when the container of the run is gone.
 mt_find_container() {
     mt_lost='' mt_why='' mt_target=$mt_container
     if mt_inspect "$mt_container"; then
@@ -130,7 +130,7 @@ mt_find_container() {
     esac
 }
 
-# All processes of the run went with its container: the answer that the script would have given.
+# Answer in place of the script: all processes of the run ended with its container.
 mt_answer_gone() {
     mt_frame container_lost "$mt_lost: $mt_why"
     mt_frame host "$(uname -n)"
@@ -165,7 +165,7 @@ mt_enter() { # WORD…: what runs inside, with what is left of standard input
     fi
     mt_frame container_id "$mt_id"
     mt_frame container_started "$mt_began"
-    # standard output goes its way, the client's own words are kept
+    # standard output passes through; the client's own messages are captured
     { mt_said=$(mt_call_engine exec -i "$@" 2>&1 >&4 4>&-); } 4>&1
     mt_code=$?
     case $mt_verb.$mt_code in
@@ -176,7 +176,7 @@ mt_enter() { # WORD…: what runs inside, with what is left of standard input
     mt_fail "$mt_kind" "$mt_said"
 }
 
-# A shell that cannot fork ends with 2 (dash, busybox) or 254 (bash).
+# A shell that cannot fork exits with status 2 (dash, busybox) or 254 (bash).
 # shellcheck disable=SC2317 # called by the trap
 mt_on_entry_exit() {
     case $? in

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Containers, on the node itself (with 10-frame.sh and 05-entry.sh): inspect, create and remove one.
+# Inspects, creates and removes a container. Runs on the node itself (with 10-frame.sh and 05-entry.sh).
 
-# Runs that live in the container, by the marks of their processes -> mt_runs. The list ends with "MTLAUNCH_RUN=.": one
-# without it is not whole. An image without a shell holds no runs.
+# Live runs in the container, by the marks of their processes -> mt_runs. The list ends with "MTLAUNCH_RUN=."; without
+# this line it is incomplete. An image without a shell has no runs.
 mt_find_runs() { # ID
     # shellcheck disable=SC2016 # for the shell in there
     mt_said=$(mt_call_engine exec "$1" /bin/sh -c '{
@@ -60,7 +60,7 @@ mt_do() { # WHAT WORD…: an engine's command that must end with 0
     mt_fail "$mt_kind" "$mt_what: $mt_said"
 }
 
-# Nothing is removed that another run lives in, nor a container that took the name since it was looked at.
+# Remove the container, unless a live run is in it or another container has taken its name since it was inspected.
 mt_take_away() { # ID
     mt_limit=20
     mt_inspect "$mt_container" || mt_fail_container
@@ -71,13 +71,13 @@ mt_take_away() { # ID
     mt_do "container '$mt_container' cannot be removed" rm -f "$1"
 }
 
-# A container that was made and did not start must not stay under the name. Its environment comes by a pipe: it stands
-# on no command line.
+# Create the container. If it was created but did not start, it is removed, so that it does not keep the name. Its
+# environment is passed through a pipe, so that it appears on no command line.
 mt_make() {
     mt_said=$(printf '%s' "$mt_env" | mt_run_container 2>&1)
     mt_code=$?
     if [ "$mt_code" != 0 ]; then
-        # the id is printed once it is made
+        # the engine prints the id once the container is created
         mt_id=$(printf '%s\n' "$mt_said" | grep -xE '[0-9a-f]{64}' | head -n 1)
         [ -z "$mt_id" ] || mt_call_engine rm -f "$mt_id" >/dev/null 2>&1 </dev/null
         case $mt_said in
@@ -101,7 +101,7 @@ mt_make() {
     fi
 }
 
-# mt_old: the container to take away first; mt_idle: one that only has to be started; else one is made.
+# mt_old: a container to remove first; mt_idle: a container that only has to be started; without it, one is created.
 mt_up() {
     mt_check_engine
     [ -z "$mt_old" ] || mt_take_away "$mt_old"

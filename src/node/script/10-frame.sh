@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Answers in framed lines: a newline, "@@NONCE key=value". All but plain characters of a value is percent-encoded, so
-# that no value can end a line or look like a frame.
-# Every name in these files begins with mt_: the shell's variables must not meet the login's exported ones,
-# which the job inherits. Nothing here is exported.
+# Writes answers as frames: a newline, then a line "@@NONCE key=value". All characters of a value except plain ones are
+# percent-encoded, so that no value can end a line or look like a frame.
+# Every name in these files begins with mt_, so that the script's variables do not clash with exported variables of the
+# login, which the job inherits. Nothing here is exported.
 
 mt_encode() { # TEXT -> mt_coded
     mt_coded='' mt_uncoded=$1
@@ -46,7 +46,7 @@ mt_encode() { # TEXT -> mt_coded
     done
 }
 
-# mt_prefix stands before each key. mt_frame_lost: a frame could not be written (the output is a file on a full disk).
+# mt_prefix is put before each key. mt_frame_lost: a frame could not be written (the output is a file on a full disk).
 mt_prefix='' mt_frame_lost=''
 mt_frame() { # KEY VALUE
     mt_encode "$2"

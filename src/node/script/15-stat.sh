@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# One process, by number and start time.
+# Reads one process, which is identified by its pid and start time.
 
-# PID -> mt_st_state _ppid _pgrp _sid _threads _ticks; fails when there is none. The name in /proc/PID/stat may
-# hold blanks, parentheses and newlines: the fields count after the last ") ".
+# PID -> mt_st_state _ppid _pgrp _sid _threads _ticks; fails when there is no such process. The name in /proc/PID/stat
+# may contain blanks, parentheses and newlines, so fields are counted from the last ") ".
 mt_stat() {
     mt_line=
     {
@@ -19,8 +19,9 @@ mt_stat() {
     mt_st_state=$1 mt_st_ppid=$2 mt_st_pgrp=$3 mt_st_sid=$4 mt_st_threads=${18} mt_st_ticks=${20}
 }
 
-# The same for awk: read_stat("/proc/PID") fills word from the state on, as above; 0 when there is none. awk runs with
-# LC_ALL=C: elsewhere "." matches no byte of a name that was cut in the middle of a character.
+# The same for awk: read_stat("/proc/PID") fills word with the fields from the state on; it returns 0 when there is no
+# such process. awk runs with LC_ALL=C: in other locales "." does not match the bytes of a name that was cut in the
+# middle of a character.
 mt_awk_stat='
 function read_stat(folder, file, text, part) {
     file = folder "/stat"
@@ -32,7 +33,7 @@ function read_stat(folder, file, text, part) {
     return 1
 }'
 
-# PID TICKS: that very process lives. A zombie is gone, unless threads of it still run.
+# PID TICKS: is this very process alive? A zombie counts as gone, unless threads of it still run.
 mt_alive() {
     [ -n "$1" ] && [ -n "$2" ] || return 1
     mt_stat "$1" || return 1

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Writing the small files of a run, also on a disk that is full. The keeper's text has this part too.
+# Writes the small files of a run, even on a full disk. The keeper's text contains this part too.
 
 mt_reword() { # what a tool said of a file -> mt_why
     case $1 in
@@ -11,8 +11,8 @@ mt_reword() { # what a tool said of a file -> mt_why
     esac
 }
 
-# FILE, which could not be written: why -> mt_why, empty when it can be written by now. The shell's own words do not
-# say it (dash calls a full disk an "I/O error"), those of cat do.
+# FILE, which could not be written: the reason -> mt_why, empty when it can be written now. The shell's own message does
+# not tell (dash reports a full disk as "I/O error"), but that of cat does.
 mt_find_why() {
     mt_why=$( (umask 077 && export LC_ALL=C && printf 'x\n' | cat >"$1") 2>&1)
     mt_code=$?
@@ -21,7 +21,7 @@ mt_find_why() {
     mt_reword "$mt_why"
 }
 
-# FILE TEXT: fails with mt_why when the text cannot be written there.
+# FILE TEXT: write the text to the file; fails with mt_why.
 mt_write() {
     { printf '%s' "$2" >"$1"; } 2>/dev/null && return 0
     mt_why=$( (umask 077 && printf '%s' "$2" >"$1") 2>&1) && return 0
@@ -31,7 +31,7 @@ mt_write() {
     return 1
 }
 
-# SUFFIX -> mt_size: bytes of the room that is set aside for it
+# SUFFIX -> mt_size: bytes of disk space to reserve for this file
 mt_room_size() {
     case $1 in
     pid) mt_size=8 ;;
@@ -41,15 +41,15 @@ mt_room_size() {
     esac
 }
 
-# BASE SUFFIX: a file of full size beside BASE.SUFFIX, for mt_put; fails with mt_why.
+# BASE SUFFIX: reserve disk space for mt_put, as a file of full size beside BASE.SUFFIX; fails with mt_why.
 mt_set_aside() {
     mt_room_size "$2"
     mt_new=${1%/*}/.${1##*/}.$2.new
     { printf "%${mt_size}s" '' >"$mt_new"; } 2>/dev/null || mt_write "$mt_new" "$(printf "%${mt_size}s" '')"
 }
 
-# BASE SUFFIX TEXT: make BASE.SUFFIX whole, by rename. When no new file can be written, the one that was set aside is
-# filled in place: that takes no further room. Whoever needs it moves it to a name of its own first.
+# BASE SUFFIX TEXT: write BASE.SUFFIX atomically, by rename. When no new file can be written, the reserved file is
+# filled in place, which takes no further space. A process moves it to a name of its own before it fills it.
 mt_put() {
     mt_leaf=${1%/*}/.${1##*/}.$2
     mt_new=$mt_leaf.$$ mt_room=$mt_leaf.room.$$
@@ -66,14 +66,14 @@ mt_put() {
     mt_size=$((mt_size - ${#3} - ${#mt_fill} - 1))
     [ "$mt_size" -gt 0 ] || mt_size=1
     { printf "%s%s%${mt_size}s\n" "$3" "$mt_fill" '' 1<>"$mt_room"; } 2>/dev/null || return 1
-    # what is noted again and again needs its room again: that of the text before
+    # .seen is written repeatedly: its previous file becomes the reserve for the next write
     [ "$2" != seen ] || ln "$1.$2" "$mt_leaf.back" 2>/dev/null
     mv "$mt_room" "$1.$2" 2>/dev/null || return 1
     [ "$2" != seen ] || mv "$mt_leaf.back" "$mt_leaf.new" 2>/dev/null
     return 0
 }
 
-# BASE: what was set aside or left behind on the way, by exact names
+# BASE: remove reserved files and the remains of interrupted writes, by exact names
 mt_drop_rooms() {
     mt_leaf=${1%/*}/.${1##*/}.
     set --
@@ -94,7 +94,7 @@ mt_drop_rooms() {
     [ $# = 0 ] || rm -f "$@"
 }
 
-# [TEMPLATE] -> mt_tmp, a folder in which files can be written; fails with mt_why.
+# [TEMPLATE] -> mt_tmp, a new temporary folder in which files can be written; fails with mt_why.
 mt_make_tmp() {
     mt_tmp=$(mktemp -d "$@" 2>&1) || {
         mt_why=${mt_tmp##*: } mt_tmp=

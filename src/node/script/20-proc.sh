@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Files of a run, and the table of processes. The keeper's text has this part too.
+# Reads and writes the files of a run, and reads the process table. The keeper's text contains this part too.
 
 mt_pause() { # SECONDS, may be a fraction: busybox without fancy sleep takes whole ones only
     sleep "$1" 2>/dev/null || sleep 1
@@ -12,7 +12,8 @@ mt_digits() { # TEXT -> mt_number: TEXT when it is a number, else ""
     esac
 }
 
-# FILE, a short one -> mt_text, without newlines at its end, as a command substitution gives it; "" when there is none
+# FILE, a short one -> mt_text, without trailing newlines, as a command substitution would give it; "" when there is no
+# file
 mt_read_text() {
     mt_text=
     {
@@ -32,7 +33,7 @@ mt_read_last() { # FILE -> mt_last, its last line; "" when there is none
     } 2>/dev/null
 }
 
-# FILE -> mt_s_*; fails when there is none.
+# FILE, a .state -> mt_s_*; fails when there is none.
 mt_read_state() {
     mt_s_run_id='' mt_s_host='' mt_s_user='' mt_s_uid='' mt_s_boot_id='' mt_s_pid='' mt_s_start_ticks=''
     mt_s_attempt='' mt_s_started='' mt_s_master_port='' mt_s_keeper='' mt_s_keeper_ticks='' mt_s_starter=''
@@ -69,7 +70,7 @@ mt_still_ours() { # .state names this attempt of this run
     mt_read_state "$mt_base.state" && [ "$mt_s_run_id" = "$mt_run_id" ] && [ "$mt_s_attempt" = "$mt_attempt" ]
 }
 
-# Another run or attempt has taken this one's place: its files are no longer this one's to write.
+# Has another run or attempt taken over this name? Then this one must no longer write the files.
 mt_is_usurped() {
     mt_read_state "$mt_base.state" && { [ "$mt_s_run_id" != "$mt_run_id" ] || [ "$mt_s_attempt" != "$mt_attempt" ]; }
 }
@@ -99,7 +100,7 @@ mt_read_exit() {
     [ "$mt_x_run_id" = "$2" ] && [ "$mt_x_attempt" = "$3" ]
 }
 
-# STATUS -> mt_signal: the name of the signal that it stands for, or "". The usual ones without a fork.
+# STATUS -> mt_signal: the name of the signal that the status stands for, or "". Common signals need no fork.
 mt_name_signal() {
     mt_signal=
     case $1 in
@@ -122,7 +123,7 @@ mt_name_signal() {
     esac
 }
 
-# Write the exit record of RUN_ID ATTEMPT to BASE.exit, once: whoever comes second changes nothing.
+# Write the exit record of RUN_ID ATTEMPT to BASE.exit, unless there is one: the first writer wins.
 mt_write_exit() { # BASE RUN_ID ATTEMPT STATUS [SETUP_LINE]
     ! mt_read_exit "$1.exit" "$2" "$3" || return 0
     mt_name_signal "$4"
@@ -139,8 +140,8 @@ ${5:+setup_line=$5
 }"
 }
 
-# Why a stage of a scan did not prove that it ran to its end -> mt_unproven. STATUS and OUTPUT are those of the stage,
-# errors included; with xargs, 125 means that its command was killed and 127 that it is missing.
+# Explain why a stage of a scan did not prove that it ran to its end -> mt_unproven. STATUS and OUTPUT, which includes
+# errors, are those of the stage; with xargs, 125 means that its command was killed and 127 that it is missing.
 mt_set_unproven() { # TOOL STATUS OUTPUT
     for mt_tool in awk sed xargs grep; do
         case $3 in
@@ -163,11 +164,11 @@ mt_set_unproven() { # TOOL STATUS OUTPUT
     esac
 }
 
-# Every process -> mt_table, by one pass over /proc/PID/stat. Lines: "env FILE…", the environments in which to look for
+# All processes -> mt_table, by one pass over /proc/PID/stat. Lines: "env FILE…", the environments in which to look for
 # marks, at most 2000 per line, followed by /proc/self/cmdline; "stuck FILE…", those of processes that sleep in the
-# kernel; "proc pid ppid pgrp sid threads ticks state"; and "end table". Before these, anything may stand: what the
-# loader says of a library that cannot be preloaded. Fails with mt_unproven when the last line or this
-# process is missing: then the table is not complete. mawk ends with status 2 when a process disappears between the
+# kernel; "proc pid ppid pgrp sid threads ticks state"; and "end table". Other output may precede these lines, such as
+# the loader's message about a library that cannot be preloaded. Fails with mt_unproven when the last line or this
+# process is missing: then the table is incomplete. mawk exits with status 2 when a process disappears between the
 # opening and the reading of its file; the pass is then repeated.
 mt_read_table() {
     for mt_tries_left in 4 3 2 1 0; do

@@ -1,19 +1,20 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The scan: which processes belong to a run. "Nothing is alive" is reported only by a scan that proved that it was complete: each stage
-# ends its output with a line of its own, the table holds the process that reads it, and the command is looked at once
-# more without a fork. All verbs use this one.
+# The scan: finds the processes of a run. "Nothing is alive" is reported only by a scan that proved to be complete: each
+# stage ends its output with a line of its own, the table contains the process that reads it, and the command is checked
+# once more without a fork. All verbs use this scan.
 
-# The closure of what the run's processes reach. Input lines: the table's, and "self PID", "root PID TICKS",
-# "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS SID" (noted earlier), "ours ID
-# RANKS EXCEPT" (extended regular expressions), after it "mark PID NAME=VALUE" (found in an environment), and last "whole".
-# A mark with this ID and a rank that matches RANKS is the run's, unless EXCEPT matches its "attempt.rank"; every other
-# mark is another run's. Processes of a job have MTLAUNCH_MARK; keepers, supervisors and watches have MTLAUNCH_KEEPS.
-# Output: "R pid ticks state sid pgrp" for each process of the run that lives, "K …" for those of its keepers, "F pid" for
-# each of another run that was met on the way, and "end scan".
+# Finds all processes of the run, starting from those that are known to belong to it. Input lines: the table's, and
+# "self PID", "root PID TICKS", "keeper PID TICKS", "ended TICKS" (of the command, by its exit record), "mem PID TICKS
+# SID" (noted earlier), "ours ID RANKS EXCEPT" (extended regular expressions), after it "mark PID NAME=VALUE" (found in
+# an environment), and last "whole". A mark with this ID and a rank that matches RANKS belongs to the run, unless EXCEPT
+# matches its "attempt.rank"; every other mark belongs to another run. Processes of a job have MTLAUNCH_MARK; keepers,
+# supervisors and watches have MTLAUNCH_KEEPS. Output: "R pid ticks state sid pgrp" for each live process of the run, "K
+# …" for those of its keepers, "F pid" for each live process of another run that was met on the way, and "end scan".
 #
-# Whose a process is, the nearest process above it that is known tells, itself first: a run that was started inside
-# this one is another run. A session counts by its leader. One without a leader counts while the run's exit is not
-# recorded, or for what was born before that: later its number may have been given again.
+# A process belongs to the run of the nearest known process among itself and its ancestors; a run that was started
+# inside this one is another run. The processes of a session belong to the run of its leader. A session without a leader
+# counts as long as the run's exit is not recorded; after that, only its processes that started before the exit count,
+# because the session id may have been reused.
 # shellcheck disable=SC2016
 mt_scan_program='
 function is_other(p,    n) {
@@ -137,11 +138,11 @@ BEGIN {
 }'
 
 # PATTERN FILE… -> mt_hits: adds a line "mark PID NAME=VALUE" for each environment in which a whole variable matches the
-# pattern; its value may hold letters, digits, ".", "_" and "-". The last FILE is /proc/self/cmdline: grep's own command
-# line holds MTLAUNCH_SCAN=end as a whole word, so that the end of its output is known and everything before it was read.
-# grep separates its lines by zero bytes, which command substitutions drop (bash warns of that); the lines can still be
-# told apart, because file names begin with "/" and no value holds one. env runs grep, so that it has a command line of
-# its own even in a shell that has grep built in.
+# pattern; its value may contain letters, digits, ".", "_" and "-". The last FILE is /proc/self/cmdline: grep's own
+# command line contains MTLAUNCH_SCAN=end as a whole word, so this match is the end of the output and shows that all
+# files before it were read. grep separates its lines by NUL bytes, which command substitutions drop (bash warns about
+# it); the lines can still be told apart, because file names begin with "/" and no value contains one. env runs grep, so
+# that it has a command line of its own even in a shell that has grep built in.
 mt_grep_environs() {
     mt_pattern=$1
     shift
@@ -152,7 +153,8 @@ mt_grep_environs() {
     return 1
 }
 
-# The output of grep -> mt_hits; fails when its end is missing. A warning is accepted before the first file name only.
+# Parse the output of grep -> mt_hits; fails when its end is missing. Other output is accepted only before the first
+# file name.
 mt_take_hits() {
     mt_word=begin
     set -f
@@ -191,7 +193,7 @@ mt_list_environs() { # PIDS -> mt_list: for mt_grep_environs
 # MTLAUNCH_KEEPS=VALUE". Fails with mt_unproven when it is not proven that all environments were read.
 mt_find_marks() {
     mt_marks='' mt_hits='' mt_word=''
-    # a loop over lines: the time that an expansion takes grows with the square of the text
+    # line by line, because the time of an expansion grows with the square of the text's length
     set -f
     IFS='
 '
@@ -216,8 +218,8 @@ mt_find_marks() {
 }
 mt_mark_pattern='MTLAUNCH_(MARK|KEEPS)=[A-Za-z0-9._-]*'
 
-# Reading the environment of a process that sleeps in the kernel can hang: those are read last, with a limit. What
-# cannot be read within it is known only by its parent, its session or the notes. -> mt_hits
+# Reading the environment of a process that sleeps in the kernel can hang, so these are read last, with a time limit.
+# Processes that cannot be read in time are found only by their parent, their session or the notes in .seen. -> mt_hits
 mt_grep_stuck() {
     [ -n "$mt_stuck" ] && command -v timeout >/dev/null || return 0
     {
@@ -248,7 +250,7 @@ mt_escape() { # RUN or RUN_ID -> mt_id: as a regular expression
     mt_id=$mt_id$mt_rest
 }
 
-# When the command ended, in clock ticks since boot, of which there are 100 a second -> mt_ended_ticks, or ""
+# The time when the command ended, in clock ticks since boot (100 per second) -> mt_ended_ticks, or ""
 mt_read_end() {
     mt_ended_ticks=
     [ -n "$mt_root$mt_keeper$mt_memory" ] || return 0
@@ -259,15 +261,15 @@ mt_read_end() {
     esac
 }
 
-# What lives of the run -> mt_found: lines "pid ticks state sid pgrp"; mt_helpers: the same for its keepers;
-# mt_inner: pids of other runs' processes that were met among them. RANKS and EXCEPT as in mt_scan_program; the attempts
-# are those that mt_attempts matches. Reads mt_root, mt_root_ticks, mt_keeper, mt_keeper_ticks, mt_memory (lines "mem pid
-# ticks sid"). Fails with mt_unproven when it is not proven that it saw all: mt_found and mt_helpers are empty then, and
-# that means nothing.
+# Live processes of the run -> mt_found: lines "pid ticks state sid pgrp"; mt_helpers: the same for its keepers;
+# mt_inner: pids of processes of other runs that were met among them. RANKS and EXCEPT as in mt_scan_program; the
+# attempts are those that mt_attempts matches. Reads mt_root, mt_root_ticks, mt_keeper, mt_keeper_ticks, mt_memory
+# (lines "mem pid ticks sid"). Fails with mt_unproven when the scan is not proven complete: mt_found and mt_helpers are
+# then empty, which means nothing.
 mt_scan() { # RUN_ID RANKS EXCEPT
     mt_found='' mt_helpers='' mt_inner='' mt_unproven=''
     mt_read_table && mt_find_marks && mt_read_end || return 1
-    # nothing to look for: no process of the run is known, and no mark is the run's
+    # nothing to look for: no process of the run is known, and no mark belongs to the run
     [ -n "$mt_root$mt_keeper$mt_memory" ] || case $mt_marks in
     *"=$1."*) ;;
     *) return 0 ;;
@@ -324,7 +326,7 @@ whole"
     done
 }
 
-# The command once more, without a fork: a table that lacks it although it lives is not whole.
+# Check the command once more, without a fork: a table that lacks it although it is alive is incomplete.
 mt_check_root() {
     [ -n "$mt_root" ] && mt_alive "$mt_root" "$mt_root_ticks" || return 0
     case "
@@ -347,7 +349,7 @@ mt_fail_scan() {
     mt_end
 }
 
-# A folder was not made because nothing could be forked: that is no fault of the folder.
+# If a folder was not created because nothing could be forked, report that: the folder is not at fault.
 mt_check_problem() {
     case $mt_problem in
     *[Cc]annot\ fork* | *can\'t\ fork* | *fork:*)
@@ -363,7 +365,7 @@ mt_frame_unproven() {
     mt_frame detail "$mt_unproven"
 }
 
-# The limit that a fork has met, as far as it can be read without one -> mt_unproven
+# Name the limit that made a fork fail, as far as it can be read without a fork -> mt_unproven
 mt_explain_unproven() {
     [ "$mt_unproven" = 'cannot fork' ] || return 0
     mt_number=
@@ -382,8 +384,8 @@ mt_explain_unproven() {
     [ -z "$mt_number" ] || mt_unproven="$mt_unproven, ulimit -u: $mt_number"
 }
 
-# Sets mt_root … mt_memory from the state just read, if it was written by this boot of this host; else clears
-# them: then only marks tell.
+# Set mt_root … mt_memory from the state just read, if it was written by this boot of this host; else clear them, so
+# that only marks count.
 mt_load_roots() { # BASE
     mt_root='' mt_root_ticks='' mt_keeper='' mt_keeper_ticks='' mt_memory=''
     mt_root_base=$1 mt_root_id=$mt_s_run_id mt_root_attempt=$mt_s_attempt
@@ -399,7 +401,7 @@ mt_load_roots() { # BASE
     } <"$1.seen" 2>/dev/null
 }
 
-# Note a process for later looks, once -> mt_memory: lines "mem pid ticks sid"
+# Remember a process for later scans, once -> mt_memory: lines "mem pid ticks sid"
 mt_add_memory() { # PID TICKS SID
     case $1.$2 in
     .* | *. | *[!0-9.]*) return 0 ;;
@@ -415,7 +417,7 @@ mem $1 $2 "*) return 0 ;;
 }mem $1 $2 ${mt_number:-0}"
 }
 
-# What is known of the run and lives, without a fork: the command and what was noted -> mt_found
+# The live processes of the run that are known without a scan: the command and the remembered ones; no fork -> mt_found
 mt_find_known() {
     mt_found=
     mt_find_one "$mt_root" "$mt_root_ticks"
@@ -433,9 +435,9 @@ mt_find_one() { # PID TICKS
 }$1 $2 $mt_st_state $mt_st_sid $mt_st_pgrp"
 }
 
-# The record of this attempt was removed: the marks tell whether its command lives. It leads a session and is the
-# oldest that does; its parent is the keeper. -> mt_s_* as the record had them; fails when nothing has the mark, and
-# with mt_unproven when that is not proven.
+# Recover the removed record of this attempt from the marks: the command is the oldest marked process that leads a
+# session, and its parent is the keeper. -> mt_s_* as in the record; fails when no process has the mark, with
+# mt_unproven when that is not proven.
 mt_recover_state() {
     mt_s_pid='' mt_s_start_ticks='' mt_s_keeper='' mt_s_keeper_ticks='' mt_recovered=
     mt_keeper=
@@ -470,7 +472,7 @@ mt_frame_process() { # NAME PID STATE
     D*) ;; # reading the command line of a process stuck in the kernel can hang
     *) { mt_command=$(tr '\0' ' ' <"/proc/$2/cmdline"); } 2>/dev/null ;;
     esac
-    # by printf: to cut with a pattern takes minutes where there are millions of characters
+    # with printf: truncating millions of characters with a pattern takes minutes
     [ "${#mt_command}" -le 400 ] || mt_command=$(printf '%.400s' "$mt_command")
     if [ -z "$mt_command" ]; then
         IFS= read -r mt_command 2>/dev/null </proc/"$2"/comm
@@ -479,7 +481,7 @@ mt_frame_process() { # NAME PID STATE
     mt_frame "$1" "$2 $3 $mt_command"
 }
 
-# Frames for a list of processes (lines "pid ticks state …"): NAME_total and up to 64 NAME=pid state command.
+# Write frames for a list of processes (lines "pid ticks state …"): NAME_total and up to 64 NAME=pid state command.
 mt_frame_processes() { # NAME LIST
     mt_count=0
     while read -r mt_pid mt_ticks mt_letter mt_rest; do

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Where a node's files are, and whether they may be trusted.
+# Finds the folders of a node, and checks whether the files in them can be trusted.
 
-# NAME -> mt_path: where that program is in PATH; fails when it is not there. "command -v" would cost a fork.
+# NAME -> mt_path: the path of this program in PATH; fails when it is not found. "command -v" would cost a fork.
 mt_find_tool() {
     IFS=:
     set -f
@@ -19,7 +19,8 @@ mt_find_tool() {
     return 1
 }
 
-# Facts of this machine -> mt_host mt_boot_id mt_uid mt_cpus mt_home, without a fork; tools that must be there.
+# Facts about this machine -> mt_host mt_boot_id mt_uid mt_cpus mt_home, without a fork. Also checks for the required
+# tools.
 mt_find_place() {
     for mt_file in /proc/self/stat /proc/uptime /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname; do
         [ -r "$mt_file" ] || mt_fail unsupported /proc
@@ -44,7 +45,7 @@ mt_find_place() {
         command -v "$mt_tool" >/dev/null || mt_missing="$mt_missing $mt_tool"
     done
     [ -n "$mt_missing" ] || return 0
-    # a stop goes as far as it can
+    # a stop does what it can without them
     [ "$mt_verb" = stop ] || mt_fail unsupported "${mt_missing# }"
     mt_unproven="${mt_missing# } is missing"
     exit 1
@@ -59,7 +60,8 @@ mt_absolute() { # PATH, "~/…" or relative to the login folder -> mt_path
     esac
 }
 
-# Where the job runs: what the spec says, else the login folder; in a container its own folder, where this shell began.
+# The job's working folder: as in the spec, else the login folder, or in a container the folder in which this shell
+# started.
 mt_set_workdir() {
     mt_path=$PWD
     case $mt_inside$mt_workdir in
@@ -79,8 +81,8 @@ mt_set_paths() {
     mt_log=$mt_logs/$mt_name.log
 }
 
-# Is what stands there ours? run_state must be a folder of this user, none of our files a link: somebody else's
-# files would name pids to signal. -> mt_problem, empty when all is well or nothing is there yet.
+# Can the existing files be trusted? run_state must be a folder of this user, and none of the run's files a symlink:
+# files of somebody else would name pids to signal. -> mt_problem, empty when all is well or nothing exists yet.
 mt_check_place() {
     mt_problem=
     if [ -h "$mt_states" ]; then
@@ -108,7 +110,7 @@ mt_fail_place() { # FOLDER, which could not be made: mt_problem tells why
     return 1
 }
 
-# Make the folders, and prove that files can be written there -> mt_problem.
+# Create the folders, and prove that files can be written in them -> mt_problem.
 mt_make_place() {
     [ -d "$mt_logs" ] || mt_problem=$(LC_ALL=C mkdir -p "$mt_logs" 2>&1) || mt_fail_place "$mt_logs" || return 1
     mt_check_place || return 1
@@ -128,11 +130,11 @@ mt_make_place() {
     [ -z "$mt_problem" ]
 }
 
-# Whose .state stands here? -> mt_verdict:
-#   none   none, or one that is shown dead: the name is free
+# Whose .state is here? -> mt_verdict:
+#   none   none, or that of a run that is proven dead: the name is free
 #   own    of this run (any attempt)
-#   lives  of another run, a process of which lives
-#   unsure of another run, that cannot be shown dead: another user's, or another host's on a shared folder
+#   lives  of another run with a live process
+#   unsure of another run that cannot be proven dead: of another user, or of another host of a shared folder
 mt_judge_state() {
     mt_verdict=none
     mt_read_state "$mt_base.state" || return 0
@@ -173,8 +175,8 @@ mt_find_user() {
         mt_s_user=$(awk -F: -v uid="$mt_s_uid" '$3 == uid { print $1; exit }' /etc/passwd 2>/dev/null)
 }
 
-# PID, which had a mark a moment ago -> mt_where: its MTLAUNCH_ARTIFACTS. Its environment is empty for a moment on its way
-# out, while it is not a zombie yet: only one that stays so fails.
+# PID, which had a mark a moment ago -> mt_where: its MTLAUNCH_ARTIFACTS. The environment of a process that exits is
+# empty for a moment before it becomes a zombie; fails only if it stays empty.
 mt_read_where() {
     for mt_tries_left in 4 3 2 1 0; do
         mt_where=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | sed -n 's/^MTLAUNCH_ARTIFACTS=/+/p; s/^MTLAUNCH_MARK=.*/-/p')
@@ -193,9 +195,9 @@ mt_read_where() {
     return 1
 }
 
-# After a scan: does another run of this name live in this artifacts folder, although no .state says so (it was
-# removed)? The mark and MTLAUNCH_ARTIFACTS of its processes tell; one without the latter is known by its log.
-# -> mt_verdict and mt_s_*
+# After a scan: is another run of this name alive in this artifacts folder, although its .state was removed? Its
+# processes are recognised by the mark and MTLAUNCH_ARTIFACTS; a process without the latter by its log. -> mt_verdict
+# and mt_s_*
 # shellcheck disable=SC3013 # dash, bash and busybox have -ef
 mt_find_namesake() {
     # shellcheck disable=SC2086 # words without blanks
@@ -235,7 +237,7 @@ mt_frame_foreign() {
     [ -z "$mt_s_head" ] || mt_frame foreign_head "$mt_s_head"
 }
 
-# In a container the client's parent is not to be seen: the reader holds standard input open as long as it reads.
+# In a container the client's parent is not visible, so the end of standard input shows that the reader is gone.
 mt_watch_reader() {
     [ -n "$mt_inside" ] || return 0
     exec 3<&0

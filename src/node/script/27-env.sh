@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What a job's environment starts from, and the shell its setup lines run in.
+# Prepares the environment that a job starts from, and finds the shell for its setup lines.
 
 mt_prepare_env() {
     mt_find_tool setsid
@@ -26,7 +26,7 @@ mt_prepare_env() {
     done
 }
 
-# -> mt_user. Most users are among the first lines of /etc/passwd, which costs no fork.
+# -> mt_user. Most users are among the first lines of /etc/passwd, which are read without a fork.
 mt_name_user() {
     mt_user='' mt_number=0
     while [ "$mt_number" -lt 50 ] && IFS=: read -r mt_key mt_rest mt_value mt_line; do
@@ -36,7 +36,7 @@ mt_name_user() {
     [ -n "$mt_user" ] || mt_user=$(id -un 2>/dev/null) || mt_user=$mt_uid
 }
 
-# Run a command, in the clean mode with nothing but what a login gives.
+# Run a command; in clean mode, with only the environment of a login.
 mt_with_env() {
     if [ "$mt_env_mode" != clean ]; then
         "$@"

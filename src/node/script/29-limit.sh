@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# A command that may hang, and what nvidia-smi shows of the GPUs.
+# Runs commands that may hang, and reads the GPUs with nvidia-smi.
 
-# SECONDS FILE COMMAND…: run COMMAND, which must make a session of its own, with output to FILE, and never wait for
-# it longer than that, even when it is stuck in the kernel. Its status is left in FILE.code; none: the time was up,
-# and its session was killed, or (mt_cut) it could not be run. mt_input, if set, is there for it to read on descriptor 8.
+# SECONDS FILE COMMAND…: run COMMAND, which must create a session of its own, with its output in FILE. Never wait longer
+# than SECONDS, even when it is stuck in the kernel. Its status is written to FILE.code; without that file, the time was
+# up and its session was killed, or (mt_cut) it could not be run. It can read mt_input, if set, on descriptor 8.
 mt_run_limited() {
     mt_limit=$1 mt_out=$2
     shift 2
@@ -52,7 +52,8 @@ mt_kill_sessions_below() { # PID of a child of this shell: the sessions its chil
     kill -KILL "$1" $(printf '%s\n' "$mt_found" | awk '{ print $1 }') 2>/dev/null
 }
 
-# The facts of a status: own files go with the script, no answer in time is no answer.
+# Write the facts about GPUs of a status. If nvidia-smi does not answer in time, nothing is reported. The files are in
+# mt_tmp, which is removed when the script ends.
 mt_observe_gpus() {
     command -v nvidia-smi >/dev/null || return 0
     [ -n "$mt_tmp" ] || mt_tmp=$(mktemp -d 2>/dev/null) || return 0
@@ -64,8 +65,8 @@ mt_observe_gpus() {
     mt_observe_own_gpus
 }
 
-# Which of them are the job's: what CUDA_VISIBLE_DEVICES of its processes names, together. Nothing is said where none of
-# them has the variable: all are. CUDA's rule: entries count up to the first that names no device.
+# The GPUs of the job: all that CUDA_VISIBLE_DEVICES of its processes names. If none of them has the variable, nothing
+# is reported, which means all GPUs. CUDA's rule: entries count up to the first that names no device.
 mt_observe_own_gpus() {
     mt_text=$(
         {

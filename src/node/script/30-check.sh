@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The checks of a node: each is a function mt_check_ID in its own part that reports facts, as frames "ID.KEY". Nothing
-# that is started here stays, and no file is left but the folders a start needs.
+# Runs the checks of a node. Each is a function mt_check_ID in a part of its own; it reports facts as frames "ID.KEY".
+# No process that is started here stays, and no file is left except the folders that a start needs.
 #
 # mt_lanes: words AFTER/ID:SECONDS,ID:SECONDS… Each is a lane: its checks run one after the other in a shell of their
-# own, beside this one, once check AFTER (of a lane, or of this shell) is over. A check that does not end within its
-# time is ended, says late=1, and the rest of its lane goes on in a new shell: what hangs costs only its own row. What
-# it waited for elsewhere is ended by mt_late_ID, where there is one. One that has ended says ran=1.
-# mt_own_checks: checks that this shell runs itself, in order, without a limit: what they prove must be whole.
+# own, parallel to this one, once check AFTER (of a lane, or of this shell) is over. A check that exceeds its time is
+# killed and reported with late=1, and the rest of its lane continues in a new shell: a check that hangs costs only its
+# own result. mt_late_ID, if it exists, ends what the check was waiting for elsewhere. A check that has ended reports
+# ran=1.
+# mt_own_checks: checks that this shell runs itself, in order, without a time limit: what they prove must be complete.
 
 # Run a check in this shell.
 mt_run_check() { # ID
@@ -16,7 +17,8 @@ mt_run_check() { # ID
     mt_prefix=
 }
 
-# In the lane's shell. The file lane.N.now says what runs and until when; "end", that all has been said.
+# Runs in the lane's shell. The file lane.N.now contains the current check and its deadline, or "end" once everything
+# has been reported.
 mt_run_lane() { # LANE ID:SECONDS,…
     mt_lane=$1
     set -f
@@ -43,7 +45,7 @@ mt_start_lane() { # ID:SECONDS,…
     mt_live="$mt_live $!/$mt_lane_number/$1"
 }
 
-# Start the lanes that need not wait any longer -> mt_pending
+# Start the lanes that need not wait any longer -> mt_pending: the other lanes
 mt_start_lanes() {
     mt_left=$mt_pending mt_pending=
     for mt_word in $mt_left; do
@@ -56,7 +58,7 @@ mt_start_lanes() {
     done
 }
 
-# Kill PID, a child of this shell, and whatever descends from it.
+# Kill PID, a child of this shell, and all its descendants.
 mt_kill_tree() { # PID
     mt_text=
     ! mt_read_table || mt_text=$(printf '%s\n' "$mt_table" | awk -v top="$1" '
@@ -72,7 +74,8 @@ mt_kill_tree() { # PID
     kill -KILL "$1" $mt_text 2>/dev/null
 }
 
-# A lane's shell is gone and has not said all: because of something that ends the whole answer, or it was cut.
+# A lane's shell has ended before its report was complete: it met a failure that ends the whole answer, or it was cut
+# off.
 mt_end_cut_lane() { # PID FILE
     wait "$1"
     mt_code=$?
@@ -88,7 +91,7 @@ mt_end_cut_lane() { # PID FILE
     mt_fail_scan
 }
 
-# Poll one lane -> mt_live, when it goes on.
+# Poll one lane; it stays in mt_live if it is still running.
 mt_poll_lane() { # PID NUMBER ROWS
     mt_lane=$mt_tmp/lane.$2
     mt_gone='' mt_now='' mt_until=''
@@ -125,7 +128,7 @@ mt_poll_lanes() {
     mt_start_lanes
 }
 
-# Let lanes go on until check ID is over; with an empty ID, until all are, and give what they said.
+# Poll the lanes until check ID is over; with an empty ID, until all are over, then print their output.
 mt_await() { # ID, or nothing
     mt_wait=0.02
     while [ -n "$mt_live$mt_pending" ]; do
@@ -148,7 +151,7 @@ mt_await() { # ID, or nothing
     }
 }
 
-# As nproc counts them: those of "0-3,8" -> mt_cores
+# Count the CPUs of a list such as "0-3,8", as nproc does -> mt_cores
 mt_count_cores() {
     mt_cores=0
     IFS=,
@@ -158,7 +161,7 @@ mt_count_cores() {
     unset IFS
 }
 
-# What every node says of itself.
+# The facts that every node reports about itself.
 mt_frame_node() {
     mt_prefix=node.
     for mt_key in home host user boot_id uid artifacts; do

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Master ports that other live runs claim here, whose jobs may not listen yet.
+# Finds the master ports that other live runs claim on this node; their jobs may not listen yet.
 
-# mt_claims: lines "port run_id pid" of other runs that live here in this artifacts folder.
+# -> mt_claims: lines "port run_id pid" of other live runs of this node in this artifacts folder
 mt_read_claims() {
     mt_claims=
     for mt_file in "$mt_states"/*_node0.state; do

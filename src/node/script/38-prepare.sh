@@ -1,13 +1,13 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# A step before the start: its command in the job's folder and environment, to its end or its time limit, with a log of
-# its own. What it starts carries the run's mark, so a stop finds it.
+# A prepare step: runs its command before the start, in the job's folder and environment, until it ends or its time
+# limit passes, with a log of its own. Its processes carry the run's mark, so a stop finds them.
 
 mt_end_step() {
     rm -f "$mt_step_stage" "$mt_step_log.code"
     mt_end
 }
 
-# What the step makes -> mt_made, an absolute path; empty: nothing is said.
+# The path that the step creates -> mt_made, absolute; empty: not given.
 mt_find_made() {
     mt_made=
     case $mt_creates in
@@ -40,7 +40,7 @@ mt_verb_prepare() {
         mt_end_step
     fi
     : >"$mt_step_stage"
-    # the text holds values of the environment: a pipe, no file
+    # the text contains values of the environment: it goes through a pipe, not a file
     mt_input=$mt_job
     mt_run_limited "$mt_step_limit" "$mt_step_log" mt_with_env "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 \
         "$mt_step_stage" "$mt_workdir" '' "$mt_home"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The start: claim the name, launch the keeper, watch until the command runs. Whatever dies on the way, .state and
-# .exit tell the truth: the keeper needs neither this script nor the head.
+# The start: claims the name, launches the keeper, watches until the command runs. Whatever dies on the way, .state and
+# .exit remain correct: the keeper needs neither this script nor the head.
 
 mt_start_answer() { # STAGE
     [ "$1" != claim ] || mt_check_problem
@@ -9,7 +9,7 @@ mt_start_answer() { # STAGE
     mt_end
 }
 
-# The text of .state -> mt_text; pid and keeper are known later.
+# The text of .state -> mt_text; pid and keeper are filled in later.
 mt_make_state() {
     mt_text="format=1
 run_id=$mt_run_id
@@ -46,8 +46,8 @@ mt_count_logs() {
     done
 }
 
-# Logs are numbered by attempt; after an earlier run of this name was removed its numbers stay taken, and this
-# run's count on from them: mt_log_base + attempt. mt_old_number: what the log that stands there is renamed to.
+# Logs are numbered by attempt. The numbers of an earlier run of this name stay in use after it was removed, and those
+# of this run continue from them: mt_log_base + attempt. mt_old_number: the number that the existing log is renamed to.
 mt_number_logs() {
     mt_count_logs
     mt_old_number=$((mt_highest + 1))
@@ -63,8 +63,8 @@ mt_number_logs() {
     [ ! -e "$mt_log" ] || mt_log_base=$mt_old_number
 }
 
-# Make .state ours, exclusively: a hard link appears whole or not at all. An old one that was judged dead is moved
-# away first, and put back when it turns out to be another by now.
+# Claim .state exclusively: a hard link appears with its whole content or not at all. An old .state that was judged dead
+# is moved away first, and put back if it has been replaced by now.
 mt_claim() {
     mt_claimed=$mt_states/.$mt_name.state.$$
     mt_old=$mt_states/.$mt_name.old.$$
@@ -84,7 +84,7 @@ mt_claim() {
         fi
     fi
     if ! ln "$mt_claimed" "$mt_base.state" 2>/dev/null; then
-        # the claim of somebody else, or a file system without hard links
+        # another start has claimed it, or the file system has no hard links
         if [ -e "$mt_base.state" ]; then
             rm -f "$mt_claimed"
             mt_lost_claim
@@ -96,7 +96,7 @@ mt_claim() {
             mt_start_answer claim
         fi
     fi
-    # mt_make_files removes both
+    # mt_make_files removes mt_claimed and mt_old
 }
 
 mt_lost_claim() {
@@ -115,7 +115,7 @@ mt_unclaim() { # STAGE: nothing was started; leave the name free
     mt_start_answer "$1"
 }
 
-# Files of the attempt before give way, the log appears.
+# Move away or remove the files of the previous attempt, and create the log.
 mt_make_files() {
     if [ -e "$mt_log" ]; then
         mt_problem=$(mv "$mt_log" "$mt_log.$mt_old_number" 2>&1) || mt_unclaim claim
@@ -139,8 +139,8 @@ mt_make_files() {
     mt_problem=
 }
 
-# What is still to be written about this attempt has its room from now on. A line stands in the stage: what is
-# appended to it needs no new block.
+# Reserve disk space for everything that will be written about this attempt. .stage gets a first line, so that appending
+# to it needs no new block.
 mt_make_rooms() {
     mt_write "$mt_base.stage" '
 ' && mt_set_aside "$mt_base" exit && mt_set_aside "$mt_base" state && mt_set_aside "$mt_base" pid &&
@@ -151,8 +151,8 @@ mt_make_rooms() {
     mt_unclaim claim
 }
 
-# On rank 0: two runs that start at the same moment were told the same free port. Both have claimed their names by
-# now, so at least one of them sees the other.
+# On rank 0: two runs that start at the same moment may have been given the same free port. Both have claimed their
+# names by now, so at least one of them sees the other.
 mt_check_claimed_port() {
     [ "$mt_rank" = 0 ] || return 0
     [ "$mt_master_port" != 0 ] || return 0
@@ -163,10 +163,10 @@ mt_check_claimed_port() {
     mt_unclaim port
 }
 
-# A program that forks a leader of a session, which makes itself the reaper of orphans and becomes "$@": with it above
-# the job nothing escapes. It also gives every signal its default disposition back, which a shell cannot. Its status is
-# 0 when that one was forked; otherwise "$@" was not started. The last word of "$@" becomes 1 if orphans will become its
-# children. Wrapper scripts (pyenv's shims) are passed over: they change the environment.
+# A program that forks a session leader, which makes itself a child subreaper (prctl(2)) and becomes "$@": no orphan of
+# the job below it escapes. It also resets every signal to its default disposition, which a shell cannot do. Its status
+# is 0 when the child was forked; otherwise "$@" was not started. The last word of "$@" becomes 1 if orphans will become
+# its children. Wrapper scripts (pyenv's shims) are not used, because they change the environment.
 # shellcheck disable=SC2016
 mt_reaper_perl='
     my $arch = $Config::Config{archname};
@@ -228,13 +228,13 @@ mt_launch_reaped() {
     mt_with_env "$mt_setsid" "$mt_setsid" "$@" ''
 }
 
-# The keeper's text and the job's (it holds the environment) go through pipes: no file, no command line. Without a reaper
-# the second setsid finds itself a session leader, so it forks: the keeper is nobody's child that a shell started with "&"
-# (which would leave INT and QUIT ignored), and it works with util-linux and busybox alike.
+# The keeper's text and the job's text, which contains the environment, go through pipes: not through a file or a
+# command line. Without a reaper, the second setsid is a session leader already, so it forks: the keeper is not a child
+# that a shell started with "&", which would leave INT and QUIT ignored. This works with both util-linux and busybox.
 mt_launch_keeper() {
     # one function, so that nothing runs before all of it has arrived
     printf '%s\n' 'mt_all() {' 'unset IFS' "$mt_shared_text" "$mt_keeper_text" 'mt_keep "$@"' '}' 'mt_all "$@"' | {
-        # by this the keeper is told from processes of a run that this one was started in
+        # this tells the keeper from processes of a run in which this one was started
         export MTLAUNCH_KEEPS="$mt_run_id.$mt_attempt.$mt_rank"
         printf '%s.' "$mt_job" | mt_launch_reaped /bin/sh /proc/self/fd/9 "$mt_base" "$mt_log" "$mt_run_id" \
             "$mt_attempt" "$mt_shell_path" "$mt_workdir" "$mt_nonce" "$mt_setsid" "$mt_home" 9<&3 3<&- >/dev/null 2>&1
@@ -279,7 +279,8 @@ mt_verb_start() {
     mt_watch_start
 }
 
-# An earlier attempt of this run that still lives here must be stopped first, and so must another run of this name.
+# Refuse the start if an earlier attempt of this run, or another run of this name, is still alive here: it must be
+# stopped first.
 mt_refuse_live() {
     mt_root='' mt_keeper='' mt_memory=''
     if [ "$mt_verdict" = own ]; then
@@ -294,7 +295,7 @@ mt_refuse_live() {
     fi
 }
 
-# How far the job's shell has come: "cd", "setup N", "exec" -> mt_stage
+# The last step that the job's shell has reached: "cd", "setup N", "exec" -> mt_stage
 mt_read_stage() {
     mt_stage=
     {
@@ -304,8 +305,8 @@ mt_read_stage() {
     } 2>/dev/null
 }
 
-# Until the command is exec'd and a second later lives or has ended with 0. The shell that ran the setup lines
-# becomes the command: its command line no longer holds the nonce then.
+# Wait until the command was exec'd and, a second later, is alive or has ended with 0. The shell that ran the setup
+# lines becomes the command; from then on its command line no longer contains the nonce.
 mt_watch_start() {
     mt_read_clock
     mt_deadline=$((mt_clock + mt_start_timeout * 100))
@@ -328,7 +329,7 @@ mt_watch_start() {
             esac
         fi
         if [ -n "$mt_s_pid" ] && ! mt_alive "$mt_s_pid" "$mt_s_start_ticks"; then
-            # the keeper has a moment to write down how
+            # give the keeper a moment to record the exit
             mt_gone=${mt_gone:-$((mt_clock + 500))}
             [ "$mt_clock" -lt "$mt_gone" ] || mt_alive "$mt_s_keeper" "$mt_s_keeper_ticks" || mt_answer_ended
         elif [ -n "$mt_proof" ] && [ "$mt_clock" -ge "$mt_proof" ]; then
@@ -345,7 +346,7 @@ mt_watch_start() {
     done
 }
 
-# Pauses grow, but end at the moment that proves the start.
+# The pauses grow, but the last one ends at the moment that proves the start.
 mt_pause_for_start() {
     if [ -n "$mt_proof" ] && [ -z "$mt_gone" ]; then
         mt_number=$((mt_proof - mt_clock + 1))

@@ -1,14 +1,14 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The keeper: parent of the job's command on the node, in a session of its own. It writes down who runs, who
-# descends from it and how it ended. It is a program of its own (with 15-stat.sh, 17-write.sh and 20-proc.sh in
-# front); its text comes on descriptor 9, the job's on standard input.
+# The keeper: the parent of the job's command on the node, in a session of its own. It records the command's pid, its
+# descendants and how it ended. It is a separate program (with 15-stat.sh, 17-write.sh and 20-proc.sh in front); its
+# text comes on descriptor 9, the job's on standard input.
 #
 # The job's text is followed by a full stop, which shows that it has arrived completely.
 #
 # Arguments: BASE LOG RUN_ID ATTEMPT SHELL WORKDIR NONCE SETSID HOME REAPED (1: orphans become its children)
 
-# The child, before it becomes the job: write down who it is, then see whether a stop came first. The stop writes
-# .exit and then looks for a pid: one of the two sees the other.
+# The child, before it becomes the job: record its pid, then check whether a stop came first. The stop writes .exit and
+# then looks for a pid, so at least one of the two sees the other.
 mt_become_job() {
     IFS=' ' read -r mt_pid mt_rest </proc/self/stat
     mt_stat "$mt_pid"
@@ -44,8 +44,8 @@ mt_give_up() { # SUFFIX: the log says why the job does not run
     exit 125
 }
 
-# Descendants of the job and of what was noted before by their children's files -> mt_text. Cheap for a few. Fails when
-# it could not see all.
+# Descendants of the job and of the processes noted before, from /proc/PID/task/TID/children -> mt_text. Cheap for a few
+# processes.
 mt_walk_children() {
     mt_all='' mt_level=$mt_adopted
     ! mt_alive "$mt_s_pid" "$mt_s_start_ticks" || mt_level="$mt_level $mt_s_pid"
@@ -84,9 +84,9 @@ MT_NOTED
     done
 }
 
-# The same by a pass over all of /proc: for kernels without those files, and for many processes. What was noted and the
-# names are passed to awk as arguments, or through a pipe when they might be too long for that. Fails when awk did not
-# reach its end.
+# The same by a pass over all of /proc: for kernels without those files, and for many processes. The noted processes and
+# the file names are passed to awk as arguments, or through a pipe when they might be too long for that. Fails when awk
+# did not reach its end.
 # shellcheck disable=SC2016
 mt_walk_program='
 function look(name) {
@@ -137,8 +137,8 @@ end") mt_text=${mt_text%end} ;;
     esac
 }
 
-# Descendants of the job and of what was noted before, with start times and sessions -> .seen, mt_many, mt_same (how many
-# looks in a row have seen the same)
+# Write the descendants of the job and of the processes noted before, with start times and sessions, to .seen ->
+# mt_many, mt_same (how many passes in a row have found the same)
 mt_note() {
     mt_same=$((mt_same + 1))
     if [ -n "$mt_has_children" ] && [ -z "$mt_many" ]; then
@@ -156,7 +156,7 @@ mt_note() {
 $mt_text" || mt_written=$mt_noted
 }
 
-# Children of the keeper that are not of its own session: adopted orphans of the job -> mt_adopted
+# Children of the keeper that are not in its own session: the job and adopted orphans of it -> mt_adopted
 mt_find_adopted() {
     mt_adopted='' mt_line=''
     if [ -e "/proc/$mt_keeper/task/$mt_keeper/children" ]; then
@@ -172,8 +172,9 @@ mt_find_adopted() {
     done
 }
 
-# Runs beside the job and takes notes every few seconds: more often at first, less often when there are many processes, or
-# when nothing has changed for a minute and orphans become children of the keeper. It ends once keeper and job have ended.
+# Runs beside the job and updates .seen every few seconds: more often at first, less often when there are many
+# processes, or when nothing has changed for a minute and orphans become children of the keeper. Ends once keeper and
+# job have ended.
 mt_note_on() {
     trap 'kill "$mt_sleep" 2>/dev/null; exit' TERM
     mt_wait=0.2 mt_has_children='' mt_many='' mt_same=0
@@ -202,7 +203,7 @@ mt_note_on() {
     done
 }
 
-# No fault of the disk must make the exit unknown: try until it is written, or nobody asks any more.
+# A disk error must not lose the exit status: retry until it is written, or .state was removed or replaced.
 mt_record_exit() {
     mt_wait=0.1
     until mt_is_usurped; do
@@ -221,8 +222,8 @@ mt_record_exit() {
     rm -f "$@"
 }
 
-# A shell that cannot fork ends. How the job ended is written down all the same, without a fork and so without a
-# rename: a reader takes no record that lacks its last lines.
+# A shell that cannot fork exits. The exit of the job is then recorded without a fork, and so without a rename: readers
+# reject a record that lacks its last lines.
 # shellcheck disable=SC2317 # called by the trap
 mt_on_exit() {
     mt_code=$?
@@ -269,7 +270,7 @@ mt_keep() {
     mt_adopted='' mt_noted='' mt_written=''
     (mt_note_on) </dev/null >/dev/null 2>&1 &
     mt_noter=$!
-    # the last of a pipeline gives the status; the job's text is read as its shell starts
+    # the status is that of the last command of the pipeline; the job's shell reads its text from the pipe
     printf '%s' "$mt_job" | (mt_become_job) >>"$mt_log" 2>&1
     mt_status=$?
     IFS=' ' read -r mt_ended_up mt_rest </proc/uptime
@@ -281,13 +282,13 @@ mt_keep() {
     cd) mt_never_ran=0 ;;
     'setup '*) mt_never_ran=${mt_stage#setup } ;;
     esac
-    # a setup line that ends the shell with 0 has not run the command either
+    # if a setup line ended the shell with 0, the command did not run either: this is a failure
     [ -z "$mt_never_ran" ] || [ "$mt_status" != 0 ] || mt_status=1
     # from here on the shell may fail to fork, see mt_on_exit
     mt_name_signal "$mt_status"
     mt_ended=$(date +%s)
     mt_record_exit
-    # children that outlive the command stay in sight
+    # wait for children that outlive the command
     mt_wait=0.1
     while :; do
         mt_find_adopted
@@ -301,7 +302,7 @@ mt_keep() {
     done
     kill "$mt_noter" 2>/dev/null
     wait "$mt_noter" 2>/dev/null
-    # what the noter had set aside, or was about to write
+    # files that the noter had reserved, or was about to write
     mt_leaf=${mt_base%/*}/.${mt_base##*/}.seen
     mt_is_usurped || rm -f "$mt_leaf.new" "$mt_leaf.back" "$mt_leaf.$$" "$mt_leaf.room.$$"
     exit 0

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What can be seen of a run here. Cheap while the command lives: no process table is read.
+# Observes a run on this node. Cheap while the command is alive: the process table is not read.
 
 mt_verb_observe() {
     mt_life_known='' mt_leftovers_known=''
@@ -32,14 +32,14 @@ mt_verb_observe() {
         [ -z "${2:-}" ] || mt_frame log_time "$2"
     fi
     [ -z "$mt_want_gpus" ] || mt_observe_gpus
-    # last, so that nothing above ended later than now
+    # last, so that no end reported above is later than now
     mt_frame now "$(date +%s)"
     IFS=' ' read -r mt_up mt_rest </proc/uptime
     mt_frame uptime "$mt_up"
     mt_end
 }
 
-# Somebody may have removed the record: how it ended is still told by .exit, that something lives by its mark.
+# If the record was removed, .exit still tells how the attempt ended, and marks show whether something is alive.
 mt_observe_unrecorded() {
     if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
         mt_frame found_run_id "$mt_run_id"
@@ -50,7 +50,7 @@ mt_observe_unrecorded() {
     mt_observe_replaced
 }
 
-# Another run's record stands there, or none: what lives of this one is known by its mark.
+# There is no record, or that of another run: live processes of this run are known only by their mark.
 mt_observe_replaced() {
     if mt_recover_state; then
         mt_frame pid "${mt_s_pid:-0}"
@@ -77,7 +77,7 @@ mt_observe_attempt() {
     if [ "$mt_s_host" = "$mt_host" ]; then
         mt_load_roots "$mt_base"
         ! mt_alive "$mt_keeper" "$mt_keeper_ticks" || mt_frame keeper 1
-        # the exit is looked for after the process: it may end in between
+        # the exit record is read after the process was checked: it may end in between
         if mt_alive "$mt_root" "$mt_root_ticks"; then
             mt_lives=running
             [ ! -s "$mt_base.stage" ] || mt_observe_stage
@@ -85,7 +85,7 @@ mt_observe_attempt() {
             return 0
         fi
         if mt_alive "$mt_keeper" "$mt_keeper_ticks" && ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
-            # the keeper writes it down at this moment
+            # the keeper is about to write the exit record
             mt_tries=0
             until mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt" || [ "$mt_tries" -ge 10 ]; do
                 mt_tries=$((mt_tries + 1))
@@ -96,7 +96,7 @@ mt_observe_attempt() {
     if mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_attempt"; then
         mt_frame_exit
     elif mt_is_here && [ -n "$mt_s_pid" ] && mt_alive "$mt_keeper" "$mt_keeper_ticks"; then
-        # it has ended, and its keeper goes on trying to write how
+        # it has ended, and its keeper keeps trying to write the exit record
         mt_find_why "$mt_states/.$mt_name.try.$$"
         mt_frame ending "${mt_why:-not yet}"
         mt_frame life running
@@ -113,7 +113,7 @@ mt_observe_attempt() {
     fi
 }
 
-# A starter that was killed may have launched the keeper, which has not written down its child yet.
+# A starter that was killed may have launched the keeper, which has not recorded its child yet.
 mt_just_claimed() {
     mt_now=$(date +%s)
     [ "$((mt_now - ${mt_s_started:-0}))" -lt 10 ]
@@ -145,7 +145,7 @@ mt_observe_leftovers() {
     fi
 }
 
-# The end of an answer for which nothing can be forked any more: how the run is is known, or all is unknown.
+# Complete an answer without forks: either the run's state is already reported, or everything is unknown.
 mt_observe_rest() {
     if [ -z "$mt_life_known" ]; then
         mt_frame_unproven

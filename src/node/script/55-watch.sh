@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The watch: how the run is here, said at once, again whenever that changes, and in between, every mt_beat seconds,
-# that it lives and how long its log is. A look forks nothing but the pause before it; while the command runs, one pause
-# lasts until there is something to say or a process has ended. The watch ends when it has reported the run's end here,
-# when its reader is gone, and when it could not write for mt_patience seconds.
-# While the job runs, what nvidia-smi shows goes with a beat every mt_gpus_every seconds, on nodes that have it; the
-# first few times with each beat, so that a short job is seen too.
+# The watch: reports the state of the run on this node at once and after each change, and in between a heartbeat with
+# the size of the log every mt_beat seconds. A poll forks only its pause; while the command runs, one pause lasts until
+# a report is due or a process has ended. The watch ends when it has reported the run's end on this node, when its
+# reader is gone, or when it could not write for mt_patience seconds.
+# While the job runs, the output of nvidia-smi is added to a heartbeat every mt_gpus_every seconds, on nodes that have
+# it; the first few times to each heartbeat, so that a short job is sampled too.
 
-# What would be told apart without an observation -> mt_phase
+# The state as far as it can be told without an observation -> mt_phase
 mt_watch_phase() {
     mt_phase=other
     mt_is_here && mt_alive "$mt_s_pid" "$mt_s_start_ticks" || return 0
@@ -15,7 +15,7 @@ mt_watch_phase() {
     mt_alive "$mt_s_keeper" "$mt_s_keeper_ticks" || mt_phase=$mt_phase.alone
 }
 
-# Has the last message been taken? mt_writer is empty then. Fails when nobody will take it any more.
+# Has the last message been read? Then mt_writer is empty. Fails when nobody will read it any more.
 mt_watch_written() {
     [ -n "$mt_writer" ] || return 0
     if mt_stat "$mt_writer" && [ "$mt_st_state" != Z ]; then
@@ -28,7 +28,7 @@ mt_watch_written() {
     mt_writer=
 }
 
-# Write what is to be said in a process of its own: this shell must not hang on a reader that has stopped.
+# Write the pending messages in a separate process: this shell must not hang on a reader that has stopped.
 mt_watch_write() {
     mt_watch_written || exit 0
     [ -z "$mt_writer" ] || return 0
@@ -49,7 +49,7 @@ mt_watch_beat() {
     mt_watch_take_gpus
     mt_watch_written || exit 0
     if [ -n "$mt_has_stat" ] && [ -f "$mt_log" ] && [ -z "$mt_gpus_text$mt_unsaid$mt_writer" ]; then
-        # one process looks and writes
+        # a single process reads the size and writes it
         stat -c "
 @@$mt_nonce beat=%s" "$mt_log" 2>/dev/null &
         mt_writer=$!
@@ -65,8 +65,8 @@ mt_watch_beat() {
     mt_gpus_text=
 }
 
-# nvidia-smi may hang: a process of its own asks it, and what it says goes with the next beat. When it fails three
-# times in a row it is not asked again.
+# nvidia-smi may hang, so a separate process runs it, and its output is added to the next heartbeat. When it fails three
+# times in a row, it is not run again.
 mt_watch_ask_gpus() {
     [ "$mt_clock" -ge "$mt_gpus_at" ] && [ "$mt_phase" = running ] && [ -z "$mt_gpus_job" ] || return 0
     mt_number=$mt_gpus_every
@@ -91,7 +91,7 @@ mt_watch_ask_gpus() {
     mt_gpus_job=$!
 }
 
-# What it said, when it is done -> mt_gpus_text
+# The output of nvidia-smi, once it is done -> mt_gpus_text
 mt_watch_take_gpus() {
     [ -n "$mt_gpus_job" ] || return 0
     ! mt_stat "$mt_gpus_job" || [ "$mt_st_state" = Z ] || return 0
@@ -103,7 +103,7 @@ mt_watch_take_gpus() {
     mt_gpus_text=$(cat "$mt_tmp/facts")
 }
 
-# Say how the run is -> mt_over: nothing will change any more
+# Report the state of the run -> mt_over: set when nothing will change any more
 mt_watch_observe() {
     mt_text=$(mt_verb_observe)
     case $mt_text in
@@ -112,12 +112,12 @@ mt_watch_observe() {
     *) mt_text= ;;
     esac
     if [ -z "$mt_text" ]; then
-        # nothing is known at this moment
+        # the state is unknown at this moment: try again later
         mt_said='' mt_observe_at=$((mt_clock + mt_beat * 100))
         return 0
     fi
     mt_watch_say "$mt_text"
-    # marks are dear to look for
+    # observing these states is expensive: wait longer before the next one
     case $mt_text in
     *"@@$mt_nonce life=unrecorded"* | *"@@$mt_nonce ending="*) mt_observe_at=$((mt_clock + mt_beat * 100)) ;;
     *"@@$mt_nonce life=running"* | *"@@$mt_nonce life=starting"*) ;;
@@ -125,7 +125,8 @@ mt_watch_observe() {
     esac
 }
 
-# Arguments: half seconds, and process ids. It ends after that time, or as soon as one of the processes has ended.
+# Arguments: a time in half seconds, then process ids. Ends after that time, or as soon as one of the processes has
+# ended.
 # shellcheck disable=SC2016
 mt_pause_program='
     $left = shift;
@@ -141,7 +142,7 @@ mt_watch_pause() {
     [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_at" -ge "$mt_number" ] || mt_number=$mt_gpus_at
     mt_number=$(((mt_number - mt_clock + 99) / 100))
     if [ -n "$mt_perl" ] && [ "$mt_phase" = running ] && [ -z "$mt_unsaid$mt_gpus_job$mt_over" ] && [ "$mt_number" -gt 1 ]; then
-        # in a container the parent is not visible: 0; where /proc hides what is another's (hidepid), neither is sshd
+        # the parent is not always visible: it is 0 in a container, and an sshd of another user is hidden with hidepid
         mt_value=$mt_parent
         [ -d "/proc/$mt_value" ] || mt_value=
         # shellcheck disable=SC2086 # some may be empty
@@ -149,7 +150,7 @@ mt_watch_pause() {
             </dev/null >/dev/null 2>&1
         mt_code=$? mt_number=$mt_clock
         mt_read_clock
-        # one that ends at once is no pause, whatever it says
+        # a perl that ends at once has not paused, whatever its status
         [ "$mt_code" != 0 ] || [ "$((mt_clock - mt_number))" -lt 40 ] || return
         mt_perl=
     fi

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Workers that outlive the grace of a stop are asked where they hang before KILL ends them: ABRT makes Python's fault
-# handler print the stack of every thread into the log. No core is written.
+# Makes workers that outlive the grace time of a stop show where they hang, before KILL ends them: ABRT makes Python's
+# fault handler print the stack of every thread into the log. No core is written.
 
-# PID: no core of it, neither a file nor one for a program (core(5): a limit of 1 says that to the kernel). Fails when
-# that cannot be had.
+# PID: prevent a core dump, both to a file and to a program (core(5): a limit of 1 tells the kernel not to run it).
+# Fails when this is not possible.
 mt_forbid_core() {
     mt_line=
     { IFS= read -r mt_line </proc/sys/kernel/core_pattern; } 2>/dev/null
@@ -31,7 +31,8 @@ mt_has_core_limit() { # PID
     [ "$mt_value" = "$mt_limit" ]
 }
 
-# One whose environment turns the fault handler on. What is stopped by a signal, or has ended, prints nothing.
+# Abort a worker whose environment turns the fault handler on. A process that is stopped by a signal, or has ended,
+# prints nothing.
 mt_abort_worker() { # PID
     mt_stat "$1" || return 0
     case $mt_st_state in
@@ -59,7 +60,7 @@ MT_LIST
     mt_await_aborted
 }
 
-# They print their stacks and end, within two seconds; KILL comes then.
+# Give them two seconds to print their stacks and end; KILL follows.
 mt_await_aborted() {
     mt_tries=0
     while [ "$mt_tries" -lt 20 ]; do

@@ -1,9 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The stop: scan, remember, signal, wait, ask workers where they hang, kill what is left, and scan again. What is the run's is known before
-# anything is signalled: a process that lost its parent, its session and its environment can only be remembered.
+# The stop: scans, remembers what it found, signals, waits, makes workers show where they hang, kills what is left, and
+# scans again. The processes of the run are found before anything is signalled: one that has lost its parent, its
+# session and its environment later can only be remembered.
 
-# Ranks of this run that live on this machine as nodes of their own (several ranks on one host, in one artifacts
-# folder): their stop comes to them. -> mt_others: "attempt[.](2|3)" or ""
+# Other live ranks of this run on this machine (several ranks on one host, in one artifacts folder): each gets a stop of
+# its own. -> mt_others: "attempt[.](2|3)" or ""
 mt_find_other_ranks() {
     mt_others=
     for mt_file in "$mt_states/${mt_run}_node"*.state; do
@@ -22,7 +23,7 @@ mt_find_other_ranks() {
     [ -z "$mt_others" ] || mt_others="${mt_attempt}[.]($mt_others)"
 }
 
-# Scan, and remember what was found. Without a proof what was known before is all there is to go on.
+# Scan, and remember what was found. If the scan is not proven complete, only the processes known before are used.
 mt_find_processes() {
     if mt_scan "$mt_run_id" '[0-9]+' "$mt_others"; then
         # shellcheck disable=SC2086 # five words a process
@@ -37,7 +38,7 @@ mt_find_processes() {
     fi
 }
 
-# What lives although the command had ended before the stop came is named before it is signalled.
+# A process that is alive although the command had ended before the stop is reported before it is signalled.
 mt_name_leftover() { # PID TICKS STATE
     [ "$mt_was_alive" = 0 ] || return 0
     case "$mt_named " in
@@ -48,7 +49,7 @@ mt_name_leftover() { # PID TICKS STATE
     [ "$mt_named_total" -gt 64 ] || mt_frame_process leftover "$1" "$3"
 }
 
-# Runs that were started inside this one go on -> frames "inner", each once
+# Report the runs that were started inside this one, which continue: frames "inner", each once.
 mt_name_inner() {
     mt_told=" $mt_run_id "
     # shellcheck disable=SC2086 # words without blanks
@@ -74,7 +75,7 @@ mt_name_inner() {
     done
 }
 
-# One that was started and has not come so far as to have a pid: an exit record forbids it to become the job.
+# A start that has no pid yet: an exit record keeps it from becoming the job.
 mt_cancel_start() {
     [ -z "$mt_s_pid" ] || return 0
     ! mt_read_exit "$mt_base.exit" "$mt_run_id" "$mt_s_attempt" || return 0
@@ -88,7 +89,7 @@ mt_cancel_start() {
     mt_read_state "$mt_base.state"
 }
 
-# The record just read is of this run, and of the attempt to stop when only one is.
+# Is the record just read one of this run, and of this attempt if only that is to be stopped?
 mt_is_to_stop() {
     [ "$mt_s_run_id" = "$mt_run_id" ] && { [ -z "$mt_only_attempt" ] || [ "$mt_s_attempt" = "$mt_attempt" ]; }
 }
@@ -111,18 +112,18 @@ mt_stop_load() {
         mt_ours=1
     fi
     mt_load_roots "$mt_base"
-    # what was noted beside another attempt's record is that attempt's
+    # a .seen beside the record of another attempt belongs to that attempt
     [ -z "$mt_replaced" ] || [ -z "$mt_only_attempt" ] || mt_memory=
     ! mt_alive "$mt_root" "$mt_root_ticks" || mt_was_alive=1
 }
 
-# dash and bash want the "--" before a group and only in this form; busybox knows none.
+# dash and bash need the "--" before a group, and only in this form; busybox does not know it.
 mt_kill_group() { # SIGNAL GROUP
     kill -s "$1" -- "-$2" 2>/dev/null || kill -s "$1" "-$2" 2>/dev/null || kill -s "$1" "$2" 2>/dev/null
 }
 
-# The signal to the job's process group while it has a member of the run; to each of the rest (once) when it has
-# none: they were out of the group's reach.
+# Signal the job's process group, once, while it contains a process of the run. When it does not, signal each remaining
+# process once: the signal to the group did not reach them.
 mt_signal_run() {
     mt_rest_pids=
     mt_group=
@@ -144,7 +145,7 @@ MT_LIST
         mt_group_signalled=1
         mt_kill_group "$mt_signal_name" "$mt_root"
     elif mt_alive "$mt_root" "$mt_root_ticks" && [ -z "$mt_group_signalled" ]; then
-        # it has not made its session yet
+        # it has not created its session yet
         mt_group_signalled=1
         kill -s "$mt_signal_name" "$mt_root" 2>/dev/null
     elif [ -n "$mt_rest_pids" ]; then
@@ -155,7 +156,7 @@ MT_LIST
     fi
 }
 
-# Does any of what was found still live? Without reading the process table.
+# Is any of the processes found still alive? Does not read the process table.
 mt_any_lives() {
     while read -r mt_p mt_t mt_rest; do
         ! mt_alive "$mt_p" "$mt_t" || return 0
@@ -192,8 +193,9 @@ mt_stop_gently() {
     done
 }
 
-# KILL to all, look, again: what was forked in between dies in the next round. It ends: what KILL does not end within
-# a time is stuck in the kernel, and what may not be killed is another user's.
+# Send KILL to all and scan again, until nothing is left: what was forked in between is killed in the next round. The
+# loop is bounded: what KILL does not end in time is stuck in the kernel, and what must not be killed belongs to another
+# user.
 mt_stop_hard() { # SECONDS
     mt_wait=0.05 mt_refused_before=
     mt_read_clock
@@ -202,7 +204,7 @@ mt_stop_hard() { # SECONDS
         mt_kill_found
         mt_read_clock
         [ "$mt_clock" -lt "$mt_deadline" ] || return 0
-        # twice: a process may have changed its user for a moment
+        # only after two refusals in a row: a process may have changed its user for a moment
         [ -n "$mt_allowed" ] || [ -z "$mt_refused" ] || [ -z "$mt_refused_before" ] || return 0
         mt_refused_before=$mt_refused
         mt_pause "$mt_wait"
@@ -234,10 +236,10 @@ $mt_found
 MT_LIST
 }
 
-# The keeper ends by itself once it has written the exit down; a helper of it that stays is ended.
+# The keeper ends by itself once it has recorded the exit; helpers that stay are killed.
 mt_stop_keeper() {
     mt_tries=0
-    # a keeper that holds orphans of another run would stay with them
+    # a keeper that has adopted orphans of another run would stay for them: wait less
     [ -z "$mt_inner" ] || mt_tries=25
     while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 30 ]; do
         mt_tries=$((mt_tries + 1))
@@ -251,7 +253,7 @@ MT_LIST
         mt_pause 0.1
     done
     mt_find_processes
-    # again: one of them may have forked its next pause meanwhile
+    # repeat, because one of them may have forked its next pause meanwhile
     mt_tries=0
     while [ -n "$mt_helpers" ] && [ "$mt_tries" -lt 20 ]; do
         mt_tries=$((mt_tries + 1))
@@ -266,7 +268,7 @@ MT_LIST
     done
 }
 
-# A scan that failed for a moment (memory, processes that have ended by now) is tried again.
+# Retry a scan that failed for a temporary reason (out of memory, processes that have ended by now).
 mt_prove() {
     mt_tries=0
     while [ -n "$mt_unproven" ] && [ "$mt_tries" -lt 3 ]; do
@@ -277,8 +279,8 @@ mt_prove() {
     done
 }
 
-# The stop as far as it goes when nothing can be forked: the command's group and what was noted of it. The wait for
-# them turns without a pause, so it is short; when the grace is longer, another stop has to go on.
+# The part of a stop that is possible when nothing can be forked: it covers the command's group and the noted processes.
+# It waits in a busy loop, so the wait is short; when the grace time is longer, another stop has to continue.
 mt_stop_known() {
     if [ -z "${mt_base:-}" ]; then
         mt_set_paths

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The workers of a run: its processes with a rank of torch.
+# Finds the workers of a run: its processes with RANK, torch's global rank, in their environment.
 
-# What may block on a process that sleeps in the kernel runs under this where the node has it.
+# -> mt_brief: a prefix with a time limit, for commands that may block on a process that sleeps in the kernel; empty
+# where timeout is missing
 mt_set_brief() {
     mt_brief=
     ! command -v timeout >/dev/null || mt_brief='timeout -s KILL 2'
@@ -39,8 +40,9 @@ MT_LIST
     [ -z "$mt_brief" ] || mt_ranked="$mt_ranked$mt_asleep"
 }
 
-# Of the processes with the same rank (its data loaders have it, too) the oldest is the worker, a Python before a
-# wrapper -> mt_workers: lines "RANK PID", at most 64. Fails with mt_unproven when the environments could not be read.
+# Among the processes with the same rank (data loaders inherit it), the worker is the oldest Python process, or the
+# oldest process if none is Python -> mt_workers: lines "RANK PID", at most 64. Fails with mt_unproven when the
+# environments could not be read.
 mt_find_workers() {
     mt_find_ranked || return 1
     mt_workers=$(

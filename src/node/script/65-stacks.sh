@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What the workers of a run are doing: for each of them the state that the kernel shows and, where py-spy is found, its
-# Python stack. Nothing is signalled, and py-spy pauses nothing.
+# Reports what the workers of a run are doing: the kernel's view of each and, where py-spy is found, its Python stack.
+# Nothing is signalled, and py-spy does not pause them.
 
-# -> mt_spy: py-spy as given, of the PATH here, of the job's own PATH or beside its Python; "": none
+# -> mt_spy: the given py-spy, or that in PATH, in the job's own PATH, beside the job's Python or in ~/.local/bin; "":
+# none
 mt_find_spy() {
     mt_absolute "$mt_py_spy"
     if [ -n "$mt_py_spy" ] && [ -f "$mt_path" ] && [ -x "$mt_path" ]; then
@@ -26,7 +27,7 @@ mt_find_spy() {
     mt_spy=
 }
 
-# PID -> mt_cpu: clock ticks of CPU that it has used; fails when it is gone
+# PID -> mt_cpu: the CPU time it has used, in clock ticks; fails when it is gone
 mt_read_cpu() {
     { IFS= read -r mt_line <"/proc/$1/stat"; } 2>/dev/null || return 1
     # shellcheck disable=SC2086
@@ -34,8 +35,8 @@ mt_read_cpu() {
     mt_cpu=$((${12} + ${13}))
 }
 
-# All of them at once, each for ten seconds at most, into mt_tmp/PID.json and .err. --nonblocking: nothing is paused,
-# so that nothing stays stopped when py-spy is killed.
+# Run py-spy on all workers in parallel, for ten seconds at most, with output in mt_tmp/PID.json and .err. With
+# --nonblocking it does not pause a worker, so none stays stopped when py-spy is killed.
 mt_spy_on_workers() {
     [ -n "$mt_spy" ] || return 0
     # shellcheck disable=SC2016,SC2046 # for the shell that runs it; pids
@@ -103,8 +104,8 @@ mt_frame_worker() { # RANK PID TICKS-OF-CPU-BEFORE CLOCK-BEFORE
     mt_frame_stack "$1" "$2"
 }
 
-# A line in the pipe of a rank makes NCCL's flight recorder write its dump, also when the rank hangs. Opened for reading
-# and writing a pipe never blocks. -> mt_pipes
+# A line in the pipe of a rank makes NCCL's flight recorder write its dump, even when the rank hangs. A pipe that is
+# opened for reading and writing never blocks. -> mt_pipes: how many pipes were written to
 mt_write_pipes() {
     mt_pipes=0
     [ -n "$mt_want_dumps" ] || return 0
@@ -113,7 +114,7 @@ mt_write_pipes() {
     done
 }
 
-# The dumps are there within three seconds or not at all; five are waited for.
+# Dumps appear within three seconds or not at all; wait for up to five.
 mt_await_dumps() {
     [ "$mt_pipes" -gt 0 ] || return 0
     mt_tries=0

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The log of an attempt: a header frame, then its bytes. One descriptor is held, so that a log which is renamed
-# meanwhile is followed to its end.
+# Sends the log of an attempt: a header in frames, then its bytes. One descriptor stays open, so that a log that is
+# renamed meanwhile is followed to its end.
 
-# The file of attempt mt_tail_attempt -> mt_file; fails when there is none.
+# The log of attempt mt_tail_attempt -> mt_file; fails when there is none.
 mt_find_log() {
     mt_file=$mt_log
     mt_read_state "$mt_base.state"
@@ -12,15 +12,15 @@ mt_find_log() {
     if [ "$mt_s_attempt" != "$mt_tail_attempt" ]; then
         mt_file=$mt_log.$((${mt_s_log_base:-0} + mt_tail_attempt))
         if [ -z "$mt_s_run_id" ]; then
-            # no .state: the newest log is taken for this run's only when no renamed one has the number
+            # no .state: use the newest log only if no renamed log has this number
             [ -e "$mt_file" ] || mt_file=$mt_log
         fi
     fi
     [ -f "$mt_file" ] && [ ! -h "$mt_file" ]
 }
 
-# Offset of the first byte of the last N lines of the first SIZE bytes -> mt_offset. The end is read in growing
-# pieces, so that a long log costs nothing.
+# Offset of the first byte of the last N lines of the first SIZE bytes -> mt_offset. The end is read in growing pieces,
+# so that the length of the log does not matter.
 mt_last_lines() { # FILE SIZE N
     mt_window=65536
     mt_offset=$2
@@ -28,7 +28,7 @@ mt_last_lines() { # FILE SIZE N
     while :; do
         [ "$mt_window" -lt "$2" ] || mt_window=$2
         mt_begin=$(($2 - mt_window))
-        # a last line without its end counts as one
+        # an incomplete last line counts as a line
         mt_part=$(mt_piece "$1" "$mt_begin" "$mt_window" | tail -n "$3" | wc -c | tr -d ' ')
         if [ "$mt_part" -lt "$mt_window" ] || [ "$mt_window" = "$2" ]; then
             mt_offset=$(($2 - mt_part))
@@ -45,7 +45,7 @@ mt_piece() { # FILE BEGIN LENGTH
     } <"$1"
 }
 
-# Has the attempt whose log this is ended here?
+# Has the attempt that writes this log ended on this node?
 mt_tail_over() {
     mt_read_state "$mt_base.state" || return 0
     [ "$mt_s_run_id.$mt_s_attempt" = "$mt_run_id.$mt_tail_attempt" ] || return 0
@@ -66,15 +66,15 @@ mt_read_pos() {
     done <"/proc/self/fdinfo/5"
 }
 
-# Is the log shorter by now than what has been read of it? Somebody emptied it.
+# Is the log now shorter than what has been read of it? Then somebody truncated it.
 mt_log_shrank() {
     mt_read_pos
     mt_size=$(wc -c <"/proc/$$/fd/5" | tr -d ' ')
     [ -n "$mt_pos" ] && [ -n "$mt_size" ] && [ "$mt_size" -lt "$mt_pos" ]
 }
 
-# The reader is gone when this shell's parent is (sshd's session, the head): with nothing to write it would not
-# be noticed otherwise.
+# The reader is gone when this shell's parent (sshd's session, or the head) is gone. While there is nothing to write,
+# this would not be noticed otherwise.
 mt_follow() {
     mt_watch_reader
     mt_stat "$$"
@@ -85,7 +85,7 @@ mt_follow() {
         ! mt_tail_over || mt_last=1
         mt_before=${mt_pos:-0}
         ! mt_log_shrank || exit 75 # NODE_TAIL_SHRANK
-        # a log that grows fast is not left alone for long
+        # while the log grows fast, the pauses stay short
         [ "${mt_pos:-0}" -lt $((mt_before + 1000000)) ] || mt_wait=0.1
         cat 2>/dev/null || exit 0
         [ -z "$mt_last" ] || return 0
@@ -103,8 +103,8 @@ mt_grep() { # PATTERN
     LC_ALL=C GREP_OPTIONS='' grep "-a$mt_tail_mode" -e "$1"
 }
 
-# Does grep find text among any bytes, at the end without a line end too, and print the lines as they are? Not
-# that of every machine does.
+# Does grep find text among arbitrary bytes, also in a last line without newline, and print the lines unchanged? Not
+# every grep does.
 mt_trust_grep() {
     mt_sample=$(printf 'b\303\251;')
     [ "$mt_tail_mode" = F ] || mt_sample="a;.*$mt_sample"
@@ -115,7 +115,7 @@ mt_trust_grep() {
     [ "$mt_found" = '1234a;51b89;67xa;b89;7' ]
 }
 
-# The lines from here on that hold the filter, and a frame when these are all.
+# Print the lines from here on that match the filter, and a frame when all were printed.
 mt_filter() {
     mt_grep "$mt_tail_filter" <&5
     mt_status=$?
@@ -145,7 +145,7 @@ mt_verb_tail() {
     mt_frame log "$mt_file"
     mt_frame offset "$mt_offset"
     mt_frame size "$mt_size"
-    # what is short is sent faster than it is searched
+    # a short log is sent faster than it is searched
     [ -z "$mt_tail_filter" ] || [ $((mt_size - mt_offset)) -lt 500000 ] || ! mt_trust_grep || mt_filtered=1
     [ -z "$mt_filtered" ] || mt_frame filtered 1
     mt_frame body 1

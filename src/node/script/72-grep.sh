@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154
-# The lines of an attempt's log that hold one of many literals, and those that follow each: a header frame as a tail
-# has it, then records "NUMBER TEXT", bounded whatever the log holds. Gigabytes stay on the node.
+# Finds the lines of an attempt's log that contain one of many literals, and the lines that follow each: prints a header
+# as a tail does, then records "NUMBER TEXT", bounded whatever the log contains. Gigabytes stay on the node.
 
-# Records of grep's lines: the first ones and the last ones; of a line with carriage returns (progress bars) the
-# last stretches.
+# Make records from grep's lines: the first ones and the last ones; of a line with carriage returns (progress bars), the
+# last segments.
 mt_bound_records() {
     awk -v first=600 -v last=1400 -v width=900 '
         function keep(record) {
@@ -33,9 +33,9 @@ mt_bound_records() {
         }'
 }
 
-# What workers wrote about the exception that ended them (torch's @record), where it can be found: by the name of the
-# rendezvous below the folder for temporary files, or as torchrun's last lines name it. Records
-# "e LOCAL-RANK TIME PATH JSON", the time by the clock and the zone of this node, as torchrun shows it.
+# Print the error files in which workers recorded the exception that ended them (torch's @record). They are found by the
+# name of the rendezvous below the temporary folder, or by the paths that torchrun's last lines name. Records "e
+# LOCAL-RANK TIME PATH JSON"; the time is in the time zone of this node, as torchrun shows it.
 mt_print_error_files() {
     {
         printf '%s\n' "${TMPDIR:-/tmp}"/torchelastic_*/"$mt_run_id.$mt_attempt"_*/attempt_*/*/error.json

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What the flight recorder of torch.distributed wrote about a run's process groups: pickles of a few hundred KB a rank,
-# read by a Python of the node (dumps.py) into one line each.
+# Reports what the flight recorder of torch.distributed wrote about a run's process groups: pickles of a few hundred KB
+# per rank. A Python of the node (dumps.py) turns each into one line.
 
-# -> mt_python: the job's own, or one of the PATH; "": there is none
+# -> mt_python: the job's own Python, or one in PATH; "": none
 mt_find_python() {
     for mt_python in "$mt_grep_python" python3 python; do
         [ -z "$mt_python" ] || ! command -v "$mt_python" >/dev/null 2>&1 || return 0

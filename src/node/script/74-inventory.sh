@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What the node has for a run, and what NCCL says at the beginning of its log: facts gpu (models), ib.port and nic.speed
-# (as the checks of these names have them), nccl (lines). No more than the log's first 16 MiB are read.
+# Reports the hardware of the node, and what NCCL says at the beginning of the run's log: facts gpu (models), ib.port
+# and nic.speed (as in the checks of these names), nccl (lines). Only the first 16 MiB of the log are read.
 
 mt_frame_gpu_models() {
     command -v nvidia-smi >/dev/null || return 0
@@ -14,8 +14,8 @@ mt_frame_gpu_models() {
     done <"$mt_tmp/kinds"
 }
 
-# The first line with each of the literals, which stand one per line; of a line with carriage returns (progress bars) the
-# first stretch that holds it.
+# The first line that contains each of the literals (one per line in mt_literals); of a line with carriage returns
+# (progress bars), the first segment that contains it.
 mt_frame_nccl() {
     [ -n "$mt_literals" ] && mt_find_log && [ -r "$mt_file" ] || return 0
     mt_text=$(head -c 16777216 "$mt_file" | grep -aF -e "$mt_literals" | tr -d '\000' | mt_literals=$mt_literals LC_ALL=C awk '

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Remove a run's files of this node, by exact names: a pattern on run "a" would meet a run "a_node0.log.1".
+# Removes a run's files on this node, by exact names: a pattern for run "a" would also match files of a run
+# "a_node0.log.1".
 
 mt_verb_remove() {
     mt_set_paths

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The all-reduce test: the job's interpreter, in the job's folder and environment, runs comm.py, which is the job's
-# command here. This shell waits for it. A watchdog beside it (86-watchdog.sh) hands on the lines that come on standard
-# input, and ends all of it with the connection, or after mt_limit seconds.
+# The all-reduce test: the job's interpreter runs comm.py, as the job's command, in the job's folder and environment.
+# This shell waits for it. A watchdog beside it (86-watchdog.sh) passes on the lines from standard input, and ends
+# everything when the connection ends or after mt_limit seconds.
 
 mt_end_comm() {
     mt_frame status "$mt_code"
@@ -31,7 +31,7 @@ mt_verb_comm() {
     (setsid /bin/sh -c "$mt_watchdog" mt_watchdog "$$" "$mt_st_ticks" '' "$mt_limit" "$mt_mark" "$mt_nonce" \
         "$mt_tmp/orders" <&3 3<&- >/dev/null 2>&1 &)
     exec 3<&- </dev/null
-    # the text holds values of the environment: a pipe, no file
+    # the text contains values of the environment: it goes through a pipe, not a file
     printf 'export MTLAUNCH_EXEC=%s\n%s' "$mt_mark" "$mt_job" | {
         exec 8<&0 0<>"$mt_tmp/orders" 7>&1 >"$mt_tmp/output" 2>&1
         mt_with_env "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 "$mt_tmp/stage" "$mt_workdir" '' "$mt_home"

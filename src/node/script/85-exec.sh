@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# A command that does not belong to a run: its words are the positional parameters. This shell becomes the command, so that its
-# status, or the signal that ends it, is seen as it is. A watchdog is left beside it (86-watchdog.sh): the command's
-# group ends with the connection, or with the time it has.
+# Runs a command that does not belong to a run; its words are the positional parameters. This shell becomes the command,
+# so that the caller sees its exit status or signal unchanged. A watchdog beside it (86-watchdog.sh) ends the command's
+# process group when the connection ends or the time limit passes.
 
 unset IFS
 set +e +u

@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The watchdog of a command (85-exec.sh): a program of its own with 15-stat.sh in front, in a session of its own. It
-# ends the command and all that descends from it when the connection is gone or the time is up. When the command ends
-# by itself the watchdog ends too, and what it left in the background stays.
+# The watchdog of a command (85-exec.sh): a separate program with 15-stat.sh in front, in a session of its own. It ends
+# the command and all its descendants when the connection is gone or the time is up. When the command ends by itself,
+# the watchdog ends too, and processes that the command left in the background stay.
 #
-# Arguments: PID TICKS PARENT LIMIT MARK NONCE FEED. Without PARENT the connection is this shell's standard input. Nothing
-# comes on it but its end, or, with FEED (a named pipe), lines that are handed on to the command. With PARENT the input is
-# the command's own, and the command's parent tells: the server's process for the connection, in whose place another comes
-# when it dies. Then a call of its own (87-end.sh) may also send this shell TERM; it finds it by NONCE.
+# Arguments: PID TICKS PARENT LIMIT MARK NONCE FEED. Without PARENT, this shell's standard input stands for the
+# connection: nothing is read from it but its end or, with FEED (a named pipe), lines that are passed on to the command.
+# With PARENT, the input belongs to the command, and the connection is gone when the command's parent changes: the
+# parent is the server's process for the connection. A separate call (87-end.sh) may then also send TERM to this shell,
+# which it finds by NONCE.
 
 mt_read_input() { # until it ends
     while IFS= read -r mt_line; do
@@ -15,7 +16,7 @@ mt_read_input() { # until it ends
 }
 
 mt_watch_input() { # until it ends, or LIMIT seconds
-    # for reading, too: that waits for nobody, and the end is not the command's to see
+    # open it for reading too: then the open does not block, and the command never sees the end of its input
     [ -z "$mt_feed" ] || exec 4<>"$mt_feed"
     if [ -z "$mt_limit" ]; then
         mt_read_input
@@ -45,9 +46,9 @@ mt_watch_parent() { # until it is another one, or TERM came, or LIMIT seconds
     done
 }
 
-# What belongs to the command and lives -> mt_found: lines "pid ticks": its group, its session, what has its mark,
-# what descends from these or was found before. Fails, and keeps what it knew, when grep and awk did not prove that
-# they ran to their ends: an empty list would then mean nothing.
+# Live processes of the command -> mt_found: lines "pid ticks". They are its group, its session, processes with its
+# mark, those found before, and all descendants of these. Fails, and keeps the old list, when grep and awk did not prove
+# that they ran to their ends: an empty list would then mean nothing.
 mt_find() {
     IFS=' ' read -r mt_self mt_rest </proc/self/stat
     mt_text=$({
@@ -89,7 +90,7 @@ mt_find() {
 "}
 }
 
-# The same without a fork, and slower: for a node that has no room for a process, or whose tools fail.
+# The same without a fork, but slower: for a node that cannot start another process, or whose tools fail.
 mt_find_slowly() {
     mt_list=' '
     for mt_file in /proc/[0-9]*; do
@@ -160,8 +161,8 @@ $mt_found
 MT_LIST
 }
 
-# TERM, two seconds for the command to go by, then KILL until nothing is left. Limited: a process that is stuck in
-# the kernel does not go.
+# Send TERM, give the command two seconds to end, then send KILL until nothing is left. The loop is bounded: a process
+# that is stuck in the kernel does not end.
 mt_end_command() {
     mt_ending=1
     mt_found=
@@ -182,8 +183,8 @@ mt_end_command() {
     done
 }
 
-# A shell that cannot fork ends at once. Before it does, it goes on with what needs no fork: it waits for the end of
-# the connection, and ends the command. The wait turns without a pause when it cannot block.
+# A shell that cannot fork exits at once. Before that, it continues with what needs no fork: it waits for the end of the
+# connection, and ends the command. Where the wait cannot block, it is a busy loop.
 # shellcheck disable=SC2317 # called by the trap
 mt_go_on_without_forks() {
     [ -z "$mt_done" ] || return 0

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
-# Tell the watchdog of another call (86-watchdog.sh) to end its command. The watchdog is a shell with a program as its
-# argument, and the nonce of its call is its last word. No fork is needed: where nothing can be forked a search by
-# another program would find nothing, as if the watchdog had ended. The shell leaves out the zero bytes between words.
+# Tells the watchdog of another call (86-watchdog.sh) to end its command. The watchdog is a shell with a program as its
+# argument; its last argument is the nonce of its call. No fork is used: where nothing can be forked, a search by
+# another program would find nothing, as if the watchdog had ended. The shell drops the NUL bytes between the arguments.
 
 unset IFS
 for mt_file in /proc/[0-9]*; do

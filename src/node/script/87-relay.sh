@@ -1,16 +1,17 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2317
-# Passing files on from node to node (push --relay): a part of the program of 88-copy.sh.
+# Passes files on from node to node (push --relay): a part of the program of 88-copy.sh.
 #
-# What is pushed is cut into pieces. The head names each by a number and its SHA-256. A node keeps the last pieces in a
-# folder beside the room and hands them to nodes that the head admits, through an sshd of its own: not root's, on the one
-# address by which the nodes reach each other, with a host key and login keys made for this push, and with a forced
-# command that gives away nothing but pieces. The private keys never leave their node. A piece is unpacked and passed on
-# only when its sum is what the head said.
+# The data is cut into pieces. The head identifies each by a number and its SHA-256. A node keeps the last pieces in a
+# folder beside the room and serves them to nodes that the head admits, through an sshd of its own. This sshd is not the
+# system's: the user runs it, on the one address by which the nodes reach each other, with a host key and login keys
+# made for this push, and with a forced command that serves nothing but pieces. The private keys never leave their node.
+# A piece is unpacked and passed on only if its checksum is the one that the head named.
 #
-# mt_keys: the folder with keys and settings, in the home folder; mt_pieces: the folder with pieces. mt_peer is set while
-# there is a connection to another node: descriptor 5 takes numbers of pieces, descriptor 6 gives the pieces.
+# mt_keys: the folder with keys and settings, in the home folder; mt_pieces: the folder with pieces. mt_peer is set
+# while there is a connection to another node: numbers of pieces are written to descriptor 5, pieces are read from
+# descriptor 6.
 
-# What is missing for both sides -> mt_lacks
+# Find the tools that serving and fetching need -> mt_lacks: what is missing
 mt_find_tools() {
     mt_lacks=
     for mt_tool in ssh ssh-keygen mkfifo timeout; do
@@ -23,8 +24,8 @@ mt_find_tools() {
     command -v sha256sum >/dev/null || mt_summer='cksum'
 }
 
-# SECONDS ADDRESS PORT…: what this node can do, in frames, then relay_open. It listens for so long at most, at ADDRESS (""
-# for the one by which the head came) and the first port that is free.
+# SECONDS ADDRESS PORT…: report what this node can do, in frames, then relay_open. It listens for at most SECONDS, on
+# ADDRESS ("": the one that the head connected to) and the first free port.
 mt_relay_open() {
     mt_find_tools
     mt_make_room
@@ -62,9 +63,9 @@ mt_make_keys() {
     return 1
 }
 
-# --- giving ---
+# --- serving pieces ---
 
-# What a node that logs in can do: say the number of a piece, and get it.
+# What a node that logs in can do: send the number of a piece, and receive the piece.
 # shellcheck disable=SC2016
 mt_serve_text='
 cd "${0%/*}/pieces" || exit 1
@@ -160,7 +161,7 @@ mt_wait_for_door() { # -> mt_bound, the address as numbers
     return 1
 }
 
-# A process beside the program: the door is closed when its time is up, or when the program was killed.
+# Runs beside the program: stops the sshd (the door) when its time is up, or when the program was killed.
 mt_guard_door() {
     trap - EXIT HUP INT TERM
     cd /
@@ -174,7 +175,7 @@ mt_guard_door() {
     mt_alive "$$" "$mt_self_ticks" || rm -rf "$mt_keys" "$mt_pieces" "$mt_room"
 }
 
-# sshd's processes for its connections go on without it
+# Stop the sshd and its children: the processes of its connections would continue without it.
 mt_close_door() {
     mt_alive "$mt_door" "$mt_door_ticks" || return 0
     mt_kids=$(cat "/proc/$mt_door/task/$mt_door/children" 2>/dev/null)
@@ -186,9 +187,9 @@ mt_admit() { # NUMBER KEY: a node may log in from now on
     printf 'restrict %s\n' "$2" >>"$mt_keys/admitted" && mt_frame admitted "$1"
 }
 
-# --- getting ---
+# --- fetching pieces ---
 
-# ADDRESS PORT USER KEY: connect to another node. Else mt_peer_why.
+# ADDRESS PORT USER KEY: connect to another node -> mt_peer, or mt_peer_why: why it failed
 mt_connect() {
     mt_disconnect
     mt_peer_why="cannot write in '$mt_keys'"
@@ -201,7 +202,7 @@ mt_connect() {
         -- "$1" <"$mt_keys/ask" >"$mt_keys/got" 2>"$mt_keys/said" 5>&- &
     mt_ssh=$!
     exec 6<"$mt_keys/got"
-    # start-up files of the login over there may say something first
+    # start-up files of the login on the other node may print something first
     # shellcheck disable=SC2016
     if timeout 20 /bin/sh -c 'while IFS= read -r l; do [ "$l" != @@mtlaunch-relay ] || exit 0; done; exit 1' <&6; then
         mt_peer=1
@@ -223,7 +224,8 @@ mt_disconnect() {
     mt_ssh='' mt_peer=''
 }
 
-# NUMBER RECORDS SUM: from standard input into the folder. 1: it ended early, 2: it is something else.
+# NUMBER RECORDS SUM: receive a piece from standard input into the folder of pieces. Status 1: the input ended early; 2:
+# the checksum is wrong.
 mt_receive() {
     mt_got=$($mt_within dd bs=10240 count="$2" iflag=fullblock 2>/dev/null | tee "$mt_pieces/new" 2>/dev/null | $mt_summer)
     mt_written=$(wc -c <"$mt_pieces/new")
@@ -266,7 +268,7 @@ mt_fetch() { # NUMBER RECORDS SUM: from the node that this one is connected to
     mt_frame fetch_failed "$mt_peer_why"
 }
 
-# --- what becomes of pieces ---
+# --- using pieces ---
 
 mt_unpack_piece() { # NUMBER: an archive, into the room
     mt_said=$( (cd -- "$mt_room" && tar -xopf "$mt_pieces/$1") 2>&1) || mt_refuse_said "cannot write in the folder '$mt_folder'"

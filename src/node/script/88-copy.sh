@@ -1,23 +1,23 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2317,SC2030,SC2031,SC2088
-# SC2317: the functions are called by what comes on standard input
-# The node's side of push and pull: a program of its own with 10-frame.sh, 15-stat.sh and 17-write.sh in front.
+# SC2317: the functions are called by the shell text on standard input
+# The node's side of push and pull: a separate program with 10-frame.sh, 15-stat.sh and 17-write.sh in front.
 #
-# Arguments: NONCE BASE. What is to be done comes on standard input, as pieces behind a line each:
+# Arguments: NONCE BASE. The work comes on standard input, as pieces with a line before each:
 #   run N      N blocks of 512 bytes of shell text: calls of the functions below, with quoted words
-#   tar N      N records of 10240 bytes: an archive, for the room (below)
-#   folders N  the same, for the folder itself: folders whose modes and times are to be set
+#   tar N      N records of 10240 bytes: an archive, unpacked into the room (see below)
+#   folders N  the same, unpacked into the folder itself: folders, to set their modes and times
 #   piece N    N records: a piece that can be passed on (87-relay.sh)
-# dd takes exactly what belongs to a piece; a shell reads lines byte by byte.
+# dd reads exactly the bytes of a piece; a shell reads lines byte by byte.
 #
-# New files are unpacked into a room, a folder beside what they replace, and moved from there, each by a rename. So a
-# file is there whole or not at all, whatever ends this program. The room goes with it; one that a killed program left is
-# removed by the next.
+# New files are unpacked into a room, a temporary folder beside the files they replace, and each is moved from there by
+# a rename. So a file is replaced completely or not at all, whatever ends this program. The program removes its room
+# when it ends; a room that a killed program left is removed by the next one.
 
 mt_refuse() { # DETAIL
     mt_fail copy "$1"
 }
 
-# Why the tool failed that said mt_said about WHAT -> the answer
+# Answer why a tool failed with WHAT; mt_said is the tool's output.
 mt_refuse_said() { # WHAT
     mt_said=$(printf '%s\n' "$mt_said" | grep -v -e '^tar: Exiting' -e '^tar: Error exit' | head -n 1)
     mt_reword "$mt_said"
@@ -27,7 +27,7 @@ mt_refuse_said() { # WHAT
     mt_refuse "$1: $mt_why"
 }
 
-# tar did not say why it could write only a part
+# Find out why tar could not write everything: it did not say.
 mt_find_no_room() {
     mt_found=$( (export LC_ALL=C && dd if=/dev/zero of="$mt_room/.why" bs=65536 count=64) 2>&1) || {
         mt_reword "$(printf '%s\n' "$mt_found" | head -n 1)"
@@ -35,7 +35,7 @@ mt_find_no_room() {
     rm -f "$mt_room/.why"
 }
 
-# FOLDER MAKE: go there; with MAKE it is made where it lacks. Else what lacks is told by a frame.
+# FOLDER MAKE: enter the folder; with MAKE, create it if it is missing; else report it in a frame "missing".
 mt_open() {
     case $1 in
     "~" | "~/") mt_folder=$HOME ;;
@@ -65,7 +65,8 @@ mt_open() {
     cd -P -- "$mt_folder" && mt_here=1
 }
 
-# Everything here that is not in the source is to go: not what is or holds the home folder. Else a frame with this folder.
+# Everything in this folder that is not in the source will be removed: refuse if it is or contains the home folder.
+# Otherwise report this folder in a frame.
 mt_check_delete() {
     [ -n "$mt_here" ] || return 0
     mt_home=$(cd -P -- "$HOME" 2>/dev/null && pwd)
@@ -83,8 +84,8 @@ mt_end_list() {
     printf 'E\0\0'
 }
 
-# PATH…: what stands at and below each, as entries "KIND MODE SIZE TIME PATH<NUL>LINK<NUL>". With find of GNU it is
-# asked itself; else stat says the mode whole, in hexadecimal digits behind an x.
+# PATH…: list what is at and below each, as entries "KIND MODE SIZE TIME PATH<NUL>LINK<NUL>". GNU find prints them
+# itself; otherwise stat prints the whole st_mode, in hexadecimal digits after an x.
 mt_list() {
     [ -n "$mt_here" ] || return 0
     for mt_path; do
@@ -118,7 +119,8 @@ mt_list() {
     fi
 }
 
-# PATH…: a frame with the SHA-256 of each file, then how many there are. GNU marks a line whose name it changed.
+# PATH…: a frame with the SHA-256 of each file, then one with the number of paths. GNU sha256sum begins a line with a
+# backslash if it escaped the name.
 mt_sum() {
     for mt_path; do
         shift
@@ -129,7 +131,7 @@ mt_sum() {
     mt_frame summed "$#"
 }
 
-# PATH: do its folders stand in this one? A link on the way would lead out of it.
+# PATH: is it inside this folder? A symlink on the way would lead out of it.
 mt_stays_inside() {
     mt_rest=$1/ mt_part=
     while :; do
@@ -141,10 +143,10 @@ mt_stays_inside() {
     done
 }
 
-# --- what changes something ---
+# --- changing files ---
 
-# PREFIX: folders that a killed program left in the present one go. Their names end in its number, its start time and the
-# machine's name.
+# PREFIX: remove folders that a killed program left in the current one. Their names end in its pid, its start time and
+# the machine's name.
 mt_remove_left() {
     mt_name=$(uname -n)
     for mt_old in "./$1".*; do
@@ -158,7 +160,7 @@ mt_remove_left() {
     done
 }
 
-# A folder of this program in the one that is filled -> mt_room
+# Create this program's own folder in the one that is filled -> mt_room
 mt_make_room() {
     [ -z "$mt_room" ] || return 0
     mt_remove_left .mtlaunch-push
@@ -170,7 +172,7 @@ mt_make_room() {
     mt_find_mounts
 }
 
-# Where other file systems stand below this folder -> mt_mounts, lines. The kernel writes odd bytes as octal digits.
+# Mount points below this folder -> mt_mounts, one per line. The kernel writes special bytes as octal digits.
 mt_find_mounts() {
     mt_mounts=
     while IFS=' ' read -r mt_id mt_above mt_device mt_root mt_point mt_rest; do
@@ -184,7 +186,7 @@ mt_find_mounts() {
     done </proc/self/mountinfo
 }
 
-# Does FOLDER stand in one of them?
+# Is FOLDER on one of these file systems?
 mt_is_mounted() { # FOLDER
     while IFS= read -r mt_point; do
         case $1/ in
@@ -223,8 +225,8 @@ mt_move() { # FOLDER PATH…: from the room into FOLDER
     mt_said=$( (cd -- "$mt_room" && LC_ALL=C mv -f -- "$@" "$mt_to/.") 2>&1) || mt_refuse_said "cannot write in '$mt_to'"
 }
 
-# PATH…: into mt_to, which stands in another file system. There a move is a copy: it ends in a room of its own, and what
-# is whole moves on from there.
+# PATH…: into mt_to, which is on another file system, where a move is a copy: files are copied into a room there, and
+# complete ones are moved on from it.
 mt_move_over() {
     mt_far_room=$mt_to/${mt_room##*/}
     mt_said=$( (
@@ -272,7 +274,7 @@ mt_set_time() { # CCYYMMDDhhmm.SS PATH
     mt_said=$(TZ=UTC0 LC_ALL=C touch -c -t "$1" -- "$2" 2>&1) || mt_refuse_said "cannot set the time of '$2'"
 }
 
-# PATH: whatever stands there makes room for something of another kind; a folder only when it is empty.
+# PATH: remove what is there, so that something of another kind can take its place; a folder only if it is empty.
 mt_clear() {
     mt_stays_inside "$1"
     if [ -d "./$1" ] && [ ! -h "./$1" ]; then
@@ -296,7 +298,7 @@ mt_remove_folders() { # PATH…: each behind what is in it; one in which somethi
     mt_said=$(LC_ALL=C rmdir -- "$@" 2>&1) || true
 }
 
-# --- what is sent back ---
+# --- sending files back ---
 
 # From here on standard output is for contents, and answers go to standard error.
 mt_contents() {

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154
-# Everything above only defines; values were assigned before it.
+# Everything above only defines functions and constants; the values of the call were assigned before it.
 
-# A shell that cannot fork ends at once, with status 2 (dash, busybox) or 254 (bash). It still says why: only with
-# what is built into all of them, and without characters that mt_encode would fork for.
+# A shell that cannot fork exits at once, with status 2 (dash, busybox) or 254 (bash). It still reports why, using only
+# builtins that all of them have, and no characters for which mt_encode would fork.
 # shellcheck disable=SC2317 # called by the trap
 mt_on_exit() {
     mt_code=$?

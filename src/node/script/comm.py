@@ -1,6 +1,6 @@
-# The program of the all-reduce test on a node: it takes orders, a JSON object per line, on standard input, and tells what
-# happens in frames on descriptor 7. Every round runs in processes of its own, so that one that hangs is killed alone.
-# Arguments: the nonce of the frames, and after how many seconds this program ends whatever happens.
+# The program of the all-reduce test on a node: it reads orders, one JSON object per line, on standard input, and
+# reports events in frames on descriptor 7. Every round runs in separate processes, so that one that hangs can be killed
+# alone. Arguments: the nonce of the frames, and the number of seconds after which this program ends in any case.
 import json
 import os
 import select
@@ -13,7 +13,7 @@ MIB = 1 << 20
 LARGEST = {"gloo": 32 * MIB, "nccl": 256 * MIB}
 LINES_MAX = 40
 LOG_MAX = 4 * MIB
-# What NCCL says of its transport, and what it fails with
+# Lines in which NCCL reports its transport or a failure
 MARKS = ("Using network", "NET/IB : Using", "NET/IB : No device", "NET/Socket : Using", "Bootstrap", " via NET/", "NCCL WARN",
          "NCCL version")
 PLAIN = set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@+,-")

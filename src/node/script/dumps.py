@@ -1,7 +1,7 @@
-# Reads dumps of torch's flight recorder, PREFIXdump_<global rank>, given as arguments. For each a line "d" with JSON:
-# {"rank", "groups": [{"name", "ranks", "enqueued", "completed", "op", "place"}]}: how many collectives the rank had called
-# and ended, and the one it waits in (or called last) with the innermost frame of the program. No class is loaded: a
-# pickle of anything else is no dump.
+# Reads dumps of torch's flight recorder, PREFIXdump_<global rank>, given as arguments. Prints for each a line "d" with
+# JSON: {"rank", "groups": [{"name", "ranks", "enqueued", "completed", "op", "place"}]}: how many collectives the rank
+# had enqueued and completed, and the one it waits in (or called last) with the innermost frame of the user's program.
+# No class is loaded: a pickle that names one is not a dump.
 import json
 import os
 import pickle
