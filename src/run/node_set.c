@@ -10,8 +10,6 @@
 #include "reach/endpoint.h"
 #include "run/notify_store.h"
 
-#define ANSWER_TIMES 3 /* in multiples of the time for connect and login */
-
 /* --- opening ------------------------------------------------------------------------------------ */
 
 static void interrupt(struct node_set *set)

@@ -1,7 +1,6 @@
 /* Stores the targets of a run's notifications in the run's folder. */
 #include "run/notify_store.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,7 +67,11 @@ int run_store_load_notify(const struct run_store *store, const char *name, struc
         return 0;
     }
     if (file_read(path, NOTIFY_MAX_BYTES, &text, err) != 0) {
-        return errno == ENOENT ? 0 : -1; /* the run has ended just now */
+        if (file_exists(path)) {
+            return -1;
+        }
+        *err = ERROR_INIT; /* the run has ended just now */
+        return 0;
     }
     json_t *list = json_loadb(text.data, text.len, 0, NULL);
     bool good = json_is_array(list);

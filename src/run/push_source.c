@@ -144,12 +144,14 @@ static int walk_folder(struct walk *walk, int fd, struct str *path, unsigned dep
     const struct dirent *entry;
     int result = 0;
 
-    if (!folder || depth > DEPTH_MAX) {
-        if (folder) {
-            closedir(folder);
-        } else {
-            close(fd);
-        }
+    if (!folder) {
+        int saved_errno = errno;
+        close(fd);
+        return error_set(walk->err, &kind_local, "cannot read the folder '%s': %s", str_text(path),
+                         strerror(saved_errno));
+    }
+    if (depth > DEPTH_MAX) {
+        closedir(folder);
         return error_set(walk->err, &kind_local, "cannot look into '%s': folders are nested too deeply",
                          str_text(path));
     }

@@ -74,11 +74,13 @@ static int keep_what_was_seen(struct run_context *context, struct run *run, int 
             return 0;
         }
         lock = run_lock(context, run->name, false, err);
-        if (lock < 0 || run_reload_if_changed(context, run, err) != 0) {
-            if (lock >= 0) {
-                close(lock);
-            }
-            return lock == -1 ? -1 : 0; /* another command has written the record meanwhile */
+        if (lock < 0) {
+            return lock == -1 ? -1 : 0; /* another command holds it, and will write the record */
+        }
+        int changed = run_reload_if_changed(context, run, err);
+        if (changed != 0) {
+            close(lock);
+            return changed < 0 ? -1 : 0; /* another command has written the record meanwhile */
         }
     }
     struct error unkept = ERROR_INIT;

@@ -57,6 +57,9 @@ int supervise_to_end(struct supervise_loop *loop, struct error *err);
 /* One pass: check the run under its lock and act. 0, also when another command holds the lock. */
 int supervise_once(struct supervise_loop *loop, struct error *err);
 
+/* supervise_stall.c: report a stall with an event, and that it is over. */
+void supervise_check_stall(struct supervise_loop *loop);
+
 /*
  * Take the lock, read the record again and stop the run, unless it has ended meanwhile. limit_s: the time
  * limit of the command that has passed; 0: this is not the reason.

@@ -142,7 +142,7 @@ end") mt_text=${mt_text%end} ;;
 mt_note() {
     mt_same=$((mt_same + 1))
     if [ -n "$mt_has_children" ] && [ -z "$mt_many" ]; then
-        mt_walk_children || return 0
+        mt_walk_children
     else
         mt_walk_table || return 0
     fi
