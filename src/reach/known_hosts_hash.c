@@ -1,4 +1,4 @@
-/* Matches hashed names of known hosts, by libcrypto, which libssh needs anyway. */
+/* Matches hashed names of known hosts, with libcrypto, which libssh needs anyway. */
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -50,7 +50,7 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
     return (struct ssh_config_place){directive->file, directive->line};
 }
 
-/* Note why the host needs OpenSSH's own client; the first reason is kept. what: static. */
+/* Note why the host needs OpenSSH's own client; the first reason is kept. reason: static. */
 static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive,
                              const char *reason)
 {
