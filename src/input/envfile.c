@@ -1,3 +1,4 @@
+/* Reads files of NAME=VALUE lines into an environment. */
 #include "input/envfile.h"
 
 #include <string.h>

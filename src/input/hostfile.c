@@ -1,3 +1,4 @@
+/* Reads host files. */
 #include "input/hostfile.h"
 
 #include <errno.h>

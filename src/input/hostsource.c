@@ -1,3 +1,4 @@
+/* Finds the host list of a command in the table of sources, and applies --exclude and --nodes. */
 #include "input/hostsource.h"
 
 #include <string.h>
