@@ -133,7 +133,7 @@ extern const size_t checks_count;
 
 #define CHECKS_MAX 64 /* room for the checks of the table; tests/unit/check verifies it */
 
-/* By id. NULL: none of that name. */
+/* Find a check by its id. NULL: there is none. */
 const struct check *check_find(const char *id);
 
 /* A selection of checks, with one entry for each of checks_all. */
@@ -147,7 +147,7 @@ void check_choose_start(struct check_choice *choice, bool no_check);
 /* Add the checks that the chosen ones need. */
 void check_add_needed(struct check_choice *choice);
 
-/* What one node is to be asked, for node_request_check. Owned. */
+/* What to ask one node, for node_request_check. Owned. */
 struct check_request {
     struct str lanes;     /* checks that run in parallel: see src/node/script/30-check.sh */
     struct str own;       /* checks without a time limit, in order */

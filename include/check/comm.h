@@ -39,7 +39,7 @@ struct comm_node {
 
 struct comm_pair {
     size_t first, second; /* nodes */
-    double rate;          /* bus bandwidth, bytes a second; 0: no all-reduce succeeded */
+    double rate;          /* bus bandwidth, bytes per second; 0: no all-reduce succeeded */
     char *error;          /* why rate is 0, with the node that reported it; else NULL */
     unsigned repeats;     /* times it was tried again */
 };

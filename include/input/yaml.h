@@ -76,11 +76,11 @@ struct yaml_node *yaml_copy(const struct yaml_node *node, const char *origin);
 struct yaml_node *yaml_new_text(const struct yaml_doc *doc, const char *origin, const char *text);
 struct yaml_node *yaml_new_map(const struct yaml_doc *doc, const char *origin);
 
-/* The value of key, or NULL; map may be NULL or no mapping. */
+/* The value of key, or NULL; map may be NULL or not a mapping. */
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
 /* Set key (a text node) to value; an entry that is already there keeps its place. Takes key and value. */
 void yaml_put(struct yaml_node *map, struct yaml_node *key, struct yaml_node *value);
-/* Copy the entries of from into into, with origin. Mappings are merged, anything else is replaced. */
+/* Add copies of the entries of `from`, with origin. Mappings are merged, anything else is replaced. */
 void yaml_merge(struct yaml_node *into, const struct yaml_node *from, const char *origin);
 
 /* Is it the plain word `null`, or no value at all? */

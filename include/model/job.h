@@ -78,9 +78,9 @@ struct job_sync {
 
 /* What the hosts must have; checks find out whether they do. */
 struct job_require {
-    struct strlist paths;     /* there and readable; relative: to the job's folder */
-    struct strlist same;      /* with the same content on all nodes */
-    struct strlist commands;  /* found in PATH after the setup lines */
+    struct strlist paths;     /* exist and are readable; relative to workdir */
+    struct strlist same;      /* have the same content on all nodes */
+    struct strlist commands;  /* are found in PATH after the setup lines */
     unsigned gpus;            /* 0: not required */
     uint64_t free_disk_bytes; /* where artifacts are; 0: not required */
     uint64_t shm_bytes;       /* of /dev/shm; 0: not required */
@@ -114,7 +114,7 @@ struct job_require {
     X(extra_args)    /* after "--" on the command line, appended */                                          \
     X(pass_env)      /* patterns */                                                                          \
     X(secret_env)    /* patterns, defaults included */                                                       \
-    X(checks_skip)   /* ids of checks that are not made */
+    X(checks_skip)   /* ids of checks to skip */
 /* clang-format on */
 
 struct job {
@@ -144,7 +144,7 @@ struct job {
 
     struct reach reach; /* ssh.*; paths are expanded, and relative to folder */
     struct place
-        place; /* container.*: where everything happens on each node; engine is "docker" by default */
+        place; /* container.*: where the work happens on each node; engine is "docker" by default */
     struct job_container container;
     struct job_sync sync;
     struct job_require require;

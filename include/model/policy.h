@@ -1,5 +1,5 @@
 /*
- * What is done when a node of a run fails, falls silent or stalls: the spec's settings, and pure decisions
+ * What to do when a node of a run fails, falls silent or stalls: the spec's settings, and pure decisions
  * based on what is known. No I/O, no clock.
  */
 #ifndef MTLAUNCH_MODEL_POLICY_H

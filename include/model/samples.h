@@ -25,8 +25,8 @@ enum samples_kind { SAMPLES_TRAINING, SAMPLES_GPUS, SAMPLES_KINDS };
 enum sample_number {
     SAMPLE_LOSS,
     SAMPLE_STEP_TIME, /* seconds */
-    SAMPLE_SAMPLES,   /* a second, of all processes */
-    SAMPLE_TOKENS,    /* a second, of all processes */
+    SAMPLE_SAMPLES,   /* per second, of all processes */
+    SAMPLE_TOKENS,    /* per second, of all processes */
     SAMPLE_TFLOPS,    /* of a GPU */
     SAMPLE_NUMBERS
 };

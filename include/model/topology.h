@@ -54,7 +54,7 @@ unsigned topology_count_visible(const char *visible_devices, unsigned present);
 /* How many ways a model is split, in Megatron-LM's terms. 1: not at all; 0: known only at the start. */
 struct topology_split {
     unsigned tensor, pipeline, context;
-    unsigned expert, expert_tensor; /* for the experts of a mixture; expert_tensor is tensor unless given */
+    unsigned expert, expert_tensor; /* for mixture-of-experts layers; expert_tensor is tensor unless given */
 };
 
 /* The samples of one training step. 0: not known, or known only at the start. */

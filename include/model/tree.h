@@ -69,9 +69,9 @@ bool tree_path_is_safe(const char *path);
 /* How an entry here differs from the one with the same path there. */
 enum tree_difference {
     TREE_SAME,
-    TREE_MODE,    /* only the permission bits (of a folder: these or its time) */
-    TREE_CONTENT, /* of the same kind; to be sent */
-    TREE_KIND,    /* of another kind: it has to be removed first */
+    TREE_MODE,    /* only the permission bits differ (of a folder: these or its time) */
+    TREE_CONTENT, /* same kind, but other content: to be sent */
+    TREE_KIND,    /* another kind: what is there has to be removed first */
     TREE_ABSENT   /* there is nothing there */
 };
 

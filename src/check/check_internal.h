@@ -60,7 +60,7 @@ void check_set_flag(struct env *values, const char *name, bool value);
 /* For a check that needs no values and makes sense everywhere. */
 bool check_ask_nothing(const struct check_subject *subject, struct env *values);
 
-/* The value of a fact, or "?" where it is not there. Borrowed. */
+/* The value of a fact, or "?" if it is missing or empty. Borrowed. */
 const char *check_shown(const struct facts *facts, const char *key);
 
 /* Did the setup lines succeed, so that the node has looked for what the job needs? */

@@ -120,7 +120,7 @@ static enum outcome judge_result(const struct check_node *nodes, size_t count, c
             return met(node, &nodes[i]) ? FAILED : UNTRIED;
         }
     }
-    return WELL; /* that node's own finding says so */
+    return WELL; /* the finding of that node reports it */
 }
 
 /* The check 'names' reports a name that is not found. */

@@ -1,4 +1,4 @@
-/* Check: which other runs are running on the node. */
+/* Check: which other runs are live on the node. */
 #include <string.h>
 
 #include "base/alloc.h"

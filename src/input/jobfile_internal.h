@@ -39,7 +39,7 @@ enum field_type {
     FIELD_NAME,     /* char *: the name of one of choices */
     FIELD_FLAG,     /* bool: true or false */
     FIELD_MAP,      /* a mapping, read by table */
-    FIELD_CUSTOM,   /* handle */
+    FIELD_CUSTOM,   /* read by handle */
     FIELD_DONE      /* read elsewhere */
 };
 
@@ -147,7 +147,7 @@ int reader_place(struct job_reader *reader, const struct yaml_node *node);
 
 /* The node as a text that is not empty; NULL after an error. Borrowed. */
 const char *reader_text(struct job_reader *reader, const struct yaml_node *node, const char *path);
-/* The items of a list, or a text as its one item, appended to list. */
+/* Append the items of a list, or a text as a single item, to list. */
 int reader_list(struct job_reader *reader, const struct yaml_node *node, const char *path,
                 struct strlist *list);
 /* Check that a word of the command line fits into one argument and that its placeholders are known. Its text

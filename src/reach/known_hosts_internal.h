@@ -48,7 +48,7 @@ struct known_file {
     size_t *patterns; /* lines with patterns */
     size_t patterns_len, patterns_cap;
     const char *hashed_type; /* key type of the lines with hashed names; NULL: there is none */
-    bool several_types;      /* those lines have several */
+    bool several_types;      /* the lines with hashed names have several key types */
     bool revokes;            /* it has a @revoked line */
 };
 
