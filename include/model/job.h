@@ -143,8 +143,7 @@ struct job {
     struct env env_options; /* -e, source "-e" */
 
     struct reach reach; /* ssh.*; paths are expanded, and relative to folder */
-    struct place
-        place; /* container.*: where the work happens on each node; engine is "docker" by default */
+    struct place place; /* container.*: where the work happens on each node; engine is "docker" by default */
     struct job_container container;
     struct job_sync sync;
     struct job_require require;

@@ -17,8 +17,7 @@ const struct check check_workdir = {
     .id = "workdir",
     .title = "working folder",
     .why = "the job starts in it",
-    .needs =
-        "earlier", /* setup runs next, and what it starts has the mark that 'earlier' looks for */
+    .needs = "earlier", /* setup runs next, and what it starts has the mark that 'earlier' looks for */
     .when = CHECK_BEFORE_START,
     .timeout_s = 30,
     .apart = true,

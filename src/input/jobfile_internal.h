@@ -78,8 +78,7 @@ struct field {
     const struct field_table *items; /* CUSTOM: the keys of each mapping in a list */
     const char *form;                /* CUSTOM, DONE: what the value is, for the reference */
     struct field_doc doc;
-    const char
-        *example; /* COUNT, DURATION: a value for hints; NULL: the nearest one that is allowed */
+    const char *example; /* COUNT, DURATION: a value for hints; NULL: the nearest one that is allowed */
     /* TEXT: a further check before the value is stored. CUSTOM: reads the value. */
     int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
     /* CUSTOM without a table: the value as a job file has it; NULL: nothing to write (jobfile_write.c). */

@@ -37,8 +37,7 @@ struct reader {
 struct line {
     const char *file, *rest; /* rest: after the keyword */
     unsigned number;
-    size_t parent,
-        block; /* parent: of the Include of this file; block: the current one */
+    size_t parent, block; /* parent: of the Include of this file; block: the current one */
     unsigned depth;
 };
 
