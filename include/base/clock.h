@@ -1,4 +1,4 @@
-/* Wall-clock and monotonic time in milliseconds, and its text forms for people and for JSON. */
+/* Wall-clock and monotonic time in milliseconds, and text forms of it for people and for JSON. */
 #ifndef MTLAUNCH_BASE_CLOCK_H
 #define MTLAUNCH_BASE_CLOCK_H
 

@@ -33,10 +33,9 @@ struct error {
 #define ERROR_INIT ((struct error){0})
 
 /*
- * Set kind and text (printf form), clearing hint, position and source. Always returns -1, so that
- * `return error_set(err, …)` reads well. A NULL err is accepted by all of these functions, arguments
- * may point into *err, and errno is left alone. Too long texts end in "..." (never inside a UTF-8
- * character).
+ * Set kind and text (printf form), clearing hint, position and source. Always returns -1, for use in a return
+ * statement. All of these functions accept a NULL err and arguments that point into *err, and leave errno
+ * unchanged. A text that is too long is cut and ends in "..." (never inside a UTF-8 character).
  */
 int error_set(struct error *err, const struct error_kind *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

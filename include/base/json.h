@@ -15,10 +15,10 @@
 
 /* --- values; the caller owns them --- */
 
-json_t *js_text(const char *text);         /* bytes that are no UTF-8 become U+FFFD; NULL: null */
+json_t *js_text(const char *text);         /* invalid UTF-8 becomes U+FFFD; NULL: null */
 json_t *js_text_or_null(const char *text); /* NULL or "": null */
 json_t *js_exact(
-    const char *text); /* {"hex": …} where it is no UTF-8, so that js_get_text gives every byte back */
+    const char *text); /* {"hex": …} for invalid UTF-8, so that js_get_text restores every byte */
 json_t *js_time(int64_t epoch_ms); /* RFC 3339; 0: null */
 json_t *js_integer(int64_t value, int64_t unknown);
 json_t *js_list(const struct strlist *list);       /* of js_text; NULL: empty */
@@ -30,19 +30,19 @@ void js_put_text(json_t *object, const char *key, const char *text); /* as js_ex
 void js_put_number(json_t *object, const char *key, int64_t number);
 void js_put_flag(json_t *object, const char *key, bool flag);
 
-char *js_get_text(const json_t *object, const char *key); /* NULL: it has none. The caller frees it */
+char *js_get_text(const json_t *object, const char *key); /* NULL: no such text; the caller frees */
 int64_t js_get_number(const json_t *object, const char *key, int64_t fallback);
 bool js_get_flag(const json_t *object, const char *key);
 void js_get_list(const json_t *object, const char *key,
-                 struct strlist *list); /* appends; what is not a string counts as "" */
+                 struct strlist *list); /* appends; an item that is not a text is "" */
 
-/* What js_exact made of a text; NULL: it is none. The caller frees it. */
+/* The text that js_exact encoded; NULL if value is not one. The caller frees it. */
 char *js_exact_text(const json_t *value);
 
 /* --- text --- */
 
-/* Append value on one line with its line end, and give it up. Control characters are escaped, also those
- * beyond ASCII and those that turn the direction of a line. */
+/* Append value on one line, with its line end, and release value. Control characters are escaped, including
+ * the non-ASCII ones and those that change the direction of text. */
 void js_add_line(struct str *out, json_t *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a person types on a terminal in non-canonical mode, as keys. Pure. */
+/* Decodes the bytes of a terminal in non-canonical mode into keys. Pure. */
 #ifndef MTLAUNCH_BASE_KEYS_H
 #define MTLAUNCH_BASE_KEYS_H
 
@@ -6,7 +6,7 @@
 
 /* Below 256 a key is the byte that was typed. */
 enum key {
-    KEY_NONE = 0, /* a sequence without a meaning here */
+    KEY_NONE = 0, /* no input, or an unknown sequence */
     KEY_BACK = 8, /* Backspace */
     KEY_ENTER = 10,
     KEY_ESCAPE = 27,
@@ -21,9 +21,9 @@ enum key {
 };
 
 /*
- * Take the first key of what was read: its bytes are *used (0 only when len is 0). An escape that nothing
- * follows is the key itself: a terminal writes its sequences at once. Sequences are those of xterm, in both
- * of its modes, and of the Linux console.
+ * Return the first key in bytes. *used is the number of bytes it takes (0 only when len is 0). A lone ESC is
+ * the Escape key, because a terminal writes a whole sequence at once. The sequences of xterm, in both
+ * cursor-key modes, and of the Linux console are known.
  */
 int key_take(const char *bytes, size_t len, size_t *used);
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct library_symbol {
-    const char *name; /* as the library has it */
+    const char *name; /* as the library exports it */
     size_t at;        /* offset of its pointer in the struct of functions */
 };
 

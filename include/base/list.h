@@ -36,7 +36,7 @@ static inline bool list_has(const struct list_link *link)
     return link->list;
 }
 
-/* Insert an unlinked link after before; NULL: at the front. */
+/* Insert link, which must be in no list, behind the link `before` (NULL: at the front). */
 static inline void list_insert(struct list *list, struct list_link *before, struct list_link *link)
 {
     struct list_link *next = before ? before->next : list->first;
@@ -56,7 +56,7 @@ static inline void list_prepend(struct list *list, struct list_link *link)
     list_insert(list, NULL, link);
 }
 
-/* Remove it from its list; does nothing if it is in none. */
+/* Remove link from its list. Does nothing if it is in none. */
 static inline void list_remove(struct list_link *link)
 {
     if (!link->list) {

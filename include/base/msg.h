@@ -1,7 +1,7 @@
 /*
- * Messages to people, on stderr, one write() per line. Control characters are replaced (see
- * text_add_lines: a newline breaks the line only before four blanks), and errno is left alone. Only cmd and
- * report call these; lower layers hand warnings up as values.
+ * Messages to people, on stderr, one write() per line. Control characters are replaced (see text_add_lines: a
+ * newline breaks the line only before four blanks), and errno is unchanged. Only cmd and report call these;
+ * lower layers return warnings as values.
  */
 #ifndef MTLAUNCH_BASE_MSG_H
 #define MTLAUNCH_BASE_MSG_H
@@ -18,7 +18,7 @@ void msg_set_before(void (*before)(void));
 void msg_set_taker(void (*take)(void *ctx, const char *line, size_t len), void *ctx);
 /* Write lines made elsewhere, unchanged, to where messages go. */
 void msg_write(const char *text, size_t len);
-/* Call that callback before writing to the terminal by other means than the functions below. */
+/* Call the callback of msg_set_before(). Needed before writing to the terminal without the functions here. */
 void msg_make_room(void);
 
 void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2))); /* "mtlaunch: …" */

@@ -19,7 +19,7 @@ enum option_type {
     OPTION_DURATION, /* struct option_uint, seconds */
     OPTION_CHOICE,   /* const char *: one of choices */
     OPTION_LIST,     /* struct strlist: one item each time it is given */
-    OPTION_UNBUILT   /* of the contract, refused: "'--comm' is not supported by this version" */
+    OPTION_UNBUILT   /* known, but refused: "'--comm' is not supported by this version" */
 };
 
 struct option_uint {
@@ -44,32 +44,30 @@ struct option_group {
     size_t count;
 };
 
-/* What options_parse leaves over and how it treats it. */
+/* The words that are not options, and how options_parse treats them. */
 struct options_words {
     struct strlist *operands; /* borrowed */
     struct strlist *rest;     /* borrowed: the words after "--" */
     bool saw_rest;            /* out: there was a "--" */
     /* Options end at the first operand: it and all words after it go to rest, as with ssh(1) and env(1). */
     bool end_at_operand;
-    const char *unknown_hint; /* what to do about an unknown option with no name near it; NULL: see --help */
+    const char *unknown_hint; /* hint for an unknown option with no similar name; NULL: see --help */
 };
 
 /*
  * Parse argv[0..argc) (without the command's own name) against groups (NULL-terminated array). Forms:
- * --name VALUE, --name=VALUE, -nVALUE, -n VALUE, joined flags -fv. Options and operands may mix; after
- * "--" all words go to rest. A text, number or choice given
- * twice: the last one wins. A value may start with '-', but neither "--" nor the long name of an option
- * of these groups is taken as a value unless it is joined with '='. values must be initialised by the
- * caller, who releases its lists too, also after an error.
- * Errors: kind_usage, for an unknown name or choice with the nearest one as hint; kind_not_supported
- * for OPTION_UNBUILT.
+ * --name=VALUE, --name VALUE, -nVALUE, -n VALUE, joined flags -fv. Options and operands may mix; after "--"
+ * all words go to rest. A text, number or choice given twice: the last one wins. A value may start with '-',
+ * but neither "--" nor the long name of an option of these groups is taken as a value unless it is joined
+ * with '='. The caller initialises values and releases its lists, also after an error. Errors: kind_usage,
+ * for an unknown name or choice with the most similar one as hint; kind_not_supported for OPTION_UNBUILT.
  */
 int options_parse(const struct option_group *const *groups, int argc, char *const *argv, void *values,
                   struct options_words *words, struct error *err);
 
 /*
- * Append the help text of the groups: titles, and options with their texts aligned and wrapped to
- * columns. OPTION_UNBUILT is left out. A choice without a value's name shows its choices.
+ * Append the help text of the groups: titles, and options with their texts aligned and wrapped to columns.
+ * OPTION_UNBUILT is left out. An OPTION_CHOICE without a value name shows its choices.
  */
 void options_help(const struct option_group *const *groups, size_t columns, struct str *out);
 

@@ -9,7 +9,10 @@
 /* Append text as one single-quoted word that every POSIX shell reads back byte for byte. */
 void quote_sh(struct str *out, const char *text);
 
-/* The same, but plain when the text holds only characters no shell touches (for people). */
+/*
+ * The same, but without quotes when no character of text is special to any shell. For output that people
+ * read.
+ */
 void quote_sh_pretty(struct str *out, const char *text);
 
 /* Append argv, each word by quote_sh_pretty, separated by blanks. */

@@ -11,7 +11,7 @@ struct strlist {
     char **items; /* NULL while never used */
     size_t len;
     size_t cap;
-    struct texts *texts; /* borrowed; set while the list is empty: they own the strings, not the list */
+    struct texts *texts; /* borrowed; if set, it owns the strings. Set it only while the list is empty */
 };
 
 /* clang-format off */

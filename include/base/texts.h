@@ -1,7 +1,6 @@
 /*
- * Texts kept once, however often they are added: what many lists have in common takes the memory of one. The
- * lists borrow them, so the texts are released after the lists. Each may carry a number, to be found by its
- * text.
+ * Interned texts: equal texts are stored once, so what many lists have in common takes the memory of one. The
+ * lists borrow the texts; release the lists first. Each text can have a number, which is found by the text.
  */
 #ifndef MTLAUNCH_BASE_TEXTS_H
 #define MTLAUNCH_BASE_TEXTS_H
@@ -26,13 +25,13 @@ struct texts {
 
 void texts_release(struct texts *texts);
 
-/* The text that equals this one, borrowed; nobody may change it. NULL stays NULL. */
+/* Returns the stored text that equals text, and adds it if needed. Borrowed and read-only. NULL for NULL. */
 char *texts_add(struct texts *texts, const char *text);
 char *texts_take(struct texts *texts, char *text); /* the same, and takes ownership of text */
 
-/* Add a text with a number; one that is there gets the number. */
+/* Add a text with a number. If the text is already there, its number is changed. */
 void texts_put(struct texts *texts, const char *text, size_t value);
-/* Is it there? value, which may be NULL, gets its number: 0 unless texts_put gave it another. */
+/* Is the text there? *value (value may be NULL) is then its number: 0 unless texts_put set one. */
 bool texts_find(const struct texts *texts, const char *text, size_t *value);
 
 #endif

@@ -7,8 +7,8 @@
  * src/check/check_internal.h, and good and bad facts in tests/data/check/ID.facts.
  * tests/unit/check/test_table.c walks the table and fails for a check that lacks a part.
  *
- * The names of values that ask sets, and the keys of facts, are of letters and "_". The shell function finds
- * the value NAME in mt_NAME. Facts come back as "ID.KEY".
+ * The names of values that ask sets, and the keys of facts, consist of letters and "_". The shell function
+ * finds the value NAME in mt_NAME. Facts come back as "ID.KEY".
  */
 #ifndef MTLAUNCH_CHECK_CHECK_H
 #define MTLAUNCH_CHECK_CHECK_H
@@ -46,22 +46,21 @@ struct check_subject {
     const char *program, *interpreter;
     const char *module;         /* a module that the interpreter must have */
     const char *config;         /* a file that the launcher reads, relative to workdir */
-    const char *config_key;     /* of the spec, that names it */
+    const char *config_key;     /* the key of the spec that names it */
     const struct strlist *argv; /* the whole command */
     const char *visible;        /* CUDA_VISIBLE_DEVICES as the job sets it; NULL: it does not */
     bool counts_gpus;           /* the number of GPUs may decide how many processes start */
-    bool needs_gpus;            /* that number decides it on this node */
+    bool needs_gpus;            /* it does so on this node */
     unsigned master_port;       /* 0: any that is free */
     const char *master_addr;
-    const char *outer_run_id; /* of the run whose job this command was called from */
-    bool starting;            /* the job starts when all is well: only what is quick, or required, is asked */
-    unsigned nproc;           /* processes on this node; 0: known on start */
+    const char *outer_run_id; /* of the run whose job called this command; NULL: none */
+    bool starting;            /* the job starts if all is well: ask only what is quick or required */
+    unsigned nproc;           /* processes on this node; 0: known only at the start */
     const struct job_require *require;
     const struct env *env; /* of the job, as far as spec, host list and caller set it */
     /*
-     * For checks that involve all nodes: a text of letters and digits that nobody else uses, a port that is
-     * not known to be used, and the addresses of this node's neighbours (the next, and the one before), NULL:
-     * none.
+     * For checks that involve all nodes: a unique text of letters and digits, a port that is not known to be
+     * in use, and the addresses of the next and the previous node (NULL: none).
      */
     const char *token;
     unsigned probe_port;
@@ -76,7 +75,7 @@ struct check_node {
     const struct facts *facts;
 };
 
-/* When a check is made besides `mtlaunch check`. */
+/* When a check runs, apart from `mtlaunch check`. */
 enum check_when {
     CHECK_ON_REQUEST,   /* never */
     CHECK_BEFORE_START, /* by start, unless --no-check */
@@ -99,31 +98,31 @@ struct check_fact {
 };
 
 struct check {
-    const char *id;    /* of letters and "_" */
+    const char *id;    /* letters and "_" */
     const char *title; /* what it looks at: "master port" */
     const char *why;   /* what goes wrong without it: one sentence */
     /*
-     * The check whose results it uses (src/check/ID.sh may read its variables and files), or that must be
-     * over first: it runs after that one when both are asked for. NULL: none.
+     * The check whose results it uses (src/check/ID.sh may read its variables and files), or that must have
+     * ended first: if both are wanted, it runs after that one. NULL: none.
      */
     const char *needs;
     enum check_when when;
-    unsigned timeout_s; /* on the node. 0: it must not be cut short (it proves something) and cannot hang */
+    unsigned timeout_s; /* on the node; 0: no limit: its result must be complete, and it cannot hang */
     bool has_setup;     /* start_timeout is added to its limit */
     bool apart;         /* it may take long: it runs in parallel with the others */
     /* What it means if it did not end in time: a failure of this kind, or (NULL) a warning. */
     const struct error_kind *late;
     const struct check_fact *facts; /* NULL: texts only */
 
-    /* Does it make sense for this node? Then set the values that its shell function needs. */
+    /* Does the check make sense for this node? If so, set the values that its shell function needs. */
     bool (*ask)(const struct check_subject *subject, struct env *values);
 
-    /* What the facts of one node mean. No finding: there is nothing to report (what it needs has failed). */
+    /* Judge the facts of one node. No finding: nothing to report (what the check needs has failed). */
     void (*judge)(const struct check_subject *subject, const struct facts *facts, struct findings *out);
 
     /*
-     * What the facts of all nodes that answered mean together; its findings name their hosts. NULL: nodes are
-     * not compared. Not called for a start.
+     * Compare the facts of all nodes that answered. The findings name their hosts. NULL: nodes are not
+     * compared. Not called for a start.
      */
     void (*compare)(const struct check_node *nodes, size_t count, struct findings *out);
 };
@@ -132,38 +131,38 @@ struct check {
 extern const struct check *const checks_all[];
 extern const size_t checks_count;
 
-#define CHECKS_MAX 64 /* room for the checks of the table; tests/unit/check holds it */
+#define CHECKS_MAX 64 /* room for the checks of the table; tests/unit/check verifies it */
 
-/* By id. NULL: none of that name. */
+/* Find a check by its id. NULL: there is none. */
 const struct check *check_find(const char *id);
 
-/* A choice among the checks, one entry each as in checks_all. */
+/* A selection of checks, with one entry for each of checks_all. */
 struct check_choice {
     bool wanted[CHECKS_MAX];
 };
 
-/* Those of a start: all that are made before one, or (no_check) always. */
+/* Choose the checks of a start: all that run before a start, or (no_check) only the CHECK_ALWAYS ones. */
 void check_choose_start(struct check_choice *choice, bool no_check);
 
-/* Add whatever the chosen checks need. */
+/* Add the checks that the chosen ones need. */
 void check_add_needed(struct check_choice *choice);
 
-/* What one node is to be asked, for node_request_check. Owned. */
+/* What to ask one node, for node_request_check. Owned. */
 struct check_request {
-    struct str lanes;     /* checks that run side by side: see src/node/script/30-check.sh */
-    struct str own;       /* those that must not be cut short, in order */
+    struct str lanes;     /* checks that run in parallel: see src/node/script/30-check.sh */
+    struct str own;       /* checks without a time limit, in order */
     struct strlist parts; /* names of their parts of the script */
     struct env values;
 };
 
 void check_request_release(struct check_request *request);
 
-/* Checks that make no sense for this node are removed from choice. */
+/* Fill out with what to ask a node. Checks that make no sense for this node are removed from choice. */
 void check_ask(const struct check_subject *subject, struct check_choice *choice, struct check_request *out);
 
 /*
- * Is every fact of an answer of the form that its check says? -1 with kind_node_answer. Judges may then take
- * numbers for numbers.
+ * Verify that every fact of an answer has the form that its check declares, so that judges can rely on it. -1
+ * with kind_node_answer if one does not.
  */
 int check_verify(const struct facts *facts, struct error *err);
 
@@ -190,7 +189,7 @@ struct check_foreign {
     const char *run_id, *host, *user;
     const char *head; /* the machine it was started from; NULL: unknown */
     int64_t pid;
-    bool lives; /* false: it cannot be shown dead */
+    bool lives; /* false: it may still be alive */
 };
 
 /* The error for it: kind_run_foreign. Returns -1. */

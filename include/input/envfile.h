@@ -1,6 +1,6 @@
 /*
  * Files of NAME=VALUE lines: `[export ]NAME=VALUE`, one pair of outer quotes removed, nothing expanded; empty
- * lines, `#` lines, CRLF and a BOM are fine, anything else is an error. Values are never shown in errors.
+ * lines, `#` lines, CRLF and a BOM are accepted, anything else is an error. Values are never shown in errors.
  */
 #ifndef MTLAUNCH_INPUT_ENVFILE_H
 #define MTLAUNCH_INPUT_ENVFILE_H

@@ -1,4 +1,4 @@
-/* Read a host file into a host list. The grammar is model/hostlist.h's; this adds the reading. */
+/* Reads host files. model/hostlist.h has their grammar. */
 #ifndef MTLAUNCH_INPUT_HOSTFILE_H
 #define MTLAUNCH_INPUT_HOSTFILE_H
 
@@ -9,17 +9,16 @@
 #include "model/hostlist.h"
 
 /*
- * Read the file at path (as given, also the name that errors show) and append its hosts to list; context
- * (may be NULL) is handed to the parser. Errors: kind_host_list for a file that is missing, unreadable,
- * larger than HOSTLIST_TEXT_MAX bytes or wrong; list is then unchanged. A file that was named is never passed
- * over.
+ * Read the file at path (as given, also the name that errors show) and append its hosts to list; context (may
+ * be NULL) is handed to the parser. Errors: kind_host_list for a file that is missing, unreadable, larger
+ * than HOSTLIST_TEXT_MAX bytes or wrong; list is then unchanged. A file that was named is never skipped.
  */
 int hostfile_read(struct hostlist *list, const char *path, const struct hostlist_context *context,
                   struct error *err);
 
 /*
- * Was a file named where an expression belongs? True for one word that can only mean a file: a path, or a
- * name that a file of hosts has.
+ * Was a file given in place of an expression? True for one word that can only mean a file: a path, a name
+ * with a suffix such as ".txt", or the usual name of a host file that exists.
  */
 bool hostfile_is_meant(const char *text);
 

@@ -22,7 +22,7 @@ struct hostsource_request {
     const char *hostfile;  /* --hostfile; NULL: not given */
     const char *exclude;   /* --exclude; NULL: not given */
     bool nodes_given;      /* --nodes */
-    unsigned long nodes;   /* its value: keep the first so many, after --exclude */
+    unsigned long nodes;   /* its value: how many hosts to keep, after --exclude */
     const struct job *job; /* the spec; NULL: the command has none */
     const char *const
         *environ_;    /* the caller's environment, "NAME=VALUE" each, NULL-terminated; may be NULL */
@@ -31,12 +31,12 @@ struct hostsource_request {
 };
 
 /*
- * Find the host list and apply --exclude and --nodes. out must be empty (HOSTLIST_INIT); the caller
- * releases it, out->source says where it came from. notes (may be NULL) gets a line for a source that the
- * command does not name (a variable, Slurm) and for exclusions that name no host. *alone (may be NULL) is
- * true when there was no list anywhere: out then holds this machine only, under its own name, and the caller
- * says so. Errors: kind_usage (--hosts beside --hostfile, --nodes 0 or without a list), kind_host_list (all
- * else); out is then empty.
+ * Find the host list and apply --exclude and --nodes. out must be empty (HOSTLIST_INIT); the caller releases
+ * it, out->source says where it came from. notes (may be NULL) gets a line for a source that the command does
+ * not name (a variable, Slurm) and for exclusions that name no host. *alone (may be NULL) is true if no
+ * source has a list: out then holds only this machine, under its own name, and the caller reports that.
+ * Errors: kind_usage (--hosts beside --hostfile, --nodes 0 or without a list), kind_host_list (all else); out
+ * is then empty.
  */
 int hostsource_find(struct hostlist *out, const struct hostsource_request *request, struct strlist *warnings,
                     struct strlist *notes, bool *alone, struct error *err);

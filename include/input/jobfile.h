@@ -30,10 +30,10 @@ struct job_request {
 
 /*
  * Find, read and check the job. out is uninitialised or zero; on success the caller owns it (job_release), on
- * failure it is empty. notes gets a line for each of the caller's variables that acts; warnings what deserves
- * attention; both may be NULL.
- * Errors: kind_job_not_found, kind_job_file, kind_env_file, kind_host_list, kind_identity_missing,
- * kind_not_supported, kind_usage; with the place in the file, or the option as the file.
+ * failure it is empty. notes gets a line for each of the caller's variables that has an effect, warnings a
+ * line for whatever deserves attention; both may be NULL. Errors: kind_job_not_found, kind_job_file,
+ * kind_env_file, kind_host_list, kind_identity_missing, kind_not_supported, kind_usage; with the place in the
+ * file, or the option as the file.
  */
 int jobfile_load(struct job *out, const struct job_request *request, struct strlist *notes,
                  struct strlist *warnings, struct error *err);
@@ -44,9 +44,10 @@ int jobfile_parse_text(struct job *out, const char *path, const char *text, size
                        struct error *err);
 
 /*
- * The job as a job file that says the same, without what has its default, as an object (JSON is YAML). hosts:
- * those that are used, in place of what the file names; NULL: as the file has it. Secrets are "***": values
- * of secret variables and of the container's, and the part of a URL that carries a token. The caller owns it.
+ * The job as a job file with the same meaning, without default values, as an object (JSON is YAML). hosts:
+ * the hosts in use, in place of those that the file names; NULL: as in the file. Secrets are "***": the
+ * values of secret variables and of the container's variables, and the part of a URL that carries a token.
+ * The caller owns the object.
  */
 json_t *jobfile_to_json(const struct job *job, const struct hostlist *hosts);
 
@@ -59,9 +60,9 @@ void jobfile_key_names(struct strlist *keys);
 struct jobfile_key {
     char *path;
     char *type;          /* what the value is: "whole number, 1 to 1024, or auto" */
-    const char *since;   /* the version that has it first */
+    const char *since;   /* the first version that has it */
     const char *about;   /* whole sentences */
-    const char *normal;  /* the value that holds when it is not given; NULL: there is none */
+    const char *normal;  /* its default value; NULL: there is none */
     const char *example; /* a value, as it is written after the colon */
     bool is_section;     /* a mapping of keys that are listed too */
 };

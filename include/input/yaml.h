@@ -1,8 +1,8 @@
 /*
- * YAML text to a small tree. Every scalar stays the text that was written; its key decides what it means.
- * Refused: duplicate keys, keys that are not strings, anchors, aliases, `<<`, tags, several documents, tabs
- * in the indentation, NUL bytes, text that is not valid UTF-8, and more than the limits below. libyaml
- * (YAML 1.1 events) is used in src/input/yaml.c alone.
+ * Parses YAML text into a small tree. Every scalar is kept as the text that was written; its key decides what
+ * it means. Refused: duplicate keys, keys that are not strings, anchors, aliases, `<<`, tags, several
+ * documents, tabs in the indentation, NUL bytes, text that is not valid UTF-8, and more than the limits
+ * below. libyaml (YAML 1.1 events) is used only in src/input/yaml.c.
  *
  * A tree may be put together from several texts (a file, options), so each node knows the text it came from
  * and errors point into that one. Documents are owned by the caller and must live as long as the nodes made
@@ -58,13 +58,13 @@ struct yaml_node {
     size_t len, cap;
 };
 
-/* A document over a copy of text (a BOM is dropped). name is copied. */
+/* A document with copies of text (without a BOM) and name. */
 struct yaml_doc *yaml_doc_new(const char *name, const char *text, size_t len);
 void yaml_doc_free(struct yaml_doc *doc);
 
 /*
  * Read doc. The caller owns the tree (yaml_node_free). An empty document is an empty plain text, which is
- * null. Errors: NULL, of kind, with file, line, column and the line.
+ * null. NULL after an error of kind, with file, line, column and the line.
  */
 struct yaml_node *yaml_parse(const struct yaml_doc *doc, enum yaml_form form, const char *origin,
                              const struct error_kind *kind, struct error *err);
@@ -76,16 +76,16 @@ struct yaml_node *yaml_copy(const struct yaml_node *node, const char *origin);
 struct yaml_node *yaml_new_text(const struct yaml_doc *doc, const char *origin, const char *text);
 struct yaml_node *yaml_new_map(const struct yaml_doc *doc, const char *origin);
 
-/* The value of key, or NULL; map may be NULL or no mapping. */
+/* The value of key, or NULL; map may be NULL or not a mapping. */
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
-/* Set key (a text node) to value, in its old place when there; takes key and value. */
+/* Set key (a text node) to value; an entry that is already there keeps its place. Takes key and value. */
 void yaml_put(struct yaml_node *map, struct yaml_node *key, struct yaml_node *value);
-/* Mappings merge, everything else replaces; what comes from `from` is copied and gets origin. */
+/* Add copies of the entries of `from`, with origin. Mappings are merged, anything else is replaced. */
 void yaml_merge(struct yaml_node *into, const struct yaml_node *from, const char *origin);
 
-/* Plain `null`, or nothing written at all. */
+/* Is it the plain word `null`, or no value at all? */
 bool yaml_is_null(const struct yaml_node *node);
-/* The plain word: yaml_is_word(node, "true"). */
+/* Is it this plain word? yaml_is_word(node, "true"). */
 bool yaml_is_word(const struct yaml_node *node, const char *word);
 /* Does a text of the document (a line, a value) set a name whose value may not be shown? */
 bool yaml_has_secret(const struct yaml_doc *doc, const char *text);
@@ -97,7 +97,7 @@ const char *yaml_type_name(const struct yaml_node *node);
 /* Set err with the node's place and line (secret values masked). Returns -1. */
 int yaml_fail(const struct yaml_node *node, struct error *err, const struct error_kind *kind,
               const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Give an error that is set already the node's place and line. Returns -1. */
+/* Add the node's place and line to an error that is already set. Returns -1. */
 int yaml_place(const struct yaml_node *node, struct error *err);
 /* The same with a line and a column of the node's document. Returns -1. */
 int yaml_place_at(const struct yaml_doc *doc, unsigned line, unsigned column, struct error *err);

@@ -31,10 +31,10 @@ struct launch_probe {
     char *interpreter;      /* a command: "python3" */
     char *module;           /* a module the interpreter itself needs: "torch" */
     char *config;           /* a file that the launcher reads, relative to the working directory */
-    const char *config_key; /* of the spec, that names it */
+    const char *config_key; /* the key of the spec that names it */
 
-    /* The words of the command that are the interpreter or the program and start with "~/", by index in argv:
-     * the home folder of the user on the node. Every other word is passed on unchanged. */
+    /* Indexes in argv of the interpreter and the program if they start with "~/", the home folder of the user
+     * on the node. Every other word is passed on unchanged. */
     size_t home_words[2];
     size_t home_words_len;
 };
@@ -45,30 +45,30 @@ void launch_probe_release(struct launch_probe *probe);
 struct launch_job {
     const struct job *job;
     const struct strlist
-        *args; /* as words, with those after "--"; of the first node, what is open as ${{name}} */
+        *args; /* words, including those after "--"; of the first node; ${{name}}: not known yet */
     unsigned nnodes;
-    unsigned world_size; /* 0: known on start */
+    unsigned world_size; /* 0: known only at the start */
 };
 
-/* What a launcher makes of the job as a whole. Owned. */
+/* What a launcher adds to the job as a whole. Owned. */
 struct launch_whole {
     struct strlist args; /* words of its own, put before the job's args */
-    struct env defaults; /* variables it wants unless something sets them; NULL value: known on start */
-    bool has_batch;      /* it knows about batches */
-    struct topology_batch batch; /* then: what is known of them */
+    struct env defaults; /* variables to set if nothing else does; NULL value: known only at the start */
+    bool has_batch;      /* batch is filled */
+    struct topology_batch batch; /* parallel and batch sizes */
 };
 
 void launch_whole_release(struct launch_whole *whole);
 
-/* What a step of the training holds, where the arguments say it exactly; 0: they do not. */
+/* The size of a training step, if the arguments state it exactly; 0: they do not. */
 struct launch_step {
-    unsigned global_batch; /* samples, of all processes */
+    unsigned global_batch; /* samples of all processes */
     unsigned sequence;     /* tokens of a sample */
 };
 
 /*
- * One node's place in the run, as text that may still hold ${{name}} where only the start knows. Borrowed.
- * program and args have their placeholders filled and args are mapped to words.
+ * One node's place in the run. Texts may contain ${{name}} for a value that is known only at the start.
+ * Borrowed. program and args have their placeholders filled and args are mapped to words.
  */
 struct launch_input {
     const struct job *job;
@@ -77,8 +77,8 @@ struct launch_input {
     unsigned nnodes;
     unsigned rank;
     const struct strlist *labels; /* of all nodes, in rank order */
-    const char *state_base; /* files of the run on the node begin so: ".../run_state/RUN_node<rank>"; may
-                               begin with "~/" or hold ${{artifacts}} */
+    const char *state_base; /* prefix of the run's files on the node: ".../run_state/RUN_node<rank>"; may
+                               begin with "~/" or contain ${{artifacts}} */
     const char *python;     /* python= of this host; NULL: the job's */
     const char *nproc;      /* "8" or "${{nproc_per_node}}" */
     const char *world;      /* processes of all nodes: "32" or "${{world_size}}" */
@@ -95,8 +95,8 @@ struct launcher_option {
 
 /* The launcher's own options, for launcher_args. */
 struct launcher_words {
-    const struct launcher_option *owned; /* refused there; ended by a row without name */
-    const char *const *flags;            /* those without a value, with underscores; ended by NULL */
+    const struct launcher_option *owned; /* refused there; ended by a row without a name */
+    const char *const *flags;            /* options without a value, with underscores; ended by NULL */
 };
 
 /* What `init` writes about a launcher. Lines end with '\n'. */
@@ -120,12 +120,12 @@ struct launcher {
     struct launcher_example example;
     enum launcher_program program;
     const char *key;     /* its own mapping in the spec; NULL: it has none */
-    const char *config;  /* ${{deepspeed_config}} is state_base with this behind it; NULL: it has none */
+    const char *config;  /* ${{deepspeed_config}} is state_base plus this suffix; NULL: it has none */
     bool bool_values;    /* true and false in args are values: --key true */
     bool unequal_counts; /* nodes may run different numbers of processes */
 
     const struct launcher_words *words; /* its own options; NULL: it takes no launcher_args */
-    /* Where they depend on the job: the words instead of these. NULL: they do not. */
+    /* If the options depend on the job: returns them, and words is not used. NULL: they do not. */
     const struct launcher_words *(*choose_words)(const struct job *job);
 
     /*
@@ -137,22 +137,22 @@ struct launcher {
                  struct error *err);
 
     /*
-     * Add the variables that it needs on one node, but none that the job sets. A NULL value is known on
-     * start. NULL: none.
+     * Add the variables that it needs on one node, but none that the job sets. A NULL value is known only at
+     * the start. NULL: none.
      */
     void (*add_env)(const struct launch_input *in, struct env *env);
 
     /*
-     * Judge the variables that spec, host list, caller and options set for one node against its command.
-     * Warnings are appended unless they are already there. Errors: kind_plan. NULL: any will do.
+     * Check the variables that spec, host list, caller and options set for one node against its command.
+     * Warnings are appended unless they are already there. Errors: kind_plan. NULL: nothing to check.
      */
     int (*check_env)(const struct launch_input *in, const struct env *env, struct strlist *warnings,
                      struct error *err);
 
     /*
-     * Append a command that readies the node for its own: it runs after the setup lines, in the folder and
-     * environment of the job, and the start fails unless it ends with 0. about says what it does. Nothing
-     * appended: none is needed. NULL: none ever is.
+     * Append a command that prepares the node for its main command. It runs after the setup lines, in the
+     * folder and environment of the job, and the start fails unless it ends with 0. about says what it does.
+     * If nothing is appended, no preparation is needed. NULL: never needed.
      */
     void (*ready)(const struct launch_input *in, struct strlist *argv, struct str *about);
 
@@ -171,13 +171,13 @@ extern const struct launcher *const launchers_all[];
 void launcher_read_step(const struct launch_job *in, const struct launch_whole *whole,
                         struct launch_step *out);
 
-/* By name. NULL and kind_plan with the nearest name, or all of them, as hint. */
+/* Find a launcher by name. NULL and kind_plan, with the most similar name, or all names, as hint. */
 const struct launcher *launcher_find(const char *name, struct error *err);
 
 /* The options of the launcher for this job; NULL: it takes no launcher_args. */
 const struct launcher_words *launcher_words(const struct launcher *launcher, const struct job *job);
 
-/* The owned option that a word names, whole or cut short as argparse allows; NULL for none. Borrowed. */
+/* The owned option that a word names, in full or abbreviated as argparse allows; NULL: none. Borrowed. */
 const struct launcher_option *launcher_find_owned(const struct launcher_words *words, const char *word);
 
 /* True for an option that takes no value. */

@@ -10,7 +10,7 @@
 
 struct env_var {
     char *name;
-    char *value;  /* NULL: known only on start (a plan's dry run) */
+    char *value;  /* NULL: known only at the start (dry run of a plan) */
     char *source; /* "default", "spec", "env_file cluster.env:3", "caller (NCCL_*)", "computed", "on start",
                      "-e" … */
     bool secret;  /* matches secret_env: printed as "***" only */
@@ -20,7 +20,7 @@ struct env {
     struct env_var *items;
     size_t len;
     size_t cap;
-    struct texts *texts; /* borrowed; set while env is empty: they own names, values and sources, not env */
+    struct texts *texts; /* borrowed; if set, it owns all strings. Set it only while env is empty */
 };
 
 /* clang-format off */
@@ -32,7 +32,7 @@ void env_release(struct env *env);
 void env_set(struct env *env, const char *name, const char *value, const char *source);
 const struct env_var *env_get(const struct env *env, const char *name);
 void env_copy(struct env *to, const struct env *from); /* env_set of each */
-/* The same where no name of from is in to. */
+/* The same without a search for equal names: no name of from may be in to. */
 void env_append(struct env *to, const struct env *from);
 
 /* [A-Za-z_][A-Za-z0-9_]* */

@@ -1,7 +1,7 @@
 /*
- * What a node reported: keys with values, in the order they came. A key is "id.key" for the fact of a check,
- * a bare "key" for any other; a key that comes several times is a list. Values are texts as the node sent
- * them: they may hold any byte but NUL.
+ * What a node reported: keys with values, in the order of arrival. A key is "id.key" for the fact of a check
+ * and a bare "key" for any other. A key that occurs several times is a list. Values are texts as the node
+ * sent them, with any byte except NUL.
  *
  * Bounded: at most FACTS_MAX facts of FACTS_BYTES_MAX bytes together.
  */
@@ -22,8 +22,8 @@
 #define FACT_PORT_MAX 65535u
 
 struct fact {
-    char *key;         /* owns the value, too */
-    const char *value; /* no NUL but the one at its end */
+    char *key;         /* the same allocation holds the value */
+    const char *value; /* borrowed from key */
 };
 
 struct facts {
@@ -48,21 +48,24 @@ const char *facts_text(const struct facts *facts, const char *key);
 /* The same; NULL also for an empty one. */
 const char *facts_some(const struct facts *facts, const char *key);
 
-/* A copy of that, which the caller frees. */
+/* A copy of facts_some(); the caller frees it. */
 char *facts_copy(const struct facts *facts, const char *key);
 
-/* The next value of a key that is a list, from *at on (0 at first), which is moved past it. NULL: no more. */
+/*
+ * The next value of a key that is a list. The search begins at *at (0 at first), which is moved past the
+ * value. NULL: no more.
+ */
 const char *facts_next(const struct facts *facts, const char *key, size_t *at);
 
 bool facts_is_set(const struct facts *facts, const char *key); /* its value is "1" */
 
-/* Replace every value of a key by what map makes of it (map takes and gives an owned text). */
+/* Replace every value of a key by the result of map, which takes an owned text and returns one (NULL: ""). */
 void facts_map(struct facts *facts, const char *key, char *(*map)(void *ctx, char *value), void *ctx);
 
-/* 0, and *out untouched, when the key is not there or empty; -1 if it is not a number within 0..max. */
+/* 0, with *out unchanged, if the key is missing or empty; -1 if its value is not a number within 0..max. */
 int facts_number(const struct facts *facts, const char *key, uint64_t max, uint64_t *out, struct error *err);
 
-/* The number of a key whose value was found to be one; fallback where it is not there or is none. */
+/* The number of a key whose value has been checked. fallback if it is missing or not a number. */
 uint64_t facts_uint(const struct facts *facts, const char *key, uint64_t fallback);
 
 /* A process as nodes report it: "PID STATE COMMAND", with STATE a letter of /proc or "?". Borrows from the
@@ -70,7 +73,7 @@ uint64_t facts_uint(const struct facts *facts, const char *key, uint64_t fallbac
 struct fact_process {
     int64_t pid;
     char state;
-    const char *command; /* without the blanks at its end: command_len bytes */
+    const char *command; /* command_len bytes, without trailing blanks */
     size_t command_len;
 };
 

@@ -62,8 +62,8 @@ void finding_set_remedy(struct finding *finding, const char *format, ...)
 /* A failure as an error: kind, text, and the remedy as the hint. Returns -1. */
 int finding_to_error(const struct finding *finding, struct error *err);
 
-/* As commands print it and records keep it: {id, severity, hosts, folded, title, evidence, remedy}. A new
- * reference. */
+/* The object that commands print and records keep: {id, severity, hosts, folded, title, evidence, remedy}. A
+ * new reference. */
 json_t *finding_to_json(const struct finding *finding);
 
 /* The first failure; NULL: there is none. */
@@ -73,8 +73,8 @@ const struct finding *findings_first_failure(const struct findings *findings);
 enum finding_severity findings_worst(const struct findings *findings, const char *id);
 
 /*
- * Add the findings of one host to all: what was found on another host already gets this host's label,
- * anything else is appended with it. host NULL: each finding names its hosts itself.
+ * Add the findings of one host to all. A finding that is already there gets this host's label, any other one
+ * is appended with it. host NULL: each finding has its own hosts.
  */
 void findings_fold(struct findings *all, const struct findings *found, const char *host);
 

@@ -17,8 +17,8 @@ struct fold {
 };
 
 /*
- * Group the indexes 0 to count - 1: each joins the first group whose first index says the same. same NULL:
- * nobody says the same. Release with fold_release.
+ * Group the indexes 0 to count - 1: each joins the first group for whose first index same() is true. same
+ * NULL: each index is a group of its own. Release with fold_release.
  */
 void fold_make(struct fold *fold, size_t count, bool (*same)(const void *ctx, size_t a, size_t b),
                const void *ctx);

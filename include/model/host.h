@@ -20,7 +20,7 @@ struct host {
     char *name;      /* as written, without user, port and brackets; IPv6 bare (with %zone when given) */
     char *user;      /* NULL: not given */
     unsigned port;   /* 0: not given */
-    char *addr;      /* addr=: what other nodes use; NULL: not given */
+    char *addr;      /* addr=: the address for other nodes; NULL: not given */
     char *ifname;    /* NULL: not given */
     char *workdir;   /* NULL: not given */
     char *python;    /* interpreter of this host; NULL: the job's */
@@ -28,7 +28,7 @@ struct host {
     char *gpus;      /* gpus= as a list for CUDA_VISIBLE_DEVICES ("0,2,3"); NULL: not given */
     struct env env;  /* env.NAME= */
     bool ssh_always; /* ssh=always */
-    bool here;       /* this machine itself, because no list named any: never through ssh */
+    bool here;       /* this machine, because no host list was given: never through ssh */
     char *file;      /* where the entry is; NULL for a list on the command line */
     unsigned line;   /* 0: none */
     unsigned column;

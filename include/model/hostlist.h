@@ -80,20 +80,20 @@ int hostlist_read(struct hostlist *list, const char *text, size_t len, enum host
                   struct error *err);
 
 /*
- * Remove every host that an expression (HOSTLIST_COMMAS) names, whatever user or port. An empty expression
- * removes nothing; a host that is not in the list is a note. context may be NULL.
+ * Remove every host that an expression (HOSTLIST_COMMAS) names, regardless of user and port. An empty
+ * expression removes nothing; a host that is not in the list is a note. context may be NULL.
  */
 int hostlist_exclude(struct hostlist *list, const char *expression, const char *option,
                      const struct hostlist_context *context, struct error *err);
 
-/* Keep the first count; count above the length: error kind_host_list. */
+/* Keep the first count hosts. Errors: kind_host_list if count is 0 or above the length. */
 int hostlist_keep_first(struct hostlist *list, size_t count, const char *option, struct error *err);
 
 /* Append the names in folded form: "g[0033-0036],login1". hostlist_parse of the result gives the same names.
  */
 void hostlist_fold(const struct hostlist *list, struct str *out);
 
-/* The same over plain labels (kept in order, duplicates dropped): for messages about many hosts. */
+/* The same for plain labels (kept in order, duplicates dropped), for messages about many hosts. */
 void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 
 /*
@@ -103,8 +103,8 @@ void hostlist_fold_names(char *const *names, size_t count, struct str *out);
 void hostlist_write_entry(const struct host *host, struct str *out);
 
 /*
- * How people see each host, appended to labels in rank order: its name; name:port where the name repeats in
- * the list; user@ before that where both repeat.
+ * Append the label of each host, as people see it, in rank order: its name; name:port if the name repeats in
+ * the list; user@ before that if both repeat.
  */
 void hostlist_labels(const struct hostlist *list, struct strlist *labels);
 

@@ -1,5 +1,5 @@
 /*
- * A job: the spec after profiles, caller's variables, --set and options were applied. Plain values;
+ * A job: the spec after profiles, the caller's variables, --set and options have been applied. Plain values;
  * input/jobfile.h makes one, the planner reads it. job_init fills in the defaults.
  */
 #ifndef MTLAUNCH_MODEL_JOB_H
@@ -40,8 +40,8 @@ struct job_args {
 /* A command that runs before the start. */
 struct job_step {
     char *name;
-    bool on_all;            /* on each node, or on the first alone */
-    bool is_line;           /* command is one line for /bin/sh, or an exact argv */
+    bool on_all;            /* on all nodes; false: only on the first one */
+    bool is_line;           /* command is one line for /bin/sh; false: an exact argv */
     struct strlist command; /* at least one word */
     char *creates;          /* a path on the node, relative to workdir; NULL: none */
     unsigned long timeout_s;
@@ -73,14 +73,14 @@ struct job_sync {
     char *to;               /* on the nodes; NULL: workdir */
     struct strlist exclude; /* patterns of model/skip.h */
     bool delete_;           /* files that are not here are removed there */
-    bool git;               /* what .gitignore names is left out */
+    bool git;               /* files that .gitignore names are left out */
 };
 
 /* What the hosts must have; checks find out whether they do. */
 struct job_require {
-    struct strlist paths;     /* there and readable; relative: to the job's folder */
-    struct strlist same;      /* with the same content on all nodes */
-    struct strlist commands;  /* found in PATH after the setup lines */
+    struct strlist paths;     /* exist and are readable; relative to workdir */
+    struct strlist same;      /* have the same content on all nodes */
+    struct strlist commands;  /* are found in PATH after the setup lines */
     unsigned gpus;            /* 0: not required */
     uint64_t free_disk_bytes; /* where artifacts are; 0: not required */
     uint64_t shm_bytes;       /* of /dev/shm; 0: not required */
@@ -114,7 +114,7 @@ struct job_require {
     X(extra_args)    /* after "--" on the command line, appended */                                          \
     X(pass_env)      /* patterns */                                                                          \
     X(secret_env)    /* patterns, defaults included */                                                       \
-    X(checks_skip)   /* ids of checks that are not made */
+    X(checks_skip)   /* ids of checks to skip */
 /* clang-format on */
 
 struct job {
@@ -143,8 +143,7 @@ struct job {
     struct env env_options; /* -e, source "-e" */
 
     struct reach reach; /* ssh.*; paths are expanded, and relative to folder */
-    struct place
-        place; /* container.*: where everything happens on each node; engine is "docker" by default */
+    struct place place; /* container.*: where the work happens on each node; engine is "docker" by default */
     struct job_container container;
     struct job_sync sync;
     struct job_require require;
@@ -161,7 +160,7 @@ struct job {
 void job_init(struct job *job); /* the defaults of the job file; pass_env and secret_env filled */
 void job_release(struct job *job);
 struct job_step *job_add_step(
-    struct job *job); /* an hour's time, the rest zeroed; valid until the next one */
+    struct job *job); /* timeout_s is an hour, the rest zero; valid until the next call */
 void job_release_steps(struct job *job);
 void job_args_release(struct job_args *args);
 struct job_arg *job_args_add(struct job_args *args); /* a zeroed item at the end; valid until the next add */
@@ -170,10 +169,10 @@ void job_args_add_word(struct job_args *args, const char *word);
 /* RUN: [A-Za-z0-9][A-Za-z0-9._-]{0,63}. Errors: kind_usage. */
 int job_check_run_name(const char *run, struct error *err);
 
-/* A container: letters, digits, '_', '.', '-', the first a letter or digit. Errors: kind_usage. */
+/* A container's name: letters, digits, '_', '.', '-', the first a letter or digit. Errors: kind_usage. */
 int job_check_container_name(const char *name, struct error *err);
 
-/* A signal name with or without SIG to its canonical name ("TERM"), NULL when unknown. Static text. */
+/* The canonical name ("TERM") of a signal that is named with or without SIG. NULL: unknown. Static text. */
 const char *job_signal_name(const char *text);
 /* The canonical names, for nearest names in messages. */
 extern const char *const job_signal_names[];

@@ -94,8 +94,8 @@ KIND_TABLE(KIND_DECLARE)
 extern const struct error_kind *const kinds_all[];
 extern const size_t kinds_all_count;
 
-/* The exit code when failures with these codes came together: 7, 8, 3, 4, 5, 6, 1 in this order, then others.
- */
+/* The exit code for failures with these two codes: the first of 7, 8, 3, 4, 5, 6, 1, 143, 130 that is one of
+ * them, else the larger one. */
 int kind_worse_code(int code_a, int code_b);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * What servers, PAM and shells print when a login does not get to its command: on the banner, on standard
- * error or in place of an answer. A known text has a remedy; of any other text the last lines are quoted. To
+ * error or in place of an answer. A known text has a remedy; for any other text the last lines are quoted. To
  * add one: a row of the table in login_words.c and a sample in tests/unit/model/test_login_words.c, which
  * fails for a row without one.
  */
@@ -17,7 +17,7 @@
 
 struct login_words {
     const char *text;   /* a part of the line, in any case of letters */
-    const char *action; /* what to do, as a hint says it */
+    const char *action; /* what to do, in the form of a hint */
 };
 
 extern const struct login_words login_words[];

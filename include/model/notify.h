@@ -1,6 +1,6 @@
 /*
  * Who is notified about a run, and of what: the values of the spec's `notify`. Pure values. A target's URL is
- * a secret (webhooks carry their token in it): messages and JSON show notify_url_shown of it, nothing more.
+ * a secret (webhooks carry their token in it): messages and JSON contain only what notify_url_shown appends.
  *
  * To add a format: a name here, a builder in report/notify_format.c. To add an event: a name here.
  */
@@ -50,12 +50,12 @@ void notify_targets_release(struct notify_targets *targets);
 struct notify_target *notify_targets_add(struct notify_targets *targets, const char *url); /* the defaults */
 
 /*
- * May url be called: https:// (http:// with allow_http), a host, no blanks or characters that two readers
- * of URLs take differently. Errors: kind_usage, with what is shown of the URL only.
+ * Check that url may be called: https:// (http:// with allow_http), a host, and no blanks or characters that
+ * URL parsers read differently. Errors: kind_usage, with only what notify_url_shown appends.
  */
 int notify_url_check(const char *url, bool allow_http, struct error *err);
 
-/* Append what may be shown of a URL: scheme://host[:port]/…, or "the URL" when it is none. */
+/* Append what may be shown of a URL: scheme://host[:port]/…, or "the URL" if it has no known scheme. */
 void notify_url_shown(const char *url, struct str *out);
 
 #endif

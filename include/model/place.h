@@ -12,15 +12,15 @@ struct place {
     char *engine;    /* "docker", "podman" */
     bool sudo;       /* call the engine through `sudo -n` */
     char *user;      /* inside; NULL: the container's own */
-    char *id;        /* of the container the work was started in; NULL: none was started yet */
-    char *started;   /* when that container was started, as its engine says it; with id */
+    char *id;        /* of the container the work was started in; NULL: not started yet */
+    char *started;   /* when that container was started, as its engine reports it; set with id */
 };
 
 void place_init(struct place *place);
 void place_copy(struct place *to, const struct place *from); /* to is uninitialised or zero */
 void place_release(struct place *place);                     /* leaves it as place_init does */
 
-/* Write it to the members of object, and read it from them. Each key begins with prefix; the key of the
+/* Write place to members of object, and read it from them. Each key begins with prefix. The key of the
  * container's name is "name" after a prefix, else "container". place is uninitialised or zero. */
 void place_to_json(const struct place *place, json_t *object, const char *prefix);
 void place_from_json(struct place *place, const json_t *object, const char *prefix);

@@ -1,6 +1,6 @@
 /*
  * Placeholders of a job's texts: ${{name}}, blanks inside the braces allowed, $${{ for a literal ${{. Nothing
- * else in a text is looked at. Pure.
+ * else in a text is interpreted. Pure.
  */
 #ifndef MTLAUNCH_MODEL_PLACEHOLDER_H
 #define MTLAUNCH_MODEL_PLACEHOLDER_H
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Every name there is. To add one: a line here and its value where the plan fills them (run/plan.c). */
+/* All names. To add one: a line here and its value where the plan fills them (run/plan.c). */
 #define PLACEHOLDER_TABLE(X)                                                                                 \
     X(JOB, "job")                                                                                            \
     X(RUN, "run")                                                                                            \
@@ -35,7 +35,7 @@ enum placeholder_id {
         PLACEHOLDER_COUNT
 };
 
-/* A name's value; NULL: open, known only on start. Owned. */
+/* The value of each name; NULL: open, known only at the start. Owned. */
 struct placeholders {
     char *value[PLACEHOLDER_COUNT];
     const char *refused[PLACEHOLDER_COUNT]; /* static text: why the name cannot be used here; NULL: it can */
@@ -50,7 +50,7 @@ void placeholders_release(struct placeholders *values);
 /* value may be NULL: open. */
 void placeholders_set(struct placeholders *values, enum placeholder_id id, const char *value);
 
-/* 0 stands for a number that is not known yet: open. */
+/* count 0: the number is not known yet, so the name is open. */
 void placeholders_set_count(struct placeholders *values, enum placeholder_id id, unsigned count);
 
 /* The value, or the placeholder itself ("${{run_id}}") while it is open. Borrowed. */

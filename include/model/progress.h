@@ -20,12 +20,12 @@ struct training_progress {
     double tflops_per_gpu;
     int64_t global_batch; /* samples of one iteration, of all processes */
     int64_t sequence;     /* tokens of one sample */
-    double eta_s;         /* of what is left at step_time_s */
+    double eta_s;         /* for the remaining iterations at step_time_s */
     int64_t nan;          /* iterations whose loss was not a number */
     int64_t skipped;      /* iterations that the framework skipped */
     int64_t checkpoint;   /* iteration of the last checkpoint that was written */
     int64_t world_size;   /* as the program reports it */
-    int64_t updated_ms;   /* epoch: when the log that says it was last written to; 0: unknown */
+    int64_t updated_ms;   /* epoch: when the log it comes from was last written; 0: unknown */
 };
 
 #define PROGRESS_NONE                                                                                        \
@@ -43,7 +43,7 @@ struct training_progress {
                                 .checkpoint = -1,                                                            \
                                 .world_size = -1})
 
-/* Copy to `to` what only from knows, or what it knows better: later iterations win. */
+/* Copy to `to` the values that only from has, or that from has for the same or a later iteration. */
 void progress_merge(struct training_progress *to, const struct training_progress *from);
 
 /* Work out eta_s from the rest. */
@@ -61,7 +61,7 @@ enum progress_field {
     PROGRESS_FIELDS
 };
 
-/* "iteration", "total" … as groups of a pattern are named. */
+/* "iteration", "total" …: the names of the groups of a pattern. */
 extern const char *const progress_field_names[PROGRESS_FIELDS];
 
 /* A pattern as POSIX regcomp takes it, and which group is which field (0: none). */

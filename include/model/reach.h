@@ -1,4 +1,4 @@
-/* How hosts are reached, as far as the spec says it in addition to the host list. A value. */
+/* How hosts are reached: the settings of the spec, in addition to the host list. A value. */
 #ifndef MTLAUNCH_MODEL_REACH_H
 #define MTLAUNCH_MODEL_REACH_H
 
@@ -21,9 +21,8 @@ void reach_init(struct reach *reach);
 void reach_copy(struct reach *to, const struct reach *from); /* to is uninitialised or zero */
 void reach_release(struct reach *reach);                     /* leaves it as reach_init does */
 
-/* Write it to the members of object, and read it from them; each key begins with prefix. reach is
- * uninitialised or zero.
- */
+/* Write reach to members of object, and read it from them. Each key begins with prefix. reach is
+ * uninitialised or zero. */
 void reach_to_json(const struct reach *reach, json_t *object, const char *prefix);
 void reach_from_json(struct reach *reach, const json_t *object, const char *prefix);
 

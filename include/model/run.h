@@ -60,8 +60,8 @@ struct run_node {
     char *addr;              /* address other nodes use */
     bool local;              /* without ssh */
     char *artifacts;         /* absolute path on the node (inside the container); NULL while unknown */
-    char *container_id;      /* of the container it was started in; NULL: none, or not started there yet */
-    char *container_started; /* when that was started, as its engine says it */
+    char *container_id;      /* of the container it was started in; NULL: none, or not started yet */
+    char *container_started; /* when that container was started, as its engine reports it */
     char *log;               /* path of the log on the node */
     enum node_state state;
     char *reason;            /* NULL: nothing to say */
@@ -73,12 +73,12 @@ struct run_node {
     int64_t last_output_ms;  /* epoch, by its own clock: when its log last grew; 0: unknown, or no output */
     int64_t ended_uptime_ms; /* of the node's /proc/uptime; 0: unknown */
     int64_t clock_ms;        /* when the node booted, by the head's clock (model/policy.h); 0: unknown */
-    bool signalled;          /* mtlaunch signalled it in this attempt: it counts as stopped */
-    bool stop_missed;        /* no stop of this attempt has reached it: it ends by itself, if it does */
-    bool written_off;        /* stop --give-up while it did not answer */
+    bool signalled;          /* mtlaunch signalled it in this attempt, so it counts as stopped */
+    bool stop_missed;        /* no stop of this attempt has reached it; it may still end by itself */
+    bool written_off;        /* by stop --give-up, while it did not answer */
     /* As seen just now, not kept in the record: */
     int64_t silent_s;     /* since its log last grew, by the node's own clock; -1: unknown, or no output */
-    struct run_gpu *gpus; /* the job's; those of others follow */
+    struct run_gpu *gpus; /* those of the job, then the other ones */
     size_t gpus_len;
     size_t gpus_others; /* how many follow the first gpus_len */
     bool gpus_known;
@@ -93,8 +93,8 @@ struct run_attempt {
 };
 
 /*
- * A node of an earlier attempt that did not answer when the run went on without it: its processes are ended
- * when it is next reached, the same way and in the same place, whatever the run's next attempt uses.
+ * A node of an earlier attempt that did not answer when the run continued without it. Its processes are ended
+ * when it is reached again, through the login and in the place of that attempt, whatever later attempts use.
  */
 struct run_cleanup {
     struct host host;
@@ -103,23 +103,23 @@ struct run_cleanup {
     char *artifacts;
     struct place place;
     struct reach reach;
-    bool place_known; /* false: from a record of an earlier version, which did not say */
+    bool place_known; /* false: from a record of an earlier version, which did not store it */
     unsigned rank;
     unsigned attempt;
 };
 
-/* A process of a run that has ended: nobody waits for it, `stop` ends it. Owned strings. */
+/* A process left over from a run that has ended. Nothing waits for it; `stop` ends it. Owned strings. */
 struct run_left_over {
     char *host; /* label of its node */
     int64_t pid;
     char *command;
 };
 
-/* The cause of a failed run, beside its reason of one line: for people, and for whom to tell. Owned. */
+/* The cause of a failed run, in addition to its one-line reason. Owned. */
 struct run_cause {
-    struct strlist hosts; /* labels of the nodes that it lies with; empty: unknown */
-    char *log_lines;      /* the last lines of the log, if no known message explains more; NULL */
-    char *hint;           /* what can be done about it; NULL: nothing is known */
+    struct strlist hosts; /* labels of the nodes that caused it; empty: unknown */
+    char *log_lines;      /* the last lines of the log, unless a known message explains more; NULL */
+    char *hint;           /* what to do about it; NULL: unknown */
 };
 
 /* Files that were pushed to the nodes before the attempt was started. */
@@ -128,8 +128,8 @@ struct run_synced {
     uint64_t files; /* sent, over all hosts */
     uint64_t bytes; /* of them */
     unsigned took_ms;
-    char *commit; /* of the source; NULL: it is in no git work tree */
-    bool dirty;   /* then: it holds changes that are in no commit */
+    char *commit; /* of the source; NULL: it is not in a git work tree */
+    bool dirty;   /* with commit: the source has uncommitted changes */
 };
 
 struct run {
@@ -138,12 +138,12 @@ struct run {
     char *job_file;
     char id[RUN_ID_SIZE];
     unsigned attempt;
-    int64_t revision; /* counts the writes of the record: has it changed since it was read? */
+    int64_t revision; /* number of writes of the record: tells whether it has changed since it was read */
     enum run_state state;
-    bool starting;   /* a start has begun and not ended yet */
-    bool stopping;   /* a stop runs, or the last one ended unproven */
-    bool unstarted;  /* nothing of the current attempt was started anywhere: the next start has its number */
-    bool restarting; /* with stopping: what comes when the attempt is proven gone is another one */
+    bool starting;   /* a start has begun and has not ended yet */
+    bool stopping;   /* a stop is running, or the last one could not verify that the run has stopped */
+    bool unstarted;  /* nothing of the current attempt was started: the next start reuses its number */
+    bool restarting; /* with stopping: another attempt follows when this one has stopped */
     char *reason;    /* one line; NULL */
     struct run_cause cause;
     int exit_status; /* of the node that failed first; -1: none */
@@ -151,23 +151,23 @@ struct run {
     unsigned master_port;
     char *master_addr;
     unsigned nproc_per_node; /* 0: unknown */
-    unsigned global_batch;   /* samples of a step, by the arguments of the job; 0: they do not tell */
+    unsigned global_batch;   /* samples of a step, from the arguments of the job; 0: unknown */
     unsigned sequence;       /* tokens of a sample, likewise */
     char *stop_signal;
     unsigned long stop_grace_s;
     struct policy policy;
     struct training_progress progress; /* of the current attempt, as last read */
     struct inventory inventory;        /* of the nodes of the current attempt */
-    int64_t limit_ms;                  /* the time limit passes then (epoch); 0: there is none */
-    bool timed_out;                    /* a time limit passed and the run was stopped for it ... */
-    unsigned long timed_out_after_s;   /* ... the spec's, or that of `start --wait --timeout` */
+    int64_t limit_ms;                  /* when the time limit ends (epoch); 0: there is none */
+    bool timed_out;                    /* the run was stopped because a time limit passed */
+    unsigned long timed_out_after_s;   /* that limit: the spec's, or that of `start --wait --timeout` */
     unsigned restarts;                 /* attempts that mtlaunch itself began since the last `start` */
-    struct reach reach;                /* how nodes are reached, as the spec said */
-    struct place place; /* where on every node all of it happens; id and started are those of each node */
+    struct reach reach;                /* how nodes are reached, from the spec */
+    struct place place; /* where the work happens on every node; each node has its own id and started */
     char *head_host, *head_boot_id;
     char *spec;     /* what was started on node 0, as JSON text: command, environment … */
     char *job_spec; /* the job file as resolved, as JSON text; NULL: of an earlier version */
-    char *findings; /* what the checks of the last start found that is not well, as JSON; NULL: nothing */
+    char *findings; /* problems that the checks of the last start found, as JSON; NULL: none */
     struct run_node *nodes;
     size_t nodes_len;
     struct run_cleanup *cleanups;
@@ -186,34 +186,35 @@ void run_nodes_alloc(struct run *run, size_t count); /* drops old ones; states p
 void run_node_release(struct run_node *node);
 
 /*
- * Set the reason and forget the cause of the one before. text (taken; NULL: none) may quote lines of a log
- * below its first: the reason ends with the last of them, and cause.log_lines holds them when there are more.
+ * Set the reason and forget the cause of the previous one. text (taken; NULL: none) may quote lines of a log
+ * below its first line: the reason then ends with the last of them, and cause.log_lines holds all of them if
+ * there are several.
  */
 void run_set_reason(struct run *run, char *text);
 /* Append the reason for people, with the lines of the log below it. */
 void run_add_reason(const struct run *run, struct str *out);
 
-/* Append a zeroed pending cleanup and return it (valid until the next call); take one out. */
+/* Append a zeroed pending cleanup and return it (valid until the next call); remove one. */
 struct run_cleanup *run_add_cleanup(struct run *run);
 void run_drop_cleanup(struct run *run, size_t index);
 
 /* Append a zeroed attempt and return it (valid until the next call). */
 struct run_attempt *run_add_attempt(struct run *run);
 
-/* Take out the last one. */
+/* Remove the last attempt. */
 void run_drop_attempt(struct run *run);
 
-/* Texts are copied. host NULL: forget all, else those of that host. */
+/* Texts are copied. run_forget_left_over: the processes of that host; host NULL: all. */
 void run_add_left_over(struct run *run, const char *host, int64_t pid, const char *command);
 void run_forget_left_over(struct run *run, const char *host);
 
-/* The place of a node: that of the run, and the very container it was started in. Borrows from run. */
+/* The place of a node: that of the run, with the container the node was started in. Borrows from run. */
 struct place run_node_place(const struct run *run, size_t node);
 
 /* The current attempt's entry, NULL before the first. */
 struct run_attempt *run_current_attempt(struct run *run);
 
-/* Is there a node that runs, may run, or is still to be started? */
+/* Is there a node that runs, may run, or has not been started yet? */
 bool run_has_open_node(const struct run *run);
 bool run_has_lost_node(const struct run *run);
 
@@ -223,8 +224,8 @@ bool run_has_lost_node(const struct run *run);
  */
 enum run_state run_derive_state(const struct run *run);
 
-/* finish_on: rank0, and node 0 has ended with 0: whatever the others do, the run has finished when they end.
- */
+/* finish_on is rank0, and node 0 has ended with 0: the run has finished when the others have ended, in
+ * whatever way. */
 bool run_is_finished_by_rank0(const struct run *run);
 
 /*

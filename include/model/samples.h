@@ -1,11 +1,12 @@
 /*
  * Samples of a run over time, as its supervisor keeps them: how far the training is, and how busy the GPUs of
- * each node are. A series has a bound in bytes: when it is reached, neighbours are merged and later samples
- * are taken half as often, so that a series covers the whole run at one resolution. Pure values and pure
- * functions.
+ * each node are. The size of a series in bytes is bounded. When the bound is reached, neighbours are merged
+ * and later samples are taken half as often, so that a series covers the whole run at one resolution. Pure
+ * values and pure functions.
  *
  * A file is a header line "mtlaunch samples FORMAT KIND STEP_MS" and frames: length and checksum of the
- * payload (4 bytes each, little endian), payload. Bytes after the last whole frame were cut off by a crash.
+ * payload (4 bytes each, little endian), payload. Bytes after the last whole frame belong to a write that a
+ * crash has cut short.
  */
 #ifndef MTLAUNCH_MODEL_SAMPLES_H
 #define MTLAUNCH_MODEL_SAMPLES_H
@@ -24,8 +25,8 @@ enum samples_kind { SAMPLES_TRAINING, SAMPLES_GPUS, SAMPLES_KINDS };
 enum sample_number {
     SAMPLE_LOSS,
     SAMPLE_STEP_TIME, /* seconds */
-    SAMPLE_SAMPLES,   /* a second, of all processes */
-    SAMPLE_TOKENS,    /* a second, of all processes */
+    SAMPLE_SAMPLES,   /* per second, of all processes */
+    SAMPLE_TOKENS,    /* per second, of all processes */
     SAMPLE_TFLOPS,    /* of a GPU */
     SAMPLE_NUMBERS
 };
@@ -69,10 +70,10 @@ void samples_release(struct samples *samples);
 /* Append a sample; its nodes are taken over. */
 void samples_add(struct samples *samples, const struct sample *sample);
 
-/* What of progress is kept. */
+/* The part of progress that a sample keeps. */
 struct sample sample_of_progress(const struct training_progress *progress, unsigned attempt, int64_t time_ms);
 
-/* Memory of a sample: bytes, -1 when unknown; and the other way round, rounded up. */
+/* Convert the memory of a sample to bytes (-1: unknown), and bytes to units (rounded up). */
 int64_t gpu_sample_bytes(uint16_t units);
 uint16_t gpu_sample_units(int64_t bytes);
 
@@ -87,17 +88,17 @@ void samples_encode(enum samples_kind kind, const struct sample *sample, struct 
 void samples_encode_all(const struct samples *samples, struct str *out);
 
 /*
- * Read a file of a kind into out, which samples_release releases whatever came back. whole: as many bytes
- * were used; the bytes after them are not a whole frame. Errors: kind_record_newer, kind_record_damaged (the
- * header); no bytes at all are no samples.
+ * Read a file of a kind into out, which the caller releases with samples_release, also after an error. *whole
+ * is the number of bytes that were used; the bytes after them are not a whole frame. Errors:
+ * kind_record_newer, kind_record_damaged (the header). An empty file has no samples.
  */
 int samples_decode(const char *bytes, size_t len, enum samples_kind kind, struct samples *out, size_t *whole,
                    struct error *err);
 
 /*
- * Halve the number of samples and double the step: two neighbours of one attempt and one number of nodes
- * become one, which has the later time and iteration, the mean of numbers and the larger of maxima. Where
- * nothing can be merged the older half goes.
+ * Halve the number of samples and double the step: two neighbours with the same attempt and number of nodes
+ * become one, which has the later time and iteration, the mean of the numbers and the larger of the maxima.
+ * If nothing can be merged, the older half is dropped.
  */
 void samples_thin(struct samples *samples);
 

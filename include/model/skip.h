@@ -21,10 +21,10 @@
 
 #define SKIP_PATTERN_MAX 1000 /* bytes of one pattern */
 
-/* Is it a pattern? Errors: kind_usage (empty, too long, a '[' without its end). */
+/* Check a pattern. Errors: kind_usage (empty, too long, a '[' without its end). */
 int skip_check(const char *pattern, struct error *err);
 
-/* Does one of the patterns leave this path itself out? It is relative to the top of the copy: "a/b.c". */
+/* Does one of the patterns match this path itself? It is relative to the top of the copy: "a/b.c". */
 bool skip_matches(const struct strlist *patterns, const char *path, bool is_folder);
 
 /* The same for the path or one of the folders above it. */

@@ -1,6 +1,6 @@
 /*
- * How fast trainings are compared with each other: pure arithmetic. A number that is not known is negative,
- * and so is what would follow from it.
+ * How fast trainings are compared with each other: pure arithmetic. An unknown number is negative, and so is
+ * a result that depends on it.
  *
  * Runs are compared by samples per second, never by seconds per step: a step of another global batch is
  * another amount of work.
@@ -10,22 +10,22 @@
 
 #include <stdint.h>
 
-/* Samples per second of steps of global_batch samples. */
+/* Samples per second, for steps of global_batch samples. */
 double throughput_samples(double global_batch, double step_time_s);
 
-/* Tokens per second of samples of sequence tokens. */
+/* Tokens per second, for samples of sequence tokens. */
 double throughput_tokens(double samples_per_second, double sequence);
 
-/* How many times as fast as the reference. */
+/* The rate as a multiple of the reference rate. */
 double throughput_speedup(double samples_per_second, double reference);
 
-/* The part of the speed-up that size times as many GPUs could give: 1 is all of it. */
+/* The speed-up as a fraction of the ideal one, for size times as many GPUs. */
 double throughput_efficiency(double speedup, double size);
 
-/* The part of the GPU's peak rate that the model's own arithmetic uses (MFU). */
+/* The rate of the model's own arithmetic as a fraction of the GPU's peak rate (MFU). */
 double throughput_utilization(double tflops_per_gpu, double peak_tflops);
 
-/* Hours for so many samples or tokens. */
+/* Hours for that amount of samples or tokens. */
 double throughput_hours(double amount, double per_second);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The content of a folder, as a copy sees it: one entry per file, folder or link, in a fixed order, so that
- * two trees can be compared entry by entry. Pure; what came from a node is hostile until tree_path_is_safe
- * has seen it.
+ * two trees can be compared entry by entry. Pure. A path from a node is not trusted until tree_path_is_safe
+ * has accepted it.
  */
 #ifndef MTLAUNCH_MODEL_TREE_H
 #define MTLAUNCH_MODEL_TREE_H
@@ -15,7 +15,7 @@
 #define TREE_PATH_MAX    4000     /* bytes of a path below the top */
 #define TREE_ENTRIES_MAX 20000000 /* that are copied at once */
 
-/* What a copy makes for itself in the folder it fills; entries of this name are never part of a tree. */
+/* Prefix of the names of a copy's own files in the folder it fills; they are never part of a tree. */
 #define TREE_OWN_PREFIX ".mtlaunch-"
 
 enum tree_kind {
@@ -31,7 +31,7 @@ struct tree_entry {
     unsigned mode; /* permission bits: 07777 */
     uint64_t size; /* of a file */
     int64_t mtime; /* epoch seconds */
-    char *link;    /* what a link says; NULL: no link */
+    char *link;    /* the target of a link; NULL: not a link */
     size_t source; /* which of several sources it came from */
 };
 
@@ -44,14 +44,14 @@ struct tree {
 
 void tree_release(struct tree *tree);
 
-/* Append an entry of that path, and link (NULL: none), which are copied; all else is as in what. Returns its
- * index. */
+/* Append an entry with path and link (NULL: none), which are copied; the other fields come from what. Returns
+ * its index. */
 size_t tree_add(struct tree *tree, const char *path, const char *link, const struct tree_entry *what);
 
-/* By path: a folder comes directly before its content. */
+/* Sort by path: a folder comes directly before its content. */
 void tree_sort(struct tree *tree);
 
-/* Of two paths in that order: below, at or above 0. */
+/* Compare two paths in that order: below, at or above 0. */
 int tree_compare_paths(const char *a, const char *b);
 
 /* The index of a path of a sorted tree, or TREE_NONE. */
@@ -66,12 +66,12 @@ size_t tree_parent(const struct tree *tree, size_t i);
  */
 bool tree_path_is_safe(const char *path);
 
-/* How an entry here differs from what is under its path there. */
+/* How an entry here differs from the one with the same path there. */
 enum tree_difference {
     TREE_SAME,
-    TREE_MODE,    /* only the permission bits (of a folder: these or its time) */
-    TREE_CONTENT, /* of the same kind; to be sent */
-    TREE_KIND,    /* of another kind: it has to be removed first */
+    TREE_MODE,    /* only the permission bits differ (of a folder: these or its time) */
+    TREE_CONTENT, /* same kind, but other content: to be sent */
+    TREE_KIND,    /* another kind: what is there has to be removed first */
     TREE_ABSENT   /* there is nothing there */
 };
 
@@ -79,8 +79,8 @@ enum tree_difference {
 enum tree_difference tree_compare(const struct tree_entry *here, const struct tree_entry *there);
 
 /*
- * Which entries of extra (of a sorted tree: what is there and not here) may be removed: those that keep
- * does not name and that hold nothing that is kept. Sets removable[i], and returns how many there are.
+ * Find the entries of extra (a sorted tree of what is there and not here) that may be removed: those that are
+ * not in keep and contain nothing that is kept. Sets removable[i], and returns how many there are.
  */
 size_t tree_find_removable(const struct tree *extra, const bool *keep, bool *removable);
 

@@ -1,6 +1,6 @@
 /*
- * How a host is reached: an entry of the host list, the spec's ssh options and ssh_config made into one
- * value. No network, no name look-up. Precedence: entry, spec, ssh_config, defaults.
+ * How a host is reached: one value that combines an entry of the host list, the spec's ssh options and
+ * ssh_config. No network access, no name look-up. Precedence: entry, spec, ssh_config, defaults.
  */
 #ifndef MTLAUNCH_REACH_ENDPOINT_H
 #define MTLAUNCH_REACH_ENDPOINT_H
@@ -14,12 +14,12 @@
 #include "reach/ssh_config.h"
 #include "reach/trust.h"
 
-/* This machine and the caller, read once a command. */
+/* This machine and the caller, read once per command. */
 struct machine {
     char *name;               /* uname -n */
     char *user;               /* the caller's login name */
     char *home;               /* absolute */
-    bool moved;               /* home differs from the user database, which is what OpenSSH's client uses */
+    bool moved;               /* home differs from the user database, which OpenSSH's client uses */
     char *agent;              /* socket of the caller's ssh agent (SSH_AUTH_SOCK); NULL: none */
     struct strlist addresses; /* of its real interfaces: text without zone, no loopback addresses */
     struct ssh_authorities
@@ -33,7 +33,7 @@ void machine_release(struct machine *machine);
 
 struct endpoint {
     char *name;                    /* as in the host list, for messages */
-    char *hostname;                /* what is connected to: HostName of ssh_config, else name */
+    char *hostname;                /* the address to connect to: HostName of ssh_config, else name */
     char *user;                    /* never NULL */
     unsigned port;                 /* never 0 */
     bool local;                    /* runs on this machine without ssh */
@@ -43,7 +43,7 @@ struct endpoint {
     struct strlist identities;     /* private key files, in the order they are tried; absolute */
     struct strlist certificates;   /* CertificateFile of ssh_config; absolute */
     char *agent;                   /* socket of the ssh agent; NULL: no agent is used */
-    bool identities_only;          /* use only those keys of the agent that identities name */
+    bool identities_only;          /* use only the agent's keys that are in identities */
     struct strlist known_hosts;    /* files, absolute */
     char *trust_file;              /* where new keys go; NULL: nowhere */
     bool accept_new;               /* accept the key of an unknown host and save it */
@@ -65,10 +65,10 @@ struct endpoint {
 /*
  * Fill out (uninitialised or zero). A host is local when its hostname is localhost, 127.0.0.1, ::1, this
  * machine's name or an address of one of its real interfaces, and the port is 22 and the user the caller,
- * unless ssh=always is set. options and config may be NULL. notes (for -v: identity files of ssh_config that
- * are missing), may be NULL. Errors: kind_identity_missing (the spec's identity), kind_ssh_config (a variable
- * in a path is not set, a jump that leads to itself or cannot be parsed, a ProxyCommand with the built-in
- * client).
+ * unless ssh=always is set. options and config may be NULL. notes (may be NULL) gets lines for -v: identity
+ * files of ssh_config that are missing. Errors: kind_identity_missing (the spec's identity), kind_ssh_config
+ * (a variable in a path is not set, a jump that leads to itself or cannot be parsed, a ProxyCommand with the
+ * built-in client).
  */
 int endpoint_resolve(const struct host *host, const struct reach *options, const struct machine *machine,
                      const struct ssh_config *config, struct endpoint *out, struct strlist *notes,
@@ -77,8 +77,8 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_copy(struct endpoint *to, const struct endpoint *from); /* to is uninitialised or zero */
 
 /*
- * What a login depends on, as text that can be compared: user, address, what proves each side to the other,
- * and the same of the jumps before. Endpoints with the same key may share one. The caller frees.
+ * What a login depends on, as text that can be compared: user, address, credentials, known hosts, and the
+ * same for each jump. Endpoints with the same key may share a login. The caller frees.
  */
 char *endpoint_login_key(const struct endpoint *endpoint);
 

@@ -53,8 +53,8 @@ int known_hosts_check(struct known_hosts *known, const struct known_name *name, 
 
 /*
  * Append the types of the keys known for the host, so that the server is asked for one of these first.
- * exactly: also search hashed names, which takes some 0.3 us a line; otherwise their key type is added when
- * all of them have the same.
+ * exactly: also search hashed names, which takes some 0.3 us a line; otherwise, if no other name matches,
+ * their key type is added when all of them have the same one.
  */
 int known_hosts_types(struct known_hosts *known, const struct known_name *name, bool exactly,
                       struct strlist *types, struct error *err);

@@ -3,8 +3,8 @@
  * Files are read once. A lookup walks the directives that apply to one name, twice if a Match final asks for
  * it. Match exec is never run: its block is skipped, and the values say that the host needs OpenSSH's own
  * client. Keywords with an apply function in src/reach/ssh_config_keyword.c have an effect; OpenSSH's other
- * keywords are accepted and ignored; a keyword unknown to OpenSSH is one warning. To add a keyword: one line
- * there; tests/unit/reach/test_ssh_config.c checks that every keyword with an effect is read, and
+ * keywords are accepted and ignored; a keyword unknown to OpenSSH causes one warning. To add a keyword: one
+ * line there; tests/unit/reach/test_ssh_config.c checks that every keyword with an effect is read, and
  * tests/cli/test_ssh_config.py compares with the real ssh over tests/data/ssh_config.
  */
 #ifndef MTLAUNCH_REACH_SSH_CONFIG_H

@@ -1,6 +1,6 @@
 /*
  * Host keys that are not known yet. An endpoint with a list of offers adds the key of its host to the list;
- * the login still fails. Once the fingerprints were compared, the keys can be accepted.
+ * the login still fails. The keys can be accepted after their fingerprints have been compared.
  */
 #ifndef MTLAUNCH_REACH_TRUST_H
 #define MTLAUNCH_REACH_TRUST_H
@@ -37,9 +37,9 @@ bool hostkey_offer_can_stay(const struct hostkey_offer *offer);
 
 /*
  * Hosts whose keys are never verified: new keys are accepted (StrictHostKeyChecking no or accept-new), the
- * file for them keeps none (UserKnownHostsFile /dev/null), and no other file knows the host. Add every
- * endpoint; its jumps are examined, too. The warning is one text for all such hosts; NULL when there are
- * none; the caller frees.
+ * file for them does not keep them (UserKnownHostsFile /dev/null), and no other file has a key of the host.
+ * Add every endpoint; its jumps are examined, too. The warning is one text for all such hosts; NULL when
+ * there are none; the caller frees.
  */
 struct endpoint;
 struct known_hosts;

@@ -1,4 +1,4 @@
-/* Allocates memory, or aborts with a message. */
+/* Allocation that ends the process when memory runs out, and the cleanup functions for local variables. */
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static void __attribute__((noreturn)) out_of_memory(void)
 {
     static const char text[] = "mtlaunch: out of memory\n";
 
-    /* Not stdio: it may want memory itself. Nothing is left to do when even this write fails. */
+    /* Not stdio, which may allocate memory itself. Nothing more can be done if this write fails. */
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
         abort();
     }
@@ -23,7 +23,7 @@ void auto_free(void *pointer_to_pointer)
 {
     void *pointer;
 
-    /* By memcpy, since the variable is a pointer of any type. */
+    /* memcpy, because the variable may be a pointer of any type. */
     memcpy(&pointer, pointer_to_pointer, sizeof pointer);
     free(pointer);
 }
@@ -40,7 +40,7 @@ void auto_close(int *fd)
 
 void *xcalloc(size_t count, size_t size)
 {
-    /* Never of 0 bytes: the result would be allowed to be NULL. */
+    /* Never 0 bytes: calloc() could then return NULL. */
     void *result = count == 0 || size == 0 ? calloc(1, 1) : calloc(count, size);
 
     if (!result) {

@@ -1,4 +1,4 @@
-/* Reads the clocks, and formats times. */
+/* Reads the clocks and formats times and time spans. */
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ const char *clock_format_local(int64_t epoch_ms, char buffer[CLOCK_TEXT_SIZE])
     time_t seconds = to_seconds(epoch_ms);
     struct tm parts;
 
-    tzset(); /* localtime_r need not do it by itself */
+    tzset(); /* localtime_r is not required to call it */
     localtime_r(&seconds, &parts);
     strftime(buffer, CLOCK_TEXT_SIZE, "%Y-%m-%d %H:%M:%S", &parts);
     return buffer;

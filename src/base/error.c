@@ -1,4 +1,4 @@
-/* Fills and prints errors as values. */
+/* Fills struct error: text, hint, position and source line, each cut to the size of its buffer. */
 #include "base/error.h"
 
 #include <ctype.h>
@@ -11,7 +11,10 @@ const struct error_kind kind_usage = {"usage", 2};
 const struct error_kind kind_not_supported = {"not-supported", 2};
 const struct error_kind kind_local = {"local", 8};
 
-/* Copy len bytes into a buffer of size bytes; what does not fit ends in "..." at a character's start. */
+/*
+ * Copy len bytes into a buffer of size bytes. A text that does not fit is cut between two characters and ends
+ * in "...".
+ */
 static void copy_bounded(char *to, size_t size, const char *from, size_t len)
 {
     static const char mark[] = "...";
@@ -30,8 +33,8 @@ static void copy_bounded(char *to, size_t size, const char *from, size_t len)
 }
 
 /*
- * Format into a buffer of size bytes that the arguments may point into. The copy on the stack is
- * longer than any buffer of struct error, so that the cut is made by copy_bounded alone.
+ * Format into a buffer of size bytes that the arguments may point into. The copy on the stack is longer than
+ * any buffer of struct error, so that only copy_bounded cuts the text.
  */
 static void format_bounded(char *to, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
@@ -40,7 +43,7 @@ static void format_bounded(char *to, size_t size, const char *format, va_list ar
     char text[sizeof((struct error *)0)->text + 8];
     int len = vsnprintf(text, sizeof text, format, args);
 
-    if (len < 0) { /* an encoding error: better the bare format than nothing */
+    if (len < 0) { /* an encoding error: show at least the format */
         snprintf(text, sizeof text, "%s", format);
     }
     copy_bounded(to, size, text, strlen(text));
@@ -90,7 +93,7 @@ int error_set_errno(struct error *err, const struct error_kind *kind, int errnum
     int saved = errno;
     const char *known = strerror_r(errnum, reason, sizeof reason);
     int len = snprintf(text, sizeof text, ": %c%s", tolower((unsigned char)known[0]), known + 1);
-    /* The reason matters most to the reader: a long text is cut before it. */
+    /* The reason matters most to the reader, so a long text is cut in front of it. */
     size_t room = sizeof err->text - (size_t)len;
     size_t used = strlen(err->text);
     if (used >= room) {

@@ -1,4 +1,4 @@
-/* Reads, writes and locks files on this machine. */
+/* Reads, writes and locks files on this machine, and works on paths. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* read() that is not ended early by a signal. */
+/* read() that is repeated after a signal. */
 static ssize_t read_some(int fd, void *buffer, size_t size)
 {
     ssize_t got;
@@ -27,7 +27,7 @@ static ssize_t read_some(int fd, void *buffer, size_t size)
     return got;
 }
 
-/* How many bytes got there: fewer than len with errno. */
+/* Returns the number of bytes written. If it is less than len, errno says why. */
 static size_t write_all(int fd, const char *bytes, size_t len)
 {
     size_t done = 0;
@@ -72,7 +72,7 @@ int file_read(const char *path, size_t max_bytes, struct str *out, struct error 
     }
 }
 
-/* Make the entry of a rename durable. File systems that cannot sync a folder say EINVAL. */
+/* Make a rename durable. A file system that cannot sync a folder fails with EINVAL. */
 static int sync_folder(const char *path)
 {
     AUTO_FREE char *folder = path_folder(path);
@@ -84,7 +84,7 @@ static int sync_folder(const char *path)
     return 0;
 }
 
-/* Everything about the temporary file up to its whole content on the disk. */
+/* Set the mode of the temporary file, write its content and sync it to the disk. */
 static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
 {
     if (fchmod(fd, mode) != 0 || write_all(fd, bytes, len) != len || fsync(fd) != 0) {
@@ -121,7 +121,7 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     return 0;
 }
 
-/* Remove what was appended last, unless another process has appended after it. */
+/* Remove the last len bytes, which were just appended, unless another process has appended more. */
 static void cut_back(int fd, size_t len)
 {
     off_t end = lseek(fd, 0, SEEK_CUR);
@@ -138,7 +138,7 @@ static int append(const char *path, const void *bytes, size_t len, mode_t mode, 
     size_t done = fd >= 0 ? write_all(fd, bytes, len) : 0;
     int failed = fd < 0 || done < len ? errno : 0;
 
-    if (failed == 0 && sync && fdatasync(fd) != 0 && errno != EINVAL) { /* EINVAL: no file of a disk */
+    if (failed == 0 && sync && fdatasync(fd) != 0 && errno != EINVAL) { /* EINVAL: not on a disk */
         failed = errno;
     }
     if (failed != 0 && fd >= 0) {
@@ -172,7 +172,7 @@ static int make_dir(const char *path, mode_t mode)
     if (mkdir(path, mode) == 0) {
         return 0;
     }
-    /* Also EROFS, EACCES and the like for a folder that is there. */
+    /* For an existing folder, mkdir() may also fail with EROFS, EACCES and the like. */
     int failed = errno;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         return 0;
@@ -199,7 +199,10 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err)
     return 0;
 }
 
-/* Does path still name the file of fd? Whoever removes a lock's file leaves waiters with a dead one. */
+/*
+ * Does path still name the file of fd? After a holder has removed the lock file, a waiter has the old file
+ * open.
+ */
 static bool is_file_of(const char *path, int fd)
 {
     struct stat there, here;
@@ -232,7 +235,7 @@ int file_lock(const char *path, unsigned wait_ms, struct error *err)
                 close(fd);
                 return -2;
             }
-            /* No flock with a time limit exists; an alarm would touch the whole process. */
+            /* flock() has no time limit, and an alarm would affect the whole process. */
             nanosleep(&pause, NULL);
         }
         if (is_file_of(path, fd)) {
@@ -261,7 +264,7 @@ char *path_folder(const char *path)
 {
     size_t len = strlen(path);
 
-    while (len > 1 && path[len - 1] == '/') { /* blank ends: "a/b/" lies in "a" */
+    while (len > 1 && path[len - 1] == '/') { /* trailing slashes: "a/b/" is in "a" */
         len--;
     }
     while (len > 0 && path[len - 1] != '/') {

@@ -135,11 +135,11 @@ void js_get_list(const json_t *object, const char *key, struct strlist *list)
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-/* The encoder escapes what is below a blank; DEL, the C1 controls and what ends a line or turns
- * its direction (U+2028 to U+202E, U+2066 to U+2069) would reach a terminal as they are. */
+/* jansson escapes only the characters below U+0020. DEL, the C1 controls, line separators and directional
+ * formatting characters (U+2028 to U+202E, U+2066 to U+2069) would reach a terminal as they are. */
 static void add_escaping_controls(struct str *out, const char *text)
 {
-    static const char suspect[] = "\x7f\xc2\xe2"; /* what begins one of them */
+    static const char suspect[] = "\x7f\xc2\xe2"; /* their first bytes */
     const unsigned char *at = (const unsigned char *)text;
     for (;;) {
         size_t plain = strcspn((const char *)at, suspect);

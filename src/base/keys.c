@@ -8,7 +8,7 @@
 
 #define ESC '\033'
 
-/* What is between ESC and the end: "[A", "OA", "[5~". */
+/* The bytes after ESC: "[A", "OA", "[5~". */
 static const struct {
     const char *text;
     enum key key;
@@ -19,14 +19,14 @@ static const struct {
     {"OF", KEY_END},   {"[4~", KEY_END}, {"[8~", KEY_END},
 };
 
-/* Bytes of the sequence that begins with ESC: to its final byte, or to where the bytes end. */
+/* Length of the sequence that begins with ESC: up to its final byte, or up to the end of the input. */
 static size_t sequence_len(const char *bytes, size_t len)
 {
     if (bytes[1] == 'O') {
         return len < 3 ? len : 3;
     }
     if (bytes[1] != '[') {
-        return 2; /* Alt and a key */
+        return 2; /* Alt with another key */
     }
     size_t end = 2;
     while (end < len && (unsigned char)bytes[end] >= 0x20 && (unsigned char)bytes[end] < 0x40) {

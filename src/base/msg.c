@@ -1,4 +1,4 @@
-/* Prints messages on stderr, one write() per line. */
+/* Writes messages to stderr or to another receiver, according to the message level. */
 #include "base/msg.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "base/str.h"
 #include "base/text.h"
 
-/* What the whole process shares: the message level, and the callback before a message. */
+/* State of the whole process: the message level, and where and how messages are written. */
 static struct {
     enum msg_level level;
     void (*before)(void);
     void (*take)(void *ctx, const char *line, size_t len); /* NULL: messages go to stderr */
     void *take_ctx;
-    bool hidden; /* the last message was not shown: its hint is not either */
+    bool hidden; /* the last message was not shown, so neither is its hint */
 } state = {.level = MSG_NORMAL};
 
 void msg_set_level(enum msg_level level)
@@ -49,7 +49,10 @@ void msg_make_room(void)
     }
 }
 
-/* One write() per line, so that lines of several processes do not mix. What cannot be written is dropped. */
+/*
+ * One write() per line, so that lines of several processes do not mix. A line that cannot be written is
+ * dropped.
+ */
 static void write_line(const char *line, size_t len)
 {
     while (len > 0) {
@@ -59,7 +62,7 @@ static void write_line(const char *line, size_t len)
             len -= (size_t)put;
         } else if (errno == EAGAIN) {
             struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-            if (poll(&ready, 1, 2000) == 0) { /* a reader that has stopped must not stop us */
+            if (poll(&ready, 1, 2000) == 0) { /* a reader that has stopped must not block this process */
                 return;
             }
         } else if (errno != EINTR) {

@@ -1,4 +1,4 @@
-/* Parses command lines from tables of options. */
+/* Parses command lines by tables of options. */
 #include "base/options.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 struct parser {
     const struct option_group *const *groups;
-    int argc, next; /* next: the word that is read next */
+    int argc, next; /* next: index of the next word */
     char *const *argv;
     void *values;
     const char *unknown_hint; /* NULL: the usual one */
@@ -42,8 +42,7 @@ static const struct option *find_letter(const struct parser *p, char letter)
     return NULL;
 }
 
-/* The option of these groups whose name is nearest to name, or NULL; an option that is refused is not
- * suggested. */
+/* The option whose name is most similar to name, or NULL. An OPTION_UNBUILT is not suggested. */
 static const char *nearest_name(const struct parser *p, const char *name)
 {
     size_t total = 0, used = 0;
@@ -79,14 +78,14 @@ static int refuse_long(const struct parser *p, const char *name, size_t len)
     return hint_unknown(p);
 }
 
-/* word is the whole word as it was given, "-fx"; letter points at the unknown one in it. */
+/* word: the whole word as it was given, "-fx". letter: points at the unknown letter in it. */
 static int refuse_letter(const struct parser *p, const char *word, const char *letter)
 {
     unsigned char c = (unsigned char)*letter;
     char other = (char)(islower(c) ? toupper(c) : tolower(c));
     AUTO_FREE char *name = xstrndup(word + 1, strcspn(word + 1, "="));
 
-    if (word[2] == '\0' || c >= 0x80) { /* one letter; or part of a character, which is not shown alone */
+    if (word[2] == '\0' || c >= 0x80) { /* one letter, or a byte of a longer character */
         error_set(p->err, &kind_usage, "unknown option '%s'", word);
     } else {
         error_set(p->err, &kind_usage, "unknown option '-%c' in '%s'", *letter, word);
@@ -168,7 +167,10 @@ static int store_choice(const struct parser *p, const struct option *option, con
                    : error_hint(p->err, "write %s %s", shown, option->choices[0]);
 }
 
-/* The word after the option, unless it is "--" or surely the next option: then the value was forgotten. */
+/*
+ * The word after the option; NULL if there is none, or if it is "--" or a known option (the value is
+ * missing).
+ */
 static const char *next_value(struct parser *p)
 {
     if (p->next >= p->argc) {
@@ -224,7 +226,7 @@ static int apply(struct parser *p, const struct option *option, const char *show
     case OPTION_UNBUILT:
         break;
     }
-    abort(); /* every type is dealt with above */
+    abort(); /* every type is handled above */
 }
 
 /* "--name" or "--name=VALUE" */

@@ -1,10 +1,10 @@
-/* The part of base/options.h that shows options to people. */
+/* Formats the help text of options (base/options.h). */
 #include <string.h>
 
 #include "base/options.h"
 #include "base/text.h"
 
-#define LEFT_MAX      30 /* options longer than this have their text on the next line */
+#define LEFT_MAX      30 /* an option longer than this has its text on the next line */
 #define GAP           2
 #define NARROW        50 /* below this width all texts are on separate lines */
 #define NARROW_INDENT 8
@@ -78,7 +78,6 @@ void options_help(const struct option_group *const *groups, size_t columns, stru
     for (size_t g = 0; groups[g]; g++) {
         str_addf(out, "%s%s:\n", g == 0 ? "" : "\n", groups[g]->title);
         for (size_t i = 0; i < groups[g]->count; i++) {
-            /* What is refused is not offered. */
             if (groups[g]->options[i].type != OPTION_UNBUILT) {
                 add_option(out, &groups[g]->options[i], indent, columns);
             }

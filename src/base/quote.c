@@ -16,21 +16,21 @@ void quote_sh(struct str *out, const char *text)
         if (*text == '\0') {
             break;
         }
-        str_add(out, "'\\''"); /* close, an escaped quote, open again */
+        str_add(out, "'\\''"); /* close the quotes, add an escaped quote, open them again */
         text++;
     }
     str_add_char(out, '\'');
 }
 
 /*
- * Characters that no shell treats specially inside a word (POSIX XCU 2.2, and the extensions of bash,
- * zsh and ksh: no brace, tilde, glob, history or extended glob characters).
+ * True if no shell treats a character of text specially inside a word (POSIX XCU 2.2, and the extensions of
+ * bash, zsh and ksh: no brace, tilde, glob, history or extended glob characters).
  */
 static bool is_plain(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,";
 
-    /* A word that starts with '=' is looked up in the path by zsh. */
+    /* zsh replaces a word that starts with '=' with the path of that command. */
     return text[0] != '\0' && text[0] != '=' && text[strspn(text, plain)] == '\0';
 }
 

@@ -1,4 +1,4 @@
-/* A growing byte string. */
+/* Growing byte strings. */
 #include "base/str.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-/* Room for more bytes and the NUL after them. */
+/* Make room for more bytes and the NUL after them. */
 static void reserve(struct str *s, size_t more)
 {
     if (s->cap > s->len && more < s->cap - s->len) {
@@ -69,7 +69,7 @@ void str_addf(struct str *s, const char *format, ...)
     int len = vsnprintf(s->data + s->len, s->cap - s->len, format, args);
     if (len >= 0 && (size_t)len < s->cap - s->len) {
         s->len += (size_t)len;
-    } else { /* no room; or it cannot be printed at all, and then xvasprintf ends the process */
+    } else { /* no room, or an encoding error, for which xvasprintf ends the process */
         AUTO_FREE char *text = xvasprintf(format, copy);
         s->data[s->len] = '\0';
         str_add_mem(s, text, len >= 0 ? (size_t)len : strlen(text));

@@ -1,4 +1,4 @@
-/* A growing list of strings. */
+/* Growing lists of strings. */
 #include "base/strlist.h"
 
 #include <stdarg.h>
@@ -51,7 +51,7 @@ void strlist_take(struct strlist *list, char *text)
 
 void strlist_copy(struct strlist *to, const struct strlist *from)
 {
-    size_t count = from->len; /* taken before, so that a list may be appended to itself */
+    size_t count = from->len; /* read first, so that a list can be appended to itself */
 
     bool shared = to->texts && to->texts == from->texts;
 

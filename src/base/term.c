@@ -1,4 +1,4 @@
-/* Finds out what the output streams can display. */
+/* Asks terminals for their size and abilities. */
 #include "base/term.h"
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-#define COLUMNS_MIN     20 /* narrower, no table is readable: the terminal's own wrapping does better */
+#define COLUMNS_MIN     20 /* narrower tables are unreadable; the terminal then wraps the lines */
 #define COLUMNS_MAX     10000
 #define COLUMNS_UNKNOWN 80
 #define ROWS_UNKNOWN    24

@@ -1,4 +1,4 @@
-/* Parses numbers, durations and sizes, and finds the nearest name. */
+/* Numbers, durations, sizes and similar names in text. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ void text_lower(char *text)
     }
 }
 
-/* Read digits at the front of text; the rest is where they end. False: no digit, or too large. */
+/* Read the digits at the front of text; *rest points behind them. False: no digit, or too large. */
 static bool read_digits(const char *text, uint64_t *out, const char **rest)
 {
     uint64_t value = 0;
@@ -94,7 +94,7 @@ bool text_to_duration(const char *text, uint64_t *seconds)
     return read_with_unit(text, units, ARRAY_LEN(units), TEXT_DURATION_MAX, seconds);
 }
 
-/* Seconds in the unit that a word names, 0: it names none. */
+/* Seconds in the unit that the word names; 0 if it names none. */
 static uint64_t unit_of_word(const char *word, size_t len)
 {
     static const struct {
@@ -172,8 +172,8 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions, exchanges
- * and transpositions of neighbours count 1 each; case of ASCII letters does not count. Only three rows of the
+ * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions, substitutions and
+ * transpositions of neighbours count 1 each; case of ASCII letters does not count. Only three rows of the
  * table are kept. Both lengths are at most NEAREST_MAX.
  */
 static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
@@ -219,7 +219,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
             continue;
         }
         size_t distance = edit_distance(word, len, candidate, candidate_len);
-        /* As many edits as there are characters: nothing is common to the two. */
+        /* With as many edits as characters, the two have nothing in common. */
         if (distance <= limit && distance < smaller(len, candidate_len)) {
             nearest = candidate;
             if (distance == 0) {

@@ -1,4 +1,4 @@
-/* The part of base/text.h that deals with characters: safe printing and widths. */
+/* Safe printing, masking, wrapping and widths of text (base/text.h). */
 #include <stdbool.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
 /*
- * C0 and C1 controls and DEL, but not the two that lay out text; and what ends a line or turns the order of
- * what is shown (Unicode 15: LINE and PARAGRAPH SEPARATOR, explicit directional formatting).
+ * C0 and C1 controls and DEL, except newline and tab; and characters that end a line or change the order in
+ * which text is shown (Unicode 15: LINE and PARAGRAPH SEPARATOR, explicit directional formatting).
  */
 static bool is_unsafe(uint32_t character)
 {
@@ -22,14 +22,14 @@ static bool is_unsafe(uint32_t character)
 
 #define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
 
-/* Bytes at the beginning that are printable ASCII: eight at a time, the last few are left out. */
+/* Number of printable ASCII bytes at the start, in steps of eight bytes: the last few may be left out. */
 static size_t printable_run(const char *bytes, size_t len)
 {
     size_t run = 0;
     uint64_t word;
     for (; len - run >= sizeof word; run += sizeof word) {
         memcpy(&word, bytes + run, sizeof word);
-        uint64_t below = word - EACH_BYTE(0x20), above = word + EACH_BYTE(1); /* of 0x20; of 0x7E */
+        uint64_t below = word - EACH_BYTE(0x20), above = word + EACH_BYTE(1); /* < 0x20; > 0x7E */
         if ((word | below | above) & EACH_BYTE(0x80)) {
             break;
         }
@@ -39,7 +39,7 @@ static size_t printable_run(const char *bytes, size_t len)
 
 static void add_checked(struct str *out, const char *bytes, size_t len, bool safe)
 {
-    size_t used, done = 0; /* bytes from done to the present place are to be copied as they are */
+    size_t used, done = 0; /* the bytes from done to i are to be copied unchanged */
 
     for (size_t i = printable_run(bytes, len); i < len; i += used) {
         uint32_t character = utf8_read(bytes + i, len - i, &used);
@@ -103,7 +103,7 @@ size_t text_columns(const char *text)
     return columns;
 }
 
-/* Length of the longest secret that text begins with; 0: none. */
+/* Length of the longest secret at the start of text; 0: none. */
 static size_t secret_at(const char *text, const struct strlist *secrets)
 {
     size_t longest = 0;

@@ -1,4 +1,7 @@
-/* Texts kept once: open addressing with linear probing, at most half full. Nothing is ever taken out. */
+/*
+ * Interned texts in a hash table: open addressing with linear probing, at most half full. Nothing is ever
+ * removed.
+ */
 #include "base/texts.h"
 
 #include <stdint.h>
@@ -7,7 +10,7 @@
 
 #include "base/alloc.h"
 
-/* Eight bytes at a time, as texts may be long. A poor spread costs time only: slots are compared. */
+/* Reads eight bytes at a time, because texts may be long. Collisions cost only time. */
 static uint64_t hash(const char *text, size_t len)
 {
     uint64_t sum = len, word;
@@ -54,7 +57,7 @@ void texts_release(struct texts *texts)
     *texts = (struct texts)TEXTS_INIT;
 }
 
-/* The slot of a text that is there afterwards; a free one is the caller's to fill. */
+/* The slot of the text, counted as used. If it is free, the caller must fill it. */
 static struct texts_slot *reserve(struct texts *texts, const char *text)
 {
     if (texts->len + 1 > texts->cap / 2) {

@@ -1,4 +1,4 @@
-/* Decodes UTF-8. */
+/* Decodes UTF-8 and knows the terminal width of characters. */
 #include <stdbool.h>
 
 #include "base/alloc.h"
@@ -58,7 +58,7 @@ static bool in_ranges(uint32_t character, const struct range *ranges, size_t cou
     return false;
 }
 
-/* Combining marks and format characters: the blocks that are wholly such (Unicode 15, Mn, Me and Cf). */
+/* Combining marks and format characters: the blocks that contain nothing else (Unicode 15, Mn, Me and Cf). */
 static const struct range zero_width[] = {
     {0x0300, 0x036F},   {0x0483, 0x0489},   {0x0591, 0x05BD}, {0x0610, 0x061A}, {0x064B, 0x065F},
     {0x1AB0, 0x1ACE},   {0x1DC0, 0x1DFF},   {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2064},

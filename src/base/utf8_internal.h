@@ -1,4 +1,4 @@
-/* One character of UTF-8 at a time, as the base layer's printing needs it. */
+/* Reads UTF-8 one character at a time, for the printing functions of the base layer. */
 #ifndef MTLAUNCH_BASE_UTF8_INTERNAL_H
 #define MTLAUNCH_BASE_UTF8_INTERNAL_H
 
@@ -8,9 +8,9 @@
 #define UTF8_INVALID UINT32_MAX
 
 /*
- * Read the character at bytes (len > 0). *used is the number of bytes it takes. For what is no valid
- * UTF-8 (RFC 3629: overlong forms, surrogates, above U+10FFFF, truncated) the result is UTF8_INVALID
- * and *used the maximal subpart that one U+FFFD stands for (Unicode 15, section 3.9, table 3-8).
+ * Read the character at bytes (len > 0). *used is the number of bytes it takes. For invalid UTF-8 (RFC 3629:
+ * overlong forms, surrogates, above U+10FFFF, truncated) the result is UTF8_INVALID and *used the length of
+ * the maximal subpart that one U+FFFD replaces (Unicode 15, section 3.9, table 3-8).
  */
 uint32_t utf8_read(const char *bytes, size_t len, size_t *used);
 

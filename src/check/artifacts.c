@@ -1,4 +1,4 @@
-/* Check: the artifacts folder is there or can be made, and files can be written in it. */
+/* Check: the artifacts folder exists or can be created, and files can be written in it. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Facts: writable=1, or problem=WHY. found.writable is left for what needs the folder.
+# Facts: writable=1, or problem=WHY. Creates found.writable for the checks that need the folder.
 mt_check_artifacts() {
     if mt_make_place; then
         : >"$mt_tmp/found.writable"

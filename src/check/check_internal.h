@@ -4,12 +4,12 @@
 
 #include "check/check.h"
 
-/* In a row: it takes what the setup lines leave. */
+/* For the row of a check that uses the results of the setup lines. */
 /* clang-format off */
 #define CHECK_AFTER_SETUP(moment) .needs = "setup", .when = (moment), .timeout_s = 30
 /* clang-format on */
 
-/* The table: the checks in the order in which their findings count, a line each. */
+/* The table: one line per check, in the order in which their findings count. */
 /* clang-format off */
 #define CHECK_TABLE(X) \
     X(reach)           \
@@ -60,29 +60,30 @@ void check_set_flag(struct env *values, const char *name, bool value);
 /* For a check that needs no values and makes sense everywhere. */
 bool check_ask_nothing(const struct check_subject *subject, struct env *values);
 
-/* The value of a fact, or "?" where it is not there. Borrowed. */
+/* The value of a fact, or "?" if it is missing or empty. Borrowed. */
 const char *check_shown(const struct facts *facts, const char *key);
 
-/* Did the setup lines run to their end, so that what a job would find was looked for? */
+/* Did the setup lines succeed, so that the node has looked for what the job needs? */
 bool check_is_set_up(const struct facts *facts);
 
-/* A list as one value: an item a line. */
+/* A list as one value, with one item per line. */
 void check_set_list(struct env *values, const char *name, const struct strlist *list);
 
 /* A size for people: "12.3 GiB". The caller frees it. */
 char *check_shown_size(uint64_t bytes);
 
 /*
- * Group the nodes by a value that should be the same on all (NULL: not known, left out). Fewer than two
- * values: false. Else the value of most (of several, the first node's) and, in minority, a line for each
- * other value: "VALUE on HOSTS"; odd: the labels of those hosts.
+ * Group the nodes by a value that should be the same on all (NULL: not known, left out). *majority is the
+ * value of most nodes (if several are equally common, the first node's; NULL: none is known); the caller
+ * frees it. minority gets "VALUE on HOSTS" for each other value, separated by commas, and odd the labels of
+ * those hosts. False: no node differs.
  */
 bool check_find_minority(const struct check_node *nodes, size_t count, const char *const *value_of,
                          char **majority, struct str *minority, struct strlist *odd);
 
 /*
- * Warn of the nodes that differ from most in what describe makes of their facts (NULL: not known; the result
- * is freed here). text, remedy: of the finding.
+ * Warn about nodes for which describe gives another text than for most nodes (NULL: not known; the result is
+ * freed here). text, remedy: of the finding.
  */
 void check_compare_described(const struct check_node *nodes, size_t count, const char *id,
                              char *(*describe)(const struct facts *facts), const char *text,
@@ -91,7 +92,10 @@ void check_compare_described(const struct check_node *nodes, size_t count, const
 /* The value of a job's variable; NULL: it does not set it. Borrowed. */
 const char *check_env(const struct check_subject *subject, const char *name);
 
-/* "RUN_ID USER": a run's name, "-" and 8 hexadecimal digits; printable ASCII without blanks and quotes. */
+/*
+ * Is value "RUN_ID USER"? RUN_ID: a run's name, "-" and 8 hexadecimal digits. USER: printable ASCII without
+ * blanks and quotes.
+ */
 bool check_is_run_user(const char *value);
 
 #endif

@@ -1,12 +1,12 @@
-/* Check: the clocks of the nodes agree. Each is compared with this machine's when its answer came. */
+/* Check: the clocks of the nodes agree. Each is compared with this machine's when its answer arrives. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "check/check_internal.h"
 
-#define OFF_MS 2000 /* `date` of busybox knows whole seconds only */
+#define OFF_MS 2000 /* `date` of busybox prints only whole seconds */
 
-/* What the node's clock was ahead of ours, in milliseconds; false: not known. */
+/* How far the node's clock is ahead of this machine's, in milliseconds. False: not known. */
 static bool find_offset(const struct facts *facts, int64_t *offset)
 {
     uint64_t there = facts_uint(facts, "clock.now_ms", 0);
@@ -46,7 +46,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
         return;
     }
     qsort(sorted, known, sizeof(*sorted), by_size);
-    int64_t middle = known == 2 ? 0 : sorted[known / 2]; /* of two, this machine's clock shows which is off */
+    int64_t middle = known == 2 ? 0 : sorted[known / 2]; /* of two, this machine's clock tells which is off */
     struct findings odd = FINDINGS_INIT;
     struct finding *well = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# Fact: now_ms, said last of all: so little time passes until it is read.
+# Fact: now_ms. It is reported last, so that little time passes until it is read.
 mt_check_clock() {
     mt_await ''
     mt_value=$(date +%s.%N 2>/dev/null)

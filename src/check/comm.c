@@ -1,5 +1,4 @@
-/* What the results of the all-reduce test mean: nodes and pairs that failed or are slow, and the transport.
- */
+/* Judges the results of the all-reduce test: nodes and pairs that failed or are slow, and the transport. */
 #include "check/comm.h"
 
 #include <stdlib.h>
@@ -10,8 +9,8 @@
 
 #define SLOW      0.5 /* of the usual rate */
 #define GB        1e9
-#define CROWDED   0.3 /* of the slowest pair's rate, by all nodes together */
-#define NODES_MIN 3   /* of two, nobody can say which is the slow one */
+#define CROWDED   0.3 /* of the slowest pair's rate, for all nodes together */
+#define NODES_MIN 3   /* with two nodes, it is unknown which one is slow */
 
 void comm_result_release(struct comm_result *result)
 {
@@ -81,7 +80,7 @@ static int compare_rates(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-/* The middle of rates, the lower one of two; 0: there is none. Sorts them. */
+/* The median of rates (the lower one of two); 0: there is none. Sorts rates. */
 static double middle(double *rates, size_t len)
 {
     qsort(rates, len, sizeof(*rates), compare_rates);
@@ -115,7 +114,7 @@ struct verdict {
     double best;
     bool failed; /* took no part, or all its pairs failed */
     bool slow;   /* also with its best partner */
-    bool told;   /* a finding that is not well names it */
+    bool told;   /* a finding that is not FINDING_OK names it */
 };
 
 static void name_hosts(const struct comm_result *result, struct finding *finding, struct verdict *verdicts,
@@ -148,7 +147,7 @@ static void judge_absent(const struct comm_result *result, struct verdict *verdi
     }
 }
 
-/* The error of the first failed pair of a node (of any, with SIZE_MAX). */
+/* The error of the first failed pair of a node (SIZE_MAX: of any node). */
 static const char *first_error(const struct comm_result *result, size_t node)
 {
     for (size_t i = 0; i < result->pairs_len; i++) {
@@ -258,7 +257,7 @@ static bool is_socket(const struct comm_node *node)
     return node->transport && strcmp(node->transport, "Socket") == 0;
 }
 
-/* The transport of most nodes, the first one's of several. NULL: none is known. */
+/* The transport of most nodes; if several are equally common, the first node's. NULL: none is known. */
 static const char *usual_transport(const struct comm_result *result)
 {
     const char *usual = NULL;

@@ -10,8 +10,8 @@ size_t comm_count_rounds(size_t nodes)
 }
 
 /*
- * The circle method: the last of an even number of seats stays, the others turn. With an odd number of nodes
- * nobody sits at the last seat, and who meets it rests.
+ * The circle method: the last of an even number of seats stays, the others turn. With an odd number of nodes,
+ * the last seat is empty, and the node that meets it rests.
  */
 void comm_find_partners(size_t nodes, size_t round, size_t *partner)
 {

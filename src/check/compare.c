@@ -45,7 +45,7 @@ static size_t count_same(const char *const *value_of, size_t count, const char *
     return same;
 }
 
-/* The value of most nodes; of several, the one that comes first. NULL: none is known. */
+/* The value of most nodes; if several are equally common, the first one. NULL: none is known. */
 static const char *find_majority(const char *const *value_of, size_t count)
 {
     const char *best = NULL;

@@ -8,7 +8,7 @@
 #include "model/kind.h"
 
 #define DEFAULT_PORT 29500u
-#define MET_MS       1000 /* both were there for so long, at least */
+#define MET_MS       1000 /* both must have been there for at least this long */
 #define TIME_MAX     100000000
 
 static unsigned master_port(const struct check_subject *subject)
@@ -16,8 +16,7 @@ static unsigned master_port(const struct check_subject *subject)
     return subject->master_port != 0 ? subject->master_port : DEFAULT_PORT;
 }
 
-/* Node 0 listens at the master port, everybody at the other one; targets: "WHAT ADDRESS PORT", a line each.
- */
+/* Node 0 listens on the master port, and every node on the probe port. targets: lines "WHAT ADDRESS PORT". */
 static bool ask(const struct check_subject *subject, struct env *values)
 {
     AUTO_STR struct str targets = STR_INIT;
@@ -51,7 +50,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         finding = findings_add(out, "connect", FINDING_NOTE, "it could not be tested to the end");
         finding_set_remedy(finding, "check whether `python3 -c 'import socket'` works there");
     }
-    /* compare says the rest */
+    /* compare() reports the rest */
 }
 
 /* "ok", or why not; NULL: it was not tried. */
@@ -87,8 +86,8 @@ static void fail(const struct check_node *node, const char *to, unsigned port, c
     strlist_add(&finding->hosts, node->label);
 }
 
-/* The time of something that a node has said in hundredths of a second since its checks began, by this side's
- * clock. */
+/* The time (ms, this machine's clock) of a fact that a node reports in hundredths of a second since its
+ * checks began. */
 static int64_t time_of(const struct check_node *node, const char *key)
 {
     int64_t ended_ms = (int64_t)facts_uint(node->facts, "head.now_ms", 0);
@@ -96,7 +95,7 @@ static int64_t time_of(const struct check_node *node, const char *key)
            10 * (int64_t)facts_uint(node->facts, key, 0);
 }
 
-/* Did one try while the other listened? Nodes that were asked in turns did not meet. */
+/* Did one node try while the other one listened? Nodes that were asked one after the other did not meet. */
 static bool met(const struct check_node *one, const struct check_node *other)
 {
     if (!facts_text(one->facts, "connect.until") || !facts_text(other->facts, "connect.until")) {
@@ -109,8 +108,7 @@ static bool met(const struct check_node *one, const struct check_node *other)
 
 enum outcome { WELL, UNTRIED, FAILED };
 
-/* What a result means: one that did not listen cannot be tried, and neither can one that did so at another
- * time. */
+/* Judge a result. A node that did not listen, or only at another time, could not be tried. */
 static enum outcome judge_result(const struct check_node *nodes, size_t count, const struct check_node *node,
                                  const char *result, unsigned rank)
 {
@@ -122,10 +120,10 @@ static enum outcome judge_result(const struct check_node *nodes, size_t count, c
             return met(node, &nodes[i]) ? FAILED : UNTRIED;
         }
     }
-    return WELL; /* that node's own finding says so */
+    return WELL; /* the finding of that node reports it */
 }
 
-/* A name that is not found is reported by the check of names. */
+/* The check 'names' reports a name that is not found. */
 static bool is_told_by_names(const struct check_node *node)
 {
     return facts_is_set(node->facts, "names.ran") && !facts_text(node->facts, "names.address");
@@ -150,7 +148,7 @@ static enum outcome try_peer(const struct check_node *nodes, size_t count, const
     return outcome;
 }
 
-/* The worst of a node's tries. */
+/* Try all peers of a node. Returns the worst outcome. */
 static enum outcome try_all(const struct check_node *nodes, size_t count, const struct check_node *node,
                             struct findings *out)
 {
@@ -206,7 +204,7 @@ const struct check check_connect = {
     .id = "connect",
     .title = "connections between nodes",
     .why = "a firewall that drops the master port, or high ports, makes all processes wait in silence",
-    .needs = "port", /* that one must find the port as it was */
+    .needs = "port", /* that check must not see the listener of this one */
     .when = CHECK_ON_REQUEST,
     .timeout_s = 60,
     .apart = true,

@@ -1,5 +1,5 @@
-/* Check: nodes, GPUs and fast ports can be reached from inside the container, judged by the engine's inspect.
- */
+/* Check: nodes, GPUs and fast ports can be reached from inside the container, according to the engine's
+ * inspect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +34,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* Networks in which the container's ports are not the node's. docker: HostConfig.NetworkMode; podman: the
- * same. */
+/* Networks (HostConfig.NetworkMode) in which the container's ports are not the node's. */
 static bool is_own_network(const char *mode)
 {
     static const char *const modes[] = {"bridge",      "default", "none", "private",
@@ -125,7 +124,7 @@ static void judge_shm(const struct facts *facts, const json_t *host, struct find
     json_int_t bytes = json_integer_value(json_object_get(host, "ShmSize"));
     if (facts_text(facts, "shm.total_kb") || strcmp(text_of(host, "IpcMode"), "host") == 0 || bytes <= 0 ||
         bytes >= (json_int_t)1 << 30) {
-        return; /* the check of shared memory measures it */
+        return; /* the check 'shm' measures it */
     }
     AUTO_FREE char *size = check_shown_size((uint64_t)bytes);
     struct finding *finding = findings_add(out, "container", FINDING_WARN, "its shared memory is %s", size);

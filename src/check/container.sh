@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Facts, from inside: capabilities (CapEff, hexadecimal), gpus (device files), driver=1 where the node has NVIDIA's. What
-# the engine tells of the container is asked on the node itself: inspect, as JSON.
+# Facts, from inside: capabilities (CapEff, hexadecimal), gpus (device files), driver=1 if the node has NVIDIA's. The
+# fact inspect, the engine's JSON about the container, is reported by the node itself.
 mt_check_container() {
     mt_frame capabilities "$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)"
     mt_count=0

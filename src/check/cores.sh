@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Fact: quota, in hundredths of a core, where the control group has one. The cores themselves are told by every check.
+# Fact: quota, in hundredths of a core, if the control group has one. The number of cores is in every answer
+# (node.cores).
 mt_check_cores() {
     mt_quota='' mt_period=
     mt_top=${MTLAUNCH_TEST_ROOT:-}

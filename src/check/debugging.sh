@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# No facts: the job's variables are known where it is started.
+# No facts: the job's variables are known on the machine that starts it.
 mt_check_debugging() {
     :
 }

@@ -1,4 +1,7 @@
-/* Check: no process of an earlier attempt, and no other run under this name. The scan proves itself. */
+/*
+ * Check: no process of an earlier attempt, and no other run under this name. The scan must have seen all
+ * processes.
+ */
 #include <string.h>
 
 #include "check/check_internal.h"
@@ -49,7 +52,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         return;
     }
     if (!facts_is_set(facts, "artifacts.writable")) {
-        return; /* that failed: nothing starts there */
+        return; /* the check 'artifacts' failed: nothing starts there */
     }
     if (!scan || strcmp(scan, "ok") != 0) {
         findings_fail(out, "earlier", &kind_node_answer,

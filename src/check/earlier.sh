@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Facts: foreign, foreign_* (a .state of another run stands in the way); or live (a list), live_total and, last of all,
-# scan=ok: all processes were seen. mt_scanned is left for what looks further.
+# Facts: foreign, foreign_* (a .state file of another run is in the way); or live (a list), live_total and, at the
+# end, scan=ok: all processes were seen. mt_scanned tells the check 'others' that the scan is complete.
 mt_check_earlier() {
     mt_await artifacts
     [ -e "$mt_tmp/found.writable" ] || return 0

@@ -32,15 +32,15 @@ static bool is_shell(const char *word)
 static void look_at_words(char *const *words, size_t len, struct look *out)
 {
     if (len > 1 && is_shell(words[0])) {
-        /* an argument is not expanded: "~/x" is a file below a folder of that name */
+        /* an argument is not expanded: "~/x" is a file in a folder named "~" */
         out->shell = words[1][0] == '-' ? NULL : xasprintf("%s%s", words[1][0] == '~' ? "./" : "", words[1]);
     } else if (len > 0 && !is_shell(words[0])) {
         out->exec = xstrdup(words[0]);
     }
 }
 
-/* A line for /bin/sh that is one plain command beginning with a path or a shell; of any other nothing is
- * known. */
+/* A line for /bin/sh that is one plain command beginning with a path or a shell; nothing is known about any
+ * other line. */
 static void look_at_line(const char *line, struct look *out)
 {
     AUTO_STRLIST struct strlist words = STRLIST_INIT;
@@ -112,7 +112,7 @@ static const char *shown_folder(const struct facts *facts)
     return folder && folder[0] != '\0' ? folder : "the login folder";
 }
 
-/* A fault that the kernel or the shell would tell in words that mislead. */
+/* Add the finding for a fault that the kernel or the shell reports misleadingly. NULL: another fault. */
 static struct finding *add_fault(const char *fault, const struct facts *facts, struct findings *out)
 {
     const char *file = check_shown(facts, "fault.file");

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2088,SC2012
-# Why a program cannot run though its file is there. The job's shell has left where it stood after the setup lines, and
-# its PATH. Facts: kind, file, detail.
+# Finds out why a program cannot run although its file exists. The job's shell has stored its folder and its PATH
+# after the setup lines (found.folder, found.path). Facts: kind, file, detail.
 
-# HOW FILE -> mt_fault, empty when there is none. HOW: exec (it is executed), shell (a shell reads it), read.
+# HOW FILE -> mt_fault, empty if there is none. HOW: exec (it is executed), shell (a shell reads it), read.
 mt_look_at() {
     mt_fault='' mt_fault_detail=''
     mt_file=$2
@@ -34,7 +34,8 @@ mt_look_at() {
     mt_fault_file=$2
 }
 
-# A name without a slash: what PATH holds -> mt_file, or a file of that name in the folder, which is not looked at.
+# A name without a slash -> mt_file, its file in PATH. mt_fault=here: it is not in PATH, but the folder has such a
+# file.
 mt_look_up() {
     mt_file=found.interpreter
     [ -z "$mt_wanted" ] || [ "$1" != "$mt_wanted" ] || mt_file=found.command
@@ -48,9 +49,9 @@ mt_look_up() {
     esac
 }
 
-# The first line of a script: its end, and the interpreter it names.
+# Checks the first line of a script: its line end, and the interpreter that it names.
 mt_look_at_line() { # HOW
-    { mt_line=$(head -c 512 "$mt_file"); } 2>/dev/null # bash warns of zero bytes
+    { mt_line=$(head -c 512 "$mt_file"); } 2>/dev/null # bash warns about NUL bytes
     mt_line=${mt_line%%"
 "*}
     mt_return=.
@@ -84,7 +85,7 @@ MT_LINE
     esac
 }
 
-# The first fault of what the job executes and reads.
+# Reports the first fault in the files that the job executes and reads.
 mt_check_fault() {
     [ -e "$mt_tmp/found.setup" ] || return 0
     mt_read_text "$mt_tmp/found.folder"

@@ -1,4 +1,4 @@
-/* Check: the program's source knows the flags that it will be given: finds misspelt flags, and flags of
+/* Check: the program's source knows the flags that it will be given. Finds misspelt flags, and flags of
  * another version. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define FLAGS_MAX 256
 #define KNOWN_MAX 8192
 
-/* The first word that names a script, after the launcher's own words; argv->len: there is none. */
+/* Index of the first word that names a script, after the launcher's own words; argv->len: there is none. */
 static size_t find_script(const struct strlist *argv)
 {
     size_t i = 0;
@@ -75,7 +75,7 @@ static bool is_of_sharding(const char *flag)
     return false;
 }
 
-/* What to do about a flag that is not known. */
+/* Set the remedy for a flag that is not known. */
 static void advise(struct finding *finding, const char *flag, const struct strlist *known,
                    const char *version)
 {

@@ -1,13 +1,14 @@
 # shellcheck shell=sh disable=SC2154,SC2088
-# Which of the flags that will be passed does the program's source not know? Nothing is imported: what looks like a flag in
-# the source is one. Facts: kind=megatron or argparse (none: nothing can be said); version, of Megatron-LM; missing, a
-# list; known: all flags that were found, where one is missing.
+# Finds flags of the job that the program's source does not know. Nothing is imported: what looks like a flag in the
+# source counts as one. Facts: kind=megatron or argparse (none: unknown); version, of Megatron-LM; missing, a list;
+# known: all flags that were found, if one is missing.
 
 mt_find_flags() { # file names on standard input -> mt_tmp/flags, one per line
     xargs grep -hoE -e '--[A-Za-z][A-Za-z0-9_-]*' 2>/dev/null | sort -u >"$mt_tmp/flags"
 }
 
-# Megatron-LM makes some of its flags from the fields of its configurations, also "--no-FIELD" and "--disable-FIELD".
+# Megatron-LM derives some of its flags from the fields of its configurations, also "--no-FIELD" and
+# "--disable-FIELD".
 mt_is_field() { # FLAG
     mt_value=$(printf '%s' "${1#--}" | tr - _)
     mt_value=${mt_value#no_}
@@ -18,11 +19,11 @@ mt_is_field() { # FLAG
 mt_knows_flag() { # FLAG
     case $mt_kind in
     megatron) grep -qxF -e "$1" "$mt_tmp/flags" || mt_is_field "$1" ;;
-    *) grep -q -e "^$1" "$mt_tmp/flags" ;; # argparse takes a beginning
+    *) grep -q -e "^$1" "$mt_tmp/flags" ;; # argparse accepts abbreviations
     esac
 }
 
-# One script that reads its arguments by argparse alone, and refuses what it does not know.
+# Is it a single script that reads its arguments only with argparse, and refuses unknown ones?
 mt_is_plain_argparse() {
     grep -qE '^(import argparse|from argparse import .*ArgumentParser)' "$mt_file" && grep -q 'parse_args(' "$mt_file" &&
         ! grep -qE 'parse_known_args|parents *=|add_[a-z_]*(arg|config|option)[a-z_]*\([a-z_]*pars|vars\(|fromfile' "$mt_file"

@@ -1,4 +1,4 @@
-/* Check: the GPUs can be counted, where their number decides how many processes start. */
+/* Check: the GPUs can be counted, if their number decides how many processes start. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The GPUs here, by nvidia-smi. Facts: present, visible (within CUDA_VISIBLE_DEVICES); problem: why they cannot be counted.
+# Counts the GPUs here with nvidia-smi. Facts: present, visible (within CUDA_VISIBLE_DEVICES); problem: why they
+# cannot be counted.
 
-# Where nvidia-smi is: in the job's own environment, after the setup lines; else in the login's -> mt_smi
+# The path of nvidia-smi in the job's environment after the setup lines, else in that of the login -> mt_smi
 mt_find_smi() {
     mt_smi=
     [ ! -f "$mt_tmp/found.smi" ] || mt_smi=$(cat "$mt_tmp/found.smi")
@@ -11,7 +12,7 @@ mt_find_smi() {
     esac
 }
 
-# A GPU of this node, or of this container -> mt_device, empty when there is none
+# The device file of a GPU of this node, or of this container -> mt_device, empty if there is none
 mt_find_device() {
     mt_device=
     for mt_file in /dev/nvidia[0-9]*; do
@@ -23,7 +24,8 @@ mt_find_device() {
     [ -n "$mt_inside" ] || [ ! -d /proc/driver/nvidia ] || mt_device=/proc/driver/nvidia
 }
 
-# nvidia-smi with the paths that the job would have. Arguments as those of mt_run_limited, less the command.
+# Runs nvidia-smi with the PATH and the library path of the job. Arguments: those of mt_run_limited without the
+# command.
 mt_run_smi() {
     mt_limit=$1 mt_out=$2
     shift 2
@@ -33,10 +35,10 @@ mt_run_smi() {
     mt_run_limited "$mt_limit" "$mt_out" "$mt_setsid" env "$@"
 }
 
-# What nvidia-smi said, on one line, for a person.
+# The output of nvidia-smi on one line, for messages.
 mt_smi_words() { head -c 400 "$mt_tmp/gpus" | tr -d '\000' | tr -s '\n\r\t ' ' ' | sed 's/^ //;s/ $//'; }
 
-# All GPUs here -> mt_gpus; mt_problem: why that is not known. Half a list is no list.
+# The number of GPUs here -> mt_gpus; mt_problem: why it is not known. An incomplete list does not count.
 mt_list_gpus() {
     mt_gpus=0 mt_problem=
     mt_find_device
@@ -73,7 +75,7 @@ mt_list_gpus() {
     esac
 }
 
-# Those of all that CUDA_VISIBLE_DEVICES leaves. CUDA's rule: entries count up to the first that names no device.
+# How many of ALL GPUs CUDA_VISIBLE_DEVICES leaves visible. As in CUDA, entries count up to the first invalid one.
 mt_count_visible() { # ALL
     printf '%s' "$mt_visible" | tr -s ', ' '\n' | awk -v all="$1" '
         $0 == "" { next }
@@ -83,7 +85,7 @@ mt_count_visible() { # ALL
         END { print n + 0 }'
 }
 
-# What the job sees: what the setup lines leave, or what the spec or the login sets.
+# CUDA_VISIBLE_DEVICES of the job: as it is after the setup lines, or as the spec or the login sets it -> mt_visible
 mt_find_visible() {
     if [ -f "$mt_tmp/found.visible" ]; then
         mt_visible_set=1 mt_visible=$(cat "$mt_tmp/found.visible")

@@ -12,8 +12,8 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return !subject->starting || subject->require->ib;
 }
 
-/* A port: "DEVICE:PORT|STATE|RATE|LAYER", as /sys/class/infiniband says it: "mlx5_0:1|4: ACTIVE|400 Gb/sec
- * (4X NDR)|Ethernet". */
+/* A port: "DEVICE:PORT|STATE|RATE|LAYER", as in /sys/class/infiniband: "mlx5_0:1|4: ACTIVE|400 Gb/sec (4X
+ * NDR)|Ethernet". */
 static bool is_active(const char *port)
 {
     return strstr(port, "|4: ACTIVE|");
@@ -82,7 +82,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
 }
 
-/* Rates of the active ports, in their order. NULL: there is none. The caller frees it. */
+/* Number and rates of the active ports, in order: "2 ports (…, …)". The caller frees it. */
 static char *describe(const struct facts *facts)
 {
     AUTO_STRLIST struct strlist rates = STRLIST_INIT;

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: port="DEVICE:PORT|STATE|RATE|LAYER", a list; no_verbs=1 where no device file is there to use them by.
+# Facts: port="DEVICE:PORT|STATE|RATE|LAYER", a list; no_verbs=1 if there is no device file to use them with.
 mt_check_ib() {
     mt_value=
     for mt_file in "${MTLAUNCH_TEST_ROOT:-}"/sys/class/infiniband/*/ports/*; do

@@ -1,4 +1,4 @@
-/* Check: the interpreter of the job is found in the PATH that the setup lines leave. */
+/* Check: the interpreter of the job is found in PATH after the setup lines. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 

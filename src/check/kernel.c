@@ -9,8 +9,7 @@
 
 #define RECENT_S 86400
 
-/* Facts of a kind that are not older than a day, as evidence; recent: how many there are. The caller frees.
- */
+/* The facts of a kind that are at most a day old, as evidence. *recent: how many. The caller frees. */
 static char *list_recent(const struct facts *facts, const char *key, size_t *recent)
 {
     AUTO_STR struct str text = STR_INIT;

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: xid="SECONDS TEXT", oom="SECONDS TEXT": lists of what the kernel's log says of GPUs and of processes it killed
-# for lack of memory, the last ones, and how long ago; readable=1: the log could be read.
+# Facts: xid="SECONDS TEXT", oom="SECONDS TEXT": lists of the last GPU faults and out-of-memory kills in the kernel's
+# log, each with its age; readable=1: the log could be read.
 mt_check_kernel() {
     {
         dmesg 2>/dev/null || journalctl -k -b -q --no-pager -o short-monotonic -n 20000 2>/dev/null

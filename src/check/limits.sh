@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: locked (bytes), files, processes: a number or "unlimited"; rdma=1 where there is an RDMA device. The limits are
+# Facts: locked (bytes), files, processes: a number or "unlimited"; rdma=1 if there is an RDMA device. The limits are
 # those of the job's shell after the setup lines.
 mt_check_limits() {
     mt_file=$mt_tmp/found.limits

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Fact: kills=1. logind.conf(5): with KillUserProcesses all that a user left running ends with the last session, unless
-# the user lingers. Later files win.
+# Fact: kills=1. logind.conf(5): with KillUserProcesses, all processes of a user end with the last session, unless
+# lingering is enabled. Later files win.
 mt_check_logout() {
     [ "$mt_uid" != 0 ] && [ ! -e "/var/lib/systemd/linger/$mt_user" ] || return 0
     mt_line=$(cat /usr/lib/systemd/logind.conf.d/*.conf /etc/systemd/logind.conf /run/systemd/logind.conf.d/*.conf \

@@ -1,5 +1,5 @@
-/* Check: the GPUs are the job's alone: little memory in use, no uncorrected errors, the same model and driver
- * everywhere. */
+/* Check: the GPUs are free and healthy: little memory in use, no uncorrected errors, the same model and
+ * driver on all nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "model/kind.h"
 
 #define BUSY_MIB 1024
-#define WORDS    6 /* of a GPU's line, after its index: used, total, errors, driver, name */
+#define WORDS    6 /* of a GPU's line: index, used, total, errors, driver, name */
 
 static bool ask(const struct check_subject *subject, struct env *values)
 {
@@ -78,8 +78,8 @@ static bool judge_gpu(const struct check_subject *subject, const struct facts *f
     return true;
 }
 
-/* A job that does not ask for GPUs may do without them: its start goes on. One that counts them ends by
- * `gpus`. */
+/* A job that does not require GPUs may run without them, so its start continues. If it counts GPUs, the check
+ * 'gpus' ends the start. */
 static void add_problem(const struct check_subject *subject, const char *problem, struct findings *out)
 {
     const char *what = subject->container ? "the GPUs are lost in the container" : "nvidia-smi fails";
@@ -131,8 +131,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
 }
 
-/* Names and driver of a node's GPUs: "8 x NVIDIA H200, driver 550.54". NULL: it has none. The caller frees
- * it. */
+/* Names and driver of a node's GPUs: "8 x NVIDIA H200, driver 550.54". NULL: none, or not known. The caller
+ * frees it. */
 static char *describe(const struct facts *facts)
 {
     const char *value = NULL;

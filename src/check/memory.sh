@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2012
-# Facts: gpu="INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" (MiB), a list; process="pid PID of USER: …", a list; problem; no_smi=1.
+# Facts: gpu="INDEX|USED|TOTAL|ERRORS|DRIVER|NAME" (MiB), a list; process="pid PID of USER: …", a list; problem;
+# no_smi=1.
 
 mt_ask_smi() { # ARG… -> its output in mt_tmp/smi; fails with mt_problem
     mt_smi=
@@ -32,7 +33,7 @@ mt_check_memory() {
     while IFS= read -r mt_line; do
         case $mt_line in
         [0-9]*,*,*,*,*,*) mt_frame gpu "$(printf '%s' "$mt_line" | sed 's/ *, */|/g')" ;;
-        [0-9]*,*) mt_frame gpu "${mt_line%%,*}|||||" ;; # a tool that does not know all that was asked
+        [0-9]*,*) mt_frame gpu "${mt_line%%,*}|||||" ;; # a tool that does not know all queried fields
         GPU\ [0-9]*:*) mt_line=${mt_line#GPU }; mt_frame gpu "${mt_line%%:*}|||||" ;;
         *[!\ ]*) mt_frame problem "$mt_line" ;;
         esac

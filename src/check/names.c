@@ -28,7 +28,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return subject->nnodes > 1 && subject->master_addr && !is_loopback(subject->master_addr);
 }
 
-/* Names of the other nodes: most launchers do without them, c10d and deepspeed's own start do not. */
+/* Names of the other nodes: most launchers do not need them, but c10d and deepspeed's own launcher do. */
 static bool judge_others(const struct facts *facts, struct findings *out)
 {
     AUTO_STRLIST struct strlist missing = STRLIST_INIT;
@@ -86,7 +86,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
 }
 
-/* Addresses may differ where a name has several; none in common means that two machines are meant. */
+/* A name may have several addresses; two lists without a common one belong to different machines. */
 static bool shares_address(const struct facts *facts, const struct facts *others)
 {
     const char *address = NULL;

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: address, a list: what the master's name is here; own: what this host's own name is, where it is known; missing, a
-# list: names of other nodes that are not found, or are a loopback address.
+# Facts: address, a list: the addresses of the master's name here; own: the address of this host's own name, if known;
+# missing, a list: names of other nodes that are not found, or are a loopback address.
 
 mt_addresses_of() { # NAME
     case $1 in
@@ -15,7 +15,7 @@ mt_addresses_of() { # NAME
     [ -z "$mt_text" ] || printf '%s\n' "$mt_text"
 }
 
-# All names by one call; only what it does not know is looked up by itself.
+# Looks up all names in one call; names that it does not find are looked up one by one.
 mt_check_other_names() {
     # shellcheck disable=SC2086 # names hold no blanks
     mt_text=$(getent hosts $mt_other_addrs 2>/dev/null | awk '

@@ -14,7 +14,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return true;
 }
 
-/* Is a name of the list (of a fact) meant by this pattern? exact: as a whole, else by its beginning. */
+/* Does the pattern match a name in the list of a fact? exact: the whole name, else its beginning. */
 static bool is_there(const struct facts *facts, const char *key, const char *pattern, bool exact)
 {
     const char *name = NULL;
@@ -39,8 +39,8 @@ static char *list_of(const struct facts *facts, const char *key)
 }
 
 /*
- * NCCL's filters: "^a,b" excludes, "=a,b" names exactly, "a,b" are beginnings; at least one must be there.
- * gloo's list is of exact names, all of which must be there.
+ * NCCL's filters: "^a,b" excludes, "=a,b" names exactly, "a,b" are prefixes; at least one interface must
+ * exist. gloo's list has exact names, and all of them must exist.
  */
 static bool judge_filter(const struct facts *facts, const char *variable, const char *value, const char *key,
                          bool all, struct findings *out)
@@ -72,7 +72,7 @@ static bool judge_filter(const struct facts *facts, const char *variable, const 
 
 #define MUCH_FASTER 4 /* times */
 
-/* Mb/s of an interface, by facts speed="NAME|MBIT/S"; 0: not known. */
+/* The speed of an interface in Mb/s, from the facts speed="NAME|MBIT/S"; 0: not known. */
 static uint64_t speed_of(const struct facts *facts, const char *name)
 {
     const char *value = NULL;
@@ -87,8 +87,8 @@ static uint64_t speed_of(const struct facts *facts, const char *name)
     return 0;
 }
 
-/* The interface that sockets use: the one that is named, or else what leads to the master. The caller frees;
- * NULL: not known. */
+/* The interface that sockets use: the one that is named, else the one that leads to the master. The caller
+ * frees; NULL: not known. */
 static char *used_interface(const struct check_subject *subject, const struct facts *facts)
 {
     const char *named = check_env(subject, "NCCL_SOCKET_IFNAME");
@@ -117,7 +117,7 @@ static bool uses_sockets(const struct check_subject *subject, const struct facts
            !facts_text(facts, "nic.adapter");
 }
 
-/* Sockets over a slow interface beside a fast one that is up. */
+/* Warn if sockets use a slow interface while a much faster one is up. Returns false then. */
 static bool judge_speed(const struct check_subject *subject, const struct facts *facts, struct findings *out)
 {
     AUTO_FREE char *used = used_interface(subject, facts);

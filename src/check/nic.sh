@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# Facts: interface, adapter (of InfiniBand or RoCE): lists of names; speed="NAME|MBIT/S" of interfaces that are up and have
-# one.
+# Facts: interface, adapter (of InfiniBand or RoCE): lists of names; speed="NAME|MBIT/S" of interfaces that are up and
+# report one.
 mt_check_nic() {
     for mt_file in "${MTLAUNCH_TEST_ROOT:-}"/sys/class/net/*; do
         [ -e "$mt_file" ] || continue

@@ -1,4 +1,4 @@
-/* Check: which other runs live on the node. */
+/* Check: which other runs are live on the node. */
 #include <string.h>
 
 #include "base/alloc.h"

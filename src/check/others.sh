@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Other runs that live on this node, as far as they can be known: by the marks of processes whose environment may be
-# read, by the command line of another user's keeper, and by the records in the same artifacts folder. Facts: run="RUN_ID USER", one
-# a run, at most mt_others_max; looked=1.
+# Finds other runs on this node, as far as possible: by the marks of processes whose environment can be read, by the
+# command line of another user's keeper, and by the records in the same artifacts folder. Facts: run="RUN_ID USER",
+# one per run, at most mt_others_max; looked=1.
 
 mt_others_max=16
 
@@ -21,12 +21,12 @@ mt_frame_other() { # RUN_ID; its user is mt_s_user or, where that is no plain na
     case $mt_s_user in
     '' | *[!A-Za-z0-9._@+-]*) mt_s_user=$mt_s_uid ;;
     esac
-    [ -n "$mt_s_user" ] || return 0 # the process went before its owner could be seen
+    [ -n "$mt_s_user" ] || return 0 # the process ended before its owner was read
     mt_others=$((mt_others + 1)) mt_told="$mt_told$1 "
     mt_frame run "$1 $mt_s_user"
 }
 
-# Of the processes that the scan found with a mark, one of each run.
+# One of the marked processes of each run, as found by the scan.
 mt_find_marked_others() {
     # shellcheck disable=SC2086 # words without blanks
     set -- $mt_marks
@@ -46,7 +46,8 @@ mt_find_marked_others() {
     done
 }
 
-# The environment of another user's processes cannot be read; the words of a keeper can: "/proc/self/fd/9 BASE LOG RUN_ID".
+# The environment of another user's processes cannot be read, but the command line of a keeper can: "/proc/self/fd/9
+# BASE LOG RUN_ID".
 mt_find_keepers() {
     mt_list=
     for mt_file in $mt_table; do
@@ -88,7 +89,8 @@ mt_find_recorded() {
     done
 }
 
-# After the scan of the check before it, with what that has found. This only warns: what cannot be found out is left out.
+# Uses the results of the scan of the check 'earlier'. This check only warns, so what cannot be found out is left
+# out.
 mt_check_others() {
     [ -n "$mt_scanned" ] || return 0
     mt_told=' ' mt_others=0

@@ -1,5 +1,5 @@
-/* Check: what the spec requires (require.paths), the configuration that the launcher reads, and the data and
- * model files that arguments name, can be read. */
+/* Check: the files and folders that the spec requires (require.paths), the configuration that the launcher
+ * reads, and the data and model files that arguments name can be read. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "check/check_internal.h"
 #include "model/kind.h"
 
-/* Options of training programs whose value is a file, a folder, or the beginning of the names of files. */
+/* Options of training programs whose value is a file, a folder, or a prefix of the names of files. */
 static const char *const file_options[] = {
     "data-path",  "train-data-path", "valid-data-path", "test-data-path",     "tokenizer-model",
     "vocab-file", "merge-file",      "tokenizer-path",  "model_name_or_path", "tokenizer_name_or_path",
@@ -29,7 +29,7 @@ static bool is_path(const char *word)
     return word[0] == '/' || text_starts(word, "./") || text_starts(word, "../");
 }
 
-/* Paths after options, up to the next option. */
+/* Paths that follow one of these options, up to the next option. */
 static void find_named(const struct strlist *argv, struct strlist *out)
 {
     bool wanted = false;
@@ -71,7 +71,7 @@ static size_t tell(const struct facts *facts, const char *key, bool required, co
     return count;
 }
 
-/* Its launcher would find it on every node, after the start. */
+/* Report a problem with the launcher's configuration, which would otherwise show only after the start. */
 static size_t tell_config(const struct check_subject *subject, const struct facts *facts, const char *key,
                           const char *what, struct findings *out)
 {

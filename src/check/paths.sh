@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2088,SC2034
-# Facts: missing, unreadable (of what is required), named_missing, named_unreadable (of what arguments name): lists.
+# Facts, lists: missing, unreadable (required paths), named_missing, named_unreadable (paths that arguments name).
 # config_missing, config_unreadable: the configuration that the launcher reads.
 
 mt_job_file() { # PATH, relative to the job's folder -> mt_file
@@ -11,7 +11,7 @@ mt_job_file() { # PATH, relative to the job's folder -> mt_file
     esac
 }
 
-# LIST PREFIX. A name may be the beginning of those of its files: --data-path DIR/my_text_document
+# LIST PREFIX. A path that an argument names may be a prefix of its files: --data-path DIR/my_text_document
 mt_look_at_paths() {
     while IFS= read -r mt_path; do
         [ -n "$mt_path" ] || continue

@@ -1,4 +1,4 @@
-/* Check: the master port is free on node 0, or (auto) which one is. */
+/* Check: the master port is free on node 0, or (auto) finds a free one. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 
@@ -52,7 +52,7 @@ const struct check check_port = {
     .id = "port",
     .title = "master port",
     .why = "the job's processes meet at it; if it is taken, the job ends immediately",
-    .needs = "setup", /* late, so that nothing takes it before the job does */
+    .needs = "setup", /* late, so that nothing takes the port before the job does */
     .when = CHECK_ALWAYS,
     .timeout_s = 30,
     .late = &kind_port_taken,

@@ -1,8 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # The master port, from /proc/net and the records of other runs. Facts: number (0: none is free); taken=1, pid, command.
 
-# Ports that are taken here -> mt_ports: lines "port inode" of listening TCP sockets (inode 0: claimed by the
-# .state of another live run here, whose job may not listen yet).
+# Ports of the TCP sockets that listen here -> mt_ports: lines "port inode".
 mt_read_ports() {
     mt_ports=$(exec 2>&1 && awk '
         function hex(text,    i, n) {

@@ -1,4 +1,4 @@
-/* Check: the program of the job is there. */
+/* Check: the program of the job exists. */
 #include "base/text.h"
 #include "check/check_internal.h"
 #include "model/kind.h"

@@ -17,7 +17,7 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         return;
     }
     if (facts_is_set(facts, "names.ran") && !facts_text(facts, "names.address")) {
-        return; /* the name is not found: the check of names reports it */
+        return; /* the name is not found: the check 'names' reports it */
     }
     struct finding *finding = findings_add(out, "route", FINDING_NOTE,
                                            "no interface was found that leads to %s", subject->master_addr);

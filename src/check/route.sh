@@ -45,7 +45,7 @@ mt_find_interface() {
 
 # The same from /proc/net: the longest prefix among the routes; on the master that is the subnet of the interface
 # that holds the address. Addresses in /proc/net/route are hexadecimal in this machine's byte order (little-endian
-# on every machine this runs on), in if_inet6 and ipv6_route plain.
+# on every machine this runs on), and plain in if_inet6 and ipv6_route.
 mt_interface_of_proc() {
     case $mt_address in
     *:*)

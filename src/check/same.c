@@ -1,4 +1,4 @@
-/* Check: what the spec wants to be the same (require.same) has the same content on all nodes. */
+/* Check: the files and folders of require.same have the same content on all nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return subject->require->same.len > 0 && !subject->starting;
 }
 
-/* A fact: "INDEX WHAT"; WHAT is "missing", "commit …", "content …", "tree …". */
+/* A fact is "INDEX WHAT"; WHAT is "missing", "commit …", "content …" or "hash …". */
 static const char *what_of(const struct check_node *node, size_t index)
 {
     AUTO_FREE char *prefix = xasprintf("%zu ", index);

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2088,SC2034
-# Fact: is="INDEX WHAT", a list: "missing", "commit ID", "commit ID with N changed files", "content …" (of a short file),
-# "hash ID" (of a file, or of all files below a folder).
+# Fact: is="INDEX WHAT", a list: "missing", "commit ID", "commit ID with changes (hash ID)", "content …" (of a short
+# file), "hash ID" (of a file, or of all files below a folder).
 
-mt_hash() { # reads; prints the first word of the digest
+mt_hash() { # standard input -> prints 12 characters of its digest
     { sha256sum 2>/dev/null || cksum; } | {
         read -r mt_word mt_rest
         printf '%.12s' "$mt_word"
@@ -15,7 +15,7 @@ mt_describe_tree() { # FOLDER
         if [ "$((mt_count))" = 0 ]; then
             printf 'commit %s' "$mt_word"
         else
-            # what was changed counts, too
+            # changes that are not committed count, too
             printf 'commit %s with changes (hash %s)' "$mt_word" "$(mt_hash_tree "$1")"
         fi
     else

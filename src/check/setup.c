@@ -40,7 +40,7 @@ static bool ask(const struct check_subject *subject, struct env *values)
     return true;
 }
 
-/* What the setup lines printed last, on one line after ": "; "" when it is nothing. The caller frees it. */
+/* The last output of the setup lines, after ": "; "" if there is none. The caller frees it. */
 static char *shown_output(const struct facts *facts)
 {
     AUTO_STR struct str output = STR_INIT;
@@ -54,7 +54,7 @@ static char *shown_output(const struct facts *facts)
     return output.len > 0 ? xasprintf(": %s", str_text(&output)) : xstrdup("");
 }
 
-/* A setup line, by its number. */
+/* Report the setup line with this number: it failed, or did not end in time. */
 static void judge_line(const struct check_subject *subject, const struct facts *facts, uint64_t number,
                        struct findings *out)
 {

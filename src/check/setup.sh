@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# The setup lines in a throw-away shell like the job's. Facts: path, the PATH that they leave; or failed=LINE (0: the
-# shell, or the working folder), status, output. found.* is left for what looks for the things of the job.
+# Runs the setup lines in a temporary shell like the job's. Facts: path, the PATH after them; or failed=LINE (0: the
+# shell or the working folder failed), status, output. The files found.* are for the checks that look for what the job
+# needs.
 mt_check_setup() {
     [ -e "$mt_tmp/found.workdir" ] || return 0
     mt_pick_shell
@@ -11,7 +12,7 @@ mt_check_setup() {
         return 0
     fi
     : >"$mt_tmp/stage"
-    # the text holds values of the environment: a pipe, no file
+    # the text contains values of the environment: a pipe, not a file
     mt_input=$mt_job
     mt_run_limited "$mt_setup_timeout" "$mt_tmp/output" mt_with_env "$mt_setsid" "$mt_shell_path" /proc/self/fd/8 \
         "$mt_tmp/stage" "$mt_workdir" "$mt_tmp/found" "$mt_home"

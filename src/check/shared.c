@@ -1,4 +1,4 @@
-/* Check: where the job saves and loads checkpoints is the same folder on all nodes. */
+/* Check: the folder in which the job saves and loads checkpoints is the same on all nodes. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ static const char *const save_options[] = {
     "--save",           "--load",          "--output_dir", "--output-dir", "--resume_from_checkpoint",
     "--checkpoint-dir", "--checkpoint_dir"};
 
-/* The folders of checkpoints that arguments name. */
+/* The checkpoint folders that arguments name. */
 static void find_folders(const struct strlist *argv, struct strlist *out)
 {
     for (size_t i = 0; argv && i + 1 < argv->len; i++) {
@@ -24,7 +24,7 @@ static void find_folders(const struct strlist *argv, struct strlist *out)
     }
 }
 
-/* Does the job begin from what is in this folder? */
+/* Does the job load a checkpoint from this folder? */
 static bool is_loaded(const struct strlist *argv, const char *folder)
 {
     for (size_t i = 0; argv && i + 1 < argv->len; i++) {
@@ -59,8 +59,8 @@ static void judge(const struct check_subject *subject, const struct facts *facts
     }
 }
 
-/* A fact: "INDEX IDENTITY RANKS": identity of the file system and folder, ranks whose tokens were seen there.
- */
+/* A fact is "INDEX IDENTITY RANKS": the identity of the file system and folder, and the ranks whose tokens
+ * were seen there. */
 static bool read_folder(const struct facts *facts, size_t index, char **identity, char **ranks)
 {
     AUTO_FREE char *prefix = xasprintf("%zu ", index);
@@ -78,13 +78,13 @@ static bool read_folder(const struct facts *facts, size_t index, char **identity
     return false;
 }
 
-/* Does this node see what that one wrote, or is it plainly the same folder? */
+/* Does one node see the token of the other, or is it obviously the same folder? */
 static bool sees(const struct check_node *a, const struct check_node *b, size_t index)
 {
     AUTO_FREE char *own = NULL, *own_ranks = NULL, *other = NULL, *other_ranks = NULL;
     if (!read_folder(a->facts, index, &own, &own_ranks) ||
         !read_folder(b->facts, index, &other, &other_ranks)) {
-        return true; /* not known: said elsewhere */
+        return true; /* not known: reported elsewhere */
     }
     AUTO_FREE char *a_rank = xasprintf(" %u ", a->subject->rank);
     AUTO_FREE char *b_rank = xasprintf(" %u ", b->subject->rank);
@@ -92,7 +92,7 @@ static bool sees(const struct check_node *a, const struct check_node *b, size_t 
            (own[0] != '?' && strcmp(own, other) == 0);
 }
 
-/* The last checkpoint that a node has in the folder. The caller frees it. */
+/* The last checkpoint that a node has in the folder: "step N", or "nothing". The caller frees it. */
 static char *step_of(const struct facts *facts, size_t index)
 {
     AUTO_FREE char *prefix = xasprintf("%zu ", index);
@@ -106,7 +106,7 @@ static char *step_of(const struct facts *facts, size_t index)
     return xstrdup("nothing");
 }
 
-/* Nodes that would resume from different steps; false: they would not. */
+/* Report nodes that would resume from different steps. False: they would not. */
 static bool judge_steps(const struct check_node *nodes, size_t count, size_t index, const char *folder,
                         struct findings *out)
 {
@@ -149,7 +149,7 @@ static void compare(const struct check_node *nodes, size_t count, struct finding
         AUTO_STRLIST struct strlist odd = STRLIST_INIT;
         size_t first = 0;
         while (first < count && !is_known(&nodes[first], index)) {
-            all_shared = false; /* it cannot be written there, which is said */
+            all_shared = false; /* it cannot be written there, which judge() reports */
             first++;
         }
         for (size_t i = first + 1; i < count; i++) {

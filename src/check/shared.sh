@@ -1,7 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2088,SC2012
-# Facts: folder="INDEX IDENTITY RANKS", a list: the ranks whose token files were seen there within some seconds; unwritable,
-# a list; step="INDEX STEP", a list: the last checkpoint in a folder that has one. A folder that is not there yet is judged by the one it will be made in. Each node takes its own file away.
-# The last checkpoint in a folder -> mt_step: as Megatron-LM and DeepSpeed write it down, or by the numbers of folders
+# Facts: folder="INDEX IDENTITY RANKS", a list: the ranks whose token files were seen there within some seconds;
+# unwritable, a list; step="INDEX STEP", a list: the last checkpoint in a folder that has one. For a folder that
+# does not exist yet, the folder in which it will be created is used. Each node removes its own file.
+
+# The last checkpoint in a folder -> mt_step: as Megatron-LM and DeepSpeed record it, or from the numbers of folders
 mt_find_step() { # FOLDER
     mt_step=
     for mt_file in "$1/latest_checkpointed_iteration.txt" "$1/latest"; do

@@ -1,4 +1,4 @@
-/* The table of checks, and what is done with all of them: choose, ask, verify, judge. */
+/* The table of checks, and what is done with all of them: choose, ask, verify, judge, compare. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,12 +78,12 @@ void check_request_release(struct check_request *request)
 
 /* Checks that run one after the other in a shell of their own, side by side with other lanes. */
 struct lane {
-    const char *after; /* the check that must be over first; NULL: none */
+    const char *after; /* the check that must have ended first; NULL: none */
     struct str rows;   /* "ID:SECONDS", separated by commas */
 };
 
 struct lanes {
-    struct lane items[CHECKS_MAX + 1]; /* the first: whatever is quick and needs nothing */
+    struct lane items[CHECKS_MAX + 1]; /* the first: quick checks that need nothing */
     size_t len;
     size_t lane_of[CHECKS_MAX]; /* of each check that was placed */
     bool placed[CHECKS_MAX];
@@ -107,8 +107,8 @@ static void place(struct lanes *lanes, size_t index, const struct check_subject 
 }
 
 /*
- * What a check has to wait for, among those that are asked for; checks_count: nothing. Only a lane of its own
- * can wait for a check that runs in no lane.
+ * Index of the wanted check that a check has to wait for; checks_count: none. Only a check with a lane of its
+ * own can wait for a check that runs in no lane.
  */
 static size_t find_needed(const struct check *check, const struct check_choice *choice)
 {
@@ -123,7 +123,7 @@ static size_t find_needed(const struct check *check, const struct check_choice *
     return checks_count;
 }
 
-/* One pass over the table; true when a check was placed (others may have waited for it). */
+/* One pass over the table; true if a check was placed (others may wait for it). */
 static bool place_more(struct lanes *lanes, const struct check_choice *choice,
                        const struct check_subject *subject)
 {
@@ -306,7 +306,7 @@ void check_judge(const struct check_subject *subject, const struct check_choice 
     }
 }
 
-/* Those of nodes that ran this check. */
+/* Copy the nodes that ran this check to out. Returns how many there are. */
 static size_t choose_ran(const struct check *check, const struct check_node *nodes, size_t count,
                          struct check_node *out)
 {

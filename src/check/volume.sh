@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# Fact: unmounted=WHAT, where files of the artifacts folder end with the container.
+# Fact: unmounted=WHAT, if the files of the artifacts folder are lost with the container.
 mt_check_volume() {
     [ -e "$mt_tmp/found.writable" ] || return 0
     mt_line=$(mt_path=$(cd "$mt_artifacts" && pwd -P) awk '

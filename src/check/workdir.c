@@ -1,4 +1,4 @@
-/* Check: the job's working folder is there. */
+/* Check: the job's working folder exists. */
 #include "check/check_internal.h"
 #include "model/kind.h"
 
@@ -17,8 +17,7 @@ const struct check check_workdir = {
     .id = "workdir",
     .title = "working folder",
     .why = "the job starts in it",
-    .needs =
-        "earlier", /* the setup lines come next: what they start carries the mark that this one looks for */
+    .needs = "earlier", /* setup runs next, and what it starts has the mark that 'earlier' looks for */
     .when = CHECK_BEFORE_START,
     .timeout_s = 30,
     .apart = true,

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# Facts: path; missing=1. found.workdir is left for the setup lines.
+# Facts: path; missing=1. Creates found.workdir for the setup lines.
 mt_check_workdir() {
     mt_frame path "$mt_workdir"
     if [ -d "$mt_workdir" ]; then

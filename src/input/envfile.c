@@ -1,4 +1,4 @@
-/* Parses files of NAME=VALUE lines. */
+/* Reads files of NAME=VALUE lines into an environment. */
 #include "input/envfile.h"
 
 #include <string.h>

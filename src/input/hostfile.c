@@ -1,4 +1,4 @@
-/* Reads a host file into a host list. */
+/* Reads host files. */
 #include "input/hostfile.h"
 
 #include <errno.h>

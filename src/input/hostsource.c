@@ -1,4 +1,4 @@
-/* Chooses the source of a command's host list: the first that is given, in order of precedence. */
+/* Finds the host list of a command in the table of sources, and applies --exclude and --nodes. */
 #include "input/hostsource.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A host file that the user's shell names for every command. */
+/* Host source: the host file that $MTLAUNCH_HOSTFILE names for every command. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "input/hostfile.h"

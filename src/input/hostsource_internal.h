@@ -8,7 +8,7 @@ struct hostsource {
     const char *name; /* for tests and documents */
     /*
      * Read the list into out (empty) and name it in out->source. Returns 1 when this source is given and was
-     * read, 0 when it is not given, -1 on error: a source that is given and wrong is never passed over.
+     * read, 0 when it is not given, -1 on error: a source that is given and wrong is never skipped.
      */
     int (*find)(struct hostlist *out, const struct hostsource_request *request,
                 const struct hostlist_context *context, struct error *err);

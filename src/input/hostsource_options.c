@@ -1,4 +1,4 @@
-/* The command line: --hosts is always an expression, --hostfile always a file. */
+/* Host source: the command line. --hosts is always an expression, --hostfile always a file. */
 #include <string.h>
 
 #include "base/alloc.h"

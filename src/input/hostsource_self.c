@@ -1,4 +1,4 @@
-/* No list anywhere: this machine alone, under its own name, which runs without ssh. */
+/* Host source without a list: this machine alone, under its own name, without ssh. */
 #include "base/alloc.h"
 #include "input/hostsource_internal.h"
 

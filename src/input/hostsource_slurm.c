@@ -1,7 +1,7 @@
 /*
- * The allocation this shell is in. SLURM_JOB_NODELIST holds Slurm's hostlist form (salloc(1), "OUTPUT
- * ENVIRONMENT VARIABLES"; src/common/hostlist.c of Slurm), e.g. "g[0033-0036,0040],login1", which the host
- * grammar reads as it is: Slurm pads both bounds alike.
+ * Host source: the Slurm allocation of this shell. SLURM_JOB_NODELIST holds Slurm's hostlist form (salloc(1),
+ * "OUTPUT ENVIRONMENT VARIABLES"; src/common/hostlist.c of Slurm), e.g. "g[0033-0036,0040],login1", which the
+ * host grammar reads unchanged: Slurm pads both bounds to the same width.
  */
 #include <stdlib.h>
 #include <string.h>

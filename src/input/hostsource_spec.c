@@ -1,6 +1,7 @@
 /*
- * hosts or hostfile of the spec. The reader of specs has parsed `hosts` before, so that mistakes are shown at
- * their place in the spec even when another source wins; the lines given here serve warnings.
+ * Host source: hosts or hostfile of the spec. The reader of specs has already parsed `hosts`, so that
+ * mistakes are shown at their place in the spec even if another source wins. The line numbers given here are
+ * for warnings.
  */
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int find(struct hostlist *out, const struct hostsource_request *request,
     if (hostfile_read(out, job->hostfile, context, err) == 0) {
         return 1;
     }
-    if (!err->file[0] && job->file && job->hostfile_line > 0) { /* no line of the host file is wrong */
+    if (!err->file[0] && job->file && job->hostfile_line > 0) { /* not an error in a line of the host file */
         error_at(err, job->file, job->hostfile_line, 0);
     }
     return -1;

@@ -1,4 +1,4 @@
-/* Reads a job: its file, then profiles, variables and options that change it. */
+/* Reads a job file and the options that change it into a job. */
 #include "input/jobfile.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "input/joblookup.h"
 #include "model/kind.h"
 
-/* The file's name without folder and suffix: the job's name unless the file says another. */
+/* The file's name without folder and suffix, which is the job's name unless the file sets one. */
 static char *name_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -26,7 +26,7 @@ static char *name_of_path(const char *path)
     return xstrdup(name);
 }
 
-/* Names whose values may not be shown, before anything of the file is: the defaults and the file's own. */
+/* Add the names in secret_env of a mapping to secrets, before anything of the file can be shown. */
 static void add_secrets(struct strlist *secrets, const struct yaml_node *map)
 {
     const struct yaml_node *node = yaml_get(map, "secret_env");

@@ -1,6 +1,7 @@
 /*
- * `args`: a list of words, or a mapping in file order. What would reach the program as something else than
- * was meant (a line as one word, an option without its value) is refused with the list that was meant.
+ * `args`: a list of words, or a mapping in file order. Values that would not reach the program as they were
+ * meant (a line as one word, an option without its value) are refused, and the hint shows the list that was
+ * meant.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 /*
  * "betas: 0.9,0.95" in braces is read as "betas: 0.9" and the key "0.95": a comma directly after a plain
- * value most likely belongs to it. -> the entry with quotes.
+ * value most likely belongs to it. Appends the entry with quotes to out. False: it is not such an entry.
  */
 static bool find_split_value(const struct yaml_node *map, size_t at, struct str *out)
 {
@@ -39,7 +40,7 @@ static bool find_split_value(const struct yaml_node *map, size_t at, struct str 
     return found > 0;
 }
 
-/* A key without a value: the option would vanish silently. */
+/* Refuse a key without a value: the option would be dropped silently. */
 static int fail_no_value(struct job_reader *reader, const struct yaml_node *map, size_t at, const char *path)
 {
     const struct yaml_node *key = map->entries[at].key;
@@ -70,7 +71,7 @@ static int fail_no_value(struct job_reader *reader, const struct yaml_node *map,
         text, text);
 }
 
-/* The words an entry of the mapping has; true, false and null are special only when plain. */
+/* Read the words of an entry of the mapping. true, false and null are special only when plain. */
 static int read_arg(struct job_reader *reader, const struct yaml_node *map, size_t at, const char *path,
                     struct job_arg *arg)
 {
@@ -123,7 +124,7 @@ static int read_args_map(struct job_reader *reader, const struct yaml_node *node
     return 0;
 }
 
-/* A line such as "--lr 1e-5 --bs 4", which would reach the program as one word. */
+/* Refuse a line such as "--lr 1e-5 --bs 4", which would reach the program as one word. */
 static int fail_line(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     AUTO_STRLIST struct strlist words = STRLIST_INIT;

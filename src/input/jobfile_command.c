@@ -7,7 +7,7 @@
 #include "input/jobfile_internal.h"
 #include "input/words_internal.h"
 
-/* "A:1" in braces is a name without a value: what was meant is "A: 1". */
+/* In braces, "A:1" is a name without a value; "A: 1" was meant. */
 static int hint_no_value(struct job_reader *reader, const struct yaml_node *key)
 {
     size_t name = strcspn(key->text, "=:");
@@ -82,7 +82,7 @@ int read_env_file(struct job_reader *reader, const struct yaml_node *node, const
     return 0;
 }
 
-/* Patterns of names, none of them empty, appended to list. */
+/* Append patterns of names to list. An empty pattern is refused. */
 static int read_patterns(struct job_reader *reader, const struct yaml_node *node, const char *path,
                          struct strlist *list)
 {

@@ -11,7 +11,7 @@
 #define CONTAINER(member) .offset = offsetof(struct job, container.member)
 #define PLACE(member)     .offset = offsetof(struct job, place.member)
 
-/* What docker takes for a name (daemon/names of moby): also a short id. Never an option. */
+/* Allow what docker takes for a name (daemon/names of moby), which includes short ids but no options. */
 static int check_name(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (job_check_container_name(node->text, NULL) == 0) {
@@ -62,7 +62,7 @@ static int read_shm_size(struct job_reader *reader, const struct yaml_node *node
     return 0;
 }
 
-/* They are handed to the engine one per line. */
+/* The variables are passed to the engine one per line. */
 static int read_run_env(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     if (node->type != YAML_MAP) {

@@ -1,11 +1,11 @@
-/* What to write instead: hints that show the key with a value that is allowed, as the key was given. */
+/* Hints that show what to write instead: the key, in the way it was given, with a value that is allowed. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "input/jobfile_internal.h"
 
-/* What each kind of value looks like; {expected} is the wording of the error. */
+/* An example of each kind of value. expected: the wording of the error. */
 static const struct shape {
     const char *expected, *value;
 } shapes[] = {

@@ -1,6 +1,6 @@
 /*
- * `hosts` of the job file. The job keeps a text for the host list's parser; the same parser is asked here, so
- * that a mistake is shown at its place in the job file, whichever way the list is written there.
+ * `hosts` of the job file. The job keeps a text for the host list's parser; that parser also runs here, so
+ * that a mistake is shown at its place in the job file, in whatever way the list is written there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,13 +112,13 @@ static const struct yaml_node *item_of_line(const struct yaml_node *list, unsign
     return list->items[list->len - 1];
 }
 
-/* Ask the parser of host lists; its error gets the place in the job file. */
+/* Run the parser of host lists, and give its error the place in the job file. */
 static int check_list(struct job_reader *reader, const struct yaml_node *node)
 {
     const struct job *job = reader->job;
     const struct yaml_node *first = node->type == YAML_LIST ? node->items[0] : node;
     struct hostlist list = HOSTLIST_INIT;
-    AUTO_STRLIST struct strlist warnings = STRLIST_INIT; /* given when the list is used */
+    AUTO_STRLIST struct strlist warnings = STRLIST_INIT; /* they are given when the list is used */
     const struct hostlist_groups groups = hostgroup_files(reader->request->home);
     const struct hostlist_context context = {.warnings = &warnings, .groups = &groups};
     int result = hostlist_read(&list, job->hosts, strlen(job->hosts),

@@ -1,4 +1,4 @@
-/* What the files that make up the job file's reader share. */
+/* Declarations that the files of the job file's reader share. */
 #ifndef MTLAUNCH_INPUT_JOBFILE_INTERNAL_H
 #define MTLAUNCH_INPUT_JOBFILE_INTERNAL_H
 
@@ -11,7 +11,10 @@
 #include "input/yaml.h"
 #include "launcher/launcher.h"
 
-/* One reading: the tree put together from file, profiles and options, and the job it becomes. */
+/*
+ * The state of one reading: the tree that is built from file, profiles and options, and the job that it
+ * becomes.
+ */
 struct job_reader {
     struct job *job;
     const struct job_request *request;
@@ -27,16 +30,16 @@ struct job_reader {
 
 /* A key of the job file: where its value goes and what it may be. */
 enum field_type {
-    FIELD_TEXT,     /* char *: any text but an empty one */
+    FIELD_TEXT,     /* char *: a text that is not empty */
     FIELD_PATH,     /* char *: a path on this machine, "~" expanded, from the spec's folder */
-    FIELD_LIST,     /* struct strlist: replaces what is there; a text is its one item */
+    FIELD_LIST,     /* struct strlist: replaces the default; a text is a list of one item */
     FIELD_COUNT,    /* unsigned, min..max */
     FIELD_DURATION, /* unsigned long: seconds, min..max */
     FIELD_CHOICE,   /* an enum, by choices */
     FIELD_NAME,     /* char *: the name of one of choices */
     FIELD_FLAG,     /* bool: true or false */
-    FIELD_MAP,      /* fields below it */
-    FIELD_CUSTOM,   /* handle */
+    FIELD_MAP,      /* a mapping, read by table */
+    FIELD_CUSTOM,   /* read by handle */
     FIELD_DONE      /* read elsewhere */
 };
 
@@ -52,11 +55,11 @@ struct field_table {
     size_t count;
 };
 
-/* What the reference says about a key. Every key that is built has it: jobfile_reference.c. */
+/* The text of the reference about a key. Every key has it: jobfile_reference.c. */
 struct field_doc {
-    const char *since;   /* the version that has it first */
+    const char *since;   /* the first version that has it */
     const char *about;   /* whole sentences */
-    const char *normal;  /* the value that holds when it is not given; NULL: there is none */
+    const char *normal;  /* its default value; NULL: there is none */
     const char *example; /* a value, as it is written after the colon */
 };
 
@@ -68,22 +71,21 @@ struct field {
     size_t offset; /* in struct job, or FIELD_NOWHERE */
     uint64_t min, max;
     bool auto_ok;  /* TEXT, COUNT: `auto` is allowed and leaves NULL or 0 */
-    bool empty_ok; /* TEXT: an empty one leaves NULL. */
+    bool empty_ok; /* TEXT: an empty one is allowed and leaves NULL */
     const struct choice *choices;
     size_t choices_count;
     const struct field_table *table;
     const struct field_table *items; /* CUSTOM: the keys of each mapping in a list */
     const char *form;                /* CUSTOM, DONE: what the value is, for the reference */
     struct field_doc doc;
-    const char
-        *example; /* COUNT, DURATION: a value that a hint shows; NULL: the nearest one that is allowed */
-    /* TEXT: a further check, before the value is kept. CUSTOM: the whole reading. */
+    const char *example; /* COUNT, DURATION: a value for hints; NULL: the nearest one that is allowed */
+    /* TEXT: a further check before the value is stored. CUSTOM: reads the value. */
     int (*handle)(struct job_reader *reader, const struct yaml_node *node, const char *path);
-    /* CUSTOM without a table: the value as the job file says it, NULL: it says nothing (jobfile_write.c). */
+    /* CUSTOM without a table: the value as a job file has it; NULL: nothing to write (jobfile_write.c). */
     json_t *(*write)(const struct job *job, const struct field *field);
 };
 
-/* Values as the job file says them; the first two by the row's offset. */
+/* Values as a job file has them; the first three are found by the row's offset. */
 json_t *write_text(const struct job *job, const struct field *field);
 json_t *write_list(const struct job *job, const struct field *field);
 json_t *write_off_or_duration(const struct job *job, const struct field *field);
@@ -110,7 +112,7 @@ extern const struct field_table notify_table;  /* of each item of `notify` */
 /* Read every entry of map into the job. prefix: "" or "master.". */
 int fields_read(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                 const char *prefix);
-/* Only check whether every key is known (profiles that are not chosen). */
+/* Only check whether every key is known (for profiles and for items of `prepare`). */
 int fields_check_keys(struct job_reader *reader, const struct yaml_node *map, const struct field_table *table,
                       const char *prefix);
 
@@ -139,27 +141,27 @@ int reader_hint_duration(struct job_reader *reader, const struct yaml_node *node
 int reader_hint_flag(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int reader_hint_count(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const struct field *field);
-/* The place of an error that another module set. */
+/* Add the node's place to an error that another module has set. */
 int reader_place(struct job_reader *reader, const struct yaml_node *node);
 
 /* The node as a text that is not empty; NULL after an error. Borrowed. */
 const char *reader_text(struct job_reader *reader, const struct yaml_node *node, const char *path);
-/* The items of a list, or a text as its one item, appended to list. */
+/* Append the items of a list, or a text as a single item, to list. */
 int reader_list(struct job_reader *reader, const struct yaml_node *node, const char *path,
                 struct strlist *list);
-/* A word of the command line fits into one argument, and its placeholders are known; its text is never shown.
- */
+/* Check that a word of the command line fits into one argument and that its placeholders are known. Its text
+ * is never shown. */
 int reader_check_word(struct job_reader *reader, const struct yaml_node *node, const char *path,
                       const char *word);
-/* The place of the node's text among choices; -1 after an error, which names them. */
+/* The index of the node's text in choices; -1 after an error, which names them. */
 int reader_choice(struct job_reader *reader, const struct yaml_node *node, const char *path,
                   const struct choice *choices, size_t count);
 /* A path on this machine: "~" expanded, a relative one from the spec's folder. Caller frees. */
 char *reader_path(const struct job_reader *reader, const char *text);
-/* The same as an absolute path: later commands run elsewhere. Caller frees. */
+/* The same as an absolute path: later commands may run in another folder. Caller frees. */
 char *reader_absolute_path(const struct job_reader *reader, const char *text);
 
-/* Values of their own kind (FIELD_CUSTOM). */
+/* The readers of FIELD_CUSTOM values. */
 int read_job_name(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_hosts(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_hostfile(struct job_reader *reader, const struct yaml_node *node, const char *path);
@@ -171,13 +173,13 @@ void launcher_names(struct str *out); /* appended as "torchrun | script" */
 int read_launcher_args(struct job_reader *reader, const struct yaml_node *node, const char *path);
 /* The row of the job's launcher. */
 const struct launcher *reader_launcher(const struct job_reader *reader);
-/* Once the launcher is known: does it take launcher_args, and does mtlaunch set none of them? */
+/* When the launcher is known: check that it takes launcher_args, and that mtlaunch sets none of them. */
 int check_launcher(struct job_reader *reader);
-/* One string with blanks is not a list of words, and an option and its value are two items. */
+/* Refuse one string with blanks as a list of words, and an option with its value in one item. */
 int check_words(struct job_reader *reader, const struct yaml_node *node, const char *path);
-/* Warnings about values that look as if a shell read them. */
+/* Warn about values that look as if a shell were to expand them. */
 void warn_unexpanded(const struct job_reader *reader);
-/* Once launcher and python are known: is the program one script or module where it has to be? */
+/* When launcher and python are known: check that the program is one script or module, if it has to be. */
 int check_program_words(struct job_reader *reader);
 int read_env(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_env_file(struct job_reader *reader, const struct yaml_node *node, const char *path);
@@ -191,7 +193,7 @@ int read_prepare(struct job_reader *reader, const struct yaml_node *node, const 
 int read_notify(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_time_limit(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_exclude(struct job_reader *reader, const struct yaml_node *node, const char *path);
-/* jobfile_sync.c: does sync say where the files are? */
+/* jobfile_sync.c: check that sync says where the files are, and does not delete in the login folder. */
 int check_sync(struct job_reader *reader);
 int read_stall(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int read_progress_pattern(struct job_reader *reader, const struct yaml_node *node, const char *path);
@@ -201,7 +203,7 @@ int check_interface(struct job_reader *reader, const struct yaml_node *node, con
 int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path);
 int check_user(struct job_reader *reader, const struct yaml_node *node, const char *path);
 
-/* jobfile_policy.c: do the words about failures fit together? */
+/* jobfile_policy.c: check that the settings about failures fit together. */
 #define STALL_MAX_S (365UL * 24 * 60 * 60)
 int check_policy(struct job_reader *reader);
 

@@ -1,4 +1,4 @@
-/* `launcher` and `launcher_args`: read by the rows of the launchers' table. */
+/* `launcher` and `launcher_args`: read and checked by the rows of the launchers' table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static int check_launcher_word(struct job_reader *reader, const struct launcher_
     return 0;
 }
 
-/* A mapping that belongs to another launcher does nothing. */
+/* Warn about mappings of other launchers, which have no effect. */
 static void warn_other_keys(struct job_reader *reader, const struct launcher *launcher)
 {
     for (size_t i = 0; reader->warnings && launchers_all[i]; i++) {

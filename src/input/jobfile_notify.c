@@ -31,7 +31,7 @@ static const struct field notify_fields[] = {
 };
 const struct field_table notify_table = {notify_fields, ARRAY_LEN(notify_fields)};
 
-/* The number of the name, or count after an error that lists the names. */
+/* The index of the name, or count after an error that lists the names. */
 static unsigned find_name(struct job_reader *reader, const struct yaml_node *node, const char *path,
                           const char *const *names, unsigned count)
 {
@@ -64,7 +64,7 @@ static int read_on(struct job_reader *reader, const struct yaml_node *node, cons
     if (node->type == YAML_MAP) {
         return reader_fail_type(reader, node, path, "a list of strings");
     }
-    if (node->type == YAML_TEXT) { /* a text is a list's one item */
+    if (node->type == YAML_TEXT) { /* a text is a list of one item */
         items = &node;
         count = 1;
     }
@@ -89,7 +89,7 @@ static int read_key(struct job_reader *reader, const struct yaml_entry *entry, c
     const char *key = entry->key->text;
     const struct yaml_node *node = entry->value;
     if (strcmp(key, "url") == 0 || yaml_is_null(node)) {
-        return 0; /* read before; not given */
+        return 0; /* url: already read; null: not given */
     }
     if (strcmp(key, "on") == 0) {
         return read_on(reader, node, path, target);

@@ -1,4 +1,4 @@
-/* What the job file says about failures, silence and stalls, and which of these settings fit together. */
+/* The settings of the job file for failures, silence and stalls, and whether they fit together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "model/hostlist.h"
 #include "model/progress.h"
 
-/* One entry, for its place; one that only removes hosts names none by itself. */
+/* Check one entry alone, so that an error has its place. An entry that only removes hosts names none. */
 static int check_spare(struct job_reader *reader, const struct yaml_node *at, const char *entry,
                        const struct hostlist_context *context)
 {
@@ -24,7 +24,7 @@ static int check_spare(struct job_reader *reader, const struct yaml_node *at, co
     return result < 0 ? reader_place(reader, at) : 0;
 }
 
-/* One spare a host, whatever ranges, groups and removals they were written with. */
+/* Replace spares with one entry per host, whatever ranges, groups and removals they are written with. */
 static int expand_spares(struct job_reader *reader, const struct yaml_node *node, struct strlist *spares,
                          const struct hostlist_context *context)
 {
@@ -71,7 +71,7 @@ int read_spares(struct job_reader *reader, const struct yaml_node *node, const c
     return spares->len == 0 ? 0 : expand_spares(reader, node, spares, &whole);
 }
 
-/* `off`, or a duration from one second on. */
+/* `off`, or a duration of at least one second. */
 static int read_off_or_duration(struct job_reader *reader, const struct yaml_node *node, const char *path,
                                 unsigned long *out)
 {
@@ -140,7 +140,7 @@ int check_policy(struct job_reader *reader)
         for (size_t i = 0; i < restart->len; i++) {
             const struct yaml_entry *entry = &restart->entries[i];
             bool max = strcmp(entry->key->text, "max") == 0;
-            bool spares = strcmp(entry->key->text, "spares") == 0; /* they also serve a start */
+            bool spares = strcmp(entry->key->text, "spares") == 0; /* they are used at a start, too */
             if (!spares && !yaml_is_null(entry->value) && !(max && policy->restart_max == 0)) {
                 strlist_addf(reader->warnings,
                              "'restart.%s' has no effect while neither on_failure nor on_lost is 'restart'",

@@ -59,7 +59,7 @@ static int read_name(struct job_reader *reader, const struct yaml_node *node, co
                     path, text, STEP_NAME_MAX);
         return reader_hint_write(reader, node, path, "convert");
     }
-    for (size_t i = 0; i + 1 < job->prepare_len; i++) { /* the last one is this */
+    for (size_t i = 0; i + 1 < job->prepare_len; i++) { /* the last one is this step */
         if (strcmp(job->prepare[i].name, text) == 0) {
             reader_fail(reader, node, "'%s' is '%s', the name of an earlier step", path, text);
             return error_hint(reader->err, "give each step its own name: its log is named after it");

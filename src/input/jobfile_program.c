@@ -1,6 +1,6 @@
 /*
- * `program`: what is run. For launchers that run Python it is one script or module; a whole command line
- * there is refused, with the keys that say the same.
+ * `program`: what is run. For launchers that run Python it is one script or module; a whole command line is
+ * refused, and the hint shows the keys to use instead.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ int read_program(struct job_reader *reader, const struct yaml_node *node, const 
     return 0;
 }
 
-/* Commands that run a program, as a shell line names them. */
+/* Commands that run another program, as they appear in a shell line. */
 static const struct {
     const char *name;
     const char *why;
@@ -54,7 +54,7 @@ static const struct {
     {"conda", "activate an environment in 'setup'"},
 };
 
-/* python, python3, python3.11, /usr/bin/python3: the entry of the interpreter, or -1. */
+/* The index of the interpreter that word names (python, python3, python3.11, /usr/bin/python3), or -1. */
 static int find_interpreter(const char *word)
 {
     const char *slash = strrchr(word, '/');
@@ -84,7 +84,7 @@ static bool is_launcher_module(const struct strlist *words, size_t at)
            text_starts(words->items[at + 1], "torch.distributed.");
 }
 
-/* The word that is the script, or the "-m" before a module; count when none is. */
+/* The index of the script, or of the "-m" before a module; words->len: there is none. */
 static size_t find_script(const struct strlist *words)
 {
     for (size_t i = 0; i < words->len; i++) {
@@ -103,7 +103,7 @@ static size_t find_script(const struct strlist *words)
     return words->len;
 }
 
-/* What is wrong with the words of a program that is to be one script or module; NULL when nothing is. */
+/* What is wrong with the words of a program that has to be one script or module; NULL: nothing. */
 static const char *find_fault(const struct strlist *words)
 {
     const char *first = words->items[0];
@@ -128,14 +128,14 @@ static const char *find_fault(const struct strlist *words)
     return !module && words->len > 1 && text_ends(first, ".py") ? "contains arguments" : NULL;
 }
 
-/* As a block text has, which ends with a line end: no file is meant by it. */
+/* Is there a blank or a line end around text? A block text ends with one, and no file's name does. */
 static bool has_outer_blank(const char *text)
 {
     static const char blanks[] = " \t\r\n";
     return strchr(blanks, text[0]) || strchr(blanks, text[strlen(text) - 1]);
 }
 
-/* The keys that say what the words say: 'program: train.py' and 'args: [--lr, 1e-4]'. */
+/* Hint at the keys that have the same meaning as the words: 'program: train.py' and 'args: [--lr, 1e-4]'. */
 static int hint_keys(struct job_reader *reader, const struct strlist *words)
 {
     int interpreter = find_interpreter(words->items[0]);
@@ -169,7 +169,7 @@ static int hint_keys(struct job_reader *reader, const struct strlist *words)
     return error_hint(reader->err, "%s", str_text(&hint));
 }
 
-/* A verb of the launcher's: one word. */
+/* The program must be one word, a verb of the launcher. */
 static int check_verb(struct job_reader *reader)
 {
     const struct job *job = reader->job;

@@ -1,4 +1,4 @@
-/* Reading nodes by tables of fields: names, types, ranges, and the errors about them. */
+/* Reads nodes by tables of fields: names, types, ranges, and the errors about them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "model/kind.h"
 #include "model/placeholder.h"
 
-#define SHOWN_KEYS_MAX 12 /* an error lists the keys it knows when they are few */
+#define SHOWN_KEYS_MAX 12 /* a hint lists the known keys if there are at most this many */
 
 _Static_assert(sizeof(enum policy_act) == sizeof(unsigned), "choices are stored as unsigned");
 _Static_assert(sizeof(enum job_rendezvous) == sizeof(unsigned), "choices are stored as unsigned");
@@ -92,7 +92,7 @@ int reader_list(struct job_reader *reader, const struct yaml_node *node, const c
     return 0;
 }
 
-/* Which values they have is known to the plan only. */
+/* Check the placeholders of text. Only the plan knows their values. */
 static int try_placeholders(struct job_reader *reader, const struct yaml_node *node, const char *text)
 {
     const struct placeholders unknown = PLACEHOLDERS_INIT;
@@ -372,7 +372,7 @@ static int read_field(struct job_reader *reader, const struct field *field, cons
     return 0;
 }
 
-/* Visit the entries of a mapping, of which each has to be a field of the table. */
+/* Visit the entries of a mapping. Each of them has to be a field of the table. */
 static int visit_fields(struct job_reader *reader, const struct yaml_node *map,
                         const struct field_table *table, const char *prefix,
                         int (*visit)(struct job_reader *, const struct field *, const struct yaml_entry *,

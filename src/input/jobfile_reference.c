@@ -1,4 +1,4 @@
-/* The keys of the job file as the reference shows them: made from the tables that the parser reads by. */
+/* The keys of the job file as the reference shows them: made from the tables that the parser uses. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

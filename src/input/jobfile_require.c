@@ -1,4 +1,4 @@
-/* What the job file requires of the hosts, and which checks it leaves out. */
+/* What the job file requires of the hosts, and which checks it skips. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -9,7 +9,7 @@
 #include "input/jobfile_internal.h"
 #include "model/kind.h"
 
-#define SHOWN_MAX 100 /* longer options are named by their key alone */
+#define SHOWN_MAX 100 /* longer options are named only by their key */
 
 /* Options with a name of their own, and the caller's variables that act as them. */
 static const struct shortcut {
@@ -62,7 +62,7 @@ static void split_path(const char *path, struct strlist *keys)
     }
 }
 
-/* The mapping that holds the last key, made where it is missing; NULL after an error. */
+/* The mapping that holds the last key; missing mappings are added. NULL after an error. */
 static struct yaml_node *find_parent(struct job_reader *reader, const struct strlist *keys,
                                      const struct yaml_node *value)
 {
@@ -155,8 +155,8 @@ static int apply_set(struct job_reader *reader, const char *option)
 }
 
 /*
- * Machines set CONTAINER_NAME for purposes of their own (pods, cloud shells): it renames the container that
- * the spec has and never makes one.
+ * Does the variable have an effect? Pods and cloud shells set CONTAINER_NAME for their own purposes, so it
+ * only renames a container that the spec has.
  */
 static bool variable_acts(const struct job_reader *reader, const struct shortcut *shortcut)
 {
@@ -209,7 +209,7 @@ void set_add_notes(const struct job_reader *reader, struct strlist *notes)
     }
 }
 
-/* Length of the text that a name may have; what follows it ("-e A_KEY:secret") may be a secret. */
+/* Length of the part of text that can be a name. What follows it ("-e A_KEY:secret") may be a secret. */
 static size_t name_len(const char *text)
 {
     return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");

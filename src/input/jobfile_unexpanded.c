@@ -1,5 +1,5 @@
-/* Warnings about values written as for a shell: nothing in a job file is expanded but ${{name}} and a leading
- * "~/". */
+/* Warnings about values written as for a shell: nothing in a job file is expanded except ${{name}} and a
+ * leading "~/". */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ static char *find_reference(const char *text)
     return NULL;
 }
 
-/* A value that holds its own name or another's is meant to be put together by a shell. */
+/* A value that refers to a variable was probably meant to be expanded by a shell. */
 static void warn_env(const struct job_reader *reader, const struct env *env)
 {
     const struct strlist *secrets = &reader->job->secret_env;
@@ -46,7 +46,7 @@ static void warn_env(const struct job_reader *reader, const struct env *env)
     }
 }
 
-/* A job file that `show` printed has its secrets masked. */
+/* The secrets in a job file that `show` printed are masked. */
 static void warn_masked(const struct job_reader *reader, const struct env *env)
 {
     for (size_t i = 0; i < env->len; i++) {

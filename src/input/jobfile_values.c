@@ -155,7 +155,7 @@ int check_interface(struct job_reader *reader, const struct yaml_node *node, con
     return error_hint(reader->err, "'ip -brief address' on a node lists its interfaces");
 }
 
-/* The rest of a hop's grammar is judged where it is resolved. */
+/* The rest of a hop's grammar is checked where the hop is resolved. */
 int check_jump(struct job_reader *reader, const struct yaml_node *node, const char *path)
 {
     const char *text = node->text;

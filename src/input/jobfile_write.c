@@ -1,6 +1,6 @@
 /*
- * Writes a job as a job file, by the tables that the reader uses. Default values are left out, and values of
- * secret variables are "***".
+ * Writes a job as a job file, with the tables that the reader uses. Default values are left out, and values
+ * of secret variables are "***".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static json_t *write_choice(const struct job *job, const struct field *field)
     return NULL;
 }
 
-/* NULL: it says nothing. */
+/* NULL: there is nothing to write. */
 static json_t *write_value(const struct job *job, const struct field *field)
 {
     switch (field->type) {
@@ -80,7 +80,7 @@ static json_t *write_value(const struct job *job, const struct field *field)
     return field->write ? field->write(job, field) : NULL;
 }
 
-/* The value, unless it is the one that a job which says nothing has. */
+/* The value, or NULL if it is the default. */
 static json_t *write_changed(const struct job *job, const struct job *normal, const struct field *field)
 {
     json_t *value = write_value(job, field), *otherwise = write_value(normal, field);
@@ -126,7 +126,7 @@ json_t *write_hosts(const struct job *job, const struct field *field)
     return entries.len > 0 ? js_list(&entries) : job->hosts ? js_text(job->hosts) : NULL;
 }
 
-/* Absolute: the job file that is written is in another folder. */
+/* An absolute path, because the job file that is written may be in another folder. */
 json_t *write_hostfile(const struct job *job, const struct field *field)
 {
     (void)field;
@@ -157,7 +157,7 @@ json_t *write_args(const struct job *job, const struct field *field)
     return words.len > 0 ? js_list(&words) : NULL;
 }
 
-/* Of files, of the spec and of options: as one. */
+/* The variables of files, of the spec and of options as one mapping. */
 json_t *write_env(const struct job *job, const struct field *field)
 {
     const struct env *const envs[] = {&job->env_files, &job->env, &job->env_options};
@@ -176,7 +176,7 @@ json_t *write_env(const struct job *job, const struct field *field)
     return NULL;
 }
 
-/* Its variables are in env. */
+/* NULL: the variables of the files are in env. */
 json_t *write_env_file(const struct job *job, const struct field *field)
 {
     (void)job;
@@ -184,7 +184,7 @@ json_t *write_env_file(const struct job *job, const struct field *field)
     return NULL;
 }
 
-/* A list given in the file adds to the default. */
+/* Without the default, because a list in a job file adds to it. */
 json_t *write_secret_env(const struct job *job, const struct field *field)
 {
     struct job normal;
@@ -265,7 +265,7 @@ json_t *write_prepare(const struct job *job, const struct field *field)
     return array;
 }
 
-/* What comes after the host is a secret. */
+/* The part of a URL after the host is a secret. */
 static json_t *masked_url(const char *url)
 {
     AUTO_STR struct str shown = STR_INIT;
@@ -299,7 +299,7 @@ json_t *write_notify(const struct job *job, const struct field *field)
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
-/* The hosts that are used, whatever named them. Values of secret variables of theirs are masked. */
+/* The hosts in use, whatever source they come from. The values of their secret variables are masked. */
 static json_t *write_host_list(const struct job *job, const struct hostlist *hosts)
 {
     json_t *array = json_array();

@@ -1,4 +1,4 @@
-/* Finds the file of a job by its name or path. */
+/* Finds job files by path or by name. */
 #include "input/joblookup.h"
 
 #include <dirent.h>
@@ -73,7 +73,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The order of a folder is chance: sorted names give the same hint each time. */
+/* The order of a folder's entries is arbitrary, so the names are sorted to give the same hint each time. */
 static const char *nearest(const char *word, struct strlist *names)
 {
     if (names->len == 0) {

@@ -68,7 +68,7 @@ void words_split(const char *line, struct strlist *out)
     }
 }
 
-/* Characters that mean nothing to YAML wherever they are, and no word that it reads as something else. */
+/* Does text consist of characters that YAML never treats specially, and is it no special word? */
 static bool is_plain(const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=+";

@@ -1,4 +1,4 @@
-/* Words of a line as people type commands, and how a YAML list of them is written: for hints. */
+/* Splits a line into words as in a shell, and writes words as a YAML list. For hints. */
 #ifndef MTLAUNCH_INPUT_WORDS_INTERNAL_H
 #define MTLAUNCH_INPUT_WORDS_INTERNAL_H
 
@@ -16,7 +16,7 @@ bool words_has_blank(const char *text);
 /* Split at blanks. Quotes hold a word together and are removed, ${{ name }} stays whole. Appended to out. */
 void words_split(const char *line, struct strlist *out);
 
-/* Append a text as YAML takes it anywhere: plain where that is safe, else in double quotes. */
+/* Append a text as a YAML scalar that is valid anywhere: plain if that is safe, else in double quotes. */
 void words_add_scalar(const char *text, struct str *out);
 /* Append "[--lr, 1e-5]"; a long list is cut with "...". */
 void words_add_list(char *const *words, size_t count, struct str *out);

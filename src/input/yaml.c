@@ -1,4 +1,4 @@
-/* Text to tree: the only user of libyaml. Its marks count from 0, lines and characters. */
+/* Parses YAML text into a tree. The only user of libyaml, whose marks count lines and characters from 0. */
 #include "input/yaml.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "input/yaml_internal.h"
 
-/* Lines of a literal or folded text: a tab that begins such a line belongs to the text. */
+/* Lines of a literal or folded text. A tab at the start of such a line belongs to the text. */
 struct line_range {
     size_t first, last;
 };
@@ -28,7 +28,7 @@ struct builder {
     size_t blocks_len, blocks_cap;
 };
 
-/* What libyaml says, and what to do about it; the first that fits. */
+/* Errors of libyaml with a hint for each. The first row that matches counts. */
 static const struct {
     const char *problem, *context, *hint;
 } syntax_hints[] = {
@@ -69,7 +69,7 @@ static long find_leading_tab(const char *line, size_t len)
     return -1;
 }
 
-/* The reader's errors know an offset in bytes instead of a mark. */
+/* Errors of libyaml's reader have an offset in bytes instead of a mark. */
 static yaml_mark_t mark_of_offset(const struct yaml_doc *doc, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -109,7 +109,7 @@ static const char *find_syntax_hint(const char *problem, const char *context)
     return NULL;
 }
 
-/* The line before `number` that holds more than blanks and a comment; SIZE_MAX when none does. */
+/* The last line before `number` that has more than blanks and a comment; SIZE_MAX: there is none. */
 static size_t line_before(const struct yaml_doc *doc, size_t number, size_t *indent)
 {
     for (size_t at = number; at-- > 0;) {
@@ -129,8 +129,8 @@ static size_t line_before(const struct yaml_doc *doc, size_t number, size_t *ind
 }
 
 /*
- * Is the line wrong by its indentation alone? libyaml then says that a mapping, a key or an item has no place
- * there. A second colon on a line is a mistake of its own.
+ * Is the indentation of the line its only mistake? libyaml then reports that a mapping, a key or an item is
+ * not allowed there. A second colon on a line is another mistake.
  */
 static bool is_indentation(const struct builder *b, const char *problem, const char *context, size_t number,
                            size_t *other)
@@ -144,7 +144,7 @@ static bool is_indentation(const struct builder *b, const char *problem, const c
     yaml_line_next(b->doc, line, &len);
     size_t blanks = strspn(line, " "), column = b->parser.problem_mark.column;
     bool differs = blanks != indent && blanks < len;
-    /* further right it is what follows a complete value: 'lr: "1" x' */
+    /* further right, the mistake is text after a complete value: 'lr: "1" x' */
     bool block = column == blanks && strstr(context, "block") && strstr(problem, "did not find expected");
     bool nested = strstr(problem, "values are not allowed") || strstr(problem, "entries are not allowed");
     const char *colon = memchr(line, ':', len);
@@ -238,7 +238,7 @@ static struct yaml_node *read_text(struct builder *b, const yaml_event_t *event)
         b->blocks[b->blocks_len++] = (struct line_range){
             event->start_mark.line + 1, event->end_mark.column == 0 && last > 0 ? last - 1 : last};
     }
-    /* "- a" and below it, deeper, "- b" is one text to YAML: never what was meant */
+    /* YAML reads "- a" with a deeper "- b" below it as one text, which is never meant */
     for (size_t at = event->start_mark.line + 1;
          style == YAML_PLAIN_SCALAR_STYLE && b->form == YAML_FORM_FILE && at <= event->end_mark.line; at++) {
         const char *line = yaml_line_find(b->doc, at);
@@ -280,7 +280,7 @@ static struct yaml_node *read_list(struct builder *b, const yaml_event_t *start,
     return NULL;
 }
 
-/* The key of an entry: a text that is neither empty, nor `<<`, nor there already. */
+/* Read the key of an entry: a text that is not empty, not `<<` and not in the mapping yet. */
 static struct yaml_node *read_key(struct builder *b, const struct yaml_node *map, yaml_event_t *event,
                                   unsigned depth)
 {
@@ -347,7 +347,7 @@ static struct yaml_node *read_map(struct builder *b, const yaml_event_t *start, 
     return NULL;
 }
 
-/* Anchor and tag of the event, as far as its type has them. */
+/* The anchor of an event, and its tag; NULL: it has none. */
 static const yaml_char_t *event_anchor(const yaml_event_t *event)
 {
     return event->type == YAML_SCALAR_EVENT           ? event->data.scalar.anchor
@@ -398,7 +398,7 @@ static struct yaml_node *read_node(struct builder *b, yaml_event_t *event, unsig
     return NULL;
 }
 
-/* No line begins with a tab among its blanks, but for empty ones and the lines of a block text. */
+/* Refuse a tab in the indentation of a line, except in empty lines and in the lines of a block text. */
 static int check_tabs(struct builder *b)
 {
     size_t block = 0;
@@ -421,7 +421,7 @@ static int check_tabs(struct builder *b)
     return 0;
 }
 
-/* After an option's value nothing may follow: what libyaml passes over there is a comment. */
+/* Nothing may follow the value of an option. What libyaml skips there is a comment. */
 static int check_rest(struct builder *b, const yaml_mark_t *end)
 {
     const char *at = b->doc->text;
@@ -448,7 +448,7 @@ static struct yaml_node *new_null(struct builder *b, const yaml_mark_t *mark)
     return node;
 }
 
-/* The root of a document whose start was read, and its end. */
+/* Read the root of a document whose start has been read, and the document's end. */
 static struct yaml_node *read_document(struct builder *b)
 {
     yaml_event_t event;

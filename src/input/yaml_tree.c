@@ -273,7 +273,10 @@ char *yaml_shown_text(const struct yaml_doc *doc, const char *text)
     return xasprintf("%.*s%s", (int)shown, text, shown < len ? "***" : "");
 }
 
-/* The line with everything after a secret name's colon as stars, one a character, so that columns stay. */
+/*
+ * Append the line. After the ':' or '=' of a secret name, each character except a blank becomes a star, so
+ * that columns stay correct.
+ */
 static void mask_line(const struct yaml_doc *doc, const char *line, size_t len, struct str *out)
 {
     size_t secret = find_secret(doc, line, len);

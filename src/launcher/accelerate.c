@@ -1,7 +1,7 @@
 /*
  * accelerate: accelerate launch on every node (accelerate/commands/launch.py, utils/launch.py of 1.15). It
  * runs torchrun in its own process. Options on the command line win over its configuration file, so a file
- * that was copied unchanged to every node gives no node the rank of another.
+ * that was copied unchanged to every node does not give a node the rank of another.
  */
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "launcher/launcher_internal.h"
 #include "model/host.h"
 
-/* Options that say how processes are spread; accelerate takes one of them at most. */
+/* Options that say how processes are distributed; accelerate takes at most one of them. */
 static const char *const kinds[] = {"multi_gpu",     "cpu",      "tpu",
                                     "use_deepspeed", "use_fsdp", "use_megatron_lm"};
 
-/* A configuration that starts one process per node, without a word, is an error. */
+/* Refuses a configuration that silently starts independent processes, one per node. */
 static const char check_config[] =
     "import os, sys\n"
     "path, world = sys.argv[1], sys.argv[2]\n"
@@ -48,7 +48,7 @@ static bool names_kind(const struct job *job)
     return false;
 }
 
-/* Without a configuration several processes have to be asked for. One process is started without torchrun. */
+/* Without a configuration, several processes need an option. One process is started without torchrun. */
 static void add_kind(const struct launch_input *in, struct strlist *argv)
 {
     const struct job *job = in->job;
@@ -84,7 +84,7 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
         strlist_addf(argv, "--rdzv_conf=is_host=%s,join_timeout=%d", in->rank == 0 ? "true" : "false",
                      LAUNCHER_RENDEZVOUS_TIMEOUT_S);
     }
-    /* Its default for DeepSpeed is pdsh, which would go to the other nodes from each of them. */
+    /* accelerate's default for DeepSpeed is pdsh: each node would start processes on the others. */
     strlist_add(argv, "--deepspeed_multinode_launcher=standard");
 }
 

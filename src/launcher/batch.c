@@ -1,5 +1,5 @@
-/* Batch sizes that args state, for programs of the Hugging Face Trainer's kind: per device, times
- * accumulation. */
+/* Reads batch sizes from args for programs with the options of the Hugging Face Trainer: batch size per
+ * device and gradient accumulation. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,7 +41,7 @@ int launcher_read_size(const struct strlist *args, const char *name, unsigned ma
     return 0;
 }
 
-/* Under its name with underscores or with dashes: transformers' parser takes both. */
+/* The name may have underscores or dashes: transformers' parser takes both. */
 static int read_any(const struct launch_job *in, const char *name, unsigned *size, bool *given,
                     struct error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * deepspeed: a program of DeepSpeed's, started by torchrun or by DeepSpeed's own launcher without ssh
- * (deepspeed/launcher/runner.py, launch.py of 0.19). The configuration is read on the node and a copy is
- * written beside the run's state, with zero_stage in it; the original stays as it is.
+ * deepspeed: a program that uses DeepSpeed, started by torchrun or by DeepSpeed's own launcher without ssh
+ * (deepspeed/launcher/runner.py, launch.py of 0.19). The configuration is read on the node and a copy with
+ * zero_stage in it is written beside the run's state; the original is not changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 #define HOSTFILE_SUFFIX ".hostfile"
 
 /*
- * Arguments: the configuration and its copy, the stage ("": unchanged), the processes of all nodes,
- * the host file and its text; an empty path leaves its part out. DeepSpeed reads its configuration with hjson
- * and wants train_batch_size = micro batch x accumulation x data-parallel size (runtime/config.py).
+ * Arguments: the configuration and its copy, the stage ("": unchanged), the processes of all nodes, the host
+ * file and its text; an empty path skips its part. DeepSpeed reads its configuration with hjson and wants
+ * train_batch_size = micro batch x accumulation x data-parallel size (runtime/config.py).
  */
 static const char copy_files[] =
     "import os, sys\n"
@@ -67,8 +67,8 @@ static bool is_no_ssh(const struct job *job)
     return job->deepspeed_form == DEEPSPEED_NO_SSH;
 }
 
-/* A line per node, in rank order. Names only tell the nodes apart, so a name that repeats becomes its rank.
- */
+/* A line per node, in rank order. Names only tell the nodes apart, so a name that repeats is replaced by
+ * "node" and the rank. */
 static char *hostfile_text(const struct launch_input *in)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -186,7 +186,7 @@ static int judge(const struct launch_job *in, struct launch_whole *out, struct s
     return launcher_device_batch(in, &defaults, out, err);
 }
 
-/* DeepSpeed's launcher gives each process its GPU by number, from 0 (launch.py: CUDA_VISIBLE_DEVICES). */
+/* DeepSpeed's launcher assigns GPUs to processes by number, from 0 (launch.py: CUDA_VISIBLE_DEVICES). */
 static int check_env(const struct launch_input *in, const struct env *env, struct strlist *warnings,
                      struct error *err)
 {

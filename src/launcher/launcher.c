@@ -66,7 +66,7 @@ const struct launcher *launcher_find(const char *name, struct error *err)
     return NULL;
 }
 
-/* An option word's name without dashes in front and value, spelt with underscores; caller frees. */
+/* The name of an option word, without leading dashes and value, with underscores; caller frees. */
 static char *option_name(const char *word)
 {
     word += strspn(word, "-");

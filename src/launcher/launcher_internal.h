@@ -18,7 +18,7 @@
 LAUNCHER_TABLE(LAUNCHER_EXTERN)
 #undef LAUNCHER_EXTERN
 
-/* Seconds a node waits for the others; torch's own 900 let a node that never came go unseen for long. */
+/* Seconds that a node waits for the others. With torch's default of 900, a missing node is noticed late. */
 #define LAUNCHER_RENDEZVOUS_TIMEOUT_S 300
 
 extern const struct launcher_words torchrun_words;
@@ -26,8 +26,7 @@ extern const struct launcher_words torchrun_words;
 /* The interpreter of this node: "python3". Borrowed. */
 const char *launcher_python(const struct launch_input *in);
 
-/* Begin argv with "PYTHON -m MODULE", once `program` has proved to be one script or module. Errors:
- * kind_plan. */
+/* Check that `program` is one script or module, and begin argv with "PYTHON -m MODULE". Errors: kind_plan. */
 int launcher_begin_module(const struct launch_input *in, const char *module, struct strlist *argv,
                           struct launch_probe *probe, struct error *err);
 
@@ -44,22 +43,26 @@ void launcher_add_program(const struct launch_input *in, const char *module_opti
 char *launcher_respell(const char *name, char from, char to);
 
 /*
- * A whole number among args, 1 to max: 0 while it is open or not given (*given tells). Errors: kind_plan.
+ * Read the option --name of args, a whole number from 1 to max. *size is 0 if the option is not given (*given
+ * says so) or still contains a placeholder. Errors: kind_plan.
  */
 int launcher_read_size(const struct strlist *args, const char *name, unsigned max, unsigned *size,
                        bool *given, struct error *err);
 
-/* What a trainer takes where args are silent. */
+/* The defaults of a trainer for sizes that args do not give. */
 struct device_batch {
     unsigned micro; /* per_device_train_batch_size */
-    unsigned fill;  /* it accumulates up to so many samples a step; 0: it does not accumulate */
+    unsigned fill;  /* it accumulates up to this many samples per step; 0: it does not accumulate */
 };
 
-/* Work out what per_device_train_batch_size and gradient_accumulation_steps in args come to, if they do. */
+/*
+ * Work out the batch sizes if args give per_device_train_batch_size or gradient_accumulation_steps. Errors:
+ * kind_plan.
+ */
 int launcher_device_batch(const struct launch_job *in, const struct device_batch *defaults,
                           struct launch_whole *out, struct error *err);
 
-/* What a program with Megatron-LM's sizes takes where args are silent. */
+/* The defaults and the parser of a program with Megatron-LM's options. */
 struct megatron_batch {
     unsigned micro;       /* 0: none */
     unsigned global;      /* 0: micro * data_parallel */
@@ -73,15 +76,15 @@ int launcher_megatron_batch(const struct launch_job *in, const struct megatron_b
 
 /*
  * Look for the option --NAME among words as argparse reads them: "--NAME VALUE", "--NAME=VALUE"; the last one
- * wins, nothing after "--" counts. name is without dashes in front. True when it is there; *value is
- * borrowed from words, NULL when it has none. value may be NULL.
+ * wins, nothing after "--" counts. name has no leading dashes. True if the option is there; *value is
+ * borrowed from words, NULL if the option has no value. value may be NULL.
  */
 bool launcher_find_option(const struct strlist *words, const char *name, const char **value);
 
-/* The launcher reads that file, which a key of the spec names. file NULL: none. */
+/* Set in probe the file that the launcher reads and the key of the spec that names it. file NULL: none. */
 void launcher_reads(struct launch_probe *probe, const char *key, const char *file);
 
-/* Append the word that is the interpreter or the program; one that starts with "~/" is noted in probe. */
+/* Append the interpreter or the program to argv. If it starts with "~/", its index is added to probe. */
 void launcher_add_named(struct strlist *argv, const char *word, struct launch_probe *probe);
 
 #endif

@@ -18,7 +18,7 @@ static const char strategy_option[] = "data-parallel-sharding-strategy";
 /* Options that shard by FSDP: Megatron's from 0.14 on, its form in 0.12 and 0.13, and torch's. */
 static const char *const fsdp_switches[] = {"use-megatron-fsdp", "use-custom-fsdp", "use-torch-fsdp2"};
 
-/* The strategy of each ZeRO level, by the names all releases with the option share. */
+/* The strategy of each ZeRO stage. All releases that have the option use these names. */
 static const char *const strategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
 static bool has(const struct strlist *args, const char *name)
@@ -38,14 +38,14 @@ static const char *fsdp_switch(const struct strlist *args)
 
 /* --- sizes -------------------------------------------------------------------------------------- */
 
-/* The job, and how its parser spells and fills in sizes. */
+/* The job, and the defaults and spelling of its sizes. */
 struct sizes {
     const struct launch_job *in;
     const struct megatron_batch *defaults;
     struct strlist *warnings;
 };
 
-/* Spelt with underscores it counts too, for programs that take it so. */
+/* The name with underscores is read too, with a warning if the program does not take it. */
 static int read_size(const struct sizes *sizes, const char *name, unsigned max, unsigned *size, bool *given,
                      struct error *err)
 {
@@ -73,7 +73,7 @@ static int read_parallel(const struct sizes *sizes, const char *name, unsigned m
     return 0;
 }
 
-/* Options that change what the sizes mean: then nothing is computed, and a warning says so. */
+/* Options that change what the sizes mean. With one of them nothing is computed, and a warning says so. */
 static const char *find_unknown_split(const struct strlist *args)
 {
     static const char *const names[] = {
@@ -160,7 +160,7 @@ static int split_batch(const struct sizes *sizes, struct topology_batch *batch, 
     if (!batch->global) {
         return 0;
     }
-    /* num_microbatches_calculator.py: the batch is rounded down, but never to nothing. */
+    /* num_microbatches_calculator.py: the batch is rounded down, but never to 0. */
     if (has(sizes->in->args, "decrease-batch-size-if-needed")) {
         batch->accumulation = (unsigned)(batch->global / ((uint64_t)batch->micro * batch->data_parallel));
     }
@@ -203,7 +203,7 @@ static int refuse_other_switch(const struct job *job, const char *own, struct er
     return error_hint(err, "leave --%s out, or zero_stage at 0", own);
 }
 
-/* What args say of sharding must be what zero_stage says. */
+/* The sharding options in args must agree with zero_stage. */
 static int check_zero(const struct launch_job *in, struct error *err)
 {
     const struct job *job = in->job;
@@ -221,7 +221,9 @@ static int check_zero(const struct launch_job *in, struct error *err)
     if (!given || flags_only) {
         return 0;
     }
-    /* Without a strategy releases differ in what the switch does: it is level 1 only when args say so. */
+    /*
+     * Without a strategy, the switch has different effects in different releases: stage 1 needs one in args.
+     */
     bool fits = strcmp(given, fsdp_switches[job->megatron_sharding == SHARDING_CUSTOM_FSDP]) == 0;
     if (job->zero_stage == 1) {
         fits = own;
@@ -284,7 +286,10 @@ static bool is_split_inside(const struct topology_split *split)
     return split->tensor > 1 || split->context > 1;
 }
 
-/* Asserted by Megatron on GPUs before Blackwell; with FSDP it must not be 1. */
+/*
+ * Megatron asserts that the variable is 1 with tensor or context parallelism on GPUs before Blackwell. With
+ * FSDP it must not be 1.
+ */
 static void add_connections(const struct topology_split *split, const struct strlist *all,
                             struct env *defaults)
 {

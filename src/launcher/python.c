@@ -73,8 +73,7 @@ void launcher_add_program(const struct launch_input *in, const char *module_opti
     if (module) {
         strlist_add(argv, module_option);
     }
-    /* argparse drops a "--" that follows the program; one before it is dropped instead and keeps the other.
-     */
+    /* argparse drops the first "--". One before the program is dropped instead of the one behind it. */
     if (in->args->len && strcmp(in->args->items[0], "--") == 0) {
         strlist_add(argv, "--");
     }

@@ -1,4 +1,4 @@
-/* script: a line for /bin/sh, or an exact command. NODE_RANK and the others tell it its place. */
+/* script: a line for /bin/sh, or an exact command. Variables such as NODE_RANK tell it its place. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -47,7 +47,7 @@ static int build_line(const struct launch_input *in, struct strlist *argv, struc
             return 0;
         }
     }
-    /* Hand the arguments over as words. */
+    /* Pass the arguments as separate words. */
     str_truncate(&joined, len);
     str_add(&joined, " \"$@\"");
     strlist_add(argv, str_text(&joined));

@@ -14,7 +14,7 @@ static bool find(const struct strlist *args, const char *name, const char **valu
     return launcher_find_option(args, name, value) || launcher_find_option(args, dashed, value);
 }
 
-/* 0: it is not given, or no number; here nothing is refused. */
+/* 0: it is not given, or not a number. Nothing is refused here. */
 static unsigned number(const struct strlist *args, const char *name, unsigned max)
 {
     const char *text = NULL;
@@ -22,7 +22,7 @@ static unsigned number(const struct strlist *args, const char *name, unsigned ma
     return find(args, name, &text) && text && text_to_uint(text, 1, max, &value) ? (unsigned)value : 0;
 }
 
-/* Programs that cut their texts into samples of one length, and ms-swift when it packs them. */
+/* For programs that cut texts into samples of one length, and for ms-swift when it packs samples. */
 static unsigned read_sequence(const struct strlist *args)
 {
     static const char *const names[] = {"seq_length", "sequence_length", "seq_len", "block_size"};

@@ -1,6 +1,6 @@
 /*
  * swift and megatron-swift: the commands of ms-swift (swift/cli/main.py of 2.6 to 4.6). They start torchrun
- * themselves when NNODES or NPROC_PER_NODE is set and hand five variables on as options; torchrun's other
+ * themselves when NNODES or NPROC_PER_NODE is set and pass five variables on as options; torchrun's other
  * options reach it as PET_<OPTION> (torch/distributed/argparse_util.py).
  */
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int check_verb(const char *verb, struct error *err)
     return error_hint(err, "name one, such as 'program: sft', and put its options into args");
 }
 
-/* By its name from PATH, unless another interpreter was named: then the module behind that name. */
+/* The command comes from PATH, unless the job names another interpreter, which then runs its module. */
 static int build(const struct launch_input *in, struct strlist *argv, struct launch_probe *probe,
                  struct error *err)
 {
@@ -74,7 +74,7 @@ static int build(const struct launch_input *in, struct strlist *argv, struct lau
 
 /* --- torchrun's options ------------------------------------------------------------------------- */
 
-/* A variable for one of torchrun's options, unless the job sets it. */
+/* Set the variable for one of torchrun's options, unless the job sets it. */
 static void set_option(const struct launch_input *in, struct env *env, const char *option, const char *value)
 {
     AUTO_STR struct str name = STR_INIT;

@@ -17,7 +17,7 @@ static void add_rendezvous(const struct launch_input *in, struct strlist *argv)
     strlist_addf(argv, "--node_rank=%u", in->rank);
     strlist_addf(argv, "--rdzv_id=%s", in->rendezvous_id);
     if (in->job->rendezvous == RENDEZVOUS_C10D) {
-        /* is_host: torch's own guess fails for addresses of a second interface and then nobody listens. */
+        /* is_host: torch guesses wrong for an address of a second interface, and then no node listens. */
         AUTO_FREE char *endpoint = host_join_port(in->master_addr, in->master_port);
         strlist_add(argv, "--rdzv_backend=c10d");
         strlist_addf(argv, "--rdzv_endpoint=%s", endpoint);

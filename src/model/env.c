@@ -74,7 +74,7 @@ static struct env_var *set(struct env *env, const char *name, const char *value,
         var = append(env);
         var->name = keep(env, name);
     }
-    /* The new texts are made before the old ones go: value may point into this very variable. */
+    /* Make the new texts before the old ones are freed: value may point into this variable. */
     char *new_value = keep(env, value);
     char *new_source = keep(env, source);
     if (!env->texts) {

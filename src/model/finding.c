@@ -32,7 +32,7 @@ void findings_release(struct findings *findings)
     *findings = (struct findings){0};
 }
 
-/* Takes text. */
+/* Takes ownership of text. */
 static struct finding *append(struct findings *findings, const char *id, enum finding_severity severity,
                               const struct error_kind *kind, char *text)
 {

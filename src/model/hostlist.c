@@ -1,4 +1,4 @@
-/* Turns entries into a list: duplicates dropped or refused, limits, groups in their place. */
+/* Turns entries into a list: drops or refuses duplicates, checks limits, inserts groups. */
 #include "model/hostlist.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "model/hostlist_internal.h"
 #include "model/kind.h"
 
-/* Warnings one text may give; what comes after is counted. */
+/* Warnings that one text may give; further ones are only counted. */
 #define WARNINGS_MAX 20
 
 void hostlist_release(struct hostlist *list)
@@ -56,7 +56,7 @@ void hostlist_builder_release(struct hostlist_builder *builder)
 
 /* --- limits of the whole text --- */
 
-/* Bytes before anything else: control characters would make any message about the line unreadable. */
+/* Check the bytes first: control characters would make any message about the line unreadable. */
 static int check_bytes(struct hostlist_reader *reader, struct error *err)
 {
     for (size_t i = 0; i < reader->len; i++) {
@@ -71,13 +71,13 @@ static int check_bytes(struct hostlist_reader *reader, struct error *err)
     return 0;
 }
 
-/* Refuse before memory is spent. */
+/* Check the limits before memory is allocated. */
 static int check_limits(struct hostlist_builder *builder, const struct hostlist_entry *entry,
                         struct error *err)
 {
     builder->work += entry->pattern.count;
 
-    /* What each host keeps a copy of: user, settings, file name. Its name is short, whatever the ranges. */
+    /* Each host has a copy of user, settings and file name. Its name is short, whatever the ranges. */
     size_t each = entry->name_offset - entry->offset + entry->len - entry->word_len;
     builder->bytes += entry->pattern.count * (each + strlen(builder->reader.name));
     if (builder->work > HOSTLIST_WORK_MAX) {
@@ -106,7 +106,7 @@ static char *make_key(const struct host *host)
     return xasprintf("%s@%s:%u", host->user ? host->user : "", host->name, host->port);
 }
 
-/* "line 3" of the text that is read, "FILE:3" of another. Caller frees. */
+/* "line 3" for a place in the text that is read, "FILE:3" for one in another text. Caller frees. */
 static char *where(const struct hostlist_reader *reader, const char *file, unsigned line, unsigned column,
                    const char *other_file, unsigned other_line)
 {
@@ -196,7 +196,7 @@ int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct
     return result;
 }
 
-/* "@name": the hosts of its file are inserted here, or removed. */
+/* "@name": insert the hosts of its file here, or remove them. */
 static int add_group(struct hostlist_builder *builder, struct hostlist_entry *entry, struct error *err)
 {
     struct hostlist hosts = HOSTLIST_INIT;

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "model/hostlist_internal.h"
 
-/* The stretch of text an entry may reach over. */
+/* The part of the text that an entry may extend over. */
 struct cursor {
     struct hostlist_reader *reader;
     size_t pos;
@@ -20,7 +20,7 @@ void hostlist_entry_release(struct hostlist_entry *entry)
     *entry = (struct hostlist_entry){0};
 }
 
-/* A CR counts only before a line end or the end of the text. In a list a line end is a blank too. */
+/* A CR is a blank only before a line end or the end of the text. In a list, a line end is a blank too. */
 static bool is_blank(const struct hostlist_reader *reader, size_t at)
 {
     char c = reader->text[at];
@@ -36,7 +36,7 @@ static bool starts_comment(const struct hostlist_reader *reader, size_t at)
     return reader->text[at] == '#' && (at == 0 || reader->text[at - 1] == '\n' || is_blank(reader, at - 1));
 }
 
-/* Blanks and comments; over line ends too when lines is true. */
+/* Skip blanks and comments, and also line ends if lines is true. */
 static void skip_blanks(struct cursor *cursor, bool lines)
 {
     struct hostlist_reader *reader = cursor->reader;
@@ -58,7 +58,7 @@ static void skip_blanks(struct cursor *cursor, bool lines)
     }
 }
 
-/* Where the word at pos ends: at a blank, or at a comma outside brackets. *open: a bracket stayed open. */
+/* Where the word at pos ends: at a blank, or at a comma outside brackets. *open: a bracket is not closed. */
 static size_t word_end(const struct cursor *cursor, bool commas_inside, bool *open)
 {
     const struct hostlist_reader *reader = cursor->reader;
@@ -89,7 +89,7 @@ static struct hostlist_token shown(const struct cursor *cursor, size_t from, siz
     return hostlist_token(cursor->reader->text + from, to - from);
 }
 
-/* A value for a message: starred when its key is secret. */
+/* A value for a message: stars if its key is secret. */
 static struct hostlist_token shown_value(const struct cursor *cursor, const char *key, size_t from, size_t to)
 {
     return hostlist_is_secret(key) ? hostlist_token("***", 3) : shown(cursor, from, to);
@@ -224,7 +224,7 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     AUTO_FREE char *key = xstrndup(reader->text + start, len);
     bool quoted = at_char(cursor, '"') || at_char(cursor, '\'');
     bool gpus = strcmp(key, "gpus") == 0 && !quoted;
-    /* a line holds one entry: a comma there belongs to the value, where a value can have one */
+    /* a line holds one entry, so a comma belongs to the value if the key takes commas */
     bool commas = reader->form == HOSTLIST_LINES && hostlist_key_takes_commas(key);
     AUTO_FREE char *value =
         quoted ? read_quoted(cursor, start, len, err) : read_plain_value(cursor, start, len, commas, err);
@@ -241,7 +241,7 @@ static int read_key(struct cursor *cursor, struct hostlist_entry *entry, struct 
     return 0;
 }
 
-/* "@name" at pos: the name of a group is that of a file, without a folder. */
+/* "@name" at pos. The name of a group is the name of a file, without a folder. */
 static int read_group(struct cursor *cursor, size_t end, struct hostlist_entry *entry, struct error *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";

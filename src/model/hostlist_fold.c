@@ -1,7 +1,8 @@
 /*
  * Folds names back into ranges. Only neighbours are folded and their order is kept, so that the folded text
  * expands to the same names in the same order. Neighbours fold when they differ in one number: `c09` and
- * `c010` do not, as no range spells both. IPv6 addresses are left alone; of `name:port` only the name folds.
+ * `c010` do not, because no range expands to both. IPv6 addresses are not folded; in `name:port` only the
+ * name is folded.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static bool folds(const char *name)
            (!colon || (colon > name && colon[1 + strspn(colon + 1, "0123456789")] == '\0'));
 }
 
-/* The number that holds position at of the name; false when it has too many digits. */
+/* The number in name that includes position at. False if there is none, or if it has too many digits. */
 static bool number_at(const char *name, size_t at, struct number *out)
 {
     *out = (struct number){.start = at};
@@ -62,7 +63,7 @@ static bool is_padded(const char *name, const struct number *number)
     return number->len > 1 && name[number->start] == '0';
 }
 
-/* Do both names differ in one number alone, and is it one that a range can spell? */
+/* Do the names differ only in one number, and can a range expand to both? */
 static bool differ_in_number(const char *a, const char *b, struct number *in_a, struct number *in_b)
 {
     size_t at = 0;
@@ -112,7 +113,7 @@ static void open_range(struct run *run, const char *name, const struct number *n
     run->width = is_padded(name, number) ? number->len : 0;
 }
 
-/* Take name into the run if it fits. */
+/* Add name to the run if it fits. */
 static bool extend_run(struct run *run, const char *name)
 {
     struct number here, there;
@@ -221,7 +222,7 @@ void hostlist_fold(const struct hostlist *list, struct str *out)
     struct texts repeated = {0};
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
 
-    /* A name that repeats is distinguished by user and port, else the text would name it once only. */
+    /* A name that repeats is distinguished by user and port, else the text would contain it only once. */
     find_repeated(list, &repeated);
     for (size_t i = 0; i < list->len; i++) {
         const struct host *host = &list->items[i];

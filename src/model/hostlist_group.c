@@ -16,7 +16,10 @@ static char *place_of(struct hostlist_builder *builder)
                                       : xasprintf("%s, column %u", builder->reader.name, column);
 }
 
-/* A group that contains itself, directly or through others: both places are named. */
+/*
+ * Refuse a group that contains itself, directly or through others (the message names both places), and groups
+ * that are nested too deep.
+ */
 static int check_chain(struct hostlist_builder *builder, const char *group, const char *path,
                        struct error *err)
 {

@@ -9,7 +9,7 @@
  *   hostlist_group.c    "@name": replaced by a host file
  *   hostlist_remove.c   '^', --exclude, --nodes
  *   hostlist_fold.c     names back to ranges
- * Parts that know no position set text and hint only; callers that know the offset add the place.
+ * Parts that do not know the position set only text and hint; callers that know the offset add the place.
  */
 #ifndef MTLAUNCH_MODEL_HOSTLIST_INTERNAL_H
 #define MTLAUNCH_MODEL_HOSTLIST_INTERNAL_H
@@ -43,10 +43,10 @@ struct hostlist_reader {
     enum hostlist_form form;
     const char *name;    /* file or option, for messages */
     unsigned first_line; /* 0: no lines, places are columns only */
-    /* the place asked for last, from which the next one is counted */
+    /* the last place that was asked for; the next one is counted from there */
     size_t seen_offset;
     unsigned seen_line, seen_column;
-    /* how the entry read last ended */
+    /* how the last entry that was read ended */
     bool after_comma; /* another entry must follow */
     size_t comment;   /* 1 + offset of a comment that contains a comma; 0: there is none */
     bool after_gpus;  /* the comma came directly after an unquoted gpus= */
@@ -58,10 +58,13 @@ void hostlist_reader_init(struct hostlist_reader *reader, const char *text, size
 /* Line (from first_line, or from 1 where that is 0) and column (in characters, from 1) of an offset. */
 void hostlist_reader_place(struct hostlist_reader *reader, size_t offset, unsigned *line, unsigned *column);
 
-/* Does the contract's list of secret names (the default of secret_env) hold this name? */
+/* Does the default of secret_env match this name? */
 bool hostlist_is_secret(const char *name);
 
-/* Add place and source line to an error that has its text. Returns -1. Values of secrets are starred. */
+/*
+ * Add place and source line to an error that has its text. Returns -1. Values of secrets are replaced by
+ * stars.
+ */
 int hostlist_reader_locate(struct hostlist_reader *reader, size_t offset, struct error *err);
 
 /* kind_host_list with a text at a place; the caller adds a hint. Returns -1. */
@@ -87,14 +90,14 @@ struct hostlist_group {
 };
 
 struct hostlist_piece {
-    char *text;                  /* what is before the group */
+    char *text;                  /* the text before the group */
     struct hostlist_group group; /* count 0: none, the last piece */
 };
 
 struct hostlist_pattern {
     struct hostlist_piece *pieces;
     size_t len, cap;
-    uint64_t count; /* names; above HOSTLIST_MAX it is at least HOSTLIST_MAX + 1, never wrapped */
+    uint64_t count; /* names; for more than HOSTLIST_MAX it is at least HOSTLIST_MAX + 1 and never wraps */
 };
 
 void hostlist_pattern_release(struct hostlist_pattern *pattern);
@@ -122,12 +125,12 @@ struct hostlist_entry {
     bool removal; /* ^name */
     char *group;  /* "@name": its name, without a pattern; NULL for a host */
     struct hostlist_pattern pattern;
-    struct host host;   /* everything but the name */
+    struct host host;   /* all fields except the name */
     unsigned keys_seen; /* bit i: key i of the table was given */
     size_t offset;      /* of its first word, '^' included, in the text */
     size_t word_len;    /* of its first word */
     size_t name_offset; /* of the name in the first word, in the text */
-    size_t len;         /* of all of it */
+    size_t len;         /* of the whole entry */
 };
 
 void hostlist_entry_release(struct hostlist_entry *entry);
@@ -151,8 +154,8 @@ int hostlist_key_apply(struct hostlist_entry *entry, const char *key, const char
 bool hostlist_key_takes_commas(const char *key);
 /* The key that a word without a proper '=' may have meant, or NULL. */
 const char *hostlist_key_nearest(const char *word);
-/* Do two hosts have the same settings? If not, *what says what differs ("slots=4" and "slots=2"; caller
- * frees). */
+/* Do two hosts have the same settings? If not, *what_a and *what_b say what differs ("slots=4" and "slots=2";
+ * caller frees). */
 bool hostlist_keys_equal(const struct host *a, const struct host *b, char **what_a, char **what_b);
 
 /*
@@ -180,8 +183,8 @@ struct hostlist_removal {
 struct hostlist_builder {
     struct hostlist_reader reader;
     const struct hostlist_context *context; /* never NULL */
-    struct hostlist_builder *parent;        /* the text whose group this is; NULL: the text that was given */
-    size_t group_offset;                    /* of the group that is read now, in this text */
+    struct hostlist_builder *parent;        /* the text that names this group; NULL: the outermost text */
+    size_t group_offset;                    /* of the group that is being read, in this text */
     bool plain;                             /* no '^' entries */
     struct hostlist found;
     struct texts index; /* user, name, port → position in found */
@@ -199,11 +202,11 @@ void hostlist_builder_release(struct hostlist_builder *builder);
 int hostlist_add_or_drop(struct hostlist_builder *builder, size_t offset, struct host *host,
                          struct error *err);
 
-/* Read the group that entry names into list (empty before), keys added to each host. */
+/* Read the group that entry names into list (empty before), and add the entry's settings to each host. */
 int hostlist_group_read(struct hostlist_builder *builder, const struct hostlist_entry *entry,
                         struct hostlist *list, struct error *err);
 
-/* Keep the names of a '^' entry (names is taken over), and apply all that were kept. */
+/* Store the names of a '^' entry (names is taken over), and apply all stored ones. */
 void hostlist_removal_add(struct hostlist_builder *builder, size_t offset, struct strlist *names);
 int hostlist_removals_apply(struct hostlist_builder *builder, struct error *err);
 

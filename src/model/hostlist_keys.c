@@ -1,6 +1,6 @@
 /*
- * The settings of an entry, one table. To add one: a line in `keys`, a set and a show function; the table of
- * tests/unit/model/test_hostlist_keys.c fails for a key without a case of its own.
+ * The settings of an entry, in one table. To add one: a line in `keys`, a set and a show function; the table
+ * of tests/unit/model/test_hostlist_keys.c fails for a key without a case of its own.
  */
 #include <net/if.h>
 #include <stdlib.h>
@@ -30,9 +30,9 @@ enum key_id {
 struct key {
     const char *name;
     int (*set)(struct host *host, const char *value, struct error *err);
-    /* Append the value as set, nothing when it is not; NULL for what distinguishes hosts (user, port). */
+    /* Append the value, or nothing if it is not set. NULL for keys that distinguish hosts (user, port). */
     void (*show)(const struct host *host, struct str *out);
-    bool commas; /* a value may hold some */
+    bool commas; /* a value may contain commas */
     struct hostlist_key_doc doc;
 };
 
@@ -89,7 +89,7 @@ static int refuse_gpus(struct error *err, const char *value, const char *why)
                       "gpus=\"0,2\")");
 }
 
-/* One number or range of gpus=; marks what was seen. */
+/* Add one number or range of gpus= to list, and mark it in seen. */
 static int add_gpus(struct str *list, bool seen[SLOTS_MAX], const char *item, const char *value,
                     struct error *err)
 {
@@ -193,7 +193,7 @@ static int set_port(struct host *host, const char *value, struct error *err)
     return 0;
 }
 
-/* What the kernel takes as a name (dev_valid_name in net/core/dev.c), less what NCCL reads as a list. */
+/* A name that the kernel accepts (dev_valid_name in net/core/dev.c) and that NCCL does not read as a list. */
 static int set_ifname(struct host *host, const char *value, struct error *err)
 {
     size_t len = strlen(value);
@@ -232,7 +232,7 @@ static void show_workdir(const struct host *host, struct str *out)
     }
 }
 
-/* "none" changes how the program is started: that is the job's, not a host's. */
+/* "none" changes how the program is started, which the job decides, not a host. */
 static int set_python(struct host *host, const char *value, struct error *err)
 {
     if (value[0] == '\0' || value[0] == '-' || strcmp(value, "none") == 0) {
@@ -432,7 +432,7 @@ static char *describe(const struct key *key, const struct str *value)
     return xasprintf("%s=%s", key->name, hostlist_token(value->data, value->len).text);
 }
 
-/* One setting of a group against the host's own. */
+/* Apply one setting of a group's entry, which must not contradict the host's own. */
 static int merge_text(char **to, const char *from, const char *key, const struct host *host,
                       const char *group, struct error *err)
 {

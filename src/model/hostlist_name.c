@@ -8,7 +8,7 @@
 #include "model/hostlist_internal.h"
 #include "model/kind.h"
 
-/* Ports below this are not sshd's; "host:8" is the habit of other launchers for 8 processes. */
+/* No sshd uses a port below this one; "host:8" means 8 processes to other launchers. */
 #define PORT_MIN 22
 #define PORT_MAX 65535
 
@@ -38,7 +38,7 @@ static bool is_ipv4(const char *text)
     return inet_pton(AF_INET, text, &address) == 1;
 }
 
-/* "10.0.0.1-4" or "10.0.0.1-10.0.0.4": what was meant as a range. The hint shows how it is written. */
+/* "10.0.0.1-4" or "10.0.0.1-10.0.0.4", which was meant as a range. The hint shows how to write it. */
 static int refuse_dashed_address(const char *name, struct error *err)
 {
     size_t dash = strcspn(name, "-");
@@ -107,7 +107,7 @@ int hostlist_user_check(const char *user, size_t len, struct error *err)
     return error_hint(err, HOST_USER_HINT);
 }
 
-/* The ":port" at offset (of the colon), up to end. */
+/* Read ":port" from offset (that of the colon) up to end. */
 static int read_port(struct hostlist_reader *reader, size_t offset, size_t end, struct hostlist_entry *entry,
                      struct error *err)
 {
@@ -164,7 +164,7 @@ static int read_bracketed_ipv6(struct hostlist_reader *reader, size_t offset, si
     return read_port(reader, behind, end, entry, err);
 }
 
-/* Colons outside brackets; *first is the offset of the first one. */
+/* The number of colons outside brackets; *first is the offset of the first one. */
 static size_t count_colons(const char *text, size_t len, size_t *first)
 {
     size_t depth = 0;

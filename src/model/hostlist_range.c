@@ -1,6 +1,6 @@
 /*
- * Ranges in a name. Widths as pdsh, ClusterShell and Slurm print them: a lower bound that starts with 0
- * pads; a bound with a leading zero must then be as wide as the other one.
+ * Ranges in a name. Widths are those of pdsh, ClusterShell and Slurm: a lower bound that starts with 0 pads
+ * to its width; a bound with a leading zero must be as wide as the other one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static int add_range(struct hostlist_group *group, const char *at, const char *e
         .before = group->count,
         .width = is_padded(&low) ? (int)low.len : 0,
     };
-    /* Bounded by 10^18 an item; a text of HOSTLIST_TEXT_MAX bytes could still overflow the sum. */
+    /* Each item is bounded by 10^18; a text of HOSTLIST_TEXT_MAX bytes could still overflow the sum. */
     uint64_t names = (high.value - low.value) / step.value + 1;
     group->count = names > HOSTLIST_MAX || group->count > HOSTLIST_MAX ? (uint64_t)HOSTLIST_MAX + 1
                                                                        : group->count + names;
@@ -258,7 +258,7 @@ int hostlist_pattern_parse(struct hostlist_pattern *pattern, const char *text, s
     return error_hint(err, "give a smaller range; a list can have at most %d hosts", HOSTLIST_MAX);
 }
 
-/* The range of the group that holds its name i. */
+/* The range that contains name i of the group. */
 static const struct hostlist_range *range_at(const struct hostlist_group *group, uint64_t i)
 {
     size_t low = 0;
@@ -278,7 +278,7 @@ static const struct hostlist_range *range_at(const struct hostlist_group *group,
 char *hostlist_pattern_name(const struct hostlist_pattern *pattern, uint64_t i)
 {
     AUTO_STR struct str name = STR_INIT;
-    uint64_t below = pattern->count; /* names that one step of the present group spans */
+    uint64_t below = pattern->count; /* names per step of the current group */
 
     for (size_t p = 0; p < pattern->len; p++) {
         const struct hostlist_piece *piece = &pattern->pieces[p];

@@ -1,4 +1,4 @@
-/* Splits the text of a host list into entries and words, with the place of each. */
+/* Positions in the text of a host list, and errors that show them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "model/job.h"
 #include "model/kind.h"
 
-/* No more of a line is kept for an error than this; struct error holds less. */
+/* Bytes of a line that are kept for an error; struct error holds fewer. */
 #define SOURCE_MAX 1024
 
 static bool continues_character(char c)
@@ -133,7 +133,10 @@ static size_t secret_name_len(const char *line, size_t len, size_t at)
     return end - at;
 }
 
-/* Copy the line with the value of every secret name as stars, one a character: columns stay true. */
+/*
+ * Copy the line with the value of every secret name as stars, one per character, so that columns stay
+ * correct.
+ */
 static void add_starred(struct str *out, const char *line, size_t len)
 {
     size_t at = 0;

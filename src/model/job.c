@@ -12,7 +12,7 @@
 static const char *const default_pass_env[] = {"NCCL_*", "GLOO_*", "UCX_*", "TORCH_NCCL_*"};
 static const char *const default_secret_env[] = {"*_TOKEN", "*_KEY", "*_SECRET", "*PASSWORD*"};
 
-/* signal(7), the names of Linux on every architecture. */
+/* The names that Linux has on every architecture (signal(7)). */
 const char *const job_signal_names[] = {
     "HUP",  "INT",  "QUIT", "ILL",  "TRAP", "ABRT", "BUS",  "FPE",  "KILL",   "USR1",
     "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP", "TSTP",   "TTIN",

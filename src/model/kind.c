@@ -15,7 +15,7 @@ const struct error_kind *const kinds_all[] = {&kind_usage, &kind_not_supported, 
 
 const size_t kinds_all_count = ARRAY_LEN(kinds_all);
 
-/* From the worst on: what must be known first when several failures came together. */
+/* Worst first: which code counts when several failures occur together. */
 static const int codes_by_weight[] = {7, 8, 3, 4, 5, 6, 1, 143, 130};
 
 static size_t code_weight(int code)

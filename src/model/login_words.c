@@ -1,4 +1,4 @@
-/* Explains what a login prints instead of running our command. */
+/* Explains what a login prints when it does not run the command. */
 #include "model/login_words.h"
 
 #include <stdbool.h>
@@ -54,7 +54,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The line around that place, without blanks at its ends. */
+/* Append the line that contains offset at, without leading and trailing blanks. */
 static void add_line(const char *said, size_t len, size_t at, struct str *shown)
 {
     size_t begin = at, end = at;
@@ -74,8 +74,7 @@ static void add_line(const char *said, size_t len, size_t at, struct str *shown)
     text_add_line(shown, said + begin, end - begin < SHOWN_BYTES ? end - begin : SHOWN_BYTES);
 }
 
-/* Where the line before that place ends, or where the text does: after its last byte that is not a blank; 0:
- * there is none. */
+/* The length of the first end bytes without trailing blanks and line ends; 0: they are all blank. */
 static size_t skip_blanks_back(const char *said, size_t end)
 {
     while (end > 0 && is_blank(said[end - 1])) {
@@ -109,7 +108,7 @@ const char *login_words_pick(const char *said, size_t len, struct str *shown)
 {
     AUTO_FREE char *text = xcalloc(1, len + 1);
 
-    for (size_t i = 0; i < len; i++) { /* a NUL byte ends no text of a server's */
+    for (size_t i = 0; i < len; i++) { /* a NUL byte does not end a server's text */
         text[i] = said[i] == '\0' ? ' ' : said[i];
     }
     for (size_t i = 0; i < login_words_len; i++) {

@@ -46,7 +46,7 @@ static const char *after_scheme(const char *url, bool *secure)
     return text_starts(url, "http://") ? url + strlen("http://") : NULL;
 }
 
-/* host[:port] without what is before an '@': a name and a password. */
+/* host[:port], without a user name and password before an '@'. */
 static const char *find_host(const char *authority, size_t *len)
 {
     const char *host = authority;
@@ -60,7 +60,7 @@ static const char *find_host(const char *authority, size_t *len)
     return host;
 }
 
-/* One reader's host must not be another's path: only what RFC 3986 allows, and no name and password. */
+/* Characters that RFC 3986 does not allow in a URL: parsers could take different parts of it for the host. */
 static bool has_odd_character(const char *url)
 {
     for (const char *at = url; *at; at++) {
@@ -86,7 +86,7 @@ void notify_url_shown(const char *url, struct str *out)
     str_add(out, "/…");
 }
 
-/* A name, or an IPv4 address: what is made of digits and dots has to be one. */
+/* A host name or an IPv4 address. A text of only digits and dots has to be an address. */
 static bool is_name(const char *host, size_t len)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";

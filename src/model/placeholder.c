@@ -64,7 +64,7 @@ static int unknown_name(const char *name, struct error *err)
     return error_hint(err, "use one of %s; a literal '${{' is written '$${{'", str_text(&all));
 }
 
-/* The name between the braces at inside (len bytes, blanks around it dropped). */
+/* Append the value of the name between the braces (len bytes at inside; blanks around it are dropped). */
 static int fill_one(const struct placeholders *values, const char *inside, size_t len, struct str *out,
                     bool *open, struct error *err)
 {

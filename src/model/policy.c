@@ -1,4 +1,4 @@
-/* Decides what is done when a node fails, falls silent or stalls. */
+/* Decides what to do when a node fails, falls silent or stalls. */
 #include "model/policy.h"
 
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static long find_lost(const struct run *run, const struct policy_view *view)
     return found;
 }
 
-/* What the settings of the spec mean. */
+/* Apply one setting of the spec to the decision. */
 static void decide_by(const struct run *run, const struct policy_view *view, enum policy_act act,
                       struct policy_decision *out)
 {

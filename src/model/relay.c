@@ -1,4 +1,4 @@
-/* Decides which member of a relay gets its next piece from which other one. */
+/* Decides from which other member each member of a relay gets its next piece. */
 #include "model/relay.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 #define EXTRA_FOLLOWERS 2 /* above the usual number, for members whose source failed */
-#define FAILED_AT_FIRST 2 /* attempts of a member that never fetched anything: it goes to the head */
+#define FAILED_AT_FIRST 2 /* failed attempts before any success: then only the head is used */
 #define FAILED_LATER    8
 
 void relay_release(struct relay *relay)
@@ -43,7 +43,7 @@ static size_t followers_of(const struct relay *relay, size_t member)
     return count;
 }
 
-/* A chain has the full rate of every link, but the last member waits for as many pieces as there are members
+/* A chain uses the full rate of every link, but its last member waits for as many pieces as there are members
  * before it. */
 static size_t followers_limit(const struct relay *relay)
 {
@@ -87,7 +87,10 @@ static bool holds(const struct relay_member *member, size_t piece)
     return member->kept <= piece && piece < member->have;
 }
 
-/* One that is not behind and will have the piece; the earliest, so that a tree fills level by level. */
+/*
+ * A member that is not behind and has or will have the piece: the first one, so that a tree fills level by
+ * level.
+ */
 static size_t find_ahead(const struct relay *relay, size_t member, size_t limit)
 {
     const size_t piece = relay->members[member].next;
@@ -102,7 +105,7 @@ static size_t find_ahead(const struct relay *relay, size_t member, size_t limit)
     return RELAY_NONE;
 }
 
-/* One that has the piece, with as few followers as possible. */
+/* A member that has the piece, with as few followers as possible. */
 static size_t find_holder(const struct relay *relay, size_t member, size_t limit)
 {
     size_t best = RELAY_NONE, least = limit;

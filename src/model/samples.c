@@ -1,4 +1,4 @@
-/* Samples of a run over time: their form on disk, and fewer of them when there are too many. */
+/* Samples of a run over time: their format on disk, and how a long series is thinned. */
 #include "model/samples.h"
 
 #include <inttypes.h>
@@ -290,7 +290,7 @@ static int decode_header(char *text, struct samples *out, struct error *err)
     return 0;
 }
 
-/* A frame at bytes: its length, 0 when it is not whole. */
+/* Decode the frame at bytes. Returns its length, 0 if it is not whole. */
 static size_t decode_frame(const char *bytes, size_t len, struct samples *out)
 {
     struct sample sample = {.iteration = -1};

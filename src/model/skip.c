@@ -51,7 +51,7 @@ int skip_check(const char *pattern, struct error *err)
     return 0;
 }
 
-/* Match one character against the set after '['; the whole set is checked. */
+/* Does the set after '[' contain the character? */
 static bool in_set(const char *set, const char *end, unsigned char c)
 {
     const bool negated = *set == '!' || *set == '^';
@@ -98,9 +98,9 @@ struct star {
 };
 
 /*
- * Two stars are remembered: the last "*", and the last "**" to which matching returns when "*" would have to
- * take a
- * '/'. Each only ever takes more, so the time is bounded by the product of the lengths, squared at worst.
+ * Two stars are remembered: the last "*", and the last "**", to which matching returns when "*" would have to
+ * match a '/'. Both only move forward in the text, so the time is at most proportional to the pattern's
+ * length times the square of the text's.
  */
 static bool glob(const char *pattern, const char *text)
 {

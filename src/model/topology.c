@@ -47,7 +47,7 @@ static bool ipv6_is_own(const struct in6_addr *v6)
     return IN6_IS_ADDR_V4MAPPED(v6) && ipv4_is_own(v4);
 }
 
-/* Names that Debian's, Red Hat's and SUSE's /etc/hosts give to the loopback addresses, and RFC 6761's. */
+/* Names for the loopback addresses in /etc/hosts of Debian, Red Hat and SUSE, and those of RFC 6761. */
 static bool name_is_own(const char *name)
 {
     static const char *const own[] = {"localhost",
@@ -80,8 +80,8 @@ bool topology_addr_is_loopback(const char *addr)
     if (inet_pton(AF_INET6, bare, &v6) == 1) {
         return ipv6_is_own(&v6);
     }
-    /* inet_aton and not inet_pton: "127.1" reaches this machine too. It takes blanks at the end: none here.
-     */
+    /* inet_aton, not inet_pton: "127.1" reaches this machine too. inet_aton accepts text after a blank, so
+     * blanks are excluded. */
     if (!strpbrk(bare, " \t") && inet_aton(bare, &v4)) {
         return ipv4_is_own(v4);
     }
@@ -98,7 +98,7 @@ static bool all_loopback(const struct topology_node *nodes, size_t count)
     return true;
 }
 
-/* A value for the command line must be one name or address: no port, no user, no blank. */
+/* The text must be one name or address, without port, user or blanks. */
 static int check_master_text(const char *wanted, const char *bare, struct error *err)
 {
     static const char valid[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
@@ -220,7 +220,7 @@ static int check_against_list(const struct job *job, const struct topology_node 
     return 0;
 }
 
-/* Name the hosts on both sides: of the list when it is wrong by itself, else all. */
+/* Name the hosts with each of the two counts. If the host list alone is wrong, name only hosts with slots. */
 static int refuse_unequal(const struct job *job, const struct topology_node *nodes, size_t count,
                           const unsigned *nproc, size_t first, size_t other, struct error *err)
 {
@@ -269,7 +269,7 @@ int topology_count_processes(const struct job *job, bool unequal_allowed, const 
     if (unequal_allowed) {
         return 0;
     }
-    /* What the list alone gets wrong is said first: it is wrong whatever the nodes have. */
+    /* Report an error of the host list first: it does not depend on the nodes. */
     for (int only_list = 1; only_list >= 0; only_list--) {
         size_t first = 0;
         while (first < count && (nproc[first] == 0 || (only_list && !nodes[first].host->slots))) {

@@ -4,7 +4,7 @@
 #include "model/kind.h"
 #include "model/topology.h"
 
-/* The multiples of unit next to number, neither of them 0; equal when there is only the one above. */
+/* The multiples of unit next to number, neither of them 0. Both are the one above if there is none below. */
 static void nearest_multiples(uint64_t number, uint64_t unit, uint64_t *below, uint64_t *above)
 {
     *above = (number / unit + 1) * unit;

@@ -119,7 +119,7 @@ enum tree_difference tree_compare(const struct tree_entry *here, const struct tr
     return TREE_SAME;
 }
 
-/* The folders above extra's entry i hold something that is kept. */
+/* Mark the folders above entry i of extra: they contain something that is kept. */
 static void keep_above(const struct tree *extra, size_t i, bool *kept)
 {
     for (size_t above = tree_parent(extra, i); above != TREE_NONE && !kept[above];

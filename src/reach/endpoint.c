@@ -65,8 +65,8 @@ static char *find_why_local(const struct machine *machine, const char *hostname)
 }
 
 /*
- * Behind a jump or a ProxyCommand an address from HostName belongs to a machine over there, even if it is
- * also an address of this machine.
+ * Behind a jump or a ProxyCommand, an address from HostName belongs to a machine on the far side, even if it
+ * is also an address of this machine.
  */
 static bool means_another(const struct reach *options, const struct ssh_config_values *values,
                           const struct machine *machine, const struct endpoint *endpoint)
@@ -102,7 +102,7 @@ static void fill_basics(const struct host *host, const struct reach *options, co
     }
 }
 
-/* A jump uses its own configuration; what that leaves open, the spec decides as for the hosts. */
+/* A jump uses its own configuration. The spec supplies what is not set there, as for the hosts. */
 static void add_spec_trust(struct endpoint *hop, const struct reach *spec, const struct machine *machine,
                            bool has_identities)
 {

@@ -31,8 +31,8 @@ static bool is_live_socket(const char *path)
 }
 
 /*
- * Does an ssh master of the caller serve the host? %C, a hash, is not computed here: any socket of that form
- * counts, and ssh itself finds out whether it is the right one.
+ * Does the caller have a master connection of ssh to the host? %C, a hash, is not computed here: any matching
+ * socket counts, and ssh itself finds out whether it is the right one.
  */
 static bool has_master(struct endpoint *endpoint, const struct ssh_config_values *values,
                        const struct machine *machine)

@@ -186,7 +186,7 @@ static void add_home_args(const struct reach *options, const struct machine *mac
     }
 }
 
-/* Only the options of entry and spec, and the jumps: ssh reads its own configuration. */
+/* Pass only the options of the entry and the spec: ssh reads its own configuration. */
 static void add_openssh_args(const struct host *host, const struct endpoint_sources *sources,
                              struct endpoint *out)
 {

@@ -6,8 +6,7 @@
 
 #define ENDPOINT_MAX_HOPS 8
 
-/* The chain of hosts that are being resolved: the host that is reached through this hop, and so on outwards.
- */
+/* The chain of hosts that are being resolved: the host behind this hop, the one behind that, and so on. */
 struct endpoint_way {
     const struct endpoint_way *outer; /* NULL: this is the host itself */
     const struct endpoint *endpoint;

@@ -67,7 +67,7 @@ static void judge_line(struct verdict *verdict, const char *path, const struct k
     }
 }
 
-/* Judge the name by the lines that have this key alone. */
+/* Judge the name only by the lines that have this key. */
 static int judge_by_key(struct known_hosts *known, const struct known_name *name, const char *form,
                         const struct known_key *key, struct verdict *verdict, struct error *err)
 {

@@ -28,7 +28,7 @@ static bool has_line(const struct str *file, const char *text)
     return false;
 }
 
-/* Nothing can ever be written there; other errors are reported. */
+/* Errors that mean that nothing can ever be written there; other errors are reported. */
 bool known_hosts_is_unwritable(int code)
 {
     return code == EROFS || code == EACCES || code == EPERM || code == ENOENT;
@@ -49,7 +49,7 @@ bool known_hosts_keeps(const char *path)
     return file_exists(folder) ? access(folder, W_OK | X_OK) == 0 : strcmp(folder, own) == 0;
 }
 
-/* Like ssh, create no folder but the caller's ~/.ssh. */
+/* Like ssh, create no folder except the caller's ~/.ssh. */
 static int make_folder(const char *path, struct error *err)
 {
     AUTO_FREE char *folder = path_folder(path);

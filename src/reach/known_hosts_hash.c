@@ -1,4 +1,4 @@
-/* Matches hashed names of known hosts, by libcrypto, which libssh needs anyway. */
+/* Matches hashed names of known hosts, with libcrypto, which libssh needs anyway. */
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ bool known_hash_parse(const char *text, struct known_hash *hash)
     return *end == '|' && decode(salt, hash->salt) && decode(end + 1, hash->hash);
 }
 
-/* The digest of the padded key and the data behind it. */
+/* The digest of the padded key followed by the data. */
 static bool digest(struct known_hasher *hasher, const unsigned char *key, unsigned char pad, const void *data,
                    size_t len, unsigned char *out)
 {

@@ -48,7 +48,7 @@ struct known_file {
     size_t *patterns; /* lines with patterns */
     size_t patterns_len, patterns_cap;
     const char *hashed_type; /* key type of the lines with hashed names; NULL: there is none */
-    bool several_types;      /* those lines have several */
+    bool several_types;      /* the lines with hashed names have several key types */
     bool revokes;            /* it has a @revoked line */
 };
 
@@ -62,7 +62,7 @@ struct known_hosts {
 struct known_file *known_hosts_get(struct known_hosts *known, const char *path, struct error *err);
 /* Add one line of text; a line that is not valid is ignored, as ssh does. number: for messages. */
 void known_file_add(struct known_file *file, const char *text, size_t len, unsigned number);
-/* FNV-1a, as by_key and by_name have it. */
+/* FNV-1a, the hash of by_key and by_name. */
 uint64_t known_text_hash(const char *text);
 /* The first mark with that hash, or the place where it would be. */
 size_t known_mark_find(const struct known_mark *marks, size_t len, uint64_t hash);

@@ -1,4 +1,4 @@
-/* Reads what is needed to know about this machine and the caller. */
+/* Reads name, user, home, agent and addresses of this machine and the caller. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>

@@ -29,7 +29,7 @@ struct reader {
     const char *folder; /* relative Includes are looked up there */
     bool check_mode;    /* refuse files that others may write to */
     struct strlist *warnings, *notes;
-    struct strlist unknown; /* keywords that there was a warning for, lower case */
+    struct strlist unknown; /* keywords already warned about, in lower case */
     struct strlist ignored; /* patterns of IgnoreUnknown */
 };
 
@@ -37,15 +37,14 @@ struct reader {
 struct line {
     const char *file, *rest; /* rest: after the keyword */
     unsigned number;
-    size_t parent,
-        block; /* of the Include that led to the file; the current one, changed by Host and Match */
+    size_t parent, block; /* parent: of the Include of this file; block: the current one */
     unsigned depth;
 };
 
 static int read_file(struct reader *reader, const char *path, size_t parent, unsigned depth,
                      struct error *err);
 
-/* A block begins: a lookup evaluates its condition when it reaches this line. */
+/* Begin a block. A lookup evaluates its condition when it reaches this line. */
 static size_t add_block(struct ssh_config *config, size_t parent)
 {
     config->blocks = xgrow(config->blocks, config->blocks_len, &config->blocks_cap, sizeof(*config->blocks));

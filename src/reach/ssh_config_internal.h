@@ -25,7 +25,7 @@ struct ssh_criterion {
 
 /* Lines under one condition. The lines of an included file apply only where its Include does. */
 struct ssh_block {
-    size_t parent;                  /* of the Include; SSH_NO_BLOCK at the top */
+    size_t parent;                  /* block of the Include; SSH_NO_BLOCK at the top */
     struct ssh_criterion *criteria; /* all of them have to match */
     size_t len, cap;
 };

@@ -50,7 +50,7 @@ static struct ssh_config_place place_of(const struct ssh_directive *directive)
     return (struct ssh_config_place){directive->file, directive->line};
 }
 
-/* Note why the host needs OpenSSH's own client; the first reason is kept. what: static. */
+/* Note why the host needs OpenSSH's own client; the first reason is kept. reason: static. */
 static void leave_to_openssh(struct ssh_config_values *values, const struct ssh_directive *directive,
                              const char *reason)
 {
@@ -101,7 +101,7 @@ static int check_files(const struct strlist *args, struct error *err)
     return 0;
 }
 
-/* %C, a hash of several tokens, is not computed here. */
+/* Does an argument contain %C, a hash of several tokens, which is not computed here? */
 static bool has_hash(const struct ssh_directive *directive)
 {
     for (size_t i = 0; i < directive->args.len; i++) {
@@ -173,7 +173,7 @@ static const struct word stricts[] = {
     {"false", SSH_STRICT_OFF}};
 static const struct word families[] = {{"any", AF_UNSPEC}, {"inet", AF_INET}, {"inet6", AF_INET6}};
 
-/* -1: it is none of them. */
+/* The value of the word that equals text; -1: there is none. */
 static int find_word(const struct word *words, size_t len, const char *text)
 {
     for (size_t i = 0; i < len; i++) {

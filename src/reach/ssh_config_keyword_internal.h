@@ -14,7 +14,7 @@ struct ssh_directive;
 
 struct ssh_keyword {
     const char *name;
-    size_t max_args;                                             /* 0: any number; at least one always */
+    size_t max_args;                                             /* 0: any number, but at least one */
     int (*check)(const struct strlist *args, struct error *err); /* NULL: any value is valid */
     void (*apply)(struct ssh_config_values *values, const struct ssh_directive *directive);
 };
@@ -23,13 +23,13 @@ struct ssh_keyword {
 struct ssh_directive {
     const struct ssh_keyword *keyword; /* NULL: a block begins here */
     struct strlist args;
-    char *rest; /* of the line after the keyword, unchanged */
+    char *rest; /* the line after the keyword, unchanged */
     size_t block;
     const char *file; /* borrowed from the configuration */
     unsigned line;
 };
 
-/* A port's number, or the name of a service of TCP (services(5)); 0: neither. */
+/* The port given as a number or as the name of a TCP service (services(5)). 0: it is neither. */
 unsigned ssh_port_read(const char *text);
 
 /* NULL when OpenSSH has no such keyword. Case does not matter. */

@@ -1,4 +1,4 @@
-/* Answers what the configuration says about one name. */
+/* Looks up what the configuration says about one name. */
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct lookup_state {
     const struct ssh_config *config;
     const struct ssh_config_query *query;
     struct ssh_config_values *values;
-    bool *holds;      /* of each block */
+    bool *holds;      /* whether each block applies */
     const char *host; /* what Host is compared with */
     bool final_pass;
 };
