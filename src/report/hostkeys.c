@@ -1,3 +1,4 @@
+/* Shows unknown host keys, as text and as JSON. */
 #include "report/hostkeys.h"
 
 #include <string.h>

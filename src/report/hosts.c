@@ -1,3 +1,4 @@
+/* Shows the resolved host list, as text and as JSON. */
 #include "report/hosts.h"
 
 #include "base/alloc.h"

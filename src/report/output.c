@@ -1,3 +1,4 @@
+/* Writes results to descriptors without stdio. */
 #include "report/output.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err)
     return 0;
 }
 
-/* A pipe that is ready takes this much at once, whatever its reader does (POSIX, PIPE_BUF). */
+/* A pipe that is ready takes this much at once, whatever its reader does (POSIX: PIPE_BUF). */
 #define READY_BYTES 4096
 
 static bool is_ready(int fd, int64_t until_ms)

@@ -1,3 +1,4 @@
+/* Draws a progress bar on stderr. */
 #include "report/progress.h"
 
 #include <stdio.h>

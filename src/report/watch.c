@@ -1,3 +1,4 @@
+/* Shows what the use cases report while they run: progress, messages, failures, logs. */
 #include "report/watch.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static void on_verbose(void *ctx, const char *text)
     msg_verbose("%s", text);
 }
 
-/* Shown at once: what follows, a roll-back, may take its time. */
+/* Show the failure at once, because what follows (a roll-back) may take time. */
 static void on_failure(void *ctx, const struct error *error, const struct strlist *hosts)
 {
     struct report_watch *watch = ctx;
