@@ -1,3 +1,4 @@
+/* The meanings of the exit codes. */
 #include "base/alloc.h"
 #include "cmd/exits_internal.h"
 

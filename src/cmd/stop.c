@@ -1,3 +1,4 @@
+/* The command `stop`: stops runs. */
 #include <unistd.h>
 
 #include "base/alloc.h"

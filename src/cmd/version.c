@@ -1,3 +1,4 @@
+/* The command `version`: prints the version. */
 #include "cmd/commands_internal.h"
 #include "report/answer.h"
 #include "report/output.h"
