@@ -1,7 +1,7 @@
 /*
  * Why a run failed: the evidence of all its nodes, ranked. Pure: no clock, no I/O.
  *
- * The class of a message counts before its time: the node whose torchrun exits first is often a victim. A
+ * The class of a message outweighs its time, because the node whose torchrun exits first is often a victim. A
  * consequence (VICTIM) is never the cause.
  */
 #ifndef MTLAUNCH_INSIGHT_DIAGNOSIS_H
@@ -23,10 +23,10 @@ struct node_end {
     bool running;                    /* it has not ended, and its whole log was searched */
     bool unreachable;                /* it did not answer when the run ended */
     bool stopped;                    /* mtlaunch signalled it: how it ended says nothing */
-    int exit_status;                 /* of the job's command, as sh gives it; -1: unknown, or it runs */
+    int exit_status;                 /* of the job's command, as sh reports it; -1: unknown, or it runs */
     const char *signal;              /* name without SIG; NULL */
-    double ended;                    /* seconds, to compare nodes; negative: unknown */
-    double clock_ahead; /* seconds by which its clock, and so its log's, is ahead of the others' */
+    double ended;                    /* seconds, comparable between nodes; negative: unknown */
+    double clock_ahead;              /* seconds by which its clock, and so its log, is ahead of the others */
 };
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
@@ -39,15 +39,16 @@ struct cause {
     const struct signature *signature; /* NULL: there is none */
     enum signature_class class;
     enum confidence confidence;
-    bool command;  /* how the job's command itself ended: no log says more */
+    bool command;  /* the cause is the end of the job's command: no log says more */
     char *summary; /* one line, without the host */
-    size_t *nodes; /* indices of the nodes it is about, ascending */
+    size_t *nodes; /* indices of the affected nodes, ascending */
     size_t nodes_len;
-    size_t node; /* index of the node whose evidence is shown, one of nodes where they printed anything */
+    /* index of the node whose evidence is shown: one of nodes, if any of them printed something */
+    size_t node;
     long global_rank; /* -1: unknown */
     struct strlist remedies;
     const char *file;   /* of the evidence, borrowed from the node; NULL: none */
-    unsigned long line; /* 0: the file has one text, or there is none */
+    unsigned long line; /* 0: the file holds a single text, or there is no evidence */
     char *text;         /* NULL: none */
 };
 
@@ -69,14 +70,14 @@ struct diagnosis {
     size_t consequences_len, consequences_cap;
 };
 
-/* nproc: processes on each node, 0: unknown (it is guessed from the evidence). */
+/* nproc: processes on each node; 0: unknown (it is guessed from the evidence). */
 void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, size_t nodes_len,
                     unsigned nproc);
 void diagnosis_release(struct diagnosis *diagnosis);
 
 /*
  * Append the cause in one line: "node3 (node 2, rank 5): ValueError: shape mismatch (train.py:17)", or
- * "node[1-4]: …" where it is about several. Nothing when there is none.
+ * "node[1-4]: …" when it affects several nodes. Appends nothing when there is no cause.
  */
 void diagnosis_add_reason(const struct diagnosis *diagnosis, const struct node_end *nodes, struct str *out);
 

@@ -9,7 +9,7 @@
 /* A key that is not the same in all of the runs. Owned. */
 struct difference {
     char *key;     /* as the job file addresses it: "zero_stage", "args.lr", "env.NCCL_DEBUG"; "hosts" */
-    char **values; /* one per run; NULL: it does not say */
+    char **values; /* one per run; NULL: not set there */
 };
 
 struct differences {
@@ -19,9 +19,9 @@ struct differences {
 };
 
 /*
- * Compare what the records say, in the order in which the first run that has a key says it: keys of the job,
- * arguments, variables that somebody set, hosts. A value that differs only in naming its own run is the same.
- * Secret values are masked in the records, and so never differ.
+ * Compare the records: keys of the job, arguments, variables that somebody set, hosts. Each key stands where
+ * the first run that has it lists it. Values that differ only in the name or id of their own run are the
+ * same. Secret values are masked in the records, and so never differ.
  */
 void differences_find(struct differences *out, const struct run *const *runs, size_t runs_len);
 void differences_release(struct differences *differences);

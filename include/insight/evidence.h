@@ -12,8 +12,8 @@
 #include "insight/signature.h"
 #include "insight/start_step.h"
 
-#define EVIDENCE_EVENTS   256 /* kept of a log */
-#define EVIDENCE_REPEATS  4   /* kept of one signature and rank: the first ones, and the last */
+#define EVIDENCE_EVENTS   256 /* kept per log */
+#define EVIDENCE_REPEATS  4   /* kept per signature and rank: the first ones and the last */
 #define EVIDENCE_CHILDREN 256
 #define EVIDENCE_RANKS    1024 /* ranks of one node that are distinguished */
 
@@ -26,18 +26,17 @@ struct event {
     double time;        /* seconds, to compare within a run; negative: unknown */
     bool fatal;         /* the message of an exception, or in the last lines before the end */
     bool exception;     /* the message of an exception */
-    bool prefixed;  /* a rank stood before the line: of an exception, torch itself says that it ended the rank
-                     */
-    unsigned chain; /* exceptions that were raised one from another have the same number; 0: of none */
-    bool aside;     /* of an exception: it ended at most a thread */
-    bool message;   /* in the lines below an exception's first, which belong to its message */
-    bool warning;   /* whoever logged it calls it a warning */
-    bool late;      /* in the last lines before the end, or before a worker is said to have failed */
-    unsigned steps; /* of the training that the log had shown before */
-    bool command;   /* how the job's command itself ended: of no rank */
-    char *text;     /* the line, without prefixes and colours */
-    char *file;     /* where it is, if not in the log; NULL: there */
-    char *place;    /* "train.py:17", innermost frame of the program's own files; NULL: none */
+    bool prefixed;      /* a rank stood before the line; torch adds it to an exception that ended the rank */
+    unsigned chain;     /* number shared by exceptions that were raised one from another; 0: not in a chain */
+    bool aside;         /* an exception that ended at most a thread */
+    bool message;       /* one of the further lines of an exception's message */
+    bool warning;       /* it was logged as a warning */
+    bool late;          /* in the last lines before the end, or before the first report of a failed worker */
+    unsigned steps;     /* training steps that the log showed before this line */
+    bool command;       /* the end of the job's command itself; it has no rank */
+    char *text;         /* the line, without prefixes and colours */
+    char *file;         /* the file that it is in; NULL: the log */
+    char *place;        /* "train.py:17", innermost frame of the program's own files; NULL: none */
     char *groups[SIGNATURE_GROUPS]; /* of the pattern; NULL: no such group */
 };
 
@@ -47,7 +46,7 @@ struct child_end {
     long rank, local_rank; /* -1: unknown */
     int exit_code;         /* negative: a signal */
     double time;           /* negative: unknown */
-    bool first;            /* the block's "root cause": the first that ended on this node */
+    bool first;            /* the block's "root cause": the first to end on this node */
     char *text;            /* the line; owned */
 };
 
@@ -57,12 +56,12 @@ struct fault {
     unsigned long line;
     long rank, local_rank; /* -1: unknown */
     bool prefixed;         /* a rank stood before the line */
-    bool current;          /* the stack that follows is that of the thread that got the signal */
+    bool current;          /* the stack that follows is of the thread that got the signal */
     char *text;            /* the line */
     char *place;           /* "train.py:42", innermost frame of the program's own files; NULL: unknown */
 };
 
-/* What a rank's watchdog says of a process group. */
+/* What a rank's watchdog reports about a process group. */
 struct enqueued {
     long rank;
     unsigned long line;
@@ -70,14 +69,14 @@ struct enqueued {
     char group[48];
 };
 
-/* What the flight recorder of a rank says of a process group. Owned strings. */
+/* What the flight recorder of a rank reports about a process group. Owned strings. */
 struct recorded {
     long rank;
     char *group;                   /* its name, the same on all ranks */
     long long enqueued, completed; /* numbers of the last collective; -1: none */
     char *op;    /* the collective that it waits in, or called last: "all_reduce"; NULL: unknown */
-    char *place; /* "train.py:88", from where it was called; NULL: unknown */
-    long *ranks; /* of the group, global; none: unknown */
+    char *place; /* "train.py:88", where it was called; NULL: unknown */
+    long *ranks; /* global ranks of the group; empty: unknown */
     size_t ranks_len;
 };
 
@@ -94,30 +93,31 @@ struct evidence {
     size_t enqueued_len, enqueued_cap;
     long *ranks; /* global ranks that printed something that was read, in order of appearance */
     size_t ranks_len, ranks_cap;
-    size_t workers;                           /* that torchrun says it ended */
-    unsigned steps;                           /* of the training that the log shows, roughly */
-    bool completed;                           /* the last step is the last that was to be done */
-    struct start_step start;                  /* from which step it went on */
-    bool megatron;                            /* the program is Megatron-LM's, or uses it */
+    size_t workers;                           /* workers that torchrun says it ended */
+    unsigned steps;                           /* training steps that the log shows, roughly */
+    bool completed;                           /* the log shows that the last planned step was done */
+    struct start_step start;                  /* the step from which the training went on */
+    bool megatron;                            /* the program is from Megatron-LM, or uses it */
     unsigned long lines;                      /* read */
     unsigned long failed_line;                /* the first line that says that a worker failed; 0: none */
     int signalled;                            /* the signal that torchrun says it got; 0: none */
     double signalled_at;                      /* by the log's clock; negative: unknown */
     char *nccl_version, *network, *interface; /* NULL: not known */
     char *ib_link;                            /* of the ports that NCCL found: "IB" or "RoCE"; NULL: none */
-    long
-        *init_open; /* ranks whose NCCL communicators have begun and not completed their init; one per init */
+    long *init_open; /* ranks in an NCCL init that began but has not completed; one entry per init */
     size_t init_open_len, init_open_cap;
     size_t init_begun; /* inits of NCCL communicators that began */
     double
-        met_at; /* when NCCL's first init completed, at the same moment on all its ranks; negative: unknown */
+        met_at; /* when NCCL's first init completed, which is simultaneous on its ranks; negative: unknown */
 };
 
 void evidence_init(struct evidence *evidence);
 void evidence_release(struct evidence *evidence);
 
-/* Event of a row that no line gave, such as the exit of a process; the caller sets the rest. Valid until the
- * next. */
+/*
+ * Add an event that comes from no log line, such as the exit of a process. The caller sets the other fields.
+ * Valid until the next call.
+ */
 struct event *evidence_add_event(struct evidence *evidence, const struct signature *signature);
 
 /* Recognises the rows of all tables; made once, used for any number of logs, one after the other. */
@@ -125,7 +125,7 @@ struct scanner;
 struct scanner *scanner_new(void);
 void scanner_free(struct scanner *scanner);
 
-/* The literals of all rows that can be a cause or a consequence, for a search on a node. */
+/* Append the literals of all rows that can be a cause or a consequence, for a search on a node. */
 void scanner_list_literals(const struct scanner *scanner, struct strlist *literals);
 
 /* Reads one log. It borrows the scanner and the evidence. */
@@ -135,22 +135,25 @@ struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evid
 /* Take the next bytes of the log. */
 void evidence_reader_feed(struct evidence_reader *reader, const char *bytes, size_t len);
 
-/* Take one line of the log by its number: lines between may be left out. Not to be mixed with feed. */
+/* Take one line of the log, with its number; lines may be skipped. Do not mix with evidence_reader_feed. */
 void evidence_reader_line(struct evidence_reader *reader, unsigned long number, const char *bytes,
                           size_t len);
 
 /*
  * Take the error file of a worker (JSON, as torch.distributed.elastic's @record writes it), after the log.
- * path is what evidence shows, when the exception's time as "2026-11-29_15:25:00", or another text: unknown.
+ * path: the name that evidence shows. when: the exception's time as "2026-11-29_15:25:00"; any other text:
+ * unknown.
  */
 void evidence_reader_error_file(struct evidence_reader *reader, const char *path, long local_rank,
                                 const char *when, const char *text);
 
-/* Take the summary of a flight recorder's dump, as the node's script reports it (JSON). False: it is not one.
+/*
+ * Take the summary of a flight recorder's dump, as the node's script reports it (JSON). Returns false if it
+ * is not one.
  */
 bool evidence_add_dump(struct evidence *evidence, const char *text);
 
-/* The log has ended; the reader is freed. */
+/* End the log and free the reader. */
 void evidence_reader_end(struct evidence_reader *reader);
 
 #endif

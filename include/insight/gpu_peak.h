@@ -1,4 +1,4 @@
-/* The peak rates of GPUs, to compute which part of them a training uses. Pure. */
+/* The peak rates of GPUs, to compute which fraction of them a training run uses. Pure. */
 #ifndef MTLAUNCH_INSIGHT_GPU_PEAK_H
 #define MTLAUNCH_INSIGHT_GPU_PEAK_H
 

@@ -6,12 +6,12 @@
 #include "model/facts.h"
 #include "model/inventory.h"
 
-/* Text in the lines of a log that show NCCL's choices: the first line with each is enough. */
+/* Append the texts that mark the log lines with NCCL's choices. The first line with each text is enough. */
 void inventory_list_literals(struct strlist *literals);
 
 /*
- * Add what a node answered: gpu=NAME, nccl=LINE of its log, nic.speed="NAME|MBIT/S" and ib.port as the checks
- * of these names have them. Values that cannot be are passed over.
+ * Add what a node answered: gpu=NAME, nccl=LINE of its log, nic.speed="NAME|MBIT/S", and ib.port in the
+ * format of the check of that name. Implausible values are skipped.
  */
 void inventory_take(struct inventory *inventory, struct scanner *scanner, const struct facts *facts);
 

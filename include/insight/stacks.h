@@ -1,6 +1,6 @@
 /*
- * Where the processes of a run are: the Python stack of each rank, or what the kernel shows of it, with the
- * ranks at the same place as one group. Pure: no clock, no I/O.
+ * Where the processes of a run are: the Python stack of each rank, or what the kernel shows about it. Ranks
+ * at the same place form one group. Pure: no clock, no I/O.
  *
  * When a collective hangs, most ranks wait in it. A rank that is elsewhere has the fault.
  */
@@ -27,7 +27,7 @@ struct stack {
     long pid;
     char state;                 /* the letter of /proc/PID/stat */
     int cpu;                    /* percent of a core */
-    long syscall;               /* the number of the call it is in; -1: none, or unknown */
+    long syscall;               /* the number of the system call it is in; -1: none, or unknown */
     char *wchan;                /* where it sleeps in the kernel; NULL: unknown */
     struct stack_frame *frames; /* innermost first */
     size_t frames_len;          /* 0: no Python stack is known */
@@ -40,19 +40,23 @@ struct stack_list {
 
 void stack_list_release(struct stack_list *list);
 
-/* Add what a node says of a worker: "RANK PID STATE CPU SYSCALL WCHAN", "-" for what is unknown (host is
- * copied). NULL when it says something else. The result is valid until the next call. */
+/*
+ * Add what a node reports about a worker: "RANK PID STATE CPU SYSCALL WCHAN", with "-" for what is unknown
+ * (host is copied). Returns NULL if the text is anything else. The result is valid until the next call.
+ */
 struct stack *stack_list_add(struct stack_list *list, const char *host, const char *text);
 
-/* Read the frames of a stack: a JSON array of {name, filename, line}, innermost first, as `py-spy dump
- * --json` has them for a thread. False when it is none; the stack has no frames then. */
+/*
+ * Read the frames of a stack: a JSON array of {name, filename, line}, innermost first, as `py-spy dump
+ * --json` prints them for a thread. Returns false if it is not one; the stack then has no frames.
+ */
 bool stack_read_frames(struct stack *stack, const char *text);
 
 /* Ranks at one place. */
 struct stack_group {
     const struct stack **stacks; /* borrowed from the list, by rank; the first stands for all */
     size_t len, cap;
-    bool odd; /* elsewhere than most */
+    bool odd; /* at another place than most ranks */
     char *key;
 };
 
@@ -74,7 +78,7 @@ void stack_add_state(const struct stack *stack, struct str *out);
 void stack_group_add_ranks(const struct stack_group *group, struct str *out);
 /*
  * Append all groups in one line, most ranks first, at most four of them: "31 ranks at train.py:88 in
- * all_reduce; rank 7 at data.py:41 in load_batch". Nothing when there is no group.
+ * all_reduce; rank 7 at data.py:41 in load_batch". Appends nothing when there is no group.
  */
 void stack_groups_add_summary(const struct stack_groups *groups, struct str *out);
 

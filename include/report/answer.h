@@ -1,4 +1,4 @@
-/* Short JSON answers of commands that have no view of their own. */
+/* Short JSON answers of commands that have no report of their own. */
 #ifndef MTLAUNCH_REPORT_ANSWER_H
 #define MTLAUNCH_REPORT_ANSWER_H
 

@@ -6,7 +6,7 @@
 #include "report/style.h"
 #include "run/check.h"
 
-/* A line for each check with how many hosts pass and which do not; below, each problem once. */
+/* Append a line for each check with how many hosts pass and which do not; below, each problem once. */
 void report_check_text(const struct run_checked *checked, const struct report_style *style, struct str *out);
 
 /* {schema, ok, findings: [{id, severity, hosts, folded, title, evidence, remedy}]}; failure: NULL, or the

@@ -10,13 +10,16 @@
 void report_compare_text(const struct comparison *comparison, const struct report_style *style,
                          struct str *out);
 
-/* One line per run below a line of names, as in RFC 4180 except for line ends; an unknown value is empty. */
+/*
+ * Append one line per run below a line of names, as in RFC 4180 except for the line ends; an unknown value is
+ * empty.
+ */
 void report_compare_csv(const struct comparison *comparison, struct str *out);
 
 /* {schema, runs, differences, verdict} */
 void report_compare_json(const struct comparison *comparison, struct str *out);
 
-/* The members of that object, for another answer. A new reference. */
+/* The members of that object, for use in another answer. A new reference. */
 json_t *report_compare_object(const struct comparison *comparison);
 
 #endif

@@ -1,4 +1,4 @@
-/* The containers of a job as `mtlaunch container` shows them. */
+/* The containers of a job, as `mtlaunch container` shows them. */
 #ifndef MTLAUNCH_REPORT_CONTAINER_H
 #define MTLAUNCH_REPORT_CONTAINER_H
 
@@ -9,7 +9,7 @@
 #include "report/style.h"
 #include "run/container.h"
 
-/* Append a table: a line per host. */
+/* Append a table with a line per host. */
 void report_containers_text(const struct run_containers *containers, const struct report_style *style,
                             struct str *out);
 

@@ -1,6 +1,6 @@
 /*
- * What `push` and `pull` show, the observer of their use cases: a bar with bytes, rate and time left, a line
- * for hosts that failed, and at the end a line for hosts that got the same, or one JSON object.
+ * What `push` and `pull` show. The observer of their use cases shows a bar with bytes, rate and time left,
+ * and a line for hosts that failed; at the end a line for hosts that got the same, or one JSON object.
  */
 #ifndef MTLAUNCH_REPORT_COPY_H
 #define MTLAUNCH_REPORT_COPY_H
@@ -21,7 +21,7 @@ struct report_copy_host {
     bool ended;
     bool told; /* its error has been shown */
     struct error error;
-    struct run_copy_end end; /* its error and not_relayed are not used */
+    struct run_copy_end end; /* without its error and not_relayed */
     char *not_relayed;
 };
 
@@ -44,7 +44,7 @@ struct report_copy {
     size_t paths_len, paths_cap, paths_more;
     struct progress bar;
     int64_t began_ms,
-        untold_since_ms; /* monotonic; the latter: since when results wait to be printed, 0: none do */
+        untold_since_ms; /* monotonic; untold: since when results wait to be printed, 0: none do */
     struct run_copy_observer observer;
 };
 
@@ -54,12 +54,12 @@ void report_copy_release(struct report_copy *report);
 
 /* End the bar and show failures that were not shown. */
 void report_copy_print_failures(struct report_copy *report);
-/* End the bar, show failures that were not shown, and append the result for people or as JSON. */
+/* End the bar, show failures that were not shown, and append the result as text or as JSON. */
 void report_copy_finish(struct report_copy *report, struct str *out);
 
-/* Pure: "12.3 MiB"; whole bytes below 1 KiB. */
+/* Pure: append "12.3 MiB"; whole bytes below 1 KiB. */
 void report_copy_size(uint64_t bytes, struct str *out);
-/* Pure: the bar's line. */
+/* Pure: append the bar's line. */
 void report_copy_bar(const struct run_copy_progress *progress, int64_t elapsed_ms, struct str *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A diagnosis for people and scripts. */
+/* A diagnosis, as text and as JSON. */
 #ifndef MTLAUNCH_REPORT_DIAGNOSE_H
 #define MTLAUNCH_REPORT_DIAGNOSE_H
 

@@ -8,13 +8,13 @@
 
 struct plan;
 
-/* Takes what is in text and empties it. */
+/* Writes text out and empties it. */
 typedef int report_plan_flush(struct str *text, struct error *err);
 
 /*
- * Append per node: host, rank, environment with sources (secrets as ***), working directory, the command.
- * Between two nodes full takes what has become much (NULL: nothing does); the rest stays in out. Errors:
- * those of full.
+ * Append for each node: host, rank, environment with sources (secrets as ***), working directory, command.
+ * Between two nodes full takes the text once it is large (NULL: it all stays in out); the rest stays in out.
+ * Errors: those of full.
  */
 int report_plan_text(const struct plan *plan, const struct report_style *style, report_plan_flush *full,
                      struct str *out, struct error *err);

@@ -1,8 +1,8 @@
 /*
- * The output of `exec`, the observer of its use case: labelled lines as they come, the same outputs together
- * at the end, or one JSON object. Output that hosts write to stdout goes to stdout, stderr to stderr. Control
- * characters are replaced, of a line only the text after its last carriage return is shown. Failures of hosts
- * are folded.
+ * The output of `exec`. The observer of its use case prints labelled lines as they arrive, groups equal
+ * outputs at the end, or prints one JSON object. What hosts write to stdout goes to stdout, stderr to stderr.
+ * Control characters are replaced; of a line only the text after its last carriage return is shown. Failures
+ * of hosts are folded.
  */
 #ifndef MTLAUNCH_REPORT_EXEC_H
 #define MTLAUNCH_REPORT_EXEC_H
@@ -20,17 +20,17 @@
 #include "report/style.h"
 #include "run/exec.h"
 
-#define REPORT_EXEC_KEEP (1u << 20) /* bytes of a stream that are kept of a host, gathered or for JSON */
+#define REPORT_EXEC_KEEP (1u << 20) /* bytes kept of each stream of a host, gathered or for JSON */
 
 enum report_exec_mode {
-    REPORT_EXEC_PLAIN, /* without labels: one host */
+    REPORT_EXEC_PLAIN, /* no labels, for one host */
     REPORT_EXEC_LABEL,
     REPORT_EXEC_GATHER,
     REPORT_EXEC_JSON
 };
 
 struct report_exec_host {
-    struct str kept[2]; /* stdout, stderr; gather, json */
+    struct str kept[2]; /* stdout, stderr; for gather and JSON */
     bool truncated[2];
     struct error *error; /* NULL: it ran to its end */
     bool told;           /* the error has been shown */
@@ -54,18 +54,19 @@ struct report_exec {
     struct failures *failures;        /* borrowed; gains what happened on hosts */
     bool quiet;
     struct report_exec_host *hosts;
-    struct logview views[2]; /* stdout, stderr; their out waits to be written */
-    bool shared;             /* both go to one pipe or terminal: no line of one inside a line of the other */
-    int torn;                /* the stream of which only a part of a line has been written; -1: none */
+    struct logview views[2]; /* stdout, stderr; their text in out is to be written */
+    /* both go to one pipe or terminal: a line of one is never printed inside a line of the other */
+    bool shared;
+    int torn; /* the stream of which only a part of a line has been written; -1: none */
     bool hurry;
     int64_t ticked_ms;
-    struct progress bar; /* of hosts that have ended, where nothing is printed before the end */
+    struct progress bar; /* counts the hosts that have ended, in modes that print nothing before the end */
     size_t ended;
     struct {
         struct report_exec_group *items;
         size_t len, cap;
     } groups[2];
-    int64_t untold_since_ms; /* failures wait to be shown: the same may still come from others; 0: none */
+    int64_t untold_since_ms; /* failures wait to be shown, as other hosts may report the same; 0: none */
     int worst_status;
     struct error output_error; /* kind NULL: none */
     struct run_exec_observer observer;
@@ -77,13 +78,13 @@ void report_exec_init(struct report_exec *report, enum report_exec_mode mode,
 void report_exec_release(struct report_exec *report);
 
 /*
- * Print what has waited for the end; in a hurry (somebody has interrupted) only what is taken soon. Returns
- * the exit code: that of the failures when there are some, else the largest exit status; -1 with err when the
- * output cannot be written.
+ * Print what had to wait for the end. hurry: the user has interrupted, so wait only briefly for a reader.
+ * Returns the exit code: that of the failures when there are some, else the largest exit status; -1 with err
+ * when the output cannot be written.
  */
 int report_exec_finish(struct report_exec *report, bool hurry, struct error *err);
 
-/* Pure: append what is printed of a stream's groups; hosts in the order of the list. */
+/* Pure: append the text of a stream's groups; hosts in the order of the list. */
 void report_exec_gathered(struct report_exec *report, int stream, struct str *out);
 
 /* Pure: append the object of a host, without line end, as in `hosts` of the JSON of `exec`. */

@@ -13,16 +13,19 @@ struct report_hostkey {
     const char *host;
     const char *type;        /* "ssh-ed25519" … */
     const char *fingerprint; /* "SHA256:…" */
-    const char *file;        /* where it goes */
+    const char *file;        /* the known_hosts file it is added to */
 };
 
-/* "g[1-3]: ssh-ed25519 SHA256:…": hosts with the same key on one line, in the order of their first. */
+/*
+ * Append lines such as "g[1-3]: ssh-ed25519 SHA256:…": hosts with the same key on one line, in the order of
+ * their first host.
+ */
 void report_hostkeys_text(const struct report_hostkey *keys, size_t count, struct str *out);
 
 /*
  * {schema, keys: [{hosts, folded, type, fingerprint, file}], added, errors: [{kind, code, message, hint,
- * hosts, file, line, column}], error}; errors are of hosts whose keys could not be seen; error (NULL: null)
- * is why the command failed.
+ * hosts, file, line, column}], error}. errors are about hosts whose keys could not be read; error (NULL:
+ * null) is why the command failed.
  */
 void report_hostkeys_json(const struct report_hostkey *keys, size_t count, size_t added,
                           const struct failures *failures, const struct error *error, struct str *out);

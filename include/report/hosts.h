@@ -12,7 +12,7 @@
 /* An entry and how it is reached. Borrowed. */
 struct report_host {
     const struct host *host;
-    const char *hostname; /* what is connected to */
+    const char *hostname; /* the name or address to connect to */
     const char *user;
     unsigned port;
     bool local; /* runs without ssh */

@@ -12,12 +12,12 @@
 
 /* All borrowed. */
 struct report_ladder_step {
-    const char *step, *run;            /* its name, and that of its run */
-    const char *profiles, *zero_stage; /* as text; NULL: as the job has it */
+    const char *step, *run;            /* the step's name, and the name of its run */
+    const char *profiles, *zero_stage; /* as text; NULL: as in the job */
     size_t nodes;
-    const struct run *record;              /* NULL: there is none yet */
-    bool done;                             /* it is not repeated */
-    const struct explanation *explanation; /* why it failed, by its logs; NULL */
+    const struct run *record;              /* NULL: not started yet */
+    bool done;                             /* it will not be repeated */
+    const struct explanation *explanation; /* why it failed, from its logs; NULL: unknown */
     const char *reason;                    /* why it failed; NULL: it did not */
 };
 
@@ -29,7 +29,7 @@ struct report_ladder {
     const char *recommendation;          /* NULL */
 };
 
-/* What would be run, and what is done already. */
+/* Append the steps that would run, and those that are done already. */
 void report_ladder_plan(const struct report_ladder *ladder, const struct report_style *style,
                         struct str *out);
 

@@ -1,6 +1,6 @@
 /*
- * The last lines of one log as a page that a screen shows: bytes in, safe text out. Of a line only the text
- * after its last carriage return counts, also when it comes bit by bit (progress bars). Pure.
+ * The last lines of one log as a page for a screen: bytes in, safe text out. Of a line only the text after
+ * its last carriage return counts, even if it arrives bit by bit (progress bars). Pure.
  */
 #ifndef MTLAUNCH_REPORT_LOGPAGE_H
 #define MTLAUNCH_REPORT_LOGPAGE_H
@@ -11,14 +11,14 @@
 #include "base/str.h"
 #include "insight/lines.h"
 
-#define LOGPAGE_BYTES ((size_t)128 * 1024) /* of text: older lines go */
+#define LOGPAGE_BYTES ((size_t)128 * 1024) /* of text: older lines are dropped */
 
 struct logpage {
     struct lines lines;
     struct str text;  /* with line ends */
-    size_t last;      /* where its last line begins; text.len: none has begun */
+    size_t last;      /* where the last line of text begins; text.len: none has begun */
     bool unfinished;  /* the last line has no end yet */
-    bool has_pending; /* bytes have come that are in no line yet */
+    bool has_pending; /* lines holds bytes that are not in text yet */
 };
 
 void logpage_init(struct logpage *page);

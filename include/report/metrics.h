@@ -1,7 +1,7 @@
 /*
- * Metrics of runs for Prometheus, from their records and from what their supervisors last saw. The text is
- * valid both as OpenMetrics 1.0 and in Prometheus' own format (which treats the additional lines of
- * OpenMetrics as comments), so every metric is a gauge.
+ * Metrics of runs for Prometheus, from their records and from what their supervisors saw last. The text is
+ * valid both as OpenMetrics 1.0 and in Prometheus' own format, which treats the additional lines of
+ * OpenMetrics as comments. This is why every metric is a gauge.
  *
  * To add one: a row in src/report/metrics.c. tests/cli/test_metrics.py checks all of them with promtool.
  */
@@ -22,12 +22,12 @@
 struct metrics_run {
     const struct run *run;
     bool supervised;
-    const struct sample *gpus; /* of its nodes, as last seen; NULL: nothing is known, or it is old */
+    const struct sample *gpus; /* of its nodes, as last seen; NULL: unknown or outdated */
 };
 
 struct metrics {
     const char *version;
-    size_t states[RUN_FINISHED + 1]; /* how many runs there are in each state, those below and others */
+    size_t states[RUN_FINISHED + 1]; /* number of runs in each state, whether listed below or not */
     const struct metrics_run *runs;
     size_t len;
 };

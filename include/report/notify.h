@@ -12,11 +12,12 @@
  *     notifier_drain(notifier, NOTIFIER_DRAIN_MS);  at the end of the command
  *     notifier_free(notifier);
  *
- * Certificates are verified; a redirect is followed only to the same scheme, host and port; an answer 429,
- * 408 or 5xx, and a network error, is tried again with growing pauses (Retry-After is heeded, with a cap)
- * until an event is too old. Texts may be any bytes: they become UTF-8, and secrets in them become "***".
+ * Certificates are verified. A redirect is followed only to the same scheme, host and port. An answer of 429,
+ * 408 or 5xx, or a network error, is retried with growing pauses (Retry-After is honoured, up to a cap) until
+ * the event is too old. Texts may be any bytes: they become UTF-8, and secrets in them become "***".
  *
- * Make it in the process that uses it (a forked child does not inherit it); SIGPIPE must be ignored.
+ * Create the notifier in the process that uses it (a forked child does not inherit it). SIGPIPE must be
+ * ignored.
  */
 #ifndef MTLAUNCH_REPORT_NOTIFY_H
 #define MTLAUNCH_REPORT_NOTIFY_H
@@ -28,8 +29,8 @@
 #include "base/strlist.h"
 #include "model/notify.h"
 
-#define NOTIFIER_DRAIN_MS 5000 /* for what is still to be delivered at the end of a command */
-#define NOTIFIER_QUEUE    32   /* events that wait for one target; the oldest goes when another comes */
+#define NOTIFIER_DRAIN_MS 5000 /* limit for deliveries at the end of a command */
+#define NOTIFIER_QUEUE    32   /* events that wait for one target; when full, the oldest is dropped */
 
 /* What happened. Everything is borrowed for the call; any text may be NULL. */
 struct notify_event {
@@ -40,18 +41,17 @@ struct notify_event {
     const char *reason;          /* one or more lines */
     int exit_status;             /* of the run; -1: none */
     const char *head;            /* the machine that reports it */
-    const struct strlist *hosts; /* those it is about, labels in rank order; NULL or empty: the whole run */
-    const struct strlist *lines; /* last lines of the log of the first of them; NULL: none */
+    const struct strlist *hosts; /* the affected hosts, labels in rank order; NULL or empty: the whole run */
+    const struct strlist *lines; /* last lines of the log of the first host; NULL: none */
 };
 
 struct notifier_options {
-    const struct strlist
-        *secrets;        /* values that must not leave (copied); those below 4 bytes are passed over */
-    const char *ca_file; /* PEM file of authorities instead of the system's; NULL: those */
+    const struct strlist *secrets; /* values to mask (copied); those below 4 bytes are skipped */
+    const char *ca_file;           /* PEM file with certificate authorities; NULL: those of the system */
     void (*problem)(void *ctx,
-                    const char *text); /* a line for the log of something not delivered; NULL: none */
+                    const char *text); /* a line for the log about something not delivered; NULL: none */
     void *ctx;
-    unsigned try_ms;             /* limit of one request, connecting included; 0: 10 s */
+    unsigned try_ms;             /* limit of one request, including connecting; 0: 10 s */
     unsigned total_ms;           /* an event older than this is given up; 0: 10 minutes */
     unsigned backoff_ms;         /* the first pause, doubled each time up to a minute; 0: 1 s */
     unsigned retry_after_max_ms; /* cap of Retry-After; 0: 2 minutes */
@@ -59,7 +59,7 @@ struct notifier_options {
 
 struct notifier;
 
-/* options NULL: the defaults. targets are copied. NULL with kind_local when descriptors or libcurl fail. */
+/* options NULL: the defaults. targets are copied. NULL with kind_local when a descriptor or libcurl fails. */
 struct notifier *notifier_new(const struct notify_targets *targets, const struct notifier_options *options,
                               struct error *err);
 void notifier_free(struct notifier *notifier); /* drops what is not delivered; NULL accepted */
@@ -76,8 +76,8 @@ void notifier_send(struct notifier *notifier, const struct notify_event *event);
 size_t notifier_waiting(const struct notifier *notifier);
 
 /*
- * Work until everything is delivered or given up, but at most ms. What is left is reported as a problem and
- * dropped. Returns the number of those.
+ * Work until everything is delivered or given up, for at most ms. Events that are left are reported as a
+ * problem and dropped. Returns their number.
  */
 size_t notifier_drain(struct notifier *notifier, unsigned ms);
 

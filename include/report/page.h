@@ -20,14 +20,14 @@ struct report_page; /* opaque */
 struct report_page *report_page_new(void);
 void report_page_free(struct report_page *page); /* NULL: nothing */
 
-/* Add a run: view is its status view, history what was gathered. */
+/* Add a run: view is its status view, history is what was gathered over time. */
 void report_page_add(struct report_page *page, const struct report_run *view,
                      const struct run_history *history);
 
 /* Add the comparison of the runs. */
 void report_page_compare(struct report_page *page, const struct comparison *comparison);
 
-/* Append the page; now_ms: when it is written. */
+/* Append the page; now_ms: the time of writing. */
 void report_page_html(const struct report_page *page, int64_t now_ms, struct str *out);
 
 /* Append {schema, file, runs: […], compare: the object of `compare` or null}; file NULL: null. */

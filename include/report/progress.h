@@ -1,6 +1,6 @@
 /*
- * A bar on stderr while nodes start: "starting [#####.....] 12/64 nodes". One line, redrawn at most ten
- * times a second, taken away before a message is written and when it ends.
+ * A bar on stderr while nodes start: "starting [#####.....] 12/64 nodes". It is one line, redrawn at most ten
+ * times a second, and removed before a message is written and when it ends.
  */
 #ifndef MTLAUNCH_REPORT_PROGRESS_H
 #define MTLAUNCH_REPORT_PROGRESS_H
@@ -14,13 +14,13 @@
 struct progress {
     char what[24]; /* "starting" */
     size_t done, total;
-    bool enabled; /* a terminal, not quiet */
+    bool enabled; /* stderr is a terminal, and not quiet */
     int64_t drawn_ms;
 };
 
 /*
- * Begin; enabled false makes all calls do nothing. While a bar is on the screen msg_make_room() takes it
- * away, and the next update brings it back.
+ * Begin; with enabled false all calls do nothing. msg_make_room() removes a bar that is on the screen, and
+ * the next update draws it again.
  */
 void progress_begin(struct progress *bar, bool enabled, const char *what, size_t total);
 void progress_update(struct progress *bar, size_t done);

@@ -6,8 +6,9 @@
 #include "base/str.h"
 #include "run/usecase.h"
 
-/* "node1: logs/r_node0.log: 120 bytes, 20 new", a line per node. Nodes that were not saved whole are left
- * out.
+/*
+ * Append a line per node: "node1: logs/r_node0.log: 120 bytes, 20 new". Nodes whose log was not saved
+ * completely are left out.
  */
 void report_saved_text(const struct run_saved *saved, struct str *out);
 

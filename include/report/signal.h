@@ -6,7 +6,9 @@
 #include "base/str.h"
 #include "run/usecase.h"
 
-/* "node[1-2]: sent SIGUSR1": one line for all nodes with the same outcome. Nodes that failed are not named.
+/*
+ * Append "node[1-2]: sent SIGUSR1": one line for all nodes with the same outcome. Nodes that failed are left
+ * out.
  */
 void report_signal_text(const char *signal, const struct run_signal_result *result, struct str *out);
 

@@ -8,8 +8,10 @@
 #include "base/str.h"
 #include "run/stacks.h"
 
-/* A line for all, then each group with its frames, the odd ones first. full: every frame with its whole path,
- * not only those of the program. */
+/*
+ * Append a line for all, then each group with its frames, the odd groups first. full: show every frame with
+ * its whole path, not only those of the program.
+ */
 void report_stacks_text(const struct run_stacks_result *result, bool full, struct str *out);
 
 /* {schema, groups: [{source, ranks, hosts, state, frames: [{function, file, line}]}], odd: [ranks], errors:

@@ -1,6 +1,6 @@
 /*
  * Runs as tables and as JSON (`mtlaunch help json`): one run with its nodes, attempts and events; the list of
- * runs. Views of borrowed values; nothing is decided here, only shown.
+ * runs. The views borrow their values.
  */
 #ifndef MTLAUNCH_REPORT_STATUS_H
 #define MTLAUNCH_REPORT_STATUS_H
@@ -19,23 +19,23 @@
 #include "run/store.h"
 #include "run/usecase.h"
 
-/* The course of a figure of the training so far, for a line of bars. Release it with report_trend_release. */
+/* The values of a training figure so far, for a line of bars. Release it with report_trend_release. */
 struct report_trend {
     const char *what; /* "loss", "step time" */
-    const char *unit; /* follows a number; "": none */
-    double *values;   /* finite ones, the oldest first; owned */
+    const char *unit; /* printed after a number; "": none */
+    double *values;   /* all finite, the oldest first; owned */
     size_t len;
-    int64_t span_s; /* from the first to the last */
+    int64_t span_s; /* from the first value to the last */
 };
 
-/* The loss, or where that is not known the time of a step; empty if there are fewer than two values. */
+/* Take the loss, or if that is unknown the step time; empty if there are fewer than two values. */
 void report_trend_init(struct report_trend *trend, const struct samples *samples);
 void report_trend_release(struct report_trend *trend);
 
-/* A run and what belongs to its view. */
+/* A run and what else its view shows. */
 struct report_run {
     const struct run *run;
-    size_t node_count;           /* for the list of runs, whose runs may lack their nodes */
+    size_t node_count;           /* for the list of runs, where run may be loaded without its nodes */
     const char *supervisor_host; /* NULL: there is none */
     int64_t supervisor_pid;      /* 0: unknown */
     bool supervisor_alive;
@@ -46,19 +46,19 @@ struct report_run {
     size_t survivors_len;
 };
 
-/* Append the view of one run for people: a heading, the nodes, what went wrong. */
+/* Append the view of one run as text: a heading, the nodes, what went wrong. */
 void report_run_text(const struct report_run *view, const struct report_style *style, struct str *out);
 
 /*
- * Append the status object; every key is there, null where unknown. A command that failed and still knows
- * the run adds "error" to it: failure with the hosts it happened on (both may be NULL).
+ * Append the status object; every key is present, null where unknown. A command that failed but knows the run
+ * adds "error": failure with the hosts it happened on (both may be NULL).
  */
 void report_run_json(const struct report_run *view, const struct error *failure, const struct strlist *hosts,
                      struct str *out);
 
 /*
- * Several runs in one answer: {schema, runs: [status object, …]}, each with "error" where its command failed.
- * NULL members and a run of which only the name is known are null.
+ * Several runs in one answer: {schema, runs: [status object, …]}, each with "error" if its command failed.
+ * NULL members, and a run of which only the name is known, are null.
  */
 struct report_many; /* opaque */
 struct report_many *report_many_new(void);
@@ -73,7 +73,7 @@ void report_many_add_removed(struct report_many *many, const char *run, const st
                              const struct strlist *hosts);
 /* Has an entry for this run been added? */
 bool report_many_has(const struct report_many *many, const char *run);
-/* A fault of the whole, such as a pattern that chooses no run: "error" beside "runs". */
+/* An error of the whole command, such as a pattern that matches no run: "error" beside "runs". */
 void report_many_set_error(struct report_many *many, const struct error *error);
 void report_many_json(struct report_many *many, struct str *out);
 
@@ -82,13 +82,16 @@ void report_runs_text(const struct report_run *views, size_t count, const struct
                       struct str *out);
 void report_runs_json(const struct report_run *views, size_t count, struct str *out);
 
-/* A training's progress as `status --json` has it; null when nothing is known. A new reference. */
+/* A training's progress as in `status --json`; null when nothing is known. A new reference. */
 json_t *report_progress_json(const struct training_progress *progress);
 
-/* A training's progress in one line, without a line end; live: with the time that is left. */
+/* Append a training's progress in one line, without a line end; live: with the time left. */
 void report_progress_text(const struct training_progress *progress, bool live, struct str *out);
 
-/* What the exit status of a node says to a person: "exit 3", "killed by SIGKILL (137)". Caller frees. */
+/*
+ * The exit status of a node in words: "exit status 3", "killed by SIGBUS (often a full /dev/shm)". The caller
+ * frees.
+ */
 char *report_exit_text(const struct run_node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How results are shown: chosen once by the command from its options and streams, then passed down. The
+ * How results are shown. The command chooses it once from its options and streams, then passes it down. The
  * report functions themselves never look at the environment or at a terminal.
  */
 #ifndef MTLAUNCH_REPORT_STYLE_H
@@ -17,7 +17,7 @@ struct report_style {
     bool chart;     /* stdout may show a bar chart */
     bool full;      /* every node on its own line, however many there are */
     size_t columns; /* width of stdout; tables fit it */
-    int64_t now_ms; /* wall clock, for durations of what still runs */
+    int64_t now_ms; /* wall clock, for the durations of running things */
 };
 
 #define REPORT_STYLE_PLAIN ((struct report_style){.columns = 80})

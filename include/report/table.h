@@ -1,10 +1,10 @@
 /*
- * Tables of text that fit a width: columns as wide as their longest cell; when the whole is too wide the
+ * Tables of text that fit a width. Columns are as wide as their longest cell. When the table is too wide, the
  * columns marked as flexible shrink first, their cells cut with "…". Cells are made safe for a terminal.
  *
- * A column of names loses the suffix that all its cells share first (a domain), then the middle of each cell,
- * cut where different names stay different. Mark what readers copy into their next command with last as well.
- * A column with own_line is printed below its row, wrapped and indented.
+ * A column of names first loses the suffix that all its cells share (a domain), then the middle of each cell,
+ * cut so that different names stay different. Also set last for what readers copy into their next command. A
+ * column with own_line is printed below its row, wrapped and indented.
  */
 #ifndef MTLAUNCH_REPORT_TABLE_H
 #define MTLAUNCH_REPORT_TABLE_H
@@ -21,8 +21,8 @@ struct table_column {
     bool flexible;   /* may be cut to fit */
     bool hide_empty; /* left out when no row has a cell there */
     bool names;      /* flexible; cut in the middle, and different cells stay different */
-    bool last;       /* shrinks only when the flexible columns have nothing left to give */
-    bool own_line;   /* its own line below the row, where the cell is not empty; the last column only */
+    bool last;       /* shrinks only when the flexible columns can shrink no further */
+    bool own_line;   /* its own line below the row, unless the cell is empty; the last column only */
 };
 
 struct table_cell {
@@ -49,7 +49,7 @@ void table_addf(struct table *table, enum report_tone tone, const char *format, 
 /* Append the table; no line is wider than width when the fixed columns allow it. */
 void table_render(const struct table *table, size_t width, bool color, struct str *out);
 
-/* Append text in a tone (ANSI sequence when color), without making it safe. */
+/* Append text in a tone (as ANSI sequences when color is true), without making it safe. */
 void tone_add(struct str *out, const char *text, enum report_tone tone, bool color);
 
 #endif

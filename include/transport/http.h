@@ -1,12 +1,12 @@
 /*
- * A server of a few small texts over HTTP/1.1, such as metrics: GET and HEAD, one request per connection.
+ * A server for a few small texts over HTTP/1.1, such as metrics: GET and HEAD, one request per connection.
  *
- * Written here rather than taken from a library: it reads one request line and one header, keeps no
- * connection and takes no body, and it runs on the event loop that is there already. A library would bring a
- * loop of its own and a package that every head has to install.
+ * It is written here rather than taken from a library, because it needs so little: it reads one request line
+ * and one header, keeps no connection, takes no body, and runs on libuv, which the program uses anyway. A
+ * library would bring its own event loop, and a package that every head has to install.
  *
- * Bounded: HTTP_CLIENTS_MAX connections at once (further ones are closed), HTTP_HEAD_MAX bytes of a request,
- * HTTP_DEADLINE_MS for a client to send it, and again to receive the answer.
+ * It is bounded: HTTP_CLIENTS_MAX connections at once (further ones are closed), HTTP_HEAD_MAX bytes of a
+ * request, HTTP_DEADLINE_MS for a client to send it, and again to receive the answer.
  */
 #ifndef MTLAUNCH_TRANSPORT_HTTP_H
 #define MTLAUNCH_TRANSPORT_HTTP_H
@@ -24,12 +24,12 @@
 #define HTTP_ACCEPT_MAX 1024
 
 struct http_request {
-    bool head;                    /* HEAD: the text is left out */
-    char path[HTTP_PATH_MAX];     /* without the part from '?' on */
-    char accept[HTTP_ACCEPT_MAX]; /* the header Accept, cut; "": there is none */
+    bool head;                    /* HEAD: the answer has no text */
+    char path[HTTP_PATH_MAX];     /* without '?' and what follows it */
+    char accept[HTTP_ACCEPT_MAX]; /* the header Accept, cut to size; "": none */
 };
 
-/* What is sent back. type and text are the caller's; status 200 or 404. */
+/* The answer to send. status is 200 or 404; the caller sets type and text. */
 struct http_answer {
     int status;
     const char *type; /* of the text: "text/plain" */
@@ -37,18 +37,18 @@ struct http_answer {
 };
 
 struct http_server {
-    const char *address; /* of this machine, in digits */
-    unsigned port;       /* 0: one that is free */
+    const char *address; /* a numeric address of this machine */
+    unsigned port;       /* 0: any free port */
     void *ctx;
-    /* Connections are taken from now on; port is the one that was found. */
+    /* Called when connections are accepted; port is the actual one. */
     void (*listening)(void *ctx, const char *address, unsigned port);
     /* Fill out, which is zeroed. */
     void (*answer)(void *ctx, const struct http_request *request, struct http_answer *out);
 };
 
 /*
- * Serve until a signal ends it: always -1, with kind_interrupted or kind_terminated, or kind_usage (no
- * address), kind_local (it cannot be listened on).
+ * Serve until a signal ends it. Always returns -1, with kind_interrupted or kind_terminated after a signal,
+ * kind_usage when the address is not valid, or kind_local when it is not possible to listen on it.
  */
 int http_serve(const struct http_server *server, struct error *err);
 

@@ -1,4 +1,4 @@
-/* The command `check`: find what would make a job fail before it starts. */
+/* The command `check`: finds what would make a job fail, before it starts. */
 #include "report/check.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static int unknown_id(const char *id, const char *where, struct error *err)
                 : error_hint(err, "`mtlaunch check --list` prints the checks");
 }
 
-/* Set or clear what a list of ids ("gpus,port") names. */
+/* Set or clear the checks in a list of ids ("gpus,port"). */
 static int apply_ids(const char *list, const char *where, bool value, struct check_choice *choice,
                      struct error *err)
 {
@@ -45,7 +45,7 @@ static int apply_ids(const char *list, const char *where, bool value, struct che
     return count > 0 ? 0 : error_set(err, &kind_usage, "%s: no check is named", where);
 }
 
-/* --only names exactly what is made, also what the spec leaves out. */
+/* With --only exactly the named checks run, even those that the spec leaves out. */
 static int choose(const struct cmd_options *options, const struct job *job, struct check_choice *choice,
                   struct error *err)
 {
@@ -98,7 +98,7 @@ static int answer(struct cmd_call *call, const struct run_checked *checked, int 
         return kind_unreachable.exit_code;
     }
     if (result == 0 && findings_worst(&checked->findings, NULL) == FINDING_FAIL) {
-        return kind_scan_failed.exit_code; /* that of every failed check */
+        return kind_scan_failed.exit_code; /* the exit code of every failed check */
     }
     return result;
 }

@@ -9,13 +9,13 @@
 
 bool choose_is_pattern(const char *word);
 
-/* Is every word a run's name, its wildcards taken for letters? Errors: kind_usage. */
+/* Check that every word is a valid name of a run, if wildcards count as letters. Errors: kind_usage. */
 int choose_check_words(const struct strlist *words, struct error *err);
 
 /*
- * The runs that words (checked) name, live and ended ones, each once: in the order of the words, of a pattern
- * in the order of the names. A name need not be a run's. Errors: kind_no_such_run for a pattern that matches
- * none.
+ * Append the runs that words (already checked) name, live and ended ones, each once: in the order of the
+ * words, those of a pattern in the order of their names. A name need not exist. Errors: kind_no_such_run for
+ * a pattern that matches none.
  */
 int choose_runs(const struct run_store *store, const struct strlist *words, struct strlist *names,
                 struct error *err);

@@ -1,7 +1,8 @@
 /*
- * Commands. Each is one file that ends in one const struct command; the table in table.c lists them.
- * Parsing and help come from these structs.
- * To add a command: one file, one line in table.c. tests/unit/cmd/test_table.c catches what is missing.
+ * Commands. Each is one file that ends in one const struct command; the table in table.c lists them. Parsing
+ * and help are made from these structs.
+ *
+ * To add a command: one file, one line in table.c. tests/unit/cmd/test_table.c catches omissions.
  */
 #ifndef MTLAUNCH_CMD_CMD_H
 #define MTLAUNCH_CMD_CMD_H
@@ -24,7 +25,7 @@ struct cmd_options {
     bool verbose;
     const char *color; /* auto (NULL), always, never */
     struct option_uint fanout;
-    struct option_uint connect_timeout; /* seconds; 0: not given, each host's ssh_config or 10 */
+    struct option_uint connect_timeout; /* seconds; 0: not given: that of each host's ssh_config, else 10 */
     bool help;
 
     /* where a job runs */
@@ -37,7 +38,7 @@ struct cmd_options {
     struct strlist set; /* KEY.PATH=VALUE, in order */
     struct strlist env; /* NAME=VALUE or NAME */
     struct strlist profiles;
-    /* as typed: they override a key of the spec and are checked where that is */
+    /* as typed: they override a key of the spec and are checked with it */
     const char *container;
     const char *zero_stage;
     const char *nproc_per_node;
@@ -116,7 +117,7 @@ struct cmd_options {
     bool label;
     bool gather;
     bool stdin_;
-    const char *run; /* RUN whose nodes are worked on; also push, pull */
+    const char *run; /* RUN whose nodes are used; also push, pull */
 
     /* push, pull; also dry_run */
     bool delete_;
@@ -145,8 +146,7 @@ struct cmd_options {
 #define CMD_FANOUT_DEFAULT 64
 #define CMD_RUNS_MAX       65536 /* operands of a command that takes RUN... or SRC... */
 
-/* In an option table: --node of a command that takes a run. In a command's row: what its operands are. */
-/* What a start leaves out, for commands that start runs. */
+/* Options for what a start leaves out, for commands that start runs. */
 #define CMD_OPTIONS_WITHOUT                                                                                  \
     {.name = "no-sync",                                                                                      \
      .type = OPTION_FLAG,                                                                                    \
@@ -157,6 +157,7 @@ struct cmd_options {
         .help = "skip the checks before a start, except ports and running processes"                         \
     }
 
+/* In an option table: --node of a command on a run. In a command's row: its operands. */
 /* clang-format off */
 #define CMD_OPTION_NODE                                                                                      \
     {.name = "node", .type = OPTION_LIST, .offset = offsetof(struct cmd_options, log_nodes),                 \
@@ -179,9 +180,9 @@ struct cmd_call {
     struct strlist rest; /* after "--" */
     bool saw_rest;
     struct report_style style;
-    struct failures failures; /* of single hosts, shown when they came */
-    int64_t began_ms;         /* monotonic: when a command over several runs began */
-    bool answered;            /* the JSON object has been printed, the error in it */
+    struct failures failures; /* of single hosts, shown when they occurred */
+    int64_t began_ms;         /* monotonic: when a command on several runs began */
+    bool answered;            /* the JSON object has been printed, including the error */
 };
 
 struct command {
@@ -195,8 +196,8 @@ struct command {
     unsigned min_operands, max_operands;
     const char *operands; /* for the message when some are missing: "JOB and RUN" */
     bool takes_rest;      /* words after "--" */
-    bool takes_paths;     /* words after "--" are operands, however they begin */
-    bool takes_command;   /* options end at the first operand: it and all that follow are rest */
+    bool takes_paths;     /* words after "--" are operands, even if they begin with '-' */
+    bool takes_command;   /* options end at the first operand: it and all further words are rest */
     bool no_json;         /* --json is refused */
     /* The exit code, or -1 with err set. */
     int (*run)(struct cmd_call *call, struct error *err);
@@ -218,8 +219,8 @@ extern const struct option_group cmd_group_hosts;
 extern const struct option_group cmd_group_job;
 
 /*
- * Parse the words after the command's name into call and look at their number. With --help the rest is not
- * looked at. Errors: kind_usage, kind_not_supported.
+ * Parse the words after the command's name into call, and check the number of operands. With --help the rest
+ * is not checked. Errors: kind_usage, kind_not_supported.
  */
 int cmd_parse(struct cmd_call *call, const struct command *command, int argc, char *const *argv,
               struct error *err);
@@ -227,7 +228,7 @@ void cmd_call_release(struct cmd_call *call);
 
 /* Choose the style of this invocation from its options, its streams and NO_COLOR. */
 void cmd_choose_style(struct cmd_call *call);
-/* --fanout and --connect-timeout as the use cases take them. */
+/* --fanout and --connect-timeout in the form that the use cases take. */
 unsigned cmd_fanout(const struct cmd_call *call);
 unsigned cmd_connect_timeout_ms(const struct cmd_call *call);
 

@@ -1,4 +1,4 @@
-/* Collects what metrics are made of. */
+/* Collects the values of which metrics are made. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "run/samples.h"
 #include "run/supervisor.h"
 
-#define DAY_MS     (24 * 3600 * INT64_C(1000)) /* so long a run is shown after its end */
-#define ENDED_MAX  200                         /* the last ones that ended */
-#define RECENT_MS  (5 * 60 * INT64_C(1000))    /* what is known of GPUs is older: it is not shown */
-#define RECENT_TWO 2                           /* unless samples are taken less often: two of them */
+#define DAY_MS     (24 * 3600 * INT64_C(1000)) /* a run is shown for this long after its end */
+#define ENDED_MAX  200                         /* at most this many ended runs, the latest ones */
+#define RECENT_MS  (5 * 60 * INT64_C(1000))    /* older samples of GPUs are not shown */
+#define RECENT_TWO 2                           /* unless samples are rarer: then two intervals */
 
 static void drop_gpus(struct collected_gpus *gpus)
 {
@@ -44,7 +44,7 @@ static struct collected_gpus *gpus_of(struct collector *collector, const char *r
     return &collector->gpus[collector->gpus_len++];
 }
 
-/* The newest sample is enough: a long run has megabytes of them. */
+/* Keep the newest sample alone: a long run has megabytes of them. */
 static void keep_newest(struct samples *samples)
 {
     for (size_t i = 0; i + 1 < samples->len; i++) {
@@ -71,7 +71,7 @@ static void forget_unused(struct collector *collector)
     collector->gpus_len = kept;
 }
 
-/* The newest sample of a live run, unless it is of another attempt or too old. */
+/* The newest sample of a live run; NULL: it is of another attempt, or too old. */
 static const struct sample *newest_gpus(struct collector *collector, const struct run *run, int64_t now)
 {
     const struct run_store *store = &collector->session->store;
@@ -122,7 +122,7 @@ static void tell(struct collector *collector, const struct error *err)
     }
 }
 
-/* All runs are counted; those that live or ended a short time ago are kept, so far by their headings. */
+/* Count all runs. Keep those that are live or ended a short time ago, for now only by their headings. */
 static void list_runs(struct collector *collector, int64_t now, struct metrics *metrics, struct shown *shown)
 {
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
@@ -153,7 +153,7 @@ static void list_runs(struct collector *collector, int64_t now, struct metrics *
     }
 }
 
-/* The whole record in place of its heading; what has gone meanwhile stays as it was. */
+/* Replace a heading by the whole record. If the run is gone meanwhile, its heading stays. */
 static void load_whole(const struct collector *collector, struct run *run)
 {
     struct run whole;

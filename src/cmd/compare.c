@@ -15,7 +15,7 @@
 #include "run/samples.h"
 #include "run/supervisor.h"
 
-/* The record of a live run is as true as its supervisor keeps it; without one its nodes are asked. */
+/* A supervisor keeps the record of a live run up to date. Without a supervisor, the nodes are asked. */
 static int load(struct session *session, const char *name, struct run *run, struct error *err)
 {
     if (run_store_load(&session->store, name, run, err) != 0) {
@@ -73,7 +73,9 @@ static void show(const struct cmd_call *call, const struct comparison *compariso
     }
 }
 
-/* A whole number, in thousands (K), millions (M), billions (B) or trillions (T) if one of these follows it.
+/*
+ * Read a whole number, in thousands (K), millions (M), billions (B) or trillions (T) if one of these follows
+ * it.
  */
 static int read_amount(const char *text, const char *option, double *out, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* Runs that are compared: by 'compare', and by commands that end with a comparison. */
+/* Runs to compare: for 'compare', and for commands that end with a comparison. */
 #ifndef MTLAUNCH_CMD_COMPARE_INTERNAL_H
 #define MTLAUNCH_CMD_COMPARE_INTERNAL_H
 
@@ -8,7 +8,7 @@
 /* Owned. */
 struct compared_runs {
     struct run *runs;
-    struct comparison_input *inputs; /* of these */
+    struct comparison_input *inputs; /* one per run */
     size_t len;
 };
 

@@ -1,4 +1,4 @@
-/* Completes a command line from the tables of commands and options. */
+/* Finds the candidates for a word of the command line. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 struct completing {
     const struct command *command;
     const struct option_group *groups[CMD_GROUPS_MAX];
-    const char *word;   /* the last one, of an "--option=" the part after it */
+    const char *word;   /* the last word; of "--option=VALUE" the part after '=' */
     const char *before; /* "--option=" or "" */
     const struct complete_names *names;
     struct str *out;
@@ -52,7 +52,7 @@ static void offer_commands(struct completing *at)
 
 /* --- options ------------------------------------------------------------------------------------------ */
 
-/* The option that word (its first len bytes) names, as in --name, -n or joined flags that end in one. */
+/* The option that word (its first len bytes) names: --name, -n, or joined flags that end in one. */
 static const struct option *find_option(const struct completing *at, const char *word, size_t len)
 {
     bool is_long = len > 2 && word[1] == '-';
@@ -81,7 +81,7 @@ static const struct option *expects_value(const struct completing *at, const cha
     return option && option->type != OPTION_FLAG ? option : NULL;
 }
 
-/* Where the values of an option come from, that are neither its choices nor files. */
+/* Offer the values of an option that are neither its choices nor files, if it has such values. */
 static bool offer_named_value(struct completing *at, const struct option *option)
 {
     const struct complete_names *names = at->names;
@@ -139,13 +139,12 @@ static void offer_options(struct completing *at)
     }
 }
 
-/* --- operands, as the command's usage names them ---------------------------------------------------------
- */
+/* --- operands, as the command's usage names them -------------------------------------------------- */
 
 /*
- * The number-th operand of a usage line such as "logs RUN [--node N|HOST]... [-f]": copied into out without
- * brackets. What is in brackets with a dash or "OPTION" is an option; "--" ends the operands; the last
- * one stands for all that follow if "..." comes after it.
+ * Copy operand `number` of a usage line such as "logs RUN [--node N|HOST]... [-f]" to out, without brackets.
+ * Brackets with a dash or "OPTION" contain an option. "--" ends the operands. The last operand stands for all
+ * further ones if "..." follows it.
  */
 static bool find_operand(const char *usage, size_t number, struct str *out)
 {
@@ -180,7 +179,7 @@ static bool find_operand(const char *usage, size_t number, struct str *out)
     return false;
 }
 
-/* The runs that the command can do something with. */
+/* The runs on which the command can work. */
 static const struct strlist *fitting_runs(const struct completing *at)
 {
     static const char *const on_live[] = {"stop", "wait", "signal", "stacks", "supervise"};
@@ -192,7 +191,7 @@ static const struct strlist *fitting_runs(const struct completing *at)
     return strcmp(at->command->name, "remove") == 0 ? &at->names->ended : &at->names->runs;
 }
 
-/* The literal words at that place of each usage line: "container up", "container down". */
+/* Offer the literal words at this position of each usage line: "container up", "container down". */
 static void offer_words(struct completing *at, size_t number)
 {
     for (const char *const *usage = at->command->usage; *usage; usage++) {
@@ -239,8 +238,7 @@ static void offer_operand(struct completing *at, size_t number)
     }
 }
 
-/* --- the whole line
- * ----------------------------------------------------------------------------------------- */
+/* --- the whole line ------------------------------------------------------------------------------- */
 
 static void complete_arguments(struct completing *at, char *const *words, size_t count)
 {

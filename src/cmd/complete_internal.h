@@ -1,6 +1,6 @@
 /*
- * What may be typed at the cursor of a shell. The scripts of the shells (cmd/completion/) hand over the words
- * of the command line; everything that is known about commands and options comes from their tables.
+ * What may be typed at the cursor of a shell. The scripts of the shells (cmd/completion/) pass the words of
+ * the command line. Everything about commands and options comes from their tables.
  */
 #ifndef MTLAUNCH_CMD_COMPLETE_INTERNAL_H
 #define MTLAUNCH_CMD_COMPLETE_INTERNAL_H
@@ -13,7 +13,7 @@
 /* The scripts, made from cmd/completion/mtlaunch.* by the build. */
 extern const char completion_bash[], completion_zsh[], completion_fish[];
 
-/* The names there are; what cannot be found out is empty. */
+/* The existing names; a list that cannot be read is empty. */
 struct complete_names {
     struct strlist runs, live, ended; /* runs: all of them */
     struct strlist jobs;
@@ -23,10 +23,9 @@ struct complete_names {
 void complete_names_release(struct complete_names *names);
 
 /*
- * Append the candidates for the last of words (those after "mtlaunch", at least one, which may be empty),
- * one per line: WORD, or WORD, a tab and what it is. A candidate for "--color=a" begins with "--color=". The
- * line
- * ":files" says that names of files fit too, ":specs" those of YAML files.
+ * Append the candidates for the last of words (those after "mtlaunch", at least one, which may be empty), one
+ * per line: WORD, or WORD, a tab and its description. A candidate for "--color=a" begins with "--color=". The
+ * line ":files" means that file names fit too, ":specs" that names of YAML files do.
  */
 void complete_words(char *const *words, size_t count, const struct complete_names *names, struct str *out);
 

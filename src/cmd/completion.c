@@ -1,4 +1,4 @@
-/* `mtlaunch completion`: prints the completion script of a shell, and the candidates it asks for. */
+/* The command `completion`: prints a shell's completion script, and the candidates for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct {
     {"fish", completion_fish},
 };
 
-/* A candidate is put on the command line as it is: no file name may have a meaning to the shell. */
+/* A candidate is put on the command line unquoted, so only names without special characters are added. */
 static void add_plain(const struct strlist *names, struct strlist *plain)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@";
@@ -32,7 +32,7 @@ static void add_plain(const struct strlist *names, struct strlist *plain)
     }
 }
 
-/* The runs by their state, and the nodes and containers that those on the line have. */
+/* Add a run by its state, its container, and its nodes if the run is on the line. */
 static void add_run(const struct run_store *store, const char *name, const struct strlist *words,
                     struct complete_names *names)
 {
@@ -46,7 +46,7 @@ static void add_run(const struct run_store *store, const char *name, const struc
         for (size_t i = 0; strlist_has(words, name) && i < run.nodes_len; i++) {
             strlist_add(&names->nodes, run.nodes[i].label);
         }
-    } else { /* damaged, or of a newer version: its state is not known */
+    } else { /* damaged, or of a newer version: its state is unknown */
         strlist_add(&names->live, name);
         strlist_add(&names->ended, name);
     }
@@ -60,7 +60,7 @@ static void add_specs(const struct strlist *words, const char *home, struct comp
     joblookup_names(path, home, &jobs);
     add_plain(&jobs, &names->jobs);
     for (size_t i = 1; i + 1 < words->len; i++) {
-        struct error err = ERROR_INIT; /* most words are not a job */
+        struct error err = ERROR_INIT; /* most words do not name a job */
         AUTO_FREE char *file = joblookup_find(words->items[i], path, home, &err);
         if (file) {
             jobfile_names(file, &profiles, &containers);
@@ -71,7 +71,7 @@ static void add_specs(const struct strlist *words, const char *home, struct comp
     jobfile_key_names(&names->keys);
 }
 
-/* What the scripts call: names that cannot be read must not disturb the user. */
+/* Called by the scripts. Names that cannot be read must not disturb the user. */
 static int print_candidates(struct cmd_call *call, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;

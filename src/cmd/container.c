@@ -1,4 +1,4 @@
-/* `mtlaunch container`: creates, shows or removes the containers of a job. */
+/* The command `container`: starts, stops and inspects the containers of a job. */
 #include "report/container.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static int find_verb(const char *word, enum run_container_verb *verb, struct err
                       near ? near : "up");
 }
 
-/* `status` answers by its code: 0 when all run as the spec wants them. */
+/* The exit code of `status`: 0 when all containers run as the spec says. */
 static int code_of(const struct run_containers *containers)
 {
     for (size_t i = 0; i < containers->len; i++) {

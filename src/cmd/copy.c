@@ -44,7 +44,7 @@ static const struct place *place_of(const struct setup *setup)
     return setup->has_job ? &setup->job.place : &setup->run.place;
 }
 
-/* All hosts have been reported: their failures are the command's. */
+/* All hosts have been reported: their failures become the command's. */
 static int finish(struct cmd_call *call, struct report_copy *report, int result, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;

@@ -6,14 +6,14 @@
 #include "run/push.h"
 
 /*
- * Find the hosts, and copy with work (run_push, run_pull): the last operand is the target, those before it
+ * Find the hosts, and copy with work (run_push or run_pull). The last operand is the target, those before it
  * are the sources. verb: "sent", "received". Returns the exit code, or -1.
  */
 int cmd_copy(struct cmd_call *call, int (*work)(const struct run_copy_request *, struct error *),
              const char *verb, struct error *err);
 
 /*
- * The options of both, in the order of their help. The texts say what --delete and --dry-run do on the side
+ * The options of both, in the order of the help. The texts say what --delete and --dry-run do on the side
  * that is written to.
  */
 /* clang-format off */

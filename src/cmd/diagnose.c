@@ -1,4 +1,4 @@
-/* `mtlaunch diagnose`: the cause of a failed run, and the node it came from. */
+/* `mtlaunch diagnose`: finds the cause of a failed run, and the node on which it arose. */
 #include "report/diagnose.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Works on several runs one after the other, and joins the outcomes. */
+/* Works on several runs one after the other, and combines the outcomes. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "run/supervisor.h"
 
 /*
- * The record of a run without a supervisor says that it is live until its nodes are asked. Commands on ended
- * runs ask them.
+ * The record of a run without a supervisor says that the run is live until its nodes are asked. Commands on
+ * ended runs ask them.
  */
 static int observe_again(struct session *session, const char *name, struct run *run, struct error *err)
 {
@@ -86,7 +86,9 @@ static void report_no_match(struct session *session, const struct each_work *wor
     failure_print(none, NULL, session->call->style.color_err);
 }
 
-/* The names of all runs to be worked on, each once, in the order of the operands. none: of a pattern without.
+/*
+ * Add the names of the runs to work on, each once, in the order of the operands. none is set for a pattern
+ * without a match.
  */
 static int choose(struct cmd_call *call, const struct each_work *work, struct strlist *names,
                   struct error *none, struct error *err)
@@ -121,7 +123,7 @@ static bool is_interruption(const struct error *err)
     return err->kind == &kind_interrupted || err->kind == &kind_terminated;
 }
 
-/* One of several runs: its failure is reported here, and the others are still processed. */
+/* Work on one of several runs. Its failure is reported here, and the others are still processed. */
 static int work_on(struct cmd_call *call, const struct each_work *work, const char *name,
                    struct report_many *many, struct error *err)
 {
@@ -138,7 +140,7 @@ static int work_on(struct cmd_call *call, const struct each_work *work, const ch
     return err->kind->exit_code;
 }
 
-/* An interruption ends the whole command: name the runs that were not worked on. */
+/* An interruption ends the whole command: report the runs that were not worked on. */
 static void report_rest(const struct each_work *work, const struct strlist *names, size_t from,
                         const struct error_kind *kind, struct report_many *many)
 {

@@ -1,4 +1,4 @@
-/* `mtlaunch exec`: one command on every host. */
+/* The command `exec`: runs a command on many hosts. */
 #include "run/exec.h"
 
 #include <string.h>
@@ -40,8 +40,10 @@ static int check_words(const struct cmd_call *call, struct error *err)
     return options->run ? job_check_run_name(options->run, err) : 0;
 }
 
-/* Where the command runs: in the container of the job or run, or in the one that --container names. The
- * caller releases it. */
+/*
+ * Choose where the command runs: in the container of the job or run, or in the one that --container names.
+ * The caller releases place.
+ */
 static void choose_place(const struct cmd_call *call, const struct setup *setup, struct place *place)
 {
     place_init(place);
@@ -94,7 +96,8 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
         .observer = &report.observer,
     };
     result = run_exec(&request, err);
-    if (result == 0 || err->kind->exit_code > 128) { /* hosts have been reported: they are the answer */
+    /* hosts have been reported: their results are the answer */
+    if (result == 0 || err->kind->exit_code > 128) {
         struct error output = ERROR_INIT;
         code = report_exec_finish(&report, result != 0, &output);
         call->answered = true;
@@ -110,9 +113,9 @@ static int run_on_hosts(struct cmd_call *call, const struct setup *setup, struct
     return result;
 }
 
-#define NOT_FOUND 127 /* exit status of a shell that does not find a command */
+#define NOT_FOUND 127 /* exit status of a shell that cannot find a command */
 
-/* `exec node1 hostname` runs a command named node1 here: point to the option that names hosts. */
+/* `exec node1 hostname` runs a command named node1 on this machine: point to the option that names hosts. */
 static void hint_hosts(const struct cmd_call *call, const struct setup *setup)
 {
     struct error ignored = ERROR_INIT;

@@ -1,4 +1,4 @@
-/* The table of exit codes and their meanings. */
+/* The meanings of the exit codes. */
 #include "base/alloc.h"
 #include "cmd/exits_internal.h"
 

@@ -1,4 +1,4 @@
-/* `help`: the overview, a command, a topic, a key of the job file. */
+/* The command `help`: prints the overview, a command, a topic, or a key of the job file. */
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -37,7 +37,7 @@ void help_command(const struct command *command, size_t columns, struct str *out
     }
 }
 
-/* Keys of the job file: all with that name, or next to a command only one that is spelled the same. */
+/* Add the keys of the job file with this name. exact: only the key with exactly this path. */
 static bool add_keys(const char *word, bool exact, size_t columns, struct str *out)
 {
     AUTO_STR struct str keys = STR_INIT;
@@ -57,13 +57,13 @@ static int refuse_word(const char *word, struct error *err)
     jobfile_key_names(&names);
     const char *nearest = text_nearest(word, (const char *const *)names.items, names.len);
     if (!nearest) {
-        return -1; /* command_find() has said it */
+        return -1; /* command_find() has set the error */
     }
     error_set(err, &kind_usage, "no help about '%s'", word);
     return error_hint(err, "did you mean 'mtlaunch help %s'?", nearest);
 }
 
-/* The command of that name, the topic, the keys of the job file: 'hosts' is all of them. */
+/* Add the help of the command, the topic and the keys with this name: 'hosts' is all of them. */
 static int add_word(const char *word, size_t columns, struct str *out, struct error *err)
 {
     AUTO_STR struct str topic = STR_INIT;

@@ -1,4 +1,4 @@
-/* `mtlaunch hosts`: shows the resolved host list. */
+/* The command `hosts`: prints the resolved host list, or adds unknown host keys. */
 #include "report/hosts.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cmd/trust_internal.h"
 #include "report/output.h"
 
-/* Variables of host entries fall under the same default patterns as those of a job. */
+/* The same default patterns mark secret variables of host entries as those of a job. */
 static void mark_secrets(struct hostlist *hosts)
 {
     struct job defaults;

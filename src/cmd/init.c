@@ -1,4 +1,4 @@
-/* `mtlaunch init`: writes a job file and a host file to begin with. */
+/* The command `init`: writes a first job file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@
 
 #define NAME_DEFAULT "train"
 
-/* The file to be written. */
+/* The file to write. */
 struct init {
     char *path, *folder;
-    char *job; /* as start finds it: the name, or the path when the file is elsewhere */
+    char *job; /* as `start` finds it: the name, or the path if the file is elsewhere */
     struct spec_answers answers;
     char *launcher, *hosts, *hostfile, *program; /* owned: what answers borrows */
 };
@@ -66,10 +66,9 @@ static int check_name(const char *name, struct error *err)
     return error_hint(err, "use letters, digits, '.', '_' and '-', the first a letter or digit");
 }
 
-/* --- questions
- * ---------------------------------------------------------------------------------------------- */
+/* --- questions ------------------------------------------------------------------------------------ */
 
-/* An answer of a person, "" for an empty line; NULL when there is nobody to answer any more. Caller frees. */
+/* Ask the user. Returns "" for an empty line; NULL at the end of input. The caller frees. */
 static char *ask(const char *question, const char *otherwise)
 {
     char *line = NULL;
@@ -158,15 +157,17 @@ static int ask_all(struct init *init, const struct cmd_options *options, struct 
     return options->program ? 0 : ask_into(&init->program, "program", example, err);
 }
 
-/* --- answers
- * ------------------------------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------------- */
 
 static char *copy_or(char *old, const char *given)
 {
     return given ? xstrdup(given) : old;
 }
 
-/* A relative path is read from the spec's folder, but was typed from here. Takes path. */
+/*
+ * A relative path in a spec is relative to the spec's folder, but was typed relative to the current one.
+ * Takes ownership of path.
+ */
 static char *path_for_spec(char *path, const char *folder)
 {
     if (!path || path[0] == '/' || path[0] == '~' || strcmp(folder, ".") == 0) {
@@ -231,10 +232,9 @@ static int take_answers(struct init *init, const struct cmd_call *call, struct e
     return 0;
 }
 
-/* --- writing
- * -------------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------- */
 
-/* What start will make of it: a mistake in an answer is found before anything is written. */
+/* Parse the text as `start` would, so that an error in an answer is found before anything is written. */
 static int check_text(const struct init *init, const struct str *text, struct error *err)
 {
     static const char *const no_variables[] = {NULL};

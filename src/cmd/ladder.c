@@ -1,4 +1,7 @@
-/* `mtlaunch ladder`: a job on one node, on all, and at several ZeRO levels, one run after the other. */
+/*
+ * `mtlaunch ladder`: runs a job on one node, on all nodes, and at several ZeRO levels, one run after the
+ * other.
+ */
 #include "report/ladder.h"
 
 #include <signal.h>
@@ -16,7 +19,7 @@
 #include "model/kind.h"
 #include "report/output.h"
 
-#define LIMIT_S 600 /* of a step, unless --limit says something else */
+#define LIMIT_S 600 /* of a step, unless --limit is given */
 
 /* --- the plan ------------------------------------------------------------------------------------------ */
 
@@ -30,7 +33,9 @@ static int add_item(struct ladder *ladder, const struct ladder_step *step, struc
     return ladder_check_item(ladder, item, err);
 }
 
-/* The steps, by --steps or for the job as it is. All of them can be planned before the first one runs. */
+/*
+ * Make the steps, from --steps or the defaults for the job. All steps are planned before the first one runs.
+ */
 static int make_plan(struct ladder *ladder, const char *prefix, struct error *err)
 {
     AUTO_SETUP struct setup setup = {0};
@@ -62,7 +67,7 @@ static int make_plan(struct ladder *ladder, const char *prefix, struct error *er
 
 /* --- the end -------------------------------------------------------------------------------------------- */
 
-/* Runs that measured something. */
+/* Compare the runs that measured something. */
 static int compare_done(struct ladder *ladder, struct comparison *out, char **recommendation,
                         struct error *err)
 {
@@ -119,7 +124,7 @@ static void show(const struct ladder *ladder, const struct comparison *compariso
     }
 }
 
-/* What the steps came to, however the last of them ended. */
+/* Show the results of the steps, however the last one ended. */
 static int finish(struct ladder *ladder, int result, struct error *err)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -131,7 +136,7 @@ static int finish(struct ladder *ladder, int result, struct error *err)
         *err = one;
         result = -1;
     }
-    bool all = result == 0; /* a recommendation after half of the steps would be none */
+    bool all = result == 0; /* no recommendation unless all steps are done */
     show(ladder, compared > 0 ? &comparison : NULL, all ? recommendation : NULL, &text);
     comparison_release(&comparison);
     ladder->call->answered = ladder->call->style.json;
@@ -177,7 +182,7 @@ static int run_ladder(struct cmd_call *call, struct error *err)
         result = output_print(&text, err);
     } else if (result == 0) {
         if (!signal_is_ignored(SIGHUP)) {
-            signal_block(SIGHUP); /* looked at while a step is waited for */
+            signal_block(SIGHUP); /* handled while waiting for a step */
         }
         result = finish(&ladder, climb(&ladder, err), err);
     }

@@ -1,4 +1,4 @@
-/* The steps of a ladder: which part of a job's hosts, profiles and ZeRO level each is run with. */
+/* The steps of a ladder: the hosts, profiles and ZeRO level with which each one runs the job. */
 #ifndef MTLAUNCH_CMD_LADDER_INTERNAL_H
 #define MTLAUNCH_CMD_LADDER_INTERNAL_H
 
@@ -9,13 +9,13 @@
 #include "base/strlist.h"
 
 #define LADDER_STEPS_MAX 64
-#define LADDER_SMOKE     "smoke" /* the profile of the first steps, where the job has it */
+#define LADDER_SMOKE     "smoke" /* the profile of the first steps, if the job has it */
 
 struct ladder_step {
     char *name;              /* "4-z1": the name of its run after the prefix */
-    unsigned long nodes;     /* the first so many hosts; 0: all */
+    unsigned long nodes;     /* the first N hosts; 0: all */
     struct strlist profiles; /* in order, after those of the command line */
-    char *zero_stage;        /* "0" to "3"; NULL: as the job has it */
+    char *zero_stage;        /* "0" to "3"; NULL: as in the job */
 };
 
 struct ladder_steps {
@@ -26,9 +26,9 @@ struct ladder_steps {
 void ladder_steps_release(struct ladder_steps *steps);
 
 /*
- * Read a list of steps: steps are separated by commas, the parts of a step by '+'. A part is a number of
- * nodes, "all", the name of one of these profiles, or a ZeRO level "z0" to "z3" (a profile of that name goes
- * first). job: the job's name, for messages. Errors: kind_usage.
+ * Read a list of steps. Steps are separated by commas, the parts of a step by '+'. A part is a number of
+ * nodes, "all", the name of one of these profiles, or a ZeRO level "z0" to "z3" (a profile of that name takes
+ * precedence). job: the job's name, for messages. Errors: kind_usage.
  */
 int ladder_read_steps(const char *list, const struct strlist *profiles, const char *job,
                       struct ladder_steps *out, struct error *err);

@@ -34,7 +34,7 @@ void ladder_release(struct ladder *ladder)
 
 /* --- the call of a step ------------------------------------------------------------------------------- */
 
-/* The ladder's own call with what the step adds; released by step_call_release. */
+/* The ladder's own call with the options of the step; step_call_release releases it. */
 static struct cmd_call make_step_call(const struct ladder *ladder, const struct ladder_step *step)
 {
     struct cmd_call call = *ladder->call;
@@ -57,7 +57,7 @@ static void step_call_release(struct cmd_call *call)
     failures_release(&call->failures);
 }
 
-/* Job and hosts of a step. Their warnings were already printed for the ladder as a whole. */
+/* Load the job and hosts of a step. Their warnings were already printed for the whole ladder. */
 static int load_setup(struct setup *setup, const struct cmd_call *call, struct error *err)
 {
     enum msg_level level = msg_get_level();
@@ -72,7 +72,7 @@ static int load_setup(struct setup *setup, const struct cmd_call *call, struct e
 
 /* --- before -------------------------------------------------------------------------------------------- */
 
-/* It has finished, or trained until its limit passed: what was to be measured has been. */
+/* Has the run finished, or trained until its limit passed? Then it has measured what it should. */
 static bool is_done(const struct run *run)
 {
     return run->state == RUN_FINISHED ||
@@ -187,8 +187,8 @@ static bool is_supervised(const struct session *session, const char *name)
 }
 
 /*
- * The record of a run without a supervisor says that it is live until its nodes are asked: a ladder that was
- * killed leaves such runs. Find out whether there is still something to wait for.
+ * The record of a run without a supervisor says that the run is live until its nodes are asked. A ladder that
+ * was killed leaves such runs. Find out whether there is still something to wait for.
  */
 static int find_life(struct ladder_item *item, struct session *session, bool *lives, struct error *err)
 {
@@ -212,7 +212,7 @@ static bool is_interruption(const struct error *err)
     return err->kind == &kind_interrupted || err->kind == &kind_terminated;
 }
 
-/* Wait for its end. A signal stops it, also when another process supervises it. */
+/* Wait for the end of the run. A signal stops the run, even if another process supervises it. */
 static int wait_for_step(const struct ladder_item *item, struct session *session, struct error *err)
 {
     const struct run_wait_request request = {
@@ -249,7 +249,7 @@ static void tell_figures(const struct ladder_item *item)
              str_text(&text));
 }
 
-/* A step that did nothing but wait until its limit passed. */
+/* Fail because the step showed no iteration until its limit passed. */
 static int no_step_seen(const struct ladder_item *item, struct error *err)
 {
     error_set(err, &kind_time_limit, "run '%s' was stopped after %lu s, and its logs show no iteration",
@@ -258,7 +258,10 @@ static int no_step_seen(const struct ladder_item *item, struct error *err)
                       "give it more time with --limit, or set 'progress' in the job file if it did train");
 }
 
-/* What went wrong, in a line: of a start that some hosts were not ready for, what the first of them said. */
+/*
+ * The reason of a failure in one line; if some hosts were not ready for the start, with the error of the
+ * first. The caller frees.
+ */
 static char *reason_of(const struct ladder_item *item, const struct cmd_call *call, const struct error *err)
 {
     AUTO_STR struct str folded = STR_INIT;

@@ -12,11 +12,11 @@ struct ladder_item {
     char *run;                      /* PREFIX-STEP */
     char *profiles;                 /* of the step, for people; NULL: none */
     size_t nodes;
-    struct run record; /* of its run, as last read */
+    struct run record; /* record of its run, as last read */
     bool has_record;
     bool done;
-    char *reason;                   /* why it failed; NULL: it did not, or has not been run */
-    struct explanation explanation; /* when explained */
+    char *reason;                   /* why it failed; NULL: it did not, or has not run */
+    struct explanation explanation; /* set if explained */
     bool explained;
 };
 
@@ -33,14 +33,15 @@ struct ladder {
 void ladder_release(struct ladder *ladder);
 
 /*
- * Look whether the step can be planned, and what has become of its run so far. Errors: those of a dry run of
+ * Check that the step can be planned, and read the state of its run so far. Errors: those of a dry run of
  * start, with the step's name; kind_run_exists for a run of another job.
  */
 int ladder_check_item(const struct ladder *ladder, struct ladder_item *item, struct error *err);
 
 /*
- * Run the step to its end: start it, or wait for a run that lives. 0: it is done. -1: it failed (reason and,
- * as far as its logs tell, explanation are set), or somebody interrupted it and it was stopped.
+ * Run the step to its end: start its run, or wait for a live one. Returns 0 when it is done; -1 when it
+ * failed (reason and, as far as its logs show, explanation are set), or when the user interrupted it and it
+ * was stopped.
  */
 int ladder_run_item(const struct ladder *ladder, struct ladder_item *item, struct error *err);
 

@@ -18,7 +18,7 @@ void ladder_steps_release(struct ladder_steps *steps)
     steps->len = 0;
 }
 
-/* What is known of a step so far: a second number of nodes or level contradicts the first. */
+/* The step that is being read. A second number of nodes or level contradicts the first. */
 struct reading {
     const struct strlist *profiles;
     const char *job;
@@ -83,7 +83,7 @@ static int take_part(struct reading *reading, const char *part, struct error *er
     return 0;
 }
 
-/* "4+z1" */
+/* Read a step such as "4+z1". */
 static int take_step(struct reading *reading, const char *text, struct error *err)
 {
     AUTO_FREE char *parts = xstrdup(text);

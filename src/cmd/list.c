@@ -1,4 +1,4 @@
-/* `mtlaunch list`: all runs, one line each. */
+/* The command `list`: prints the runs of this machine; also used by `status` without a name. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,13 +12,13 @@
 #include "report/status.h"
 #include "run/supervisor.h"
 
-/* A run of a list; that of a record has no nodes, only their number. */
+/* A run of a list. When it comes from a record, its nodes are not loaded, only their number. */
 struct listed {
     struct run run;
     size_t node_count;
 };
 
-/* ask: the nodes of a live run are asked. */
+/* Load a run. ask: ask the nodes of a live run. */
 static int load_run(struct session *session, const char *name, bool ask, struct listed *listed,
                     struct error *err)
 {
@@ -38,7 +38,7 @@ static int load_run(struct session *session, const char *name, bool ask, struct 
     return result;
 }
 
-/* Do --state and --job of `list` let it through? Those of other commands are not set. */
+/* Do --state and --job of `list` select the run? Other commands do not have these options set. */
 static bool is_wanted(const struct cmd_options *options, const struct run *run)
 {
     const char *state = options->state;
@@ -53,8 +53,8 @@ static bool is_wanted(const struct cmd_options *options, const struct run *run)
 }
 
 /*
- * Load the runs of names into runs (room for all of them); *loaded: how many could be. Only an
- * interruption is an error.
+ * Load the runs of names into runs, which has room for all of them. *loaded: the number of runs loaded and
+ * selected. Only an interruption is an error.
  */
 static int load_runs(struct session *session, const struct strlist *names, bool ask, struct listed *runs,
                      size_t *loaded, struct error *err)

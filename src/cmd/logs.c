@@ -1,4 +1,4 @@
-/* `mtlaunch logs`: prints, follows, searches or saves the logs of a run. */
+/* The command `logs`: shows, follows and saves the logs of a run. */
 #include <fcntl.h>
 #include <langinfo.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #define OUTCOME_TRIES    10
 #define OUTCOME_PAUSE_MS 500
 
-/* Nothing reads the output any more (or it cannot be written): following on is useless. */
+/* The output has no reader any more, or cannot be written, so following is useless. */
 static void end_without_output(void *ctx, const struct error *err)
 {
     const struct cmd_call *call = ctx;
@@ -68,7 +68,9 @@ static int make_request(const struct cmd_options *options, struct run_logs_reque
     return 0;
 }
 
-/* --rank R: the node whose processes include the one of that global rank, counted as torchrun does. */
+/*
+ * --rank R: select the node whose processes include the one with this global rank, counted as torchrun does.
+ */
 static int add_node_of_rank(struct session *session, const char *name, struct cmd_options *options,
                             struct error *err)
 {
@@ -101,8 +103,8 @@ static int add_node_of_rank(struct session *session, const char *name, struct cm
 }
 
 /*
- * The end of following: the outcome of the run, and the first cause. The end of the last log is seen a moment
- * before the supervisor of the run has recorded its end.
+ * After following, print the outcome of the run and the first cause. The end of the last log is seen a moment
+ * before the supervisor has recorded the end of the run.
  */
 static void print_outcome(struct session *session, const char *name)
 {
@@ -137,8 +139,10 @@ static void print_outcome(struct session *session, const char *name)
     run_release(&run);
 }
 
-/* Show only what matches, and have the nodes leave out what cannot. A line whose end takes its time is no
- * part to be judged alone: the lines that a node finds come in blocks, which may end anywhere. */
+/*
+ * Show only lines that match, and let the nodes leave out lines that cannot match. The lines that a node
+ * finds come in blocks, which may end anywhere, so a line that is not complete yet is not judged alone.
+ */
 static int filter_lines(struct logview *view, const char *expression, struct str *filter,
                         struct run_logs_request *request, struct error *err)
 {
@@ -147,7 +151,7 @@ static int filter_lines(struct logview *view, const char *expression, struct str
         return -1;
     }
     view->patient = !request->follow;
-    /* Only these encodings have no ASCII character within another. */
+    /* Only in these encodings is no ASCII character part of another character. */
     bool known = MB_CUR_MAX == 1 || strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (known && prefilter_find(expression, &alternatives)) {
         prefilter_add_patterns(&alternatives, &request->filter_fixed, filter);
@@ -189,7 +193,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
         return save_logs(&session, name, &request, err);
     }
     fcntl(STDOUT_FILENO, F_SETPIPE_SZ,
-          PIPE_BYTES); /* a wish: a reader that pauses does not hold up the nodes */
+          PIPE_BYTES); /* may fail; with it, a reader that pauses does not hold up the nodes */
     session.console.output_failed = end_without_output;
     session.console.output_ctx = call;
     session.console.logs.raw = call->options.raw;
@@ -203,7 +207,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
         print_outcome(&session, name);
     }
     if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated)) {
-        call->answered = true; /* Ctrl-C is how following ends: the lines are the whole answer */
+        call->answered = true; /* Ctrl-C is the normal end of following: the lines are the whole answer */
     }
     return result;
 }

@@ -1,4 +1,4 @@
-/* Finds the command, parses its words, runs it, and turns what came back into messages and an exit code. */
+/* Finds the command, parses its words, runs it, and turns the result into messages and an exit code. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -14,7 +14,10 @@
 #include "cmd/commands_internal.h"
 #include "report/output.h"
 
-/* Closed standard descriptors would be taken by the next file that is opened; reading ones fail on write. */
+/*
+ * Closed standard descriptors would be reused by the next file that is opened. Here they are opened for
+ * reading, so that a write to them fails.
+ */
 static void hold_standard_fds(void)
 {
     int fd;
@@ -27,8 +30,8 @@ static void hold_standard_fds(void)
 }
 
 /*
- * What the caller left open (a lock, a pipe) is not handed on to a job or a supervisor, which outlive it. It
- * is not closed: a host file may be a /dev/fd/N.
+ * Descriptors that the caller left open (a lock, a pipe) are not passed on to a job or a supervisor, which
+ * outlive it. They are not closed, because a host file may be a /dev/fd/N.
  */
 static void keep_inherited_fds_here(void)
 {
@@ -55,7 +58,7 @@ static bool has_word(int argc, char *const *argv, const char *word)
     return false;
 }
 
-/* Messages go to stderr whatever the form; the object is for the script that reads stdout. */
+/* Print messages to stderr in any case, and the JSON object for the script that reads stdout. */
 static int report_failed(struct cmd_call *call, struct error *err)
 {
     int code = err->kind->exit_code;
@@ -68,7 +71,7 @@ static int report_failed(struct cmd_call *call, struct error *err)
     if (call->options.json && !call->answered) {
         AUTO_STR struct str text = STR_INIT;
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
-        struct error ignored = ERROR_INIT; /* the first failure is the one that counts */
+        struct error ignored = ERROR_INIT; /* only the first failure counts */
         failures_hosts(&call->failures, &hosts);
         failure_json(err, &hosts, &text);
         output_print(&text, &ignored);
@@ -128,7 +131,7 @@ int main(int argc, char **argv)
     hold_standard_fds();
     keep_inherited_fds_here();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` fails with EFBIG, and that can be said */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` then fails with EFBIG, which can be reported */
     setlocale(LC_CTYPE, "");
     if (argc < 2) {
         AUTO_STR struct str text = STR_INIT;
@@ -136,7 +139,8 @@ int main(int argc, char **argv)
         fwrite(str_text(&text), 1, text.len, stderr);
         return kind_usage.exit_code;
     }
-    call.options.json = has_word(argc - 1, argv + 1, "--json"); /* an error in the words is JSON already */
+    /* even an error in the words is reported as JSON */
+    call.options.json = has_word(argc - 1, argv + 1, "--json");
     call.style.color_err = term_use_color(STDERR_FILENO, TERM_COLOR_AUTO, getenv("NO_COLOR"));
     int code = dispatch(&call, argc, argv, &err);
     if (code < 0) {

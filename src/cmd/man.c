@@ -9,7 +9,7 @@
 #include "cmd/man_internal.h"
 #include "cmd/reference_internal.h"
 
-#define PAGE_DATE "2026-11-30" /* of the text below: the same sources make the same page */
+#define PAGE_DATE "2026-11-30" /* fixed, so that the same sources make the same page */
 
 static void add_line(struct str *out, const char *text)
 {
@@ -17,7 +17,7 @@ static void add_line(struct str *out, const char *text)
     str_add_char(out, '\n');
 }
 
-/* Lines as they are, like the program's own output. */
+/* Add lines unchanged, like the program's own output. */
 static void add_verbatim(struct str *out, const char *text)
 {
     str_add(out, ".RS 4\n.nf\n");
@@ -177,7 +177,7 @@ static void add_examples(struct str *out)
     add_verbatim(out, "mtlaunch start train smoke --wait --timeout 10m\n");
 }
 
-/* mtlaunch(1): commands and options, then the topics of `help` that have no page of their own. */
+/* mtlaunch(1): commands and options, then the topics of `help` that have no manual page of their own. */
 static void add_program(struct page *page)
 {
     struct str *out = page->out;

@@ -1,6 +1,6 @@
 /*
- * The manual pages: man(7), see groff_man(7). To add one: a row in man.c; the build makes it, `make install`
- * puts it in place, and tests/cli/test_manual.py looks at it.
+ * The manual pages: man(7), see groff_man(7). To add one: a row in man.c. The build makes it, `make install`
+ * installs it, and tests/cli/test_manual.py checks it.
  */
 #ifndef MTLAUNCH_CMD_MAN_INTERNAL_H
 #define MTLAUNCH_CMD_MAN_INTERNAL_H

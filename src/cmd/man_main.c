@@ -1,4 +1,4 @@
-/* Run by the build: prints the manual page whose file name is given, as in mtlaunch.1. */
+/* Run by the build: prints the manual page for a given file name, such as mtlaunch.1. */
 #include <stdio.h>
 #include <string.h>
 

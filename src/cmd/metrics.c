@@ -19,8 +19,8 @@
 #include "transport/http.h"
 
 #define LOOPBACK  "127.0.0.1"
-#define FRESH_MS  1000 /* scrapes within this time get the same text */
-#define TEXT_MODE 0644 /* the collector that reads the file is another user */
+#define FRESH_MS  1000 /* ms; scrapes within this time get the same text */
+#define TEXT_MODE 0644 /* the collector that reads the file runs as another user */
 
 /* --- a server ----------------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static void listening(void *ctx, const char *address, unsigned port)
     msg_info("serving %s", url);
 }
 
-/* "ADDR:PORT", "[ADDR]:PORT", ":PORT" or "PORT"; without an address that of the loopback. */
+/* Read "ADDR:PORT", "[ADDR]:PORT", ":PORT" or "PORT"; without an address, the loopback address is used. */
 static int read_listen(const char *text, char **address, unsigned *port, struct error *err)
 {
     const char *colon = strrchr(text, ':');

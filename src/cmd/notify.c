@@ -1,4 +1,4 @@
-/* Sends notifications of what happens to a run, as the spec says. */
+/* Sends notifications about what happens to a run, as the spec says. */
 #include "report/notify.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void begin(struct session *session, const struct notify_targets *targets,
                   const struct strlist *secrets)
 {
     struct error err = ERROR_INIT;
-    const char *ca_file = getenv("CURL_CA_BUNDLE"); /* as curl(1) has them */
+    const char *ca_file = getenv("CURL_CA_BUNDLE"); /* the variables of curl(1) */
     const struct notifier_options options = {
         .secrets = secrets,
         .ca_file = ca_file && *ca_file ? ca_file : getenv("SSL_CERT_FILE"),
@@ -46,7 +46,7 @@ static void add_secret(const struct strlist *patterns, const char *name, const c
     }
 }
 
-/* Of the spec, of options, and of this shell: whatever of it reaches the job. */
+/* Add the secrets of the spec, of the options and of this shell's environment: all that may reach the job. */
 static void add_secrets_of_job(const struct job *job, struct strlist *secrets)
 {
     const struct env *const envs[] = {&job->env_files, &job->env, &job->env_options};

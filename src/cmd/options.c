@@ -1,4 +1,4 @@
-/* The options of all commands, and the parsing of a command line. */
+/* The options that several commands share, and the parsing of a command's words. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -194,7 +194,7 @@ int cmd_parse(struct cmd_call *call, const struct command *command, int argc, ch
               struct error *err)
 {
     const struct option_group *groups[CMD_GROUPS_MAX];
-    const bool wants_json = call->options.json; /* for the error's form, should the words be wrong */
+    const bool wants_json = call->options.json; /* for the form of an error in the words */
     call->command = command;
     call->options.json = false;
     command_groups(command, groups);

@@ -8,7 +8,7 @@
 #define INDENT      2
 #define ITEM_INDENT 6
 
-/* Escape: a minus must not become a hyphen, nor a line's start a request. */
+/* Escape text for roff: a minus must not become a hyphen, nor the start of a line a request. */
 void page_roff(struct str *out, const char *text)
 {
     static const struct {
@@ -65,7 +65,7 @@ static const char *last_line(const struct page *page)
     return out->len > 0 ? out->data + begin : "";
 }
 
-/* A paragraph begins: an empty line in front of it, unless it follows a heading. */
+/* Begin a paragraph with an empty line before it, unless it follows a heading. */
 static void begin_paragraph(struct page *page)
 {
     const char *before = last_line(page);

@@ -1,5 +1,5 @@
 /*
- * A page of the reference, written once and shown in two forms: as text for a terminal (`help TOPIC`) and as
+ * A page of the reference, written once and output in two forms: as text for a terminal (`help TOPIC`) and as
  * roff for a manual page (man(7), see groff_man(7)).
  */
 #ifndef MTLAUNCH_CMD_PAGE_INTERNAL_H
@@ -18,18 +18,18 @@ struct page {
     size_t columns; /* PAGE_TEXT: the width of lines */
 };
 
-/* A heading: lower case with a capital, as "Host list". In roff it is in capitals. */
+/* A heading in sentence case, such as "Host list". roff shows it in capitals. */
 void page_section(struct page *page, const char *title);
 /* A paragraph. Words are wrapped. */
 void page_text(struct page *page, const char *text);
-/* A term and what it means. */
+/* A term and its meaning. */
 void page_item(struct page *page, const char *term, const char *text);
-/* One more line of what the last item means. */
+/* One more line for the last item's meaning. */
 void page_item_line(struct page *page, const char *text);
-/* Lines as they are, each ended by '\n'. */
+/* Lines without wrapping, each ended by '\n'. */
 void page_lines(struct page *page, const char *lines);
 
-/* For what only the manual has: text as roff prints it unchanged, the same in bold. */
+/* For parts that only the manual has: append text so that roff prints it unchanged; the same in bold. */
 void page_roff(struct str *out, const char *text);
 void page_roff_bold(struct str *out, const char *text);
 

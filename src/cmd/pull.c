@@ -1,4 +1,4 @@
-/* The command `pull`: files from every host to a folder here. */
+/* The command `pull`: copies files from every host to a folder on this machine. */
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/copy_internal.h"

@@ -1,4 +1,4 @@
-/* The command `push`: files from here to the same place on every host. */
+/* The command `push`: copies files from this machine to the same place on every host. */
 #include "base/alloc.h"
 #include "cmd/commands_internal.h"
 #include "cmd/copy_internal.h"

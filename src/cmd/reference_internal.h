@@ -1,6 +1,6 @@
 /*
- * The parts of the reference. Each is a topic of `help` and a manual page or a section of one: topics.c and
- * man.c say which. Keys, options, exit codes and launchers come from the tables that the parsers read by.
+ * The parts of the reference. Each is a topic of `help`, and a manual page or a section of one, as topics.c
+ * and man.c say. Keys, options, exit codes and launchers come from the tables that the parsers use.
  */
 #ifndef MTLAUNCH_CMD_REFERENCE_INTERNAL_H
 #define MTLAUNCH_CMD_REFERENCE_INTERNAL_H
@@ -19,8 +19,8 @@ void reference_job_subjects(struct page *page);
 void reference_hosts_subjects(struct page *page);
 
 /*
- * The keys of the job file with this name ("stop.grace", or "grace" for each that ends so; only whole paths
- * with exact), as items. Returns how many there are.
+ * Add the keys of the job file with this name as items: "stop.grace", or "grace" for each key that ends with
+ * it; with exact, only whole paths. Returns how many there are.
  */
 size_t reference_job_key(struct page *page, const char *name, bool exact);
 

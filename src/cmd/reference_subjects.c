@@ -1,4 +1,4 @@
-/* Subjects of mtlaunch-job(5) and mtlaunch-hosts(5) that take more than a line at their keys. */
+/* Sections of mtlaunch-job(5) and mtlaunch-hosts(5) that need more than a line at a key. */
 #include "cmd/reference_internal.h"
 
 static void add_failures(struct page *page)

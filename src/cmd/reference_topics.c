@@ -1,4 +1,4 @@
-/* The sections of mtlaunch(1) that are topics of `help` too. */
+/* The sections of mtlaunch(1) that are also topics of `help`. */
 #include "base/alloc.h"
 #include "cmd/exits_internal.h"
 #include "cmd/reference_internal.h"

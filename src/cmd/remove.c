@@ -1,4 +1,4 @@
-/* `mtlaunch remove`: forget runs that have ended. */
+/* `mtlaunch remove`: forgets runs that have ended. */
 #include <unistd.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* `mtlaunch report`: one page about a run, or about several. */
+/* `mtlaunch report`: makes one page about one or several runs. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 
 #define SEVERAL "report.html" /* the file of a page about several runs */
 
-/* What the page is made of, and the runs for the comparison. */
+/* The page, and the runs for the comparison. */
 struct work {
     struct report_page *page;
     struct run *runs;
@@ -36,7 +36,7 @@ static void work_release(struct work *work)
     free(work->inputs);
 }
 
-/* The history goes, the run stays. */
+/* Keep the run; the rest of the history will be released. */
 static void keep_run(struct work *work, struct run_history *history)
 {
     struct run *run = &work->runs[work->len];
@@ -101,7 +101,7 @@ static int choose(struct cmd_call *call, struct strlist *names, struct error *er
     return choose_runs(&session.store, &call->operands, names, err);
 }
 
-/* As others make files: less the umask. */
+/* Write the file with the usual mode: 0666 without the umask. */
 static int write_page(const char *file, const struct str *html, struct error *err)
 {
     mode_t mask = umask(0);

@@ -5,8 +5,8 @@
 #include "cmd/session_internal.h"
 
 /*
- * Append every run to text; ask: the nodes of those that have not ended are asked first. A record that cannot
- * be read is said and the others are shown. Returns the exit code, or -1.
+ * Append every run to text. ask: first ask the nodes of runs that have not ended. A record that cannot be
+ * read is reported, and the others are shown. Returns the exit code, or -1.
  */
 int runs_picture(struct session *session, bool ask, struct str *text, struct error *err);
 

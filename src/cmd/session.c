@@ -1,4 +1,4 @@
-/* Opens and closes what a command needs to act on runs: the store, the console and the run context. */
+/* Opens the store and the observer for commands about runs, and prints the view of a run. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 
 #define EVENTS_SHOWN_MAX 1000
 
-/* Test hook: MTLAUNCH_TEST_DIE_AT=N ends the process without a word at its N-th step; 0 counts them. */
+/* Test hook: MTLAUNCH_TEST_DIE_AT=N kills the process at its N-th crash point; 0 only counts them. */
 static void arm_test_hook(struct run_context *context)
 {
     const char *text = getenv("MTLAUNCH_TEST_DIE_AT");
@@ -25,13 +25,15 @@ static void arm_test_hook(struct run_context *context)
     context->die_at = (unsigned long)step;
 }
 
-/* As a keeper's, in place of a run's id a word that no run has: a process with it does not belong to a job.
+/*
+ * A value of the form that a keeper's has, but with a word that is no run's id. A process with it belongs to
+ * no job.
  */
 #define OVERSEER "-overseer.0.0"
 
 /*
  * A command may be called inside another run's job. What it starts on this machine for its own run (a watch,
- * the stop of a local node) is none of that job's processes.
+ * the stop of a local node) is not one of that job's processes.
  */
 static bool leave_job(void)
 {
@@ -45,7 +47,7 @@ static bool leave_job(void)
 
 void session_oversee(const struct cmd_call *call)
 {
-    /* The kernel shows the environment that a program began with: so it begins again. */
+    /* The kernel shows the environment with which a program was started, so start the program again. */
     if (leave_job()) {
         execv("/proc/self/exe", call->argv);
     }
@@ -92,7 +94,7 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
-/* The view of the run shows as much: its state, exit status, survivors. */
+/* Does the view of the run already show this error, by its state, exit status or survivors? */
 static bool is_in_the_picture(const struct error *err, bool stopping)
 {
     return err->kind == &kind_run_failed || err->kind == &kind_run_stopped || err->kind == &kind_run_lost ||
@@ -121,7 +123,7 @@ static void render(struct session *session, const struct report_run *view, const
     }
 }
 
-/* What belongs to the view of a run. A history that cannot be read does not hide the run. */
+/* The view of a run and what it borrows. A history that cannot be read does not hide the run. */
 struct picture {
     struct report_run view;
     struct run_events events;

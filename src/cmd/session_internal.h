@@ -21,23 +21,27 @@ struct session {
 void session_close(struct session *session);
 
 /*
- * Call it first in a command that supervises in the foreground: inside another run's job the program begins
- * again without that job's mark, so that a stop of that run takes it for what it is.
+ * Call it first in a command that supervises in the foreground. Inside another run's job it starts the
+ * program again without that job's mark, so that a stop of that run does not take the program for one of its
+ * processes.
  */
 void session_oversee(const struct cmd_call *call);
 
-/* Open the store and connect the observer; logs go to log_fd. session is zero before, closed in any case. */
+/*
+ * Open the store and connect the observer; logs go to log_fd. session is zero before the call. Close it in
+ * any case.
+ */
 int session_open(struct session *session, struct cmd_call *call, int log_fd, struct error *err);
 
 /*
- * Print the picture of a run: result is what the use case returned, err its error. stop: what a stop found,
- * or NULL. The JSON object holds err too, unless that only says to what state the run has come. Returns
- * result, or -1 when that was 0 and the output failed.
+ * Print the view of a run. result is what the use case returned, err its error. stop: the result of a stop,
+ * or NULL. The JSON object contains err too, unless err only tells the state of the run. Returns result, or
+ * -1 when that was 0 and the output failed.
  */
 int session_answer(struct session *session, const struct run *run, const struct run_stop_result *stop,
                    int result, struct error *err);
 
-/* Append the picture of a run as people see it. */
+/* Append the view of a run as text. */
 void session_picture(struct session *session, const struct run *run, struct str *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Loads what a command works on: the job, the hosts and how to reach them. */
+/* Loads the job, the hosts and how to reach them, for commands that act on hosts. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,7 +145,7 @@ int setup_load_run(struct setup *setup, const struct cmd_call *call, const char 
     return narrowed;
 }
 
-/* Borrows from setup. */
+/* How the hosts are reached, by the job or the run. Borrows from setup. */
 static const struct reach *reach_of(const struct setup *setup)
 {
     static const struct reach none = {0};

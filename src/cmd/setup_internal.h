@@ -1,5 +1,5 @@
 /*
- * What a command about to act on hosts has to know, gathered from the job file, the options and the caller's
+ * What a command needs before it acts on hosts, gathered from the job file, the options and the caller's
  * environment. Contacts no host.
  */
 #ifndef MTLAUNCH_CMD_SETUP_INTERNAL_H
@@ -15,13 +15,13 @@
 
 struct setup {
     struct machine machine;
-    struct job_request asked; /* what job was made from; borrows from the call */
+    struct job_request asked; /* the request from which job was made; borrows from the call */
     struct job job;
     bool has_job;
-    struct run run; /* whose nodes the hosts are; setup_load_run */
+    struct run run; /* the run whose nodes are the hosts; see setup_load_run */
     bool has_run;
     struct hostlist hosts;
-    bool alone; /* no host list was named: this machine */
+    bool alone; /* no host list was named: use this machine */
     struct ssh_config *config;
     struct endpoint *endpoints; /* one per host; NULL until setup_endpoints */
     struct plan_host *facts;    /* the same for the planner; borrows from endpoints */
@@ -31,22 +31,24 @@ struct setup {
 void setup_release(struct setup *setup);
 
 /*
- * This machine, the job (NULL: the command has none) and the host list. Notes and warnings go to stderr.
- * setup is zero before; released by the caller in any case.
+ * Load this machine, the job (NULL: the command has none) and the host list. Notes and warnings go to stderr.
+ * setup is zero before the call. Release it in any case.
  */
 int setup_load(struct setup *setup, const struct cmd_call *call, const char *job, struct error *err);
 
 /*
- * The nodes of a recorded run are the host list, reached as its spec said; --exclude and --nodes narrow it.
- * Errors: kind_no_such_run, kind_usage (another host list beside it), kind_host_list.
+ * Take the nodes of a recorded run as the host list, reached as its spec said; --exclude and --nodes narrow
+ * it. Errors: kind_no_such_run, kind_usage (another host list is given too), kind_host_list.
  */
 int setup_load_run(struct setup *setup, const struct cmd_call *call, const char *name, struct error *err);
 
-/* How each host is reached. */
+/* Find out how each host is reached. */
 int setup_endpoints(struct setup *setup, struct error *err);
 
-/* The hosts of --run, of --job or of the host options, and how each is reached; warns of those whose keys are
- * not verified. Released by the caller in any case. */
+/*
+ * Load the hosts of --run, of --job or of the host options, and how each is reached. Warns about hosts whose
+ * keys are not verified. Release setup in any case.
+ */
 int setup_load_hosts(struct setup *setup, const struct cmd_call *call, struct error *err);
 
 #endif

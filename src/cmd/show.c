@@ -1,4 +1,4 @@
-/* `show`: what is recorded of a run here; no node is asked. */
+/* `mtlaunch show`: prints what is recorded about a run on this machine; no node is asked. */
 #include "report/show.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* `mtlaunch signal`: one signal to the job on the nodes of a run. */
+/* `mtlaunch signal`: sends one signal to the job on the nodes of a run. */
 #include "report/signal.h"
 
 #include <ctype.h>

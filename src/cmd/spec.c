@@ -1,4 +1,4 @@
-/* The text of a first job file, with comments. */
+/* Writes the text of a first job file, with comments. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@ const char *spec_example_program(const char *launcher)
 
 /* --- scalars -------------------------------------------------------------------------------------------- */
 
-/* No character of YAML's at its start or within, and no word that is not a text. */
+/* Is it free of YAML's special characters, and not a word that YAML takes for something other than text? */
 static bool is_plain(const char *text)
 {
     static const char *const words[] = {"true", "false", "null"};
@@ -74,8 +74,7 @@ static void add_setting(struct str *out, const char *key, const char *value)
     str_add_char(out, '\n');
 }
 
-/* --- the file ----------------------------------------------------------------------------------------------
- */
+/* --- the file ------------------------------------------------------------------------------------- */
 
 static void add_hosts(const struct spec_answers *answers, struct str *out)
 {

@@ -1,4 +1,4 @@
-/* A first job file: a commented text for the answers a person gave. Pure. */
+/* A first job file: a commented text from the answers that the user gave. Pure. */
 #ifndef MTLAUNCH_CMD_SPEC_INTERNAL_H
 #define MTLAUNCH_CMD_SPEC_INTERNAL_H
 
@@ -12,18 +12,17 @@ struct spec_answers {
     const char *program;  /* NULL: the launcher's example */
 };
 
-/* What `program` is for a launcher whose program is not known yet: "train.py". */
+/* An example of `program` for a launcher: "train.py". */
 const char *spec_example_program(const char *launcher);
 
 /*
- * Append the job file. Lines that begin with '#' and a blank are words; with '#' alone they are settings:
- * each may be brought to life by taking the '#' away. tests/unit/cmd/test_spec.c loads it for every launcher,
- * with and without the '#'.
+ * Append the job file. Lines that begin with '#' and a blank are comments. Lines that begin with '#' alone
+ * are settings, each of which takes effect when the '#' is removed. tests/unit/cmd/test_spec.c loads it for
+ * every launcher, with and without the '#'.
  */
 void spec_render(const struct spec_answers *answers, struct str *out);
 
-/* Append text (UTF-8) as one YAML scalar that is read back as it is: plain where that is safe, else quoted.
- */
+/* Append text (UTF-8) as one YAML scalar that is read back unchanged: plain if that is safe, else quoted. */
 void spec_add_scalar(struct str *out, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cmd/session_internal.h"
 #include "report/output.h"
 
-/* Why there is no Python stack of a rank, or none of a node; failures of nodes have been reported. */
+/* Warn why there is no Python stack of a rank, or of a whole node; failures of nodes have been reported. */
 static void warn_of_problems(const struct run_stacks_result *result)
 {
     for (size_t i = 0; i < result->problems_len; i++) {

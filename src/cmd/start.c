@@ -1,4 +1,4 @@
-/* `mtlaunch start`: starts a job on its nodes as a run. */
+/* The command `start`: starts a run, or prints its plan. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,10 @@ static int dry_run(struct cmd_call *call, const struct setup *setup, const char 
     return result == 0 ? output_print(&text, err) : -1;
 }
 
-/* The terminal may close while nodes are being started: the start is finished first. Where SIGHUP is ignored
- * (nohup) it stays ignored. */
+/*
+ * The terminal may close while nodes are being started: the start is completed first. If SIGHUP is ignored
+ * (nohup), it stays ignored.
+ */
 static void hold_hangup(void)
 {
     if (!signal_is_ignored(SIGHUP)) {
@@ -49,8 +51,10 @@ static void hold_hangup(void)
     }
 }
 
-/* In the foreground: the merged log is the result, the outcome of the run goes to stderr. */
-/* started: false for a run that failed at once; its log is still printed and its outcome reported. */
+/*
+ * Wait in the foreground: the merged log is the result, the outcome of the run goes to stderr. started: false
+ * for a run that failed at once; its log is still printed and its outcome reported.
+ */
 static int wait_for_it(struct session *session, struct run *run, bool started, struct error *err)
 {
     const struct cmd_options *options = &session->call->options;
@@ -124,7 +128,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
     return result;
 }
 
-/* JOB-N, N from the job's counter; a dry run does not use the number up. */
+/* Choose the name JOB-N, with N from the job's counter; a dry run does not use up the number. */
 static int choose_name(const struct setup *setup, bool take, char **name, struct error *err)
 {
     struct run_store store = {0};

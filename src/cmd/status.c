@@ -1,4 +1,4 @@
-/* `mtlaunch status`: the current state of a run, or of all runs. */
+/* `mtlaunch status`: prints the current state of a run, or of all runs. */
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ int status_exit_code(enum run_state state)
     return 0;
 }
 
-/* One query. *live: another one may differ. */
+/* Query once. *live: a further query may give another result. */
 static int look(struct session *session, const char *name, bool *live, struct error *err)
 {
     struct run run;
@@ -50,7 +50,7 @@ static int look(struct session *session, const char *name, bool *live, struct er
     return result;
 }
 
-/* Print it repeatedly, where it cannot be redrawn in place. */
+/* Print the status repeatedly, when it cannot be redrawn in place. */
 static int repeat(struct session *session, const char *name, struct error *err)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* `mtlaunch stop`: ends runs and verifies that nothing of them is left. */
+/* The command `stop`: stops runs. */
 #include <unistd.h>
 
 #include "base/alloc.h"

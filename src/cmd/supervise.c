@@ -1,4 +1,4 @@
-/* `mtlaunch supervise`, the hidden command that becomes a run's supervisor, and how others start it. */
+/* The command `supervise`, and the supervisor that `start` leaves behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "model/kind.h"
 #include "run/supervisor.h"
 
-#define COME_UP_MS 10000 /* for a supervisor that was started to say that it is there */
+#define COME_UP_MS 10000 /* limit for a new supervisor to show up */
 
 /* --- the command -------------------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static int run_supervise_command(struct cmd_call *call, struct error *err)
     if (job_check_run_name(name, err) != 0 || session_open(&session, call, STDOUT_FILENO, err) != 0) {
         return -1;
     }
-    signal(SIGHUP, SIG_IGN); /* the terminal it was called from may go */
+    signal(SIGHUP, SIG_IGN); /* the terminal may be closed */
     session_notify_run(&session, name);
     struct run run;
     run_init(&run);
@@ -64,14 +64,16 @@ const struct command command_supervise = {
     .run = run_supervise_command,
 };
 
-/* --- leaving one behind ------------------------------------------------------------------------- */
+/* --- leaving a supervisor behind ---------------------------------------------------------------- */
 
-/* In the child: its own session, nothing of the terminal, and become `mtlaunch supervise RUN`. */
+/* In the child process: begin a new session without the terminal, and become `mtlaunch supervise RUN`. */
 static void become_supervisor(const struct session *session, const char *name, const char *log,
                               bool take_over)
 {
-    /* As a keeper's: run id, attempt, rank. A word replaces the id's digits: no scan takes it for
-     * its own. */
+    /*
+     * Like a keeper's value: run id, attempt, rank. A word replaces the digits of the id, so that no scan
+     * takes the process for one of its own.
+     */
     AUTO_FREE char *keeps = xasprintf("%s-overseer.0.0", name);
     AUTO_FREE char *fanout = xasprintf("%u", session->context.fanout);
     AUTO_FREE char *connect = xasprintf("%u", session->context.connect_timeout_ms / 1000);
@@ -101,7 +103,7 @@ static void become_supervisor(const struct session *session, const char *name, c
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
-    /* Started inside a job, it is none of that job's processes. */
+    /* If it is started inside a job, it is not one of that job's processes. */
     unsetenv("MTLAUNCH_MARK");
     setenv("MTLAUNCH_KEEPS", keeps, 1);
     unsetenv("MTLAUNCH_TEST_DIE_AT");
@@ -112,7 +114,7 @@ static void become_supervisor(const struct session *session, const char *name, c
     _exit(kind_local.exit_code);
 }
 
-/* Has it come up? A run that ended meanwhile needs none. */
+/* Has the supervisor come up? A run that has ended meanwhile needs none. */
 static bool is_there(const struct session *session, const char *name, pid_t child)
 {
     const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
@@ -134,7 +136,7 @@ static bool is_there(const struct session *session, const char *name, pid_t chil
     return false;
 }
 
-/* The one of an earlier attempt leaves within a second or two of the new one. */
+/* The supervisor of an earlier attempt ends within a second or two of the start of the new one. */
 static void wait_for_the_old_one(const struct session *session, const char *name)
 {
     const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};

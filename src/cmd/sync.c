@@ -1,4 +1,4 @@
-/* Shows the push before a start. */
+/* Shows the progress of the push before a start. */
 #include <stdlib.h>
 
 #include "base/msg.h"

@@ -1,4 +1,4 @@
-/* The push before a start, shown: its bar, what failed, and what was sent. */
+/* Shows the push before a start: its bar, what failed, and what was sent. */
 #ifndef MTLAUNCH_CMD_SYNC_INTERNAL_H
 #define MTLAUNCH_CMD_SYNC_INTERNAL_H
 
@@ -7,12 +7,12 @@
 #include "run/usecase.h"
 
 struct sync_display {
-    struct cmd_call *call; /* borrowed; all else is zero before */
+    struct cmd_call *call; /* borrowed; the other members are zero at first */
     struct strlist labels;
     struct report_copy report;
 };
 
-/* display stays until the start is over. */
+/* display must exist until the start is over. */
 struct run_start_sync sync_show(struct sync_display *display);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of all commands, and the search by name. */
+/* The table of all commands, and the search for one by name. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/commands_internal.h"
 
-/* In the order of help: the main job first. */
+/* In the order of the help: the main tasks first. */
 const struct command *const commands[] = {
     &command_start,      &command_stop,      &command_status,  &command_logs,   &command_wait,
     &command_signal,     &command_show,      &command_list,    &command_remove, &command_hosts,
@@ -17,7 +17,7 @@ const struct command *const commands[] = {
 };
 const size_t commands_count = ARRAY_LEN(commands);
 
-/* What other tools call a command, or people try: words between blanks. */
+/* What other tools call a command, or what users try; words are separated by blanks. */
 static const struct {
     const char *command, *words;
 } other_names[] = {

@@ -1,4 +1,4 @@
-/* Takes the terminal over and gives it back: mode, keys, size, and the signals that go with them. */
+/* Takes over the terminal and gives it back: mode, keys, size, and the related signals. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,7 +18,7 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT
 
 /* --- mode --------------------------------------------------------------------------------------- */
 
-/* Without echo, a key at a time; what makes signals still does. In the background this stops the process. */
+/* No echo, one key at a time; keys that send signals still do. In the background this stops the process. */
 static void take(struct terminal *terminal)
 {
     struct termios mode = terminal->before;
@@ -44,11 +44,11 @@ static void give_back(struct terminal *terminal)
     }
 }
 
-/* Do by default what the signal does: stop until SIGCONT, or end. */
+/* Let the signal's default action happen: stop until SIGCONT, or end. */
 static void let_act(struct terminal *terminal, int number)
 {
     give_back(terminal);
-    raise(number); /* waits: it is blocked */
+    raise(number); /* stays pending, because it is blocked */
     signal_unblock(number);
     signal_block(number);
     take(terminal);
@@ -67,7 +67,7 @@ static void on_signals(struct terminal *terminal)
         case SIGQUIT:
             let_act(terminal, number);
             break;
-        case SIGCONT: /* after a stop that could not be caught, too */
+        case SIGCONT: /* also after a stop that could not be caught */
             give_back(terminal);
             take(terminal);
             terminal->handler->redraw(terminal->ctx);
@@ -135,7 +135,7 @@ void terminal_set_alarm(struct terminal *terminal, unsigned ms)
     }
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------------------ */
 
 static int watch(const struct terminal *terminal, int fd)
 {

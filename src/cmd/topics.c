@@ -1,4 +1,4 @@
-/* `help TOPIC`: which part of the reference a word stands for. */
+/* `help TOPIC`: finds the part of the reference for a word. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ static void add_schema(struct page *page)
     str_add(page->out, json_schema_text);
 }
 
-/* One row per topic. names: other words for it, between blanks. */
+/* One row per topic. names: other words for it, each with blanks around it. */
 static const struct {
     const char *name, *names, *summary;
     void (*add)(struct page *page);

@@ -1,4 +1,4 @@
-/* What `help` says besides commands. To add a topic: a row of the table in topics.c. */
+/* The topics of `help`, besides the commands. To add a topic: a row of the table in topics.c. */
 #ifndef MTLAUNCH_CMD_TOPICS_INTERNAL_H
 #define MTLAUNCH_CMD_TOPICS_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/strlist.h"
 
-/* Append the text of a topic, by its name or another word for it; false: there is none. */
+/* Append the text of a topic, by its name or another word for it. Returns false if there is none. */
 bool help_topic(const char *name, size_t columns, struct str *out);
 
 /* The names of all topics, and a line each for the overview. */

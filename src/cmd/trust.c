@@ -29,7 +29,7 @@ static bool is_repeated(const struct hostlist *hosts, const char *name)
     return count > 1;
 }
 
-/* The offers to be shown; they borrow from labels. Owned by the caller. */
+/* The offers in the form to show; they borrow from labels. Owned by the caller. */
 static struct report_hostkey *to_show(const struct hostlist *hosts, const struct hostkey_offer *offers,
                                       size_t count, struct strlist *labels)
 {
@@ -49,7 +49,7 @@ static struct report_hostkey *to_show(const struct hostlist *hosts, const struct
     return keys;
 }
 
-/* 1: yes; 0: no. */
+/* Ask for confirmation. Returns 1 for yes, 0 for no, -1 with err. */
 static int ask(const struct cmd_call *call, struct error *err)
 {
     char answer[16] = "";
@@ -133,7 +133,7 @@ int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err)
         msg_info("no host has an unknown key");
     }
     if (call->style.json && answer_json(&view, &result, code < 0 ? &failure : NULL, err) != 0) {
-        code = -1; /* what cannot be printed outweighs */
+        code = -1; /* a failure to print outweighs */
     } else if (code < 0) {
         *err = failure;
     }

@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/setup_internal.h"
 
-/* Failures of single hosts go to call->failures. The exit code, or -1 with err. */
+/* Failures of single hosts go to call->failures. Returns the exit code, or -1 with err. */
 int trust_hosts(struct cmd_call *call, struct setup *setup, struct error *err);
 
 #endif

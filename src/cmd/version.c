@@ -1,4 +1,4 @@
-/* `mtlaunch version`: the version of mtlaunch. */
+/* The command `version`: prints the version. */
 #include "cmd/commands_internal.h"
 #include "report/answer.h"
 #include "report/output.h"

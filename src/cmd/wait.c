@@ -1,4 +1,4 @@
-/* `mtlaunch wait`: waits until runs have ended. */
+/* The command `wait`: waits until runs have ended. */
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include "cmd/notify_internal.h"
 #include "cmd/session_internal.h"
 
-/* The limit is for all runs together, so it counts from the command's start. */
+/* Wait for one run. The limit is for all runs together, so it counts from the command's start. */
 static int wait_one(struct cmd_call *call, const char *name, struct report_many *many, struct error *err)
 {
     AUTO_SESSION struct session session = {0};

@@ -1,4 +1,4 @@
-/* `status --watch` on a terminal: asks, draws, and handles keys and signals meanwhile. */
+/* `status --watch` on a terminal: asks the nodes, draws, and handles keys and signals meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,14 @@
 
 #define LOG_LINES     500
 #define DRAW_MS       50              /* between two frames while a log grows */
-#define MESSAGES_MAX  ((size_t)16384) /* bytes kept for afterwards */
+#define MESSAGES_MAX  ((size_t)16384) /* bytes kept to print at the end */
 #define CORNER_OFFSET strlen("2026-11-29 ")
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
-/* stderr is the same screen: a message is shown in the footer, and printed to stderr when the screen is left.
+/*
+ * stderr is the same screen, so a message is shown in the footer, and printed to stderr when the screen is
+ * left.
  */
 static void on_message(void *ctx, const char *line, size_t len)
 {
@@ -42,7 +44,7 @@ static void say(struct watch *watch, char *text)
     watch->message_ms = clock_mono_ms();
 }
 
-/* --- what keys and signals do ------------------------------------------------------------------- */
+/* --- keys and signals --------------------------------------------------------------------------- */
 
 static void end_now(struct watch *watch, int number)
 {
@@ -97,7 +99,7 @@ static void on_key(void *ctx, int key)
     struct watch *watch = ctx;
     size_t lines, room;
     watch_measure(watch, &lines, &room);
-    watch->message_ms = INT64_MIN / 2; /* it has been read */
+    watch->message_ms = INT64_MIN / 2; /* the message has been read */
     do_action(watch, watch_place_key(&watch->place, key, lines, room));
     if (!watch->quit) {
         watch_draw(watch);
@@ -111,7 +113,7 @@ static void on_redraw(void *ctx)
     term_size(STDOUT_FILENO, &rows, &watch->session->call->style.columns);
     watch_draw(watch);
     if (watch->view && !watch->reads_stacks) {
-        run_view_wake(watch->view); /* its tables fit the new width */
+        run_view_wake(watch->view); /* so that its tables fit the new width */
     }
 }
 
@@ -152,7 +154,7 @@ static int look_at_run(struct watch *watch, struct error *err)
     return status_exit_code(run->state);
 }
 
-/* Returns the exit code, or -1. */
+/* Query and update what is shown. Returns the exit code, or -1. */
 static int look(struct watch *watch, struct error *err)
 {
     struct report_style *style = &watch->session->call->style;
@@ -201,7 +203,7 @@ static bool has_ended(const struct watch *watch)
     return watch->view && !run_state_is_live(run_view_run(watch->view)->state);
 }
 
-/* A run that has ended is left, unless somebody reads its log or stacks. */
+/* Stop watching a run that has ended, unless its log or stacks are being read. */
 static int watch_until_end(struct watch *watch, struct error *err)
 {
     watch_draw(watch);
@@ -230,7 +232,7 @@ static int watch_until_end(struct watch *watch, struct error *err)
     return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- the whole watch ---------------------------------------------------------------------------- */
 
 static void begin(struct watch *watch)
 {
@@ -261,7 +263,7 @@ static void end(struct watch *watch)
     str_release(&watch->picture);
 }
 
-/* What ended it, unless it was the run's own end or a key. */
+/* Set err to what ended the watch, unless it was the run's own end or a key. */
 static int outcome(struct watch *watch, int code, struct error *err)
 {
     static const char untouched[] = "the run was not touched";

@@ -9,9 +9,9 @@
 #include "report/screen.h"
 #include "watch_internal.h"
 
-#define MESSAGE_MS 8000 /* how long it is shown in the footer */
+#define MESSAGE_MS 8000 /* how long a message is shown in the footer */
 
-/* The picture without its first line, which is the title. */
+/* The view of the run without its first line, which is the title. */
 static const char *below_title(const struct watch *watch)
 {
     const char *text = str_text(&watch->picture);
@@ -72,7 +72,7 @@ static const char *keys_of(const struct watch *watch)
                        : "q quit  arrows PgUp PgDn scroll";
 }
 
-/* What was typed, what was said, or the keys; before them, where in the page this is. */
+/* Append what was typed, the last message, or the keys with the position in the page before them. */
 static void add_footer(const struct watch *watch, size_t lines, size_t room, struct str *out)
 {
     const size_t top = watch->place.top[watch->place.page];

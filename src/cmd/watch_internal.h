@@ -18,17 +18,17 @@ struct watch {
     struct run_view *view;   /* NULL: all runs */
     struct terminal terminal;
     struct watch_place place;
-    struct str picture; /* of the run, or of all of them */
+    struct str picture; /* view of the run, or of all runs */
     char seen[CLOCK_TEXT_SIZE];
     struct logpage log;
     struct str stacks;
     bool wants_stacks, reads_stacks;
-    bool chose_node; /* whose log is shown */
+    bool chose_node; /* the user chose the node whose log is shown */
     bool quit;
-    int signal;          /* that ended it; 0: none */
-    struct str messages; /* what was said meanwhile, for afterwards */
-    char *message;       /* the last one */
-    int64_t message_ms;  /* monotonic: when it came */
+    int signal;          /* the signal that ended the watch; 0: none */
+    struct str messages; /* messages to print at the end */
+    char *message;       /* the last message */
+    int64_t message_ms;  /* monotonic: when the last message came */
     struct error error;  /* of drawing; kind NULL: none */
 };
 
@@ -38,8 +38,8 @@ void watch_draw(struct watch *watch);
 void watch_measure(const struct watch *watch, size_t *lines, size_t *room);
 
 /*
- * Show a run (name NULL: all of them) on the terminal, again every two seconds, until the run has ended or
- * somebody ends it. The last picture of a run that has ended is printed. Returns the exit code, or -1.
+ * Show a run (name NULL: all runs) on the terminal, and update it every two seconds, until the run has ended
+ * or the user quits. When the run has ended, its last view is printed. Returns the exit code, or -1.
  */
 int watch_on_terminal(struct session *session, const char *name, struct error *err);
 

@@ -1,4 +1,4 @@
-/* Keys of `status --watch`. */
+/* Handles the keys of `status --watch`. */
 #include "base/alloc.h"
 #include "base/keys.h"
 #include "watch_page_internal.h"
@@ -34,7 +34,7 @@ static const struct {
 
 static size_t scrolled(enum scroll scroll, size_t top, size_t last, size_t room)
 {
-    const size_t page = room > 1 ? room - 1 : 1; /* one line is seen again */
+    const size_t page = room > 1 ? room - 1 : 1; /* one line stays visible */
     switch (scroll) {
     case LINE_UP:
         return top > 0 ? top - 1 : 0;
@@ -65,8 +65,10 @@ static bool scroll_by(struct watch_place *place, int key, size_t lines, size_t r
             const size_t last = last_top(lines, room);
             size_t to = scrolled(scrolls[i].scroll, *top, last, room);
             *top = to < last ? to : last;
-            /* Scrolled back to the end it follows the log; scrolled up it stays there even if everything
-             * fits. */
+            /*
+             * Scrolled down to the end, it follows the log. Scrolled up, it stays there even if everything
+             * fits.
+             */
             place->follows = is_downward(scrolls[i].scroll) && *top == last;
             return true;
         }

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "diagnosis_internal.h"
 
-/* The node of a global rank, by the ranks that nodes showed, else by counting. */
+/* The node of a global rank: by the ranks that the logs show, else by the number of processes per node. */
 long ranking_node_of_rank(const struct ranking *ranking, long rank)
 {
     for (size_t i = 0; i < ranking->nodes_len; i++) {
@@ -48,7 +48,7 @@ size_t ranking_find_silent(const struct ranking *ranking, bool *absent)
     return count;
 }
 
-/* Of the silent ones those whose logs are empty, where there are as many of them as did not come (wanted). */
+/* Keep only the silent nodes with empty logs, if there are any and no more than are missing (wanted). */
 static size_t keep_empty(const struct ranking *ranking, bool *absent, size_t count, size_t wanted)
 {
     size_t empty = 0;
@@ -66,7 +66,7 @@ static size_t keep_empty(const struct ranking *ranking, bool *absent, size_t cou
     return empty;
 }
 
-/* Nodes or ranks that did not come, as the message counts them; as many as there are when it does not. */
+/* How many nodes or ranks the message says are missing; the number of nodes if it gives no count. */
 static size_t missing_count(const struct ranking *ranking, const struct event *event)
 {
     bool clients = candidate_is(event, "RDZV_WAIT_CLIENTS");
@@ -79,7 +79,7 @@ static size_t missing_count(const struct ranking *ranking, const struct event *e
     return missing > 0 ? (size_t)missing : ranking->nodes_len;
 }
 
-/* Those that are silent, unless all are; the rank where it is a single one. */
+/* Flag the silent nodes, unless all are silent. Returns the rank if it is a single node with one process. */
 static long find_silent(const struct ranking *ranking, const struct event *event, bool *absent)
 {
     size_t count = ranking_find_silent(ranking, absent);
@@ -126,7 +126,9 @@ static bool has_timed_out(const struct evidence *evidence, long rank)
     return false;
 }
 
-/* Older watchdogs tell no numbers: the one rank whose watchdog said nothing, where all others of the job did.
+/*
+ * Older watchdogs print no numbers. Finds the single rank whose watchdog printed nothing, if those of all
+ * others did.
  */
 static long find_missing(const struct ranking *ranking, bool *absent)
 {
@@ -152,8 +154,10 @@ static long find_missing(const struct ranking *ranking, bool *absent)
     return missing;
 }
 
-/* The ranks that enqueued fewer collectives than others of their group never called the one that is waited
- * for. */
+/*
+ * The ranks that enqueued fewer collectives than others of their group never called the one that the others
+ * wait for.
+ */
 static long find_laggard(const struct ranking *ranking, const struct event *event, bool *absent)
 {
     long rank = -1;
@@ -178,7 +182,7 @@ static long find_laggard(const struct ranking *ranking, const struct event *even
     return count == 1 ? rank : -1;
 }
 
-/* Node 0, or when it waits itself those that are silent. */
+/* Flag node 0, or the silent nodes when node 0 itself waits. */
 static long find_master(const struct ranking *ranking, const struct candidate *candidate, bool *absent)
 {
     for (size_t i = 0; i < ranking->nodes_len; i++) {
@@ -209,7 +213,7 @@ static long find_uninit(const struct ranking *ranking, bool *absent)
     return -1;
 }
 
-/* Those that the flight recorders tell of. */
+/* Flag the nodes of the ranks that did not join, by the flight recorders. */
 static long find_unjoined(const struct ranking *ranking, bool *absent)
 {
     const struct unjoined *found = &ranking->unjoined;
@@ -245,7 +249,7 @@ long ranking_find_absent(const struct ranking *ranking, const struct candidate *
     return ranking_rank(ranking, candidate->node, candidate->event);
 }
 
-/* --- the fewer ------------------------------------------------------------------------------------ */
+/* --- the minority --------------------------------------------------------------------------------- */
 
 #define VERSIONS_MAX 512 /* ranks whose versions are compared */
 

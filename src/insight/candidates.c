@@ -4,15 +4,17 @@
 #include "base/alloc.h"
 #include "diagnosis_internal.h"
 
-#define CLOCK_APART_S 2 /* smaller differences are those of the init itself */
+#define CLOCK_APART_S 2 /* seconds; smaller differences can come from the init itself */
 
 bool candidate_is(const struct event *event, const char *id)
 {
     return strcmp(event->signature->id, id) == 0;
 }
 
-/* How far a node's clock is ahead: as the run knows, else as NCCL's init tells, which ends everywhere at
- * once. */
+/*
+ * How far a node's clock is ahead: as the run measured it, else by NCCL's init, which ends on all nodes at
+ * once.
+ */
 static double clock_ahead(const struct ranking *ranking, size_t node)
 {
     const struct evidence *own = ranking->nodes[node].evidence;
@@ -35,8 +37,7 @@ double ranking_common_time(const struct ranking *ranking, size_t node, double ti
     return time >= 0 ? time - clock_ahead(ranking, node) : time;
 }
 
-/* The message's own time, else when torchrun noticed that a worker of the node had ended.
- */
+/* The message's own time, else the time at which torchrun noticed that a worker of the node had ended. */
 static double event_time(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
@@ -79,7 +80,7 @@ long ranking_guess_nproc(const struct ranking *ranking)
     return (long)most;
 }
 
-/* Is a the likelier cause? Both are of nodes of the ranking. */
+/* Is a likelier to be the cause than b? */
 static bool is_better(const struct ranking *ranking, const struct candidate *a, const struct candidate *b)
 {
     if (a->level != b->level) {

@@ -6,11 +6,10 @@
 
 #include "clean_internal.h"
 
-#define TIME_WITHIN 64 /* a time is within the first bytes of a line */
+#define TIME_WITHIN 64 /* a time is only looked for in the first bytes of a line */
 #define RANK_DIGITS 7
 
-/* Skip an escape sequence (ECMA-48 CSI, OSC to its end, or two bytes) at bytes[0] == ESC. Returns its length.
- */
+/* The length of the escape sequence (ECMA-48 CSI, OSC to its end, or two bytes) at bytes[0] == ESC. */
 static size_t escape_len(const char *bytes, size_t len)
 {
     if (len < 2) {
@@ -53,7 +52,7 @@ static void copy_plain(const char *bytes, size_t len, struct clean_line *out)
     out->text[out->len] = '\0';
 }
 
-/* Digits at text: their value, and how many there are (0: none, or too many). */
+/* Read the digits at text. Returns how many there are; 0: none, or too many. */
 static size_t read_digits(const char *text, long *value)
 {
     size_t len = 0;
@@ -117,7 +116,7 @@ static void strip_prefixes(struct clean_line *out)
     }
 }
 
-/* Digits, each for any other: "0000-00-00". True when the text begins with the form. */
+/* Does the text begin with the form, such as "0000-00-00"? A 0 in the form stands for any digit. */
 static bool has_form(const char *text, const char *form)
 {
     for (; *form != '\0'; form++, text++) {
@@ -129,7 +128,7 @@ static bool has_form(const char *text, const char *form)
     return true;
 }
 
-/* The zone behind a time: "Z", "+00:00", "+0000", or nothing. Returns its length. */
+/* The length of the time zone after a time: "Z", "+00:00", "+0000", or nothing. */
 static size_t zone_len(const char *text)
 {
     bool sign = *text == '+' || *text == '-';

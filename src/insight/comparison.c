@@ -16,7 +16,7 @@ double comparison_size(const struct comparison_row *row, const struct comparison
     return (double)row->nodes / (double)reference->nodes;
 }
 
-/* Of one model alone: where nodes differ the figure would mean nothing. */
+/* Only for a single GPU model: for a mix of models the figure would mean nothing. */
 static double utilization(const struct run *run)
 {
     const struct strlist *gpus = &run->inventory.gpus;
@@ -59,7 +59,7 @@ static void fill_row(struct comparison_row *row, const struct comparison_input *
     row->hours = hours(row, goal);
 }
 
-/* The smallest with a rate; of equals the first. */
+/* The index of the smallest run with a rate, the first of equals; -1: none has a rate. */
 static long find_reference(const struct comparison *comparison)
 {
     long best = -1;

@@ -5,15 +5,18 @@
 #include "base/str.h"
 #include "insight/comparison.h"
 
-#define COMPARISON_EVEN 0.03 /* so near to each other, rates are equal */
+#define COMPARISON_EVEN 0.03 /* rates that differ by no more than this fraction are equal */
 
-/* How many times as large: by GPUs, by nodes where these are not known. */
+/* The size of row as a multiple of reference: by GPUs, or by nodes if the GPUs are unknown. */
 double comparison_size(const struct comparison_row *row, const struct comparison_row *reference);
 
 /* The sentence, from rows and differences; the caller frees. NULL: there is nothing to compare. */
 char *comparison_verdict(const struct comparison *comparison);
 
-/* Append why the run's communication is slow, as far as its record shows; false: it does not. */
+/*
+ * Append why the run's communication is slow, as far as its record shows it. Returns false if it shows no
+ * reason.
+ */
 bool comparison_add_reason(const struct run *run, struct str *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "comparison_internal.h"
 
-/* A text of a finding is quoted so far. */
+/* Bytes of a finding's text that are quoted. */
 #define FINDING_SHOWN 200
 
 static const struct inventory_link *slowest_interface(const struct inventory *inventory)

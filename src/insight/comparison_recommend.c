@@ -4,7 +4,7 @@
 #include "comparison_internal.h"
 
 #define GIB         ((double)((int64_t)1 << 30))
-#define MEMORY_LESS 0.95 /* of the fastest run's: worth choosing for */
+#define MEMORY_LESS 0.95 /* of the fastest run's memory: a run with less is worth choosing */
 
 struct choice {
     const struct comparison *comparison;
@@ -16,7 +16,7 @@ static bool is_rated(const struct comparison_row *row)
     return row->samples_per_second > 0;
 }
 
-/* Runs that are not trials, or all runs if there are no others. */
+/* Does run i count? Those that are not trials do, or all runs if there are no others. */
 static bool counts(const struct choice *choice, size_t i)
 {
     bool others = false;
@@ -38,7 +38,10 @@ static const struct comparison_row *find_fastest(const struct choice *choice)
     return fastest;
 }
 
-/* As fast as that one, with clearly less memory: the one with the least. NULL: there is none. */
+/*
+ * Of the runs that are as fast as the fastest but use clearly less memory, the one that uses least; NULL:
+ * none.
+ */
 static const struct comparison_row *find_leaner(const struct choice *choice,
                                                 const struct comparison_row *fastest)
 {
@@ -56,7 +59,7 @@ static const struct comparison_row *find_leaner(const struct choice *choice,
     return leanest;
 }
 
-/* The next best of another run; NULL: there is none. */
+/* The fastest of the other runs; NULL: there is none. */
 static const struct comparison_row *find_second(const struct choice *choice,
                                                 const struct comparison_row *fastest)
 {

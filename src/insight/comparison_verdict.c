@@ -5,7 +5,7 @@
 #include "comparison_internal.h"
 
 #define RUNS_SAID  3 /* names in a sentence */
-#define DIFFS_SAID 2 /* more differences than these explain nothing */
+#define DIFFS_SAID 2 /* more differences than this explain nothing */
 
 static bool is_rated(const struct comparison_row *row)
 {
@@ -17,9 +17,9 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* --- who is meant ------------------------------------------------------------------------------------- */
+/* --- naming a run ------------------------------------------------------------------------------------- */
 
-/* The number of nodes names a run when no other run has it. */
+/* Does the number of nodes identify each run? */
 static bool nodes_tell(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->len; i++) {
@@ -54,7 +54,10 @@ static void add_other(const struct comparison *comparison, const struct comparis
 
 /* --- larger runs -------------------------------------------------------------------------------------- */
 
-/* The one to speak of: the least efficient when it is bad, else the largest, of equals the fastest. */
+/*
+ * The larger run to report: the least efficient if it is bound by communication, else the largest, of equals
+ * the fastest.
+ */
 static const struct comparison_row *find_larger(const struct comparison *comparison,
                                                 const struct comparison_row *reference)
 {
@@ -95,7 +98,7 @@ static char *compare_sizes(const struct comparison *comparison, const struct com
 
 /* --- runs of one size --------------------------------------------------------------------------------- */
 
-/* What may be the cause: few differences between the two. */
+/* Name the differences between the two runs as the possible cause, if they are few. */
 static void add_differences(const struct comparison *comparison, size_t fast, size_t slow, struct str *out)
 {
     const struct differences *all = &comparison->differences;

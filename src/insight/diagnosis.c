@@ -18,7 +18,7 @@ const char *confidence_name(enum confidence confidence)
 
 /* --- the cause ---------------------------------------------------------------------------------- */
 
-/* Of two ranks, the message of an exception may name each its own. */
+/* Are the texts equal apart from numbers? In the message of an exception each rank may name its own. */
 static bool is_same_but_numbers(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
@@ -34,7 +34,7 @@ static bool is_same_but_numbers(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The same message on another rank: the same row, and the same thing named in it. */
+/* Is it the same message on another rank: the same row, naming the same thing? */
 static bool is_same(const struct event *a, const struct event *b)
 {
     if (strcmp(a->signature->id, b->signature->id) != 0) {
@@ -74,7 +74,10 @@ void cause_add_node(struct cause *cause, size_t node)
     add_node(&cause->nodes, &cause->nodes_len, node);
 }
 
-/* Nodes that show the same cause. Returns the events, for folded numbers; the caller frees the array. */
+/*
+ * Add the nodes that show the same cause. Returns their events, for folded numbers; the caller frees the
+ * array.
+ */
 static const struct event **gather_same(const struct ranking *ranking, const struct candidate *best,
                                         struct cause *cause, size_t *len)
 {
@@ -134,7 +137,10 @@ static void add_remedies(const struct event *event, const struct event *const *s
     }
 }
 
-/* On some nodes only a fault of just these; the same exception on all nodes is one of the job. */
+/*
+ * A local fault on only some nodes is a fault of these nodes; the same exception on all nodes is a fault of
+ * the job.
+ */
 static enum signature_class class_of(const struct ranking *ranking, const struct cause *cause)
 {
     const struct signature *signature = cause->signature;
@@ -209,7 +215,7 @@ static void add_consequence(struct diagnosis *diagnosis, const struct ranking *r
     add_node(&fresh->nodes, &fresh->nodes_len, one->node);
 }
 
-/* What other nodes show, and what else the culprit shows that is not the cause. */
+/* Add what the nodes that are not the culprit show. */
 static void add_consequences(struct diagnosis *diagnosis, const struct ranking *ranking)
 {
     const struct cause *cause = &diagnosis->cause;
@@ -226,7 +232,7 @@ static void add_consequences(struct diagnosis *diagnosis, const struct ranking *
     }
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- the whole diagnosis ------------------------------------------------------------------------ */
 
 void diagnosis_make(struct diagnosis *diagnosis, const struct node_end *nodes, size_t nodes_len,
                     unsigned nproc)

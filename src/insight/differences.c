@@ -23,7 +23,7 @@ void differences_release(struct differences *differences)
     *differences = (struct differences){0};
 }
 
-/* --- what a run says --------------------------------------------------------------------------------- */
+/* --- the keys of a run ------------------------------------------------------------------------------- */
 
 static void put(struct differences *all, size_t run, const char *key, const char *value)
 {
@@ -36,12 +36,12 @@ static void put(struct differences *all, size_t run, const char *key, const char
         item = &all->items[all->len++];
         *item = (struct difference){.key = xstrdup(key), .values = xcalloc(all->runs_len, sizeof(char *))};
     }
-    char *known = item->values[run]; /* an option that is given twice */
+    char *known = item->values[run]; /* an option may be given twice */
     item->values[run] = known ? xasprintf("%s, %s", known, value) : xstrdup(value);
     free(known);
 }
 
-/* A text, a number, or the words of a list; the caller frees. NULL: nothing is said. */
+/* A string, a number, or the words of a list as text; the caller frees. NULL: no value. */
 static char *value_text(const json_t *value)
 {
     if (json_is_integer(value)) {
@@ -71,13 +71,13 @@ static void put_keys(struct differences *all, size_t run, const json_t *spec)
     }
 }
 
-/* "--lr" and "-x", but no negative number. */
+/* "--lr" and "-x" are options; negative numbers are not. */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
-/* Words as most programs read them: an option has the words up to the next one. */
+/* Read the words as most programs do: an option has the words up to the next option. */
 static void put_args(struct differences *all, size_t run, const json_t *args)
 {
     AUTO_FREE char *key = xstrdup("args");
@@ -144,14 +144,14 @@ static void put_run(struct differences *all, size_t number, const struct run *ru
     json_decref(spec);
 }
 
-/* --- what of it differs ------------------------------------------------------------------------------- */
+/* --- what differs ------------------------------------------------------------------------------------- */
 
 static bool is_name_letter(char c)
 {
     return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-';
 }
 
-/* The text with each word that is the run's name or id left out. */
+/* The text without the words that are the run's name or id; the caller frees. */
 static char *without_run(const char *text, const struct run *run)
 {
     struct str out = STR_INIT;

@@ -50,7 +50,7 @@ static struct event *add_signal(struct ranking *ranking, size_t node, const char
     return event;
 }
 
-/* Does the report of a fault belong to the process? One without a rank may be of any. */
+/* Does the report of a fault belong to the process? A report without a rank may belong to any. */
 static bool is_of(const struct fault *fault, const char *signal, long rank, long local_rank)
 {
     bool named = fault->rank >= 0 || fault->local_rank >= 0;
@@ -70,7 +70,7 @@ static void take_fault(struct event *event, const struct fault *fault)
     event->local_rank = event->local_rank >= 0 ? event->local_rank : fault->local_rank;
 }
 
-/* Each report is of one process. */
+/* Add the first matching report that no other process has. Each report belongs to one process. */
 static void match_fault(struct ranking *ranking, size_t node, struct event *event)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
@@ -84,7 +84,7 @@ static void match_fault(struct ranking *ranking, size_t node, struct event *even
     }
 }
 
-/* Reports of faults of processes whose end nothing else reported. */
+/* Add the reports of faults that no end of a process matches. */
 static void add_faults(struct ranking *ranking, size_t node)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
@@ -108,7 +108,7 @@ static struct event *add_status(struct ranking *ranking, size_t node, int status
     return event;
 }
 
-/* A worker that torchrun reported. Others of its node that it ended afterwards are not reported. */
+/* Add a worker whose end torchrun reported, unless torchrun itself ended it after another one. */
 static void add_child(struct ranking *ranking, size_t node, const struct child_end *child)
 {
     bool ended_by_agent = !child->first && (child->exit_code == -15 || child->exit_code == -9);
@@ -128,7 +128,9 @@ static void add_child(struct ranking *ranking, size_t node, const struct child_e
     }
 }
 
-/* The job's command itself: torchrun ends with 1 for whatever its workers did, so a worker's end says more.
+/*
+ * Add the end of the job's command. torchrun exits with 1 whatever its workers did, so a worker's end says
+ * more.
  */
 static void add_command(struct ranking *ranking, size_t node)
 {

@@ -7,8 +7,10 @@
 
 #define LINES_READ 400
 
-/* {"message": {"message": "ValueError: x", "extraInfo": {"py_callstack": "Traceback …"}}}, or a plain text
- * for the outer message. NULL: it is none. Borrowed. */
+/*
+ * The message or traceback in {"message": {"message": "ValueError: x", "extraInfo": {"py_callstack":
+ * "Traceback …"}}}. The outer message may also be a plain text. NULL: it is something else. Borrowed.
+ */
 static const char *message_of(const json_t *root, bool *is_traceback)
 {
     const json_t *message = json_object_get(root, "message");
@@ -22,7 +24,7 @@ static const char *message_of(const json_t *root, bool *is_traceback)
     return inner ? inner : json_string_value(message);
 }
 
-/* Lines as the failure block would quote them. */
+/* Pass the lines to the reader as torchrun's failure block would quote them. */
 static void read_lines(struct evidence_reader *reader, const char *text, bool is_traceback)
 {
     static const char begins[] = "  traceback : Traceback (most recent call last):";

@@ -30,7 +30,7 @@ void ranges_add(const long *numbers, size_t len, struct str *out)
     }
 }
 
-/* The numbers of a group over all events that tell the same. */
+/* Append the numbers of a group in all events that say the same. */
 static void add_numbers(size_t group, const struct event *event, const struct event *const *same,
                         size_t same_len, struct str *out)
 {

@@ -1,4 +1,4 @@
-/* Line formats that are taken as facts: torchrun's report of a worker's end, watchdogs, what NCCL uses. */
+/* Reads lines that are facts: torchrun's report of a worker's end, watchdogs, what NCCL uses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *after(const struct clean_line *line, const char *literal)
     return at ? at + strlen(literal) : NULL;
 }
 
-/* A worker's end is reported once on its "failed" line and once in the block: the block's has the rank. */
+/* A worker's end is reported once on its "failed" line and once in the block. Only the block has the rank. */
 static void add_child(struct evidence *evidence, const struct child_end *child, const char *text)
 {
     for (size_t i = 0; i < evidence->children_len; i++) {
@@ -102,7 +102,7 @@ static void add_enqueued(struct evidence *evidence, unsigned long number, const 
     for (size_t i = 0; i < evidence->enqueued_len; i++) {
         struct enqueued *known = &evidence->enqueued[i];
         if (known->rank == fresh.rank && strcmp(known->group, fresh.group) == 0) {
-            return; /* the first one is of the moment when it noticed */
+            return; /* the first report is from when it noticed the hang */
         }
     }
     if (line->rank < 0 || evidence->enqueued_len == EVIDENCE_RANKS) {
@@ -172,7 +172,7 @@ static void take_signalled(struct evidence_reader *reader, unsigned long number,
     evidence->signalled_at = evidence->signalled_at >= 0 ? evidence->signalled_at : line->time;
 }
 
-/* "Sending process 1928 closing signal SIGTERM": one for each worker that lived. */
+/* "Sending process 1928 closing signal SIGTERM": one line for each worker that still ran. */
 static void take_closing(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
 {
     (void)number;

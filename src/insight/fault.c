@@ -1,4 +1,5 @@
-/* Takes reports of deadly signals from a log: those of Python's faulthandler, with the place, and of shells.
+/*
+ * Reads reports of deadly signals from a log: those of Python's faulthandler, with the place, and of shells.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ void fault_take_fatal(struct evidence_reader *reader, unsigned long number, cons
     }
 }
 
-/* "run.sh: line 3:  1234 Killed    python train.py" of bash, "Killed" alone of dash and busybox */
+/* "run.sh: line 3:  1234 Killed    python train.py" (bash), or "Killed" alone (dash and busybox) */
 void fault_take_shell(struct evidence_reader *reader, unsigned long number, const struct clean_line *line)
 {
     const char *at = strstr(line->text, ": line ");

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 
 /*
- * Words of the name, a variant before its plain form. Rates are those of NVIDIA's data sheets for BF16 on
- * tensor cores. Where a sheet gives the rate "with sparsity", which training does not use, it is half of
- * that.
+ * Words of the model's name; a variant precedes the plain form. Rates are those of NVIDIA's data sheets for
+ * BF16 on tensor cores. Where a sheet gives only the rate "with sparsity", which training does not use, it is
+ * half of that.
  */
 static const struct {
     const char *word, *variant; /* variant NULL: any */

@@ -1,4 +1,4 @@
-/* What no line says, but the nodes together do: who did not join, who fell silent, what hangs. */
+/* Infers what no line says but the nodes together show: who did not join, who fell silent, what hangs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,15 +6,18 @@
 #include "diagnosis_internal.h"
 #include "model/hostlist.h"
 
-#define LEVEL_HANG    (LEVEL_AMBIG + 1) /* a message that names a link tells more */
+#define LEVEL_HANG    (LEVEL_AMBIG + 1) /* a message that names a link says more */
 #define LEVEL_STOPPED (LEVEL_AMBIG - 1)
 #define LEVEL_UNMET   30
 #define LEVEL_SILENT  40
 #define LEVEL_DESYNC  35
 #define LEVEL_STARTS  33 /* a hang is its consequence */
-#define EARLIER_S     3  /* clocks may still differ by so much */
+#define EARLIER_S     3  /* seconds by which clocks may still differ */
 
-/* An event of a node, as a candidate. At most INFERRED_MAX a node: pointers to them stay. */
+/*
+ * Add an event of a node as a candidate. There is room for INFERRED_MAX per node, so pointers to them stay
+ * valid.
+ */
 static struct event *add(struct ranking *ranking, size_t node, const char *id, unsigned level)
 {
     struct event *event = evidence_add_event(&ranking->inferred[node], signature_find(id));
@@ -24,7 +27,7 @@ static struct event *add(struct ranking *ranking, size_t node, const char *id, u
     return event;
 }
 
-/* Evidence for it is a line of the node's own log. */
+/* Show a line of the node's own log as the evidence. */
 static void quote(struct event *event, const struct event *from)
 {
     event->line = from->line;
@@ -44,7 +47,7 @@ static char *ranks_text(const struct unjoined *found)
     return str_detach(&text);
 }
 
-/* The flight recorders tell who never called the collective in which the others wait. */
+/* The flight recorders show who never called the collective in which the others wait. */
 void ranking_note_unjoined(struct ranking *ranking)
 {
     struct unjoined *found = &ranking->unjoined;
@@ -65,7 +68,10 @@ void ranking_note_unjoined(struct ranking *ranking)
 
 /* --- nodes that did not meet -------------------------------------------------------------------- */
 
-/* The ids of the rendezvous that nodes name: "'joba'", "'joba' on one, 'jobb' on another". How many. */
+/*
+ * Append the rendezvous ids that the nodes name: "'joba'", "'joba' on one, 'jobb' on another". Returns how
+ * many.
+ */
 static size_t list_rendezvous_ids(const struct ranking *ranking, struct str *out)
 {
     AUTO_STRLIST struct strlist ids = STRLIST_INIT;
@@ -80,7 +86,7 @@ static size_t list_rendezvous_ids(const struct ranking *ranking, struct str *out
     return ids.len;
 }
 
-/* Node 0 waited for clients, and the others for an answer at the place that they tried. */
+/* Did node 0 wait for clients while the others waited for an answer where they tried (appended to tried)? */
 static bool is_at_other_port(const struct ranking *ranking, const struct candidate *best, struct str *tried)
 {
     bool waits = false;
@@ -105,7 +111,7 @@ static bool is_at_other_port(const struct ranking *ranking, const struct candida
     return waits && clients > 0;
 }
 
-/* Every node waited for the others until its time was up: nobody is absent, they did not find each other. */
+/* Every node waited for the others until its timeout: no node is absent, but they did not find each other. */
 static void note_unmet(struct ranking *ranking)
 {
     AUTO_FREE bool *silent = xcalloc(ranking->nodes_len, sizeof(bool));
@@ -127,7 +133,8 @@ static void note_unmet(struct ranking *ranking)
     }
 }
 
-/* torchrun's agents wait for what rank 0 assigned to their own node rank: "keys:
+/*
+ * torchrun's agents wait for what rank 0 assigned to their own node rank: "keys:
  * /ID/torchelastic/assigned_ranks/1"
  */
 static long own_rank(const struct event *event)
@@ -164,8 +171,10 @@ static void note_same_rank(struct ranking *ranking)
 
 /* --- a collective that hangs --------------------------------------------------------------------- */
 
-/* Do the watchdogs of two ranks wait at the same number in different collectives? All-reduces of different
- * sizes are different, too. */
+/*
+ * Do the watchdogs of two ranks wait at the same number in different collectives? All-reduces of different
+ * sizes are different too.
+ */
 static bool differ(const struct event *a, const struct event *b)
 {
     bool same_number = a->groups[1] && b->groups[1] && strcmp(a->groups[1], b->groups[1]) == 0;
@@ -174,7 +183,7 @@ static bool differ(const struct event *a, const struct event *b)
     return same_number && (!same_op || (sized && strcmp(a->groups[4], b->groups[4]) != 0));
 }
 
-/* The group in which a rank's watchdog noticed it first; NULL: it does not say. */
+/* The group in which a rank's watchdog noticed the hang first; NULL: unknown. */
 static const char *first_group(const struct evidence *evidence, long rank)
 {
     for (size_t i = 0; evidence && i < evidence->enqueued_len; i++) {
@@ -224,7 +233,9 @@ static bool note_desync(struct ranking *ranking, const struct candidate *one)
     return true;
 }
 
-/* Nobody is behind in the collective that timed out, and nobody is silent: it began everywhere. */
+/*
+ * No rank is behind in the collective that timed out, and no node is silent: the collective began everywhere.
+ */
 static void note_hang(struct ranking *ranking)
 {
     const struct candidate *best = ranking_find_best(ranking);
@@ -257,7 +268,7 @@ static void note_hang(struct ranking *ranking)
     }
 }
 
-/* Ranks wait in NCCL's init, which those of other nodes never began. */
+/* Ranks wait in an init of NCCL that the ranks of other nodes never began. */
 static void note_uninit(struct ranking *ranking)
 {
     const struct candidate *best = ranking_find_best(ranking);
@@ -292,7 +303,9 @@ static const struct event *stop_of(const struct ranking *ranking, size_t node)
     return NULL;
 }
 
-/* When the first node that was not stopped lost another, -1: unknown. Counts such losses. */
+/*
+ * When the first node that was not stopped lost a peer; -1: unknown. Sets count to the number of such losses.
+ */
 static double first_loss(const struct ranking *ranking, size_t *count)
 {
     double first = -1;
@@ -310,7 +323,9 @@ static double first_loss(const struct ranking *ranking, size_t *count)
     return first;
 }
 
-/* The signal as a cause, on the nodes that got it; early: only where it surely came before others lost them.
+/*
+ * Add the signal as a cause on the nodes that got it. early: only where it surely came before other nodes
+ * lost them.
  */
 static bool note_stopped(struct ranking *ranking, bool early)
 {
@@ -322,7 +337,7 @@ static bool note_stopped(struct ranking *ranking, bool early)
         double time = stop ? ranking_common_time(ranking, i, ranking->nodes[i].evidence->signalled_at) : -1;
         const bool known = time >= 0 && loss >= 0;
         if (!stop || (known && time > loss + EARLIER_S) || (early && !known)) {
-            continue; /* who is stopped after others have lost somebody was waiting for them */
+            continue; /* it was stopped while it waited for a node that others had already lost */
         }
         struct event *event = add(ranking, i, "STOPPED_BY_SIGNAL", LEVEL_STOPPED);
         const char *name = ranking_signal_name(ranking->nodes[i].evidence->signalled);
@@ -334,7 +349,7 @@ static bool note_stopped(struct ranking *ranking, bool early)
     return found;
 }
 
-/* Others lost a peer, and a node says nothing: there lies the cause, whatever it was. */
+/* Other nodes lost a peer, and this node shows nothing: the cause is there, whatever it was. */
 static bool note_silent(struct ranking *ranking, bool stopped_too)
 {
     AUTO_FREE bool *silent = xcalloc(ranking->nodes_len, sizeof(bool));
@@ -351,7 +366,9 @@ static bool note_silent(struct ranking *ranking, bool stopped_too)
     return false;
 }
 
-/* torchrun of a node waited for the others after its workers had ended well, and the others lost them. */
+/*
+ * Did the node's torchrun wait for the other nodes after its workers had ended well, while those lost them?
+ */
 static const struct event *left_early(const struct ranking *ranking, size_t node)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;

@@ -21,7 +21,7 @@ void inventory_list_literals(struct strlist *out)
     }
 }
 
-/* A word as devices and networks are named; it may be used in a table or a sentence unchanged. */
+/* Is it a name as devices and networks have? Such a name can be used in a table or a sentence unchanged. */
 static bool is_name(const char *text)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+-";
@@ -29,7 +29,7 @@ static bool is_name(const char *text)
     return len > 0 && len <= NAME_MAX_LEN && text[strspn(text, letters)] == '\0' && !strchr(".@+-", text[0]);
 }
 
-/* "eth0|25000", of /sys/class/net/eth0/speed; -1 there is no speed. */
+/* "eth0|25000", from /sys/class/net/eth0/speed; -1 means no speed. */
 static void take_speed(struct inventory *inventory, const char *value)
 {
     const char *bar = strchr(value, '|');
@@ -43,7 +43,7 @@ static void take_speed(struct inventory *inventory, const char *value)
     }
 }
 
-/* "mlx5_0:1|4: ACTIVE|400 Gb/sec (4X NDR)|InfiniBand", of /sys/class/infiniband/mlx5_0/ports/1. */
+/* "mlx5_0:1|4: ACTIVE|400 Gb/sec (4X NDR)|InfiniBand", from /sys/class/infiniband/mlx5_0/ports/1. */
 static void take_port(struct inventory *inventory, const char *value)
 {
     static const char active[] = "|4: ACTIVE|";
@@ -71,7 +71,7 @@ static void take_lines(struct inventory *inventory, struct scanner *scanner, con
         evidence_reader_line(reader, number, line, strlen(line));
         if (strstr(line, "via NET/IB")) {
             bool direct = strstr(line, "/GDRDMA");
-            bool keep = inventory->direct == INVENTORY_DIRECT_NO; /* one node without is enough */
+            bool keep = inventory->direct == INVENTORY_DIRECT_NO; /* one node without it is enough */
             inventory->direct = direct && !keep ? INVENTORY_DIRECT_YES : INVENTORY_DIRECT_NO;
         }
     }

@@ -8,11 +8,11 @@
 #define SURVIVED_STEPS 4   /* the other ranks of a node may go on for a few steps after one has ended */
 #define SURVIVED_LONG  30
 #define LEVEL_COMMON   34 /* below exceptions and mistakes in the job */
-#define LEVEL_OLD      38 /* may have been there all the time */
+#define LEVEL_OLD      38 /* it may have been there all the time */
 
-/* --- what came after ---------------------------------------------------------------------------- */
+/* --- what followed an event --------------------------------------------------------------------- */
 
-/* The rank went on: another exception came much later. */
+/* Did the rank go on, as another exception much later shows? */
 static bool was_survived(const struct evidence *evidence, const struct event *event)
 {
     if (event->file || !event->exception) {
@@ -39,7 +39,7 @@ bool event_is_consequence(const struct event *event)
     return event->signature->class == CLASS_VICTIM || event->signature->class == CLASS_ABSENT;
 }
 
-/* Is the other one certainly of the same process, which went on after the event? */
+/* Is the other event certainly of the same process? */
 static bool is_of_same(const struct ranking *ranking, const struct event *event, const struct event *other)
 {
     if (event->prefixed) {
@@ -49,9 +49,10 @@ static bool is_of_same(const struct ranking *ranking, const struct event *event,
 }
 
 /*
- * torch puts the rank before an exception that ends a process whose group is there. One without, before one
- * with a rank, was logged by the program; so was one before another of the same process, unless they are a
- * chain. torchrun's own are consequences.
+ * torch puts the rank before an exception that ends a process with a process group. An exception without a
+ * rank, followed by one with a rank, was only logged by the program. So was an exception followed by another
+ * of the same process, unless the two are a chain. torchrun's own exceptions are consequences and do not
+ * count.
  */
 static bool has_later_exception(const struct ranking *ranking, const struct evidence *evidence,
                                 const struct event *event)
@@ -68,7 +69,10 @@ static bool has_later_exception(const struct ranking *ranking, const struct evid
     return false;
 }
 
-/* Does a later line show that the process lived? Not after an exception that torch says ended it. */
+/*
+ * Does a later line show that the process went on? It cannot after an exception that torch says ended the
+ * process.
+ */
 static bool has_later_line(const struct ranking *ranking, const struct evidence *evidence,
                            const struct event *event, bool any_process)
 {
@@ -84,8 +88,10 @@ static bool has_later_line(const struct ranking *ranking, const struct evidence 
     return false;
 }
 
-/* An exception ends a process with 1, and sometimes by an abort. Workers that ended otherwise had got over
- * it. */
+/*
+ * Did all workers end otherwise than by an exception, which they therefore survived? An exception ends a
+ * process with status 1, and sometimes by an abort (*aborted).
+ */
 static bool ended_otherwise(const struct evidence *evidence, bool *aborted)
 {
     for (size_t i = 0; i < evidence->children_len; i++) {
@@ -95,10 +101,11 @@ static bool ended_otherwise(const struct evidence *evidence, bool *aborted)
             return false;
         }
     }
-    return evidence->children_len > 0 || evidence->signalled != 0; /* torchrun was waiting for them */
+    /* the signal reached a torchrun whose workers still ran */
+    return evidence->children_len > 0 || evidence->signalled != 0;
 }
 
-/* Python's logging printed the exception, and the program went on. */
+/* Did the program go on after the exception, for example because it only logged it? */
 static bool was_handled(const struct ranking *ranking, const struct evidence *evidence,
                         const struct event *event)
 {
@@ -111,7 +118,7 @@ static bool was_handled(const struct ranking *ranking, const struct evidence *ev
            has_later_line(ranking, evidence, event, otherwise) || was_survived(evidence, event);
 }
 
-/* Does anything but the end of a process tell why the node failed? */
+/* Does anything other than the end of a process explain why the node failed? */
 static bool is_explained(const struct ranking *ranking, const struct evidence *evidence, bool victims_too)
 {
     for (size_t i = 0; evidence && i < evidence->events_len; i++) {
@@ -130,7 +137,9 @@ bool event_tells_nothing(const struct ranking *ranking, size_t node, const struc
     return event_is_common(event) || was_handled(ranking, ranking->nodes[node].evidence, event);
 }
 
-/* A common line may be the last word of a program; not where anything else tells how it ended, or it went on.
+/*
+ * A common line may be the last word of a program, unless the program went on or anything else explains its
+ * end.
  */
 static bool is_last_word(const struct ranking *ranking, const struct evidence *evidence,
                          const struct event *event)
@@ -143,7 +152,7 @@ static bool is_last_word(const struct ranking *ranking, const struct evidence *e
     return !other;
 }
 
-/* The watchdog ends a rank that lost another by an abort. */
+/* Was the rank aborted by the watchdog, as happens when it has lost another rank? */
 static bool was_aborted(const struct evidence *evidence, const struct event *abort)
 {
     for (size_t i = 0; i < evidence->events_len; i++) {
@@ -174,10 +183,11 @@ static bool has_begun(const struct ranking *ranking, size_t node, const struct e
     return ranking->trained || (evidence && evidence->steps > event->steps);
 }
 
-/* The training went on after it. Hardware may take longer to bring it down. */
+/* Did the training go on after it? A hardware fault may take longer to stop it. */
 static bool was_outlived(const struct evidence *evidence, const struct event *event)
 {
-    bool flood = candidate_is(event, "NAN_LOSS") && event->steps >= LINE_USES; /* not all of them are seen */
+    /* of a flood only one line in LINE_LATER is read */
+    bool flood = candidate_is(event, "NAN_LOSS") && event->steps >= LINE_USES;
     unsigned enough = flood ? 2 * LINE_LATER : event->signature->hardware ? SURVIVED_LONG : SURVIVED_STEPS;
     return evidence && !event->file && evidence->steps - event->steps >= enough;
 }
@@ -191,7 +201,7 @@ void ranking_note_steps(struct ranking *ranking)
     }
 }
 
-/* What is no cause, whatever its row says: the program went on, or ended well. */
+/* Is the event no cause, whatever its row says, because the program went on or ended well? */
 static bool is_harmless(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct node_end *end = &ranking->nodes[node];
@@ -210,7 +220,7 @@ static bool is_harmless(const struct ranking *ranking, size_t node, const struct
             (!event->exception && !candidate_is(event, "NAN_LOSS") && has_begun(ranking, node, event)));
 }
 
-/* An exception: the more likely the cause, the nearer it is to the end. */
+/* An exception is the likelier cause the nearer it is to the end. */
 static unsigned exception_level(const struct ranking *ranking, size_t node, const struct event *event,
                                 unsigned level)
 {
@@ -224,14 +234,14 @@ static unsigned common_level(const struct ranking *ranking, const struct evidenc
                              const struct event *event, unsigned level)
 {
     bool warns =
-        event->warning && !candidate_is(event, "RDZV_DNS"); /* it is tried again and again, in silence else */
+        event->warning && !candidate_is(event, "RDZV_DNS"); /* torch retries the lookup and logs only this */
     if (level >= LEVEL_AMBIG || !evidence || warns || !is_last_word(ranking, evidence, event)) {
         return LEVEL_UNLIKELY;
     }
     return level > LEVEL_COMMON ? level : LEVEL_COMMON;
 }
 
-/* Of rows whose weight depends on more than their class. 0: no such row. */
+/* The level of a row whose weight depends on more than its class; 0: no such row. */
 static unsigned special_level(const struct ranking *ranking, size_t node, const struct event *event)
 {
     const struct evidence *evidence = ranking->nodes[node].evidence;
@@ -246,7 +256,7 @@ static unsigned special_level(const struct ranking *ranking, size_t node, const 
         return LEVEL_AMBIG - 5; /* it ended nothing */
     }
     if (candidate_is(event, "COLLECTIVE_UNJOINED")) {
-        return 39; /* who waits is told by name, not by what is missing in logs */
+        return 39; /* it names the ranks: more certain than silence (LEVEL_SILENT) */
     }
     return candidate_is(event, "PY_EXCEPTION") ? exception_level(ranking, node, event, 25) : 0;
 }

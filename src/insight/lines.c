@@ -14,7 +14,7 @@ void lines_release(struct lines *lines)
     *lines = (struct lines){0};
 }
 
-/* Bytes at the end that begin a character whose rest has not come. */
+/* How many bytes at the end begin an incomplete UTF-8 character. */
 static size_t unfinished_bytes(const char *bytes, size_t len)
 {
     for (size_t back = 1; back <= 3 && back <= len; back++) {

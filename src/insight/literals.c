@@ -19,11 +19,11 @@ struct literals {
     size_t columns;
     uint16_t *next;  /* state * columns + column -> state */
     uint16_t *ends;  /* state -> first ending, NONE */
-    uint16_t *fails; /* state -> state of the longest proper suffix; while it is built */
+    uint16_t *fails; /* state -> state of the longest proper suffix; only while building */
     size_t states, states_cap;
     struct ending *endings;
     size_t endings_len, endings_cap;
-    char **texts; /* until it is built */
+    char **texts; /* only until it is built */
     uint16_t *numbers;
     size_t texts_len, texts_cap, numbers_cap;
 };
@@ -84,7 +84,7 @@ static void add_ending(struct literals *literals, size_t state, uint16_t number)
     literals->ends[state] = (uint16_t)literals->endings_len++;
 }
 
-/* The trie: 0 in the table means that there is no edge yet, for no edge leads to the root. */
+/* Add a text to the trie. 0 in the table means no edge, because no edge of a trie leads to the root. */
 static void add_path(struct literals *literals, const char *text, uint16_t number)
 {
     size_t state = 0;
@@ -98,7 +98,7 @@ static void add_path(struct literals *literals, const char *text, uint16_t numbe
     add_ending(literals, state, number);
 }
 
-/* Breadth first: the edges that lack are those of the longest suffix, whose endings count here too. */
+/* Breadth first: a missing edge becomes that of the longest suffix, whose endings count here too. */
 static void add_fails(struct literals *literals)
 {
     AUTO_FREE uint16_t *queue = xcalloc(literals->states, sizeof(*queue));

@@ -10,14 +10,16 @@ struct literals;
 struct literals *literals_new(void);
 void literals_free(struct literals *literals);
 
-/* Add a literal (not empty, without line end) that stands for the number. Not after literals_build. */
+/*
+ * Add a literal (not empty, without a line end) that stands for the number. Not allowed after literals_build.
+ */
 void literals_add(struct literals *literals, const char *text, uint16_t number);
 
 /* Make it ready to search. */
 void literals_build(struct literals *literals);
 
 /*
- * The numbers whose literals are in the bytes, each once, ascending. Returns how many were found, at
+ * Find the numbers whose literals are in the bytes, each once, ascending. Returns how many were found, at
  * most max.
  */
 size_t literals_find(const struct literals *literals, const char *bytes, size_t len, uint16_t *numbers,

@@ -1,5 +1,7 @@
-/* Reads a POSIX extended expression for the characters that its matches must hold (regex(7), and what glibc
- * adds). */
+/*
+ * Finds the characters that every match of a POSIX extended expression contains (regex(7), and glibc's
+ * extensions).
+ */
 #include "insight/prefilter.h"
 
 #include <string.h>
@@ -7,17 +9,17 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-#define EXPRESSION_MAX   1000 /* bytes; a longer one is not looked into */
+#define EXPRESSION_MAX   1000 /* bytes; a longer expression is not analysed */
 #define DEPTH_MAX        20   /* parentheses within parentheses */
 #define ALTERNATIVES_MAX 32
 
 static const char gap[] = {PREFILTER_GAP, '\0'};
 
-/* What is read of an expression. Each alternative is a text in which gaps stand for anything. */
+/* The state of the parser. Each alternative is a text in which a gap stands for any text. */
 struct reading {
     const char *at;
     unsigned depth;
-    bool failed; /* it is not understood */
+    bool failed; /* the expression is not understood */
 };
 
 static void read_alternatives(struct reading *reading, struct strlist *out);
@@ -28,7 +30,7 @@ static void set_anything(struct strlist *list)
     strlist_add(list, gap);
 }
 
-/* list becomes each of its alternatives followed by each of next; too many: by anything. */
+/* Append each alternative of next to each one of list. If that makes too many, append a gap instead. */
 static void join(struct strlist *list, const struct strlist *next)
 {
     AUTO_STRLIST struct strlist joined = STRLIST_INIT;
@@ -43,8 +45,10 @@ static void join(struct strlist *list, const struct strlist *next)
     joined = old;
 }
 
-/* Bytes of the character at text that is shown as it is written; 0: it may be shown as another, or stand for
- * one. */
+/*
+ * The bytes of the character at text, if it is shown as it is written. 0: it may be shown as another
+ * character, or another may be shown as it.
+ */
 static size_t literal_len(const char *text)
 {
     unsigned char first = (unsigned char)text[0];
@@ -56,12 +60,12 @@ static size_t literal_len(const char *text)
     if (strnlen(text, len) < len) {
         return 0;
     }
-    text_add_utf8(&shown, text, len); /* one that is never shown cannot match: then any piece will do */
+    text_add_utf8(&shown, text, len); /* a character that is never shown cannot match, so any piece will do */
     bool same = shown.len == len && memcmp(shown.data, text, len) == 0;
     return same && memcmp(text, "\xEF\xBF\xBD", len < 3 ? len : 3) != 0 ? len : 0;
 }
 
-/* Behind the bracket expression at p; NULL: it has no end. */
+/* The end of the bracket expression at p; NULL: it is not closed. */
 static const char *bracket_end(const char *p)
 {
     p += p[1] == '^' ? 2 : 1;
@@ -79,7 +83,7 @@ static const char *bracket_end(const char *p)
     return p + 1;
 }
 
-/* A character, or what stands for one or for a place. */
+/* Read a character, or what matches a character or a position. */
 static void read_simple(struct reading *reading, struct strlist *out)
 {
     const char *p = reading->at;
@@ -89,7 +93,8 @@ static void read_simple(struct reading *reading, struct strlist *out)
         end = bracket_end(p);
     } else if (*p == '\\') {
         end = p[1] != '\0' ? p + 2 : NULL;
-        len = strchr(".[]*^$+(){}|\\/-", p[1]) ? 1 : 0; /* others mean something to glibc, or may come to */
+        /* glibc gives other escapes a meaning, or may do so */
+        len = strchr(".[]*^$+(){}|\\/-", p[1]) ? 1 : 0;
         p++;
     } else if (!strchr(".^$", *p)) {
         len = literal_len(p);
@@ -127,7 +132,10 @@ static void read_atom(struct reading *reading, struct strlist *out)
     reading->at++;
 }
 
-/* The quantifiers behind an atom. What may be left out may be anything; what comes once may come again. */
+/*
+ * Read the quantifiers after an atom. An optional atom becomes a gap; one that may repeat is followed by a
+ * gap.
+ */
 static void read_quantifiers(struct reading *reading, struct strlist *atom)
 {
     AUTO_STRLIST struct strlist anything = STRLIST_INIT;
@@ -159,7 +167,7 @@ static void read_sequence(struct reading *reading, struct strlist *out)
     strlist_add(out, "");
     while (!reading->failed && *reading->at != '\0' && *reading->at != '|' && *reading->at != ')') {
         AUTO_STRLIST struct strlist atom = STRLIST_INIT;
-        if (strchr("*?+{", *reading->at)) { /* there is nothing that it could repeat */
+        if (strchr("*?+{", *reading->at)) { /* a quantifier without an atom */
             reading->failed = true;
             return;
         }
@@ -206,7 +214,7 @@ bool prefilter_find(const char *expression, struct strlist *alternatives)
     return true;
 }
 
-/* Pieces of one alternative, from the first to the last. */
+/* The next piece of an alternative; NULL: there is none. */
 static const char *next_piece(const char *text, size_t *len)
 {
     text += strspn(text, gap);

@@ -10,7 +10,7 @@
 #include "insight/lines.h"
 #include "progress_internal.h"
 
-#define TIMES 20 /* recent steps of which the median is taken */
+#define TIMES 20 /* recent steps whose median is taken */
 
 struct progress_reader {
     struct lines lines;
@@ -20,11 +20,11 @@ struct progress_reader {
     regex_t compiled;
     unsigned long world_size;
     double times[TIMES];                    /* a ring */
-    size_t times_len;                       /* taken in all */
+    size_t times_len;                       /* taken in total */
     int64_t first;                          /* iteration whose time was left out; -1: none yet */
-    double samples;                         /* of one iteration, as the log says; -1 */
-    int64_t sequence;                       /* tokens of one sample, as the log says; -1 */
-    unsigned known_samples, known_sequence; /* the same as the job's arguments say; 0 */
+    double samples;                         /* of one iteration, by the log; -1: unknown */
+    int64_t sequence;                       /* tokens of one sample, by the log; -1: unknown */
+    unsigned known_samples, known_sequence; /* the same by the job's arguments; 0: unknown */
     struct clean_line line;
     struct samples *series; /* NULL: not kept */
     unsigned attempt;
@@ -72,7 +72,10 @@ static int64_t tokens_of_sample(const struct progress_reader *reader)
 
 /* --- steps -------------------------------------------------------------------------------------- */
 
-/* The first iteration that is seen holds the start-up, or what came before this part of the log. */
+/*
+ * The first iteration seen includes the start-up, or the time before this part of the log: it does not count
+ * towards the median.
+ */
 static void take_time(struct progress_reader *reader, const struct step *step)
 {
     if (step->time_is_mean) {
@@ -129,7 +132,7 @@ static void take_step(struct progress_reader *reader, const struct step *step)
         struct sample point =
             progress_point(step, samples_of_step(reader), tokens_of_sample(reader), reader->world_size);
         if (step->iteration == reader->first) {
-            point.numbers[SAMPLE_STEP_TIME] = (double)NAN; /* it holds the start-up */
+            point.numbers[SAMPLE_STEP_TIME] = (double)NAN; /* it includes the start-up */
         }
         point.iteration = progress->iteration;
         point.attempt = reader->attempt;
@@ -254,7 +257,7 @@ static double median_time(struct progress_reader *reader)
     return len % 2 ? reader->times[len / 2] : (reader->times[len / 2 - 1] + reader->times[len / 2]) / 2;
 }
 
-/* What follows from the length of a step, its samples and their tokens. */
+/* Derive the rates from the duration of a step, its samples and their tokens. */
 static void derive_rates(const struct progress_reader *reader, struct training_progress *progress)
 {
     double samples = samples_of_step(reader);

@@ -9,8 +9,10 @@
 #include "base/text.h"
 #include "progress_internal.h"
 
-/* A number at text, blanks, quotes and thousands' commas passed over. False: none, or it is no number (nan
- * set). */
+/*
+ * Read the number at text, after blanks and quotes, without thousands separators. Returns false if there is
+ * none, or if it is not a number (nan is set).
+ */
 static bool read_number(const char *text, double *value, bool *nan)
 {
     char digits[40];
@@ -78,8 +80,10 @@ static bool read_fraction(const char *text, struct step *step)
     return true;
 }
 
-/* megatron/training/training.py, training_log; fields come and go with versions and options, so each by its
- * name */
+/*
+ * megatron/training/training.py, training_log. Fields come and go with versions and options, so each is found
+ * by name.
+ */
 static bool parse_megatron(const char *text, struct step *step)
 {
     const char *at = strstr(text, "iteration ");
@@ -122,7 +126,10 @@ static bool parse_megatron_sequence(const char *text, struct step *step)
     return whole_after(at + strlen("seq_length "), " ", &step->sequence);
 }
 
-/* "4m 6s", "1h 2m": not needed; the dict of transformers' Trainer and ms-swift, values bare or quoted */
+/*
+ * The dict of transformers' Trainer and ms-swift, with values bare or quoted. Durations ("4m 6s") are not
+ * read.
+ */
 static bool parse_dict(const char *text, struct step *step)
 {
     const char *at = strstr(text, "'loss': ");
@@ -149,7 +156,7 @@ static bool parse_dict(const char *text, struct step *step)
     return true;
 }
 
-/* Both rates of the whole training come to the samples of a step, but for what was rounded. */
+/* The two rates of the whole training give the samples of a step, apart from rounding. */
 static bool parse_dict_end(const char *text, struct step *step)
 {
     double steps = 0;
@@ -165,7 +172,7 @@ static bool parse_dict_end(const char *text, struct step *step)
     return true;
 }
 
-/* The description before a bar: none, or one that speaks of the training. */
+/* Is the description before the bar empty, or does it name the training? */
 static bool is_training_bar(const char *text, const char *percent)
 {
     size_t len = (size_t)(percent - text);
@@ -260,7 +267,7 @@ static bool parse_torchtune(const char *text, struct step *step)
     return true;
 }
 
-/* Loops of one's own mostly print "step 31/60 loss 0.3406 0.050 s/step". */
+/* Hand-written training loops often print "step 31/60 loss 0.3406 0.050 s/step". */
 static bool parse_plain(const char *text, struct step *step)
 {
     const char *at = strcasestr(text, "step ");

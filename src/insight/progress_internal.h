@@ -32,22 +32,26 @@ struct step {
                    .world_size = -1,                                                                         \
                    .sequence = -1})
 
-/* A format: a line that holds the literal may be one of it. */
+/* A format: a line that contains the literal may be of this format. */
 struct progress_format {
     const char *id;
     const char *literal;
-    bool (*parse)(const char *text, struct step *step); /* false: it is none */
-    bool said_once;                                     /* at the start of the program */
-    bool guess; /* of no framework: a pattern of the job's own goes before it */
+    bool (*parse)(const char *text, struct step *step); /* false: not this format */
+    bool said_once;                                     /* printed once, at the start of the program */
+    bool guess; /* of no framework: a pattern of the job takes precedence */
 };
 
-/* What a step says, with the rates that follow from samples of an iteration and tokens of a sample (-1:
- * unknown). */
+/*
+ * The values of a step, with the rates that follow from the samples of an iteration and the tokens of a
+ * sample (-1: unknown).
+ */
 struct sample progress_point(const struct step *step, double samples, int64_t sequence,
                              unsigned long world_size);
 
-/* Append a point, or complete the last one when it is of the same iteration; an earlier iteration is left
- * out. */
+/*
+ * Append a point, or complete the last one if it is of the same iteration. A point of an earlier iteration is
+ * dropped.
+ */
 void progress_series_add(struct samples *series, const struct sample *point);
 
 extern const struct progress_format progress_formats[];

@@ -1,4 +1,4 @@
-/* The course of a training by its log: one point per iteration. */
+/* Makes the series of a training run from its log: one point per iteration. */
 #include <math.h>
 
 #include "progress_internal.h"

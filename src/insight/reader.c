@@ -8,7 +8,7 @@
 #include "reader_internal.h"
 
 #define HITS_MAX   32 /* rows and formats whose literals are in one line */
-#define LAST_LINES 60 /* before the end, or before a worker is said to have failed */
+#define LAST_LINES 60 /* before the end, or before the first report of a failed worker */
 
 struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evidence *evidence)
 {
@@ -21,8 +21,7 @@ struct evidence_reader *evidence_reader_new(struct scanner *scanner, struct evid
     return reader;
 }
 
-/* Where an event of this signature and rank goes: a new one, the place of the last one of many, or nowhere.
- */
+/* Where to put an event of this signature and rank: a new slot, the slot of the last of many, or nowhere. */
 static struct event *event_slot(struct evidence *evidence, const struct signature *signature, long rank,
                                 long local_rank)
 {
@@ -51,7 +50,7 @@ static struct event *event_slot(struct evidence *evidence, const struct signatur
     return last;
 }
 
-/* An error file repeats what is in the log, and says whose it is. */
+/* Is the line in the log already? An error file repeats it, and adds whose it is. */
 static bool is_said_before(const struct evidence_reader *reader, const struct signature *signature)
 {
     const struct clean_line *line = &reader->line;
@@ -108,7 +107,7 @@ static void add_event(struct evidence_reader *reader, const struct signature *si
     evidence_note_rank(reader->evidence, line->rank);
 }
 
-/* True when the line is one of the signature. */
+/* True when the line matches the signature. */
 static bool try_row(struct evidence_reader *reader, size_t row, unsigned long number,
                     enum traceback_line kind, const struct traceback *traceback)
 {
@@ -124,7 +123,7 @@ static bool try_row(struct evidence_reader *reader, size_t row, unsigned long nu
     return true;
 }
 
-/* An exception that no row knows. */
+/* Add an exception that no row matches. */
 static void add_exception(struct evidence_reader *reader, unsigned long number,
                           const struct traceback *traceback)
 {
@@ -132,7 +131,7 @@ static void add_exception(struct evidence_reader *reader, unsigned long number,
     add_event(reader, signature_find(id), number, NULL, TRACEBACK_EXCEPTION, traceback);
 }
 
-/* The first row of an id that matches is the one; hits are ascending. */
+/* Has an earlier row with this id matched? Only the first one counts; hits are ascending. */
 static bool is_told(const struct evidence_reader *reader, const uint16_t *hits, size_t at,
                     const bool *matched)
 {
@@ -156,7 +155,7 @@ static bool is_noise(struct evidence_reader *reader, const uint16_t *hits, size_
     return false;
 }
 
-/* True when a row knows the line. */
+/* True when a row matches the line. */
 static bool read_rows(struct evidence_reader *reader, unsigned long number, enum traceback_line kind,
                       const struct traceback *traceback, const uint16_t *hits, size_t hits_len)
 {
@@ -173,7 +172,7 @@ static bool read_rows(struct evidence_reader *reader, unsigned long number, enum
 
 /*
  * "  traceback : Traceback (most recent call last):": the block quotes the error file of its child, each line
- * two blanks to the right. It is the child's own traceback, and often the only one in the log.
+ * indented by two blanks. It is the child's own traceback, and often the only one in the log.
  */
 static void follow_error_file(struct evidence_reader *reader)
 {
@@ -198,8 +197,8 @@ static void follow_error_file(struct evidence_reader *reader)
 }
 
 /*
- * Loggers and containers put the same before each line; the first line of a traceback shows what. A progress
- * bar that a traceback came behind stands before no other line.
+ * Loggers and containers put the same prefix before each line; the first line of a traceback shows it. A
+ * progress bar that stands before a traceback is taken for a prefix too, but matches no other line.
  */
 static void strip_learned(struct evidence_reader *reader)
 {
@@ -212,7 +211,7 @@ static void strip_learned(struct evidence_reader *reader)
     }
 }
 
-/* The search has found the title of a traceback, if there is one: it need not be searched again. */
+/* Does the line have the title of a traceback? The search has found it already. */
 static bool has_title(const struct evidence_reader *reader, const uint16_t *hits, size_t hits_len)
 {
     bool found = false;
@@ -224,7 +223,7 @@ static bool has_title(const struct evidence_reader *reader, const uint16_t *hits
     return found;
 }
 
-/* A stretch of a line up to a line end or a carriage return. */
+/* Read a stretch of a line, up to a line end or a carriage return. */
 static void read_stretch(struct evidence_reader *reader, unsigned long number, const char *bytes, size_t len,
                          const uint16_t *hits, size_t hits_len)
 {
@@ -248,8 +247,8 @@ static void read_stretch(struct evidence_reader *reader, unsigned long number, c
 }
 
 /*
- * Leave out what was seen often enough: a flood of one message costs no more than its search. Tracebacks
- * count to the last one. Returns how many hits are left.
+ * Drop the hits that were seen often enough, so that a flood of one message costs no more than its search.
+ * Hits of tracebacks always count. Returns how many hits are left.
  */
 static size_t drop_floods(struct evidence_reader *reader, uint16_t *hits, size_t len)
 {
@@ -329,7 +328,7 @@ void evidence_reader_end(struct evidence_reader *reader)
 {
     lines_end(&reader->lines, true, take_piece, reader);
     if (reader->evidence->lines < reader->number) {
-        reader->evidence->lines = reader->number; /* of a search, its last record says more */
+        reader->evidence->lines = reader->number; /* a search may have set more, from its last record */
     }
     mark_last_lines(reader->evidence);
     lines_release(&reader->lines);

@@ -10,12 +10,10 @@
 #include "insight/lines.h"
 #include "literals_internal.h"
 
-#define TRACEBACK_KEYS                                                                                       \
-    72 /* ranks of one node whose tracebacks are distinguished, and one for lines without a rank */
-#define LINE_USES 2000 /* lines of a row or format that are looked at: the first ones are what counts */
+#define TRACEBACK_KEYS 72   /* ranks of one node whose tracebacks are kept apart, and lines without a rank */
+#define LINE_USES      2000 /* lines of a row or format that are read: the first ones count most */
 
-/* A line format: what a line says is taken into the evidence. */
-#define LINE_LATER 64 /* of later ones, one in so many: so that the last that is known is near the end */
+#define LINE_LATER 64 /* of later lines, one in this many is read: the last known one is near the end */
 
 enum line_use {
     LINE_FIRST_ONES, /* LINE_USES of them are taken */
@@ -23,6 +21,8 @@ enum line_use {
     LINE_STEP, /* a step of the training: counted, not taken, and not searched for on nodes */
 };
 struct evidence_reader;
+
+/* A line format whose lines are taken into the evidence. */
 struct line_format {
     const char *id;
     const char *literal;
@@ -39,16 +39,16 @@ struct scanner {
     size_t rows_len;
 };
 
-/* A traceback of Python on its way. */
+/* A Python traceback that is being read. */
 struct traceback {
     long rank, local_rank;    /* who prints it; -1: unknown */
-    unsigned open;            /* tracebacks begun whose exception has not come */
+    unsigned open;            /* tracebacks that began and whose exception has not come */
     bool ignored;             /* it ends nothing, such as one of a destructor */
     bool own;                 /* place is in the program's own files */
     bool distributed;         /* the innermost frame is torch.distributed's */
     bool announced;           /* the last line says that an exception is ignored */
     bool aside;               /* it ended at most a thread, by the line before its title */
-    bool aside_next;          /* the last line says so of the next one */
+    bool aside_next;          /* the last line says this of the next one */
     bool rich;                /* printed by rich: in a box, frames as "file:line in function" */
     bool chained;             /* the next one was raised while this one was handled */
     unsigned chain;           /* see struct event */
@@ -68,10 +68,10 @@ struct evidence_reader {
     struct child_end child; /* of the failure block that is being read, or was read last */
     bool in_child;
     bool in_error_file; /* the block shows what the child's error file holds, its traceback */
-    unsigned *uses;     /* of each row, then of each format */
-    char prefix[80];    /* before each line, as the title of a traceback showed; empty: none */
-    uint32_t *steps;    /* of each format that tells steps: its last one, hashed */
-    unsigned chains;    /* of exceptions, so far */
+    unsigned *uses;     /* hits of each row, then of each format */
+    char prefix[80];    /* what stands before each line, as the title of a traceback showed; empty: none */
+    uint32_t *steps;    /* hash of the last step, for each format that shows steps */
+    unsigned chains;    /* chains of exceptions so far */
     bool titled;        /* the line has the title of a traceback */
     struct clean_line line;
 };
@@ -85,7 +85,7 @@ struct traceback_frame {
     bool own;         /* a file of the program */
     bool distributed; /* torch.distributed's */
 };
-bool traceback_read_frame(const char *text, struct traceback_frame *frame); /* false: it is none */
+bool traceback_read_frame(const char *text, struct traceback_frame *frame); /* false: not a frame */
 
 /* fault.c: line formats */
 typedef void take_line(struct evidence_reader *reader, unsigned long number, const struct clean_line *line);
@@ -98,14 +98,16 @@ bool traceback_is_own_file(const char *path, size_t len);
 enum traceback_line { TRACEBACK_NOTHING, TRACEBACK_PART, TRACEBACK_MESSAGE, TRACEBACK_EXCEPTION };
 
 /*
- * Follow the tracebacks. *traceback is the one that the line belongs to; it is as it was at the exception
- * until the next call.
+ * Follow the tracebacks. *traceback is the one that the line belongs to. Until the next call it stays as it
+ * was at the exception.
  */
 enum traceback_line traceback_feed(struct evidence_reader *reader, unsigned long number,
                                    const struct clean_line *line, const struct traceback **traceback);
 
-/* steps.c: count a step, however many formats know the line, and take their hits out. Returns how many are
- * left. */
+/*
+ * steps.c: count one step, however many formats match the line, and remove their hits. Returns how many are
+ * left.
+ */
 size_t steps_count(struct evidence_reader *reader, unsigned long number, uint16_t *hits, size_t hits_len,
                    const char *bytes, size_t len);
 

@@ -68,7 +68,9 @@ bool evidence_add_dump(struct evidence *evidence, const char *text)
 
 /* --- finding ------------------------------------------------------------------------------------- */
 
-/* What all ranks say, by group and rank, and the ranks that wait in a collective of any group. */
+/*
+ * The records of all ranks, ordered by group and rank, and the ranks that wait in a collective of any group.
+ */
 struct table {
     const struct recorded **items;
     size_t len;
@@ -129,7 +131,7 @@ static void add_rank(struct unjoined *found, long rank)
     found->ranks[found->len++] = rank;
 }
 
-/* Ranks of the group without a dump: one that is stopped or gone cannot write it. */
+/* Add the ranks of the group without a dump: a rank that is stopped or gone cannot write one. */
 static void add_undumped(const struct table *table, size_t from, size_t to, struct unjoined *found)
 {
     for (size_t i = 0; i < found->waiter->ranks_len; i++) {
@@ -143,8 +145,8 @@ static void add_undumped(const struct table *table, size_t from, size_t to, stru
 }
 
 /*
- * The ranks of a group (items from .. to) that did not call the collective in which others of it wait. One
- * that waits in another group is held up itself; of several groups the one where somebody is not tells more.
+ * Find the ranks of a group (items from .. to) that did not call the collective in which others of it wait. A
+ * rank that waits in another group is held up itself and does not count.
  */
 static void find_in_group(const struct table *table, size_t from, size_t to, struct unjoined *found)
 {

@@ -1,4 +1,4 @@
-/* Makes the rows of all signature tables and line formats ready to be searched in one pass. */
+/* Prepares the rows of all signature tables and line formats for a search in one pass. */
 #include <stdlib.h>
 #include <string.h>
 

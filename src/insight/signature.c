@@ -1,4 +1,4 @@
-/* The tables of signatures, and what their words mean. */
+/* Lists the tables of signatures, and looks up their rows and the names of their classes. */
 #include "insight/signature.h"
 
 #include <string.h>

@@ -87,7 +87,7 @@ static const struct signature rows[] = {
      .literals = {"is nan", "is NaN", "NaN loss", "on-finite loss", "not finite", "became NaN", "became nan"},
      .pattern = "[Ll]oss.*( (is|became) (nan|NaN|not finite))|NaN loss|on-finite loss",
      .remedies = {NAN_REMEDY}},
-    /* in lines of progress: of transformers' Trainer, of loops of one's own, of Megatron-LM */
+    /* in progress lines of transformers' Trainer, of hand-written loops, of Megatron-LM */
     {.id = "NAN_LOSS",
      .class = CLASS_ROOT,
      .literals = {"'loss': nan", "'loss': 'nan'", "'grad_norm': nan", "'grad_norm': 'nan'"},

@@ -1,4 +1,4 @@
-/* Signatures of ssh, docker and shells around a job, in logs of a job that starts others itself. */
+/* Signatures of ssh, docker and Slurm, for the logs of a job that itself starts programs through them. */
 #include "base/alloc.h"
 #include "signatures_internal.h"
 

@@ -16,7 +16,7 @@ static const struct signature rows[] = {
      .summary = "no such network interface: NCCL_SOCKET_IFNAME names none of this node",
      .remedies = {"ip -o link",
                   "set the interface of each node (ifname= in the host list), or leave it to mtlaunch"}},
-    /* net.cc: NCCL_NET names a network that this node has not */
+    /* net.cc: NCCL_NET names a network that this node does not have */
     {.id = "NCCL_NET_MISSING",
      .class = CLASS_CONF,
      .local = true,

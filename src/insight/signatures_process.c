@@ -9,12 +9,12 @@ static const struct signature rows[] = {
      .class = CLASS_AMBIG,
      .remedies =
          {"look at the other ranks: a call of torch.distributed fails when another process has gone"}},
-    /* torch/_utils.py: the message holds the traceback of the worker, whose exception counts */
+    /* torch/_utils.py: the message contains the traceback of the worker, whose exception counts */
     {.id = "PY_RERAISED",
      .class = CLASS_NOISE,
      .literals = {"Error: Caught ", "Exception: Caught "},
      .pattern = ": Caught [A-Za-z_.]+ in (DataLoader worker process|pin memory thread|replica)"},
-    /* Python's own end: Py_FatalError. Signals are EXIT_SIG… below. */
+    /* Py_FatalError. Signals are EXIT_SIG… below. */
     {.id = "PY_FATAL",
      .class = CLASS_ROOT,
      .literals = {"Fatal Python error: "},

@@ -1,4 +1,4 @@
-/* Groups the processes of a run by the place they are at, so that the outliers show. */
+/* Groups the processes of a run by their place, so that outliers stand out. */
 #include "insight/stacks.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define RANK_MAX        9999999u
 #define PID_MAX         4194304u /* the kernel's PID_MAX_LIMIT */
 #define SUMMARY_GROUPS  4
-#define RANKS_SHOWN     16 /* stretches of ranks in a text */
+#define RANKS_SHOWN     16 /* ranges of ranks in a text */
 #define WORDS_OF_WORKER 6
 
 static void frames_release(struct stack *stack)
@@ -37,7 +37,7 @@ void stack_list_release(struct stack_list *list)
     *list = (struct stack_list){0};
 }
 
-/* Cut text at its blanks. False unless there are exactly WORDS_OF_WORKER words. */
+/* Split text at its blanks. Returns false unless there are exactly WORDS_OF_WORKER words. */
 static bool split_words(char *text, const char *words[WORDS_OF_WORKER])
 {
     size_t len = 0;
@@ -102,7 +102,7 @@ bool stack_read_frames(struct stack *stack, const char *text)
     return len > 0;
 }
 
-/* The innermost frame of the program; that of all where none is. NULL: there are no frames. */
+/* The innermost frame in the program's own files, else the innermost of all; NULL: there are no frames. */
 static const struct stack_frame *place_of(const struct stack *stack)
 {
     for (size_t i = 0; i < stack->frames_len; i++) {
@@ -164,7 +164,7 @@ void stack_add_place(const struct stack *stack, struct str *out)
     str_addf(out, "at %s:%u in %s", slash ? slash + 1 : place->file, place->line, stack->frames[0].function);
 }
 
-/* What stacks of one group have in common. */
+/* The key that all stacks of a group have in common. The caller frees. */
 static char *key_of(const struct stack *stack)
 {
     struct str key = STR_INIT;
@@ -182,7 +182,7 @@ static char *key_of(const struct stack *stack)
     return str_detach(&key);
 }
 
-/* Does it wait for other ranks? torch.distributed and DeepSpeed's wrappers of it. */
+/* Does it wait for other ranks? That is in torch.distributed, or in DeepSpeed's wrappers of it. */
 static bool is_in_collective(const struct stack *stack)
 {
     for (size_t i = 0; i < stack->frames_len && !stack->frames[i].own; i++) {
@@ -201,7 +201,7 @@ static int compare_ranks(const void *left, const void *right)
     return ((*a)->rank > (*b)->rank) - ((*a)->rank < (*b)->rank);
 }
 
-/* The odd ones first, then the smaller, then those in no collective, then by rank. */
+/* The odd groups first, then the smaller before the larger, then by rank. */
 static int compare_groups(const void *left, const void *right)
 {
     const struct stack_group *a = left;
@@ -230,8 +230,8 @@ static struct stack_group *find_group(struct stack_groups *groups, char *key)
 }
 
 /*
- * The place of most ranks is where the collective waits. Of groups of the same size it is the one in a
- * collective; when that does not tell them apart, none is odd.
+ * The group with the most ranks is where the collective waits. Of the largest groups it is the one in a
+ * collective; if that does not decide, no group is odd.
  */
 static void mark_odd(struct stack_groups *groups)
 {
@@ -302,7 +302,7 @@ void stack_groups_add_summary(const struct stack_groups *groups, struct str *out
 {
     size_t shown = groups->len > SUMMARY_GROUPS ? SUMMARY_GROUPS : groups->len;
     for (size_t i = 0; i < shown; i++) {
-        /* the last is where most are; then the others from the smallest on */
+        /* the last group has the most ranks; the others follow from the smallest on */
         const struct stack_group *group = &groups->items[i == 0 ? groups->len - 1 : i - 1];
         str_add(out, i > 0 ? "; " : "");
         if (group->len == 1) {

@@ -14,7 +14,7 @@ static bool is_digit(const char *at, const char *end)
     return at < end && (isdigit((unsigned char)*at) || *at == '.');
 }
 
-/* The percents before "%|" of a bar without a name: those of named ones are not of the training. */
+/* The percentage before "%|" of a bar without a name. Bars with a name do not show the training. */
 static struct number read_percents(const char *bytes, const char *percent)
 {
     const char *at = percent;
@@ -29,7 +29,7 @@ static struct number read_percents(const char *bytes, const char *percent)
     return (struct number){.at = at, .len = named ? 0 : (size_t)(percent - at)};
 }
 
-/* What tells one step from the next: the number behind the literal, or a bar's percents. */
+/* What distinguishes a step from the next: the number after the literal, or a bar's percentage. */
 static struct number find_number(const char *bytes, const char *end, const char *literal)
 {
     const char *at = memmem(bytes, (size_t)(end - bytes), literal, strlen(literal));
@@ -49,7 +49,7 @@ static struct number find_number(const char *bytes, const char *end, const char 
     return number;
 }
 
-/* "60/60", "8/ 8", "100%": was it the last one? Lines without a total leave it open. */
+/* "60/60", "8/ 8", "100%": was it the last step? Lines without a total do not say. */
 static void note_completion(struct evidence *evidence, struct number number, const char *end)
 {
     const char *at = number.at + number.len;
@@ -64,7 +64,7 @@ static void note_completion(struct evidence *evidence, struct number number, con
     }
 }
 
-/* True when the line shows another step of the training than the one before. */
+/* True when the line shows a different training step than the line before. */
 static bool take_step(struct evidence_reader *reader, size_t format, const char *bytes, size_t len)
 {
     struct number number = find_number(bytes, bytes + len, line_formats[format].literal);

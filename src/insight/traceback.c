@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "reader_internal.h"
 
-#define IDLE_MAX      60 /* lines of others between two of a traceback */
-#define MESSAGE_LINES 12 /* of an exception, below its first */
+#define IDLE_MAX      60 /* lines from elsewhere between two lines of a traceback */
+#define MESSAGE_LINES 12 /* of an exception's message, after its first */
 #define DISTRIBUTED   "torch/distributed/"
 
 static struct traceback *find(struct evidence_reader *reader, const struct clean_line *line)
@@ -101,7 +101,7 @@ static bool take_frame(struct traceback *traceback, const char *text)
     return true;
 }
 
-/* "Name: message" or "package.Name", as the last line of a traceback has it. */
+/* Is it "Name: message" or "package.Name", as in the last line of a traceback? */
 static bool is_exception(const char *text)
 {
     size_t len = 0;
@@ -143,7 +143,7 @@ static void end(struct evidence_reader *reader, struct traceback *traceback, boo
     }
 }
 
-/* The sides of rich's frame: a line of text within it, or NULL outside. */
+/* The text after the side of rich's box; NULL: the line is outside. */
 static const char *skip_side(const char *text)
 {
     static const char *const sides[] = {"│", "┃", "╰", "└", "|", "+"};
@@ -179,7 +179,7 @@ static enum traceback_line follow(struct evidence_reader *reader, unsigned long 
     return TRACEBACK_NOTHING;
 }
 
-/* `  File "/a/train.py", line 4` alone: the program itself has an error of syntax. */
+/* `  File "/a/train.py", line 4` alone: the program itself has a syntax error. */
 static bool begins_without_title(const char *text)
 {
     struct traceback_frame frame;

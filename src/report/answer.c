@@ -1,4 +1,4 @@
-/* JSON answers: what all have in common, and those of one member. */
+/* JSON answers: what all have in common, and those with a single member. */
 #include "report/answer.h"
 
 #include "report/json_internal.h"

@@ -1,4 +1,4 @@
-/* The results of a job's checks: one line per check, each problem once, and the same as JSON. */
+/* Shows the results of a job's checks: one line per check, each problem once, and the same as JSON. */
 #include "report/check.h"
 
 #include <string.h>

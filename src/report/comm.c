@@ -1,11 +1,11 @@
-/* What the all-reduce test measured: a summary, a row per node, and the JSON with every pair. */
+/* Shows what the all-reduce test measured: a summary, a row per node, and JSON with every pair. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/comm_internal.h"
 #include "report/table.h"
 
 #define GB       1e9
-#define ALL_ROWS 16 /* with more nodes only those that are slow or failed */
+#define ALL_ROWS 16 /* with more nodes, only those that are slow or failed are shown */
 
 /* The node's slowest pair; NULL: it has none. */
 static const struct comm_pair *find_slowest(const struct comm_result *result, size_t node)

@@ -7,8 +7,10 @@
 #include "check/comm.h"
 #include "report/style.h"
 
-/* A line of summary, and a row per node; of many nodes only those that differ. Nothing where nothing was
- * measured. */
+/*
+ * Append a summary line and a row per node, of many nodes only those that differ. Appends nothing when
+ * nothing was measured.
+ */
 void report_comm_text(const struct comm_result *result, const struct report_style *style, struct str *out);
 
 /* {backend, processes, seconds, rounds, rounds_all, nodes, pairs, whole}. A new reference. */

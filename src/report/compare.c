@@ -1,4 +1,4 @@
-/* A comparison of runs as JSON and as CSV, both made from one table of figures. */
+/* Shows a comparison of runs as JSON and as CSV, both made from one table of figures. */
 #include "report/compare.h"
 
 #include <string.h>
@@ -160,7 +160,7 @@ void report_compare_json(const struct comparison *comparison, struct str *out)
 
 /* --- CSV ---------------------------------------------------------------------------------------------- */
 
-/* A text in quotes where it needs them. */
+/* Append a text, quoted if needed. */
 static void add_field(struct str *out, const char *text)
 {
     AUTO_STR struct str safe = STR_INIT;

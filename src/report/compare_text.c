@@ -1,4 +1,4 @@
-/* A comparison of runs as text: two tables, a bar chart, what differs, and the verdict. */
+/* Shows a comparison of runs as text: two tables, a bar chart, what differs, and the verdict. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,11 +8,11 @@
 
 #define GIB              ((double)((int64_t)1 << 30))
 #define NAME_MAX_COLUMNS 24 /* of a run's name before its bar */
-#define RATE_COLUMNS     10 /* of the number behind the longest bar */
+#define RATE_COLUMNS     10 /* of the number after the longest bar */
 
 /* --- tables ------------------------------------------------------------------------------------------- */
 
-/* So many significant digits; an empty cell where it is unknown. */
+/* Add a cell with this many significant digits; an unknown value is an empty cell. */
 static void add_figure(struct table *table, double value, int digits)
 {
     if (value >= 0) {
@@ -22,7 +22,7 @@ static void add_figure(struct table *table, double value, int digits)
     }
 }
 
-/* So many decimals, with its unit. */
+/* Add a cell with this many decimals and a unit. */
 static void add_fixed(struct table *table, double value, int decimals, const char *unit,
                       enum report_tone tone)
 {
@@ -118,7 +118,7 @@ static void add_rest(const struct comparison *comparison, const struct report_st
 
 /* --- chart -------------------------------------------------------------------------------------------- */
 
-/* A bar a run, in samples per second. */
+/* Append a bar per run, in samples per second. */
 static void add_chart(const struct comparison *comparison, const struct report_style *style, struct str *out)
 {
     double most = 0;

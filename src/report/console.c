@@ -41,7 +41,7 @@ static void on_verbose(void *ctx, const char *text)
     msg_verbose("%s", text);
 }
 
-/* Shown at once: what follows, a roll-back, may take its time. */
+/* Show the failure at once, because what follows (a roll-back) may take time. */
 static void on_failure(void *ctx, const struct error *error, const struct strlist *hosts)
 {
     struct console *console = ctx;

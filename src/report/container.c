@@ -1,4 +1,4 @@
-/* Shows the containers of a job and what was done to them. */
+/* Shows the containers of a job, as text and as JSON. */
 #include "report/container.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ void report_containers_text(const struct run_containers *containers, const struc
     table_release(&table);
 }
 
-/* Names with blanks between. */
+/* An array of the names in runs, which are separated by blanks. */
 static json_t *runs_array(const char *runs)
 {
     json_t *array = json_array();

@@ -12,8 +12,8 @@
 #include "model/hostlist.h"
 #include "report/json_internal.h"
 
-#define UNTOLD_MS 2000 /* the same may still come from other hosts */
-#define PATHS_MAX 1000 /* of a dry run */
+#define UNTOLD_MS 2000 /* wait this long, as other hosts may report the same */
+#define PATHS_MAX 1000 /* paths shown of a dry run */
 #define CELLS     20
 
 void report_copy_size(uint64_t bytes, struct str *out)
@@ -127,7 +127,7 @@ static void on_warn(void *ctx, const char *text)
     msg_warn("%s", text);
 }
 
-/* Hosts report the same paths in the same order: the one before is mostly that of the next host, too. */
+/* Adds the host to the entry of its path, or makes a new one. */
 static void on_path(void *ctx, size_t host, const char *what, const char *path)
 {
     struct report_copy *report = ctx;
@@ -240,7 +240,7 @@ static void add_line(const struct report_copy *report, const struct strlist *hos
     str_addf(out, ", %u.%u s\n", longest_ms / 1000, longest_ms % 1000 / 100);
 }
 
-/* Hosts that got the same share one line, at the place of the first. */
+/* Hosts that got the same share one line, at the position of the first. */
 static void add_lines(const struct report_copy *report, struct str *out)
 {
     AUTO_FREE bool *shown = xcalloc(report->labels->len, sizeof(*shown));
@@ -272,7 +272,7 @@ static bool has_same_reason(const void *ctx, size_t a, size_t b)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* Hosts to which no other passed anything on, by reason. */
+/* Append the hosts that got nothing through a relay, grouped by reason. */
 static void add_not_relayed(const struct report_copy *report, struct str *out)
 {
     struct fold fold;

@@ -75,7 +75,7 @@ static json_t *consequences_json(const struct explanation *explanation)
     return array;
 }
 
-/* What the first of the nodes reports. */
+/* The fact of the first node that reports it; offset: of the member in struct evidence. NULL: none does. */
 static const char *first_fact(const struct explanation *explanation, size_t offset)
 {
     for (size_t i = 0; i < explanation->nodes_len; i++) {

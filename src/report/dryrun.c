@@ -1,4 +1,4 @@
-/* Shows the plan of a start: what would run on every node. */
+/* Shows the plan of a start, as text and as JSON. */
 #include "report/dryrun.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define SECRET_SHOWN "***"
 #define FLUSH_BYTES  (64u << 10)
-#define FOLD_FROM    17 /* number of nodes from which equal ones are shown once */
+#define FOLD_FROM    17 /* with this many nodes or more, equal ones are shown once */
 
 static void add_safe(struct str *out, const char *text)
 {
@@ -114,7 +114,7 @@ static void add_processes(struct str *out, const struct plan *plan)
     }
 }
 
-/* name and size; what stands for an open one says when it will be known. */
+/* Append name and size; open is the text for a size that is not known yet. */
 static void add_size(struct str *out, const char *name, unsigned size, const char *open)
 {
     str_addf(out, "%s ", name);
@@ -154,7 +154,7 @@ static void add_batch(struct str *out, const struct topology_batch *batch)
     add_batch_sizes(out, batch);
 }
 
-/* What the run is as a whole. */
+/* Append the lines about the run as a whole. */
 static void add_head(struct str *out, const struct plan *plan)
 {
     str_add(out, "job ");
@@ -268,7 +268,7 @@ static json_t *head_object(const struct plan *plan)
     return head;
 }
 
-/* One object, but its nodes are written one after the other: together they may be larger than the memory. */
+/* Writes one object, but node by node, as all nodes together may not fit into memory. */
 int report_plan_json(const struct plan *plan, report_plan_flush *full, struct str *out, struct error *err)
 {
     json_t *tail = json_object();

@@ -1,4 +1,4 @@
-/* Finds nodes of a plan that are alike except for their number, their host, and what contains these. */
+/* Finds nodes of a plan that are alike except for their rank, their host, and what contains these. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "model/hostlist.h"
 #include "report/dryrun_internal.h"
 
-/* Bytes of the node's name at the beginning of text; 0: there is something else. */
+/* The length of the node's name or label at the beginning of text; 0: text begins otherwise. */
 static size_t name_len(const struct plan_node *node, const char *text)
 {
     if (text_starts(text, node->label)) {
@@ -16,28 +16,28 @@ static size_t name_len(const struct plan_node *node, const char *text)
     return text_starts(text, node->name) ? strlen(node->name) : 0;
 }
 
-/* Is the number at the beginning of text that of the node? */
+/* Is the number at the beginning of text the node's rank? */
 static bool is_number(const struct plan_node *node, const char *text, size_t digits)
 {
     AUTO_FREE char *number = xasprintf("%u", node->rank);
     return strlen(number) == digits && strncmp(text, number, digits) == 0;
 }
 
-/* No name or number begins with it. */
+/* Is it a character with which neither a number nor the node's name or label begins? */
 static bool is_plain(const struct plan_node *node, char c)
 {
     return c != node->label[0] && c != node->name[0] && !(c >= '0' && c <= '9');
 }
 
-/* What is equal in a plan is mostly one text. */
+/* Compare pointers first: equal texts in a plan are mostly one object. */
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /*
- * Are two texts, of which each may be NULL, the same, but that each has its own node's name or number where
- * the other one has that of its node?
+ * Are two texts (each may be NULL) the same, except that each has its own node's name or rank where the other
+ * has that of its node?
  */
 static bool alike(const struct plan_node *a, const char *text_a, const struct plan_node *b,
                   const char *text_b)
@@ -105,8 +105,10 @@ void dryrun_fold(const struct plan *plan, struct fold *fold)
     fold_make(fold, plan->nnodes, says_the_same, plan->nodes);
 }
 
-/* Append the names of the variables that differ between two nodes that are alike, once each; that of the host
- * is not one. */
+/*
+ * Append the names of the variables that differ between two nodes that are alike, each once, except
+ * MTLAUNCH_HOST.
+ */
 static void add_differences(const struct plan_node *a, const struct plan_node *b, struct strlist *names)
 {
     for (size_t i = 0; i < plan_node_env_len(a); i++) {

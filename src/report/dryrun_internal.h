@@ -8,10 +8,10 @@
 #include "model/fold.h"
 #include "run/plan.h"
 
-/* Group the nodes that are the same but for number and host. The caller releases fold. */
+/* Group the nodes that are the same except for rank and host. The caller releases fold. */
 void dryrun_fold(const struct plan *plan, struct fold *fold);
 
-/* Append what to know about the nodes that the first of the group represents: nothing if it is alone. */
+/* Append a note about the nodes that the first of the group represents; nothing if it is alone. */
 void dryrun_add_others(const struct plan *plan, const struct fold_group *group, struct str *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shows the output of `exec`, host by host or grouped, and its failures. */
+/* Shows the output and the failures of a command that runs on many hosts. */
 #include "report/exec.h"
 
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 #include "report/json_internal.h"
 #include "report/output.h"
 
-#define WAITING_MAX (256 * 1024) /* bytes to be written; above that no more is taken from the hosts */
-#define PATIENCE_MS 60000        /* then look again whether the reader is there */
-#define HURRY_MS    1000         /* for a reader after an interrupt */
-#define GAP_MS      2500         /* between two ticks: this process itself was stopped */
-#define UNTOLD_MS   15000        /* by then the same has come from all hosts that share it, as a rule */
+#define WAITING_MAX (256 * 1024) /* bytes to be written; above that, nothing more is read from the hosts */
+#define PATIENCE_MS 60000        /* then check again whether the reader is still there */
+#define HURRY_MS    1000         /* time for a slow reader after an interrupt */
+#define GAP_MS      2500         /* a longer gap between two ticks: this process itself was stopped */
+#define UNTOLD_MS   15000        /* by then, as a rule, all hosts that share a failure have reported it */
 
 static const int fds[2] = {STDOUT_FILENO, STDERR_FILENO};
 
@@ -29,7 +29,7 @@ static bool keeps(const struct report_exec *report)
 
 /* --- writing --- */
 
-/* What has been written of a line is followed by its rest, before anything of the other stream. */
+/* The rest of a line that has been written partly comes before anything of the other stream. */
 static bool write_stream(struct report_exec *report, int stream, int wait_ms)
 {
     struct str *out = &report->views[stream].out;
@@ -97,7 +97,7 @@ static bool on_writable(void *ctx)
     return write_some(ctx);
 }
 
-/* --- what comes --- */
+/* --- events ------- */
 
 static void keep(struct report_exec_host *host, int stream, const char *bytes, size_t len)
 {
@@ -125,7 +125,7 @@ static bool on_output(void *ctx, size_t host, int stream, const char *bytes, siz
     return write_some(report);
 }
 
-/* After the output on stderr: never inside a line of it. */
+/* Append failures after the output on stderr, never inside a line of it. */
 static void add_failures(struct report_exec *report, const struct failures *failures)
 {
     for (size_t i = 0; i < failures->len; i++) {
@@ -134,13 +134,13 @@ static void add_failures(struct report_exec *report, const struct failures *fail
     }
 }
 
-/* That the commands were ended then is not reported. */
+/* When the reader is gone, do not report that the commands were ended because of it. */
 static bool reader_is_gone(const struct report_exec *report)
 {
     return report->output_error.kind == &kind_output_closed;
 }
 
-/* In the order of the list, whatever the order they came in. */
+/* Print failures in the order of the host list. */
 static void print_failures(struct report_exec *report)
 {
     AUTO_FAILURES struct failures failures = FAILURES_INIT;
@@ -183,7 +183,9 @@ static bool on_tick(void *ctx)
     struct report_exec *report = ctx;
     int64_t now = clock_mono_ms();
 
-    /* While nobody could take output, or this process stood still, none was read: that line is not waiting.
+    /*
+     * While output could not be written, or this process was stopped, nothing was read: lines do not count as
+     * waiting.
      */
     bool paused = on_full(report) >= 0 || (report->ticked_ms != 0 && now - report->ticked_ms > GAP_MS);
     report->ticked_ms = now;
@@ -203,7 +205,7 @@ static bool on_tick(void *ctx)
     return write_some(report);
 }
 
-/* A host's stream is compared when it is whole, so that equal ones are held once. */
+/* A host's stream is compared once it is complete, so that equal ones are kept once. */
 static void gather(struct report_exec *report, size_t index, int stream)
 {
     struct report_exec_host *host = &report->hosts[index];
@@ -261,7 +263,7 @@ static void on_ended(void *ctx, size_t index, const struct run_exec_end *end)
         }
     }
     progress_update(&report->bar, ++report->ended);
-    write_some(report); /* a failure is met again when more is written */
+    write_some(report); /* an error shows up again at the next write */
 }
 
 /* --- the end --- */
@@ -368,7 +370,7 @@ void report_exec_host_json(const struct report_exec *report, size_t index, struc
     str_truncate(out, out->len - 1);
 }
 
-/* One object on one line, written host by host: all of them at once would be held twice. */
+/* Print one object on one line, host by host: all hosts at once would be held in memory twice. */
 static void print_json(struct report_exec *report)
 {
     struct str *out = &report->views[0].out;

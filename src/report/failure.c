@@ -1,4 +1,4 @@
-/* Prints errors for people, folds those of many hosts, and writes them as JSON. */
+/* Shows errors as text and as JSON, and folds those that several hosts share. */
 #include "report/failure.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ int failures_code(const struct failures *failures)
     return code;
 }
 
-/* A single line stays on its line. */
+/* Append text as a single line. */
 static void add_safe_line(struct str *out, const char *text)
 {
     size_t from = out->len;
@@ -102,7 +102,10 @@ static size_t utf8_len(const char *at)
     return len;
 }
 
-/* Below the line: blanks as wide as the text before column, tabs kept as tabs, then the caret. */
+/*
+ * Append a line below the quoted one: blanks as wide as the text before column, tabs kept as tabs, then the
+ * caret.
+ */
 static void add_caret(struct str *out, const char *line, unsigned column, bool color)
 {
     const char *at = line;
@@ -163,7 +166,7 @@ void failure_text(const struct error *err, const struct strlist *hosts, bool col
         add_safe_line(out, str_text(&folded));
         str_add(out, ": ");
     }
-    text_add_lines(out, err->text, strlen(err->text)); /* may quote lines of a log below its first */
+    text_add_lines(out, err->text, strlen(err->text)); /* further lines may quote a log */
     str_add_char(out, '\n');
     add_source(out, err, color);
     if (err->hint[0]) {

@@ -1,4 +1,4 @@
-/* Shows host keys that are not known yet, folded by equal keys. */
+/* Shows unknown host keys, as text and as JSON. */
 #include "report/hostkeys.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Shows a resolved host list, as a table and as JSON. */
+/* Shows the resolved host list, as text and as JSON. */
 #include "report/hosts.h"
 
 #include "base/alloc.h"

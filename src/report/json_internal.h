@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
-json_t *js_answer(void); /* an object that holds "schema" */
+json_t *js_answer(void); /* a new object with "schema" */
 
 /* {kind, code, message, hint, hosts, file, line, column} */
 json_t *js_error(const struct error *err, const struct strlist *hosts);

@@ -11,7 +11,7 @@
 #include "report/json_internal.h"
 #include "report/table.h"
 
-/* Seconds that its attempt ran; -1: unknown. */
+/* Seconds that the run's attempt took; -1: unknown. */
 static double seconds_of(const struct run *run)
 {
     return run && run->started_ms > 0 && run->ended_ms >= run->started_ms

@@ -17,7 +17,7 @@ void logpage_release(struct logpage *page)
     str_release(&page->text);
 }
 
-/* The oldest lines go; the last one stays, cut if need be. */
+/* Drop the oldest lines; the last one stays, cut if need be. */
 static void bound(struct logpage *page)
 {
     struct str *text = &page->text;

@@ -56,7 +56,7 @@ int logview_grep(struct logview *view, const char *pattern, struct error *err)
     return 0;
 }
 
-/* What a terminal would show of a line: the text after its last CR, those at its end not counted. */
+/* Append what a terminal would show of a line: the text after its last CR, not counting those at its end. */
 static void add_visible(struct str *out, const char *bytes, size_t len)
 {
     while (len > 0 && bytes[len - 1] == '\r') {
@@ -91,7 +91,7 @@ static const struct str *prefix_of(const struct logview *view, struct logview_no
     return &node->prefix;
 }
 
-/* Does the line match, or does every line? */
+/* Does the line match the expression, if there is one? */
 static bool is_wanted(struct logview *view, const char *bytes, size_t len)
 {
     if (!view->has_grep) {
@@ -102,7 +102,7 @@ static bool is_wanted(struct logview *view, const char *bytes, size_t len)
     return regexec(&view->grep, str_text(&view->text), 0, NULL, 0) == 0;
 }
 
-/* ends: it is a line, not only a part of one. */
+/* ends: it is a whole line or the end of one. */
 static void show_line(struct logview *view, struct logview_node *node, const char *bytes, size_t len,
                       bool ends)
 {
@@ -125,14 +125,14 @@ static void show_line(struct logview *view, struct logview_node *node, const cha
     }
 }
 
-/* A view and one of its nodes, for the sink. */
+/* A view and one of its nodes, for the callback. */
 struct feeding {
     struct logview *view;
     size_t node;
     int64_t now_ms;
 };
 
-/* A line has come, or a part of one; the end of one that was already shown is not a separate line. */
+/* Show a line or a part of one. The end of a line that was already shown is not a line of its own. */
 static void show_piece(void *ctx, const struct line_piece *piece)
 {
     const struct feeding *feeding = ctx;

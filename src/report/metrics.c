@@ -1,4 +1,4 @@
-/* The metrics of runs: one table, as text and as JSON. */
+/* Writes the metrics of runs from one table, as text and as JSON. */
 #include "report/metrics.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ struct label {
     const char *name, *value;
 };
 
-/* Where the samples of a metric go: into text, or into a JSON array. */
+/* Where the samples of a metric go: into the JSON array, if there is one, else into text. */
 struct writer {
     const char *name;
     struct str *text;
@@ -34,7 +34,7 @@ static void add_label_value(struct str *out, const char *value)
     }
 }
 
-/* NAN: the value is not known, and there is no sample. */
+/* NAN: the value is unknown, and no sample is written. */
 static void write_sample(struct writer *writer, const struct label *labels, size_t count, double value)
 {
     if (isnan(value)) {
@@ -59,7 +59,7 @@ static void write_sample(struct writer *writer, const struct label *labels, size
     str_addf(writer->text, "%s %.15g\n", count ? "}" : "", value);
 }
 
-/* A sample of a run, with one label more (name NULL: none). */
+/* Write a sample of a run, with one additional label (name NULL: none). */
 static void write_run(struct writer *writer, const struct metrics_run *item, const char *name,
                       const char *text, double value)
 {
@@ -229,7 +229,7 @@ static double get_updated(const struct metrics_run *item)
 
 /* --- of a node ---------------------------------------------------------------------------------------- */
 
-/* Only the state it is in: others would be five times as many samples. */
+/* Only the current state is written: all of them would be five times as many samples. */
 static void write_node_state(struct writer *writer, const struct metrics_run *item, size_t node)
 {
     write_node(writer, item, node, "state", node_state_name(item->run->nodes[node].state), 1);
@@ -267,9 +267,12 @@ static double get_memory(const struct metrics_run *item, size_t node)
 
 /* --- the table ---------------------------------------------------------------------------------------- */
 
-/* A metric: of one of the three kinds below, all samples or a number. */
+/*
+ * A metric has one of these callbacks: all of its samples, those of a run or a run's number, those of a node
+ * or a node's number.
+ */
 static const struct metric {
-    const char *name, *unit, *help; /* unit NULL: none; it ends the name */
+    const char *name, *unit, *help; /* unit NULL: none; the name ends with it */
     void (*all)(struct writer *writer, const struct metrics *metrics);
     void (*run)(struct writer *writer, const struct metrics_run *item);
     double (*run_number)(const struct metrics_run *item);

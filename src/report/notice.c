@@ -1,4 +1,4 @@
-/* Turns an event of a run into the title, text and fields of a notification, without secrets. */
+/* Makes an event safe to send: bounded, valid UTF-8, secrets masked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "model/hostlist.h"
 #include "report/notify_internal.h"
 
-/* Cut at a character's beginning, so that what is left stays UTF-8. */
+/* Cut at the beginning of a character, so that the rest stays valid UTF-8. */
 static void cut(struct str *text, size_t max)
 {
     if (text->len <= max) {
@@ -20,7 +20,10 @@ static void cut(struct str *text, size_t max)
     str_add(text, "…");
 }
 
-/* Masked before it is cut and before bytes change: a part of a secret is a secret. Caller frees. */
+/*
+ * Secrets are masked before the text is cut or changed, because a part of a secret is a secret. The caller
+ * frees.
+ */
 static char *clean(const char *text, const struct strlist *secrets, size_t max)
 {
     if (!text) {

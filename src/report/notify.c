@@ -1,4 +1,4 @@
-/* Posts notifications to their receivers, with a bounded queue and retries for each. */
+/* Delivers notifications: a queue per receiver, with retries. */
 #include "report/notify.h"
 
 #include <poll.h>
@@ -19,7 +19,7 @@
 #define DRAIN_SLICE_MS     1000
 #define PATH_SECRET_MIN    8 /* "/hook" is not a token */
 
-/* An event on its way to one target. */
+/* An event that is queued for one target. */
 struct letter {
     struct letter *next;
     enum notify_event_kind kind;
@@ -31,11 +31,11 @@ struct letter {
 struct receiver {
     struct notifier *notifier;
     struct notify_target target;
-    struct letter *first; /* the one on its way, or to be tried next */
-    size_t waiting;       /* letters, the first included */
-    size_t dropped;       /* since the last one was delivered */
-    bool busy;            /* a post is under way */
-    int64_t next_try_ms;  /* monotonic; not busy: when */
+    struct letter *first; /* the one being posted, or to be tried next */
+    size_t waiting;       /* number of letters, including the first */
+    size_t dropped;       /* since the last delivery */
+    bool busy;            /* a post is in progress */
+    int64_t next_try_ms;  /* monotonic; when not busy */
 };
 
 struct notifier {
@@ -127,7 +127,7 @@ static void post_first(struct receiver *receiver)
     http_client_post(receiver->notifier->client, &post);
 }
 
-/* Post what is due and set the alarm for what is due next. */
+/* Post what is due, and set the timer for what is due next. */
 static void advance(struct notifier *notifier)
 {
     const int64_t now = clock_mono_ms();
@@ -171,7 +171,7 @@ int notifier_fd(const struct notifier *notifier)
 
 /* --- the queue ------------------------------------------------------------------------------------------ */
 
-/* The oldest that is not being sent is dropped: the newest describes the run best. */
+/* Drop the oldest letter that is not being sent: newer ones describe the run better. */
 static void make_room(struct receiver *receiver)
 {
     struct letter **oldest = receiver->busy ? &receiver->first->next : &receiver->first;
@@ -279,7 +279,7 @@ static void take_options(struct notifier *notifier, const struct notifier_option
     }
 }
 
-/* A job may print its own webhook: the URL, and what follows its host, are secrets like any other. */
+/* A job may print its own webhook, so the URL and its path are secrets like any other. */
 static void add_receiver(struct notifier *notifier, const struct notify_target *target)
 {
     struct receiver *receiver = &notifier->receivers[notifier->len++];
@@ -324,7 +324,7 @@ void notifier_free(struct notifier *notifier)
     if (!notifier) {
         return;
     }
-    http_client_free(notifier->client); /* first: what is under way borrows the letters' bodies */
+    http_client_free(notifier->client); /* first, because posts in progress borrow the letters' bodies */
     for (size_t i = 0; i < notifier->len; i++) {
         drop_all(&notifier->receivers[i]);
         free(notifier->receivers[i].target.url);

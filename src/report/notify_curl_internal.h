@@ -1,6 +1,6 @@
 /*
- * libcurl, loaded when the first notification is sent: with the twenty-five libraries it depends on, linking
- * it would cost every command 10 ms and 3 MiB. Include this in place of <curl/curl.h>.
+ * libcurl, loaded when the first notification is sent: linking it, with the twenty-five libraries that it
+ * depends on, would cost every command 10 ms and 3 MiB. Include this instead of <curl/curl.h>.
  */
 #ifndef MTLAUNCH_REPORT_NOTIFY_CURL_INTERNAL_H
 #define MTLAUNCH_REPORT_NOTIFY_CURL_INTERNAL_H

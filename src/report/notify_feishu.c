@@ -1,8 +1,9 @@
 /*
- * Feishu and Lark, custom bots: {"msg_type": "text", "content": {"text": "…"}}. The text may mention people
- * by <at user_id="…">, so '<' is put in its wide form. The answer's body says whether it was accepted, with
- * status 200: {"code": 0, …}; older ones say "StatusCode". 11232 means that too many came at once.
- * A body may have 20 KiB. Source: https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot
+ * Feishu and Lark, custom bots: {"msg_type": "text", "content": {"text": "…"}}. The text could mention people
+ * by <at user_id="…">, so '<' is replaced by its full-width form. The status is 200 even if the message was
+ * rejected; the body says whether it was accepted: {"code": 0, …}, from older servers "StatusCode". 11232
+ * means that too many messages came at once. A body may have 20 KiB. Source:
+ * https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "report/notify_internal.h"
 
 #define CODE_FREQUENCY 11232
-#define TEXT_MAX       15000 /* bytes: leaves room for what JSON escapes */
+#define TEXT_MAX       15000 /* bytes; leaves room for JSON escapes */
 
 static void add_without_tags(struct str *out, const char *text)
 {

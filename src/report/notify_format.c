@@ -1,4 +1,5 @@
-/* The formats, in the order of enum notify_format_id; tests/unit/report/test_notify_format.c walks the table.
+/*
+ * The formats, in the order of enum notify_format_id; tests/unit/report/test_notify_format.c tests every row.
  */
 #include "base/text.h"
 #include "report/json_internal.h"
@@ -10,7 +11,7 @@ const struct notify_format *const notify_formats[NOTIFY_FORMATS] = {
     [NOTIFY_FEISHU] = &notify_feishu,
 };
 
-/* The form of its own: an object as the commands print them (`mtlaunch help job`). */
+/* mtlaunch's own format: an object like those that the commands print (`mtlaunch help job`). */
 static void build(const struct notice *notice, struct str *out)
 {
     AUTO_STR struct str title = STR_INIT;

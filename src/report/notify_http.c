@@ -1,6 +1,7 @@
 /*
- * Posts by libcurl's multi interface (libcurl-multi(3), "socket action"). Its sockets, its timer and what the
- * caller adds are in one epoll, whose descriptor becomes readable when there is something to do.
+ * Posts through libcurl's multi interface (libcurl-multi(3), "socket action"). Its sockets, its timer and the
+ * descriptors that the caller adds are in one epoll, whose descriptor becomes readable when there is
+ * something to do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "report/notify_curl_internal.h"
 #include "report/notify_internal.h"
 
-#define HOPS_MAX      3 /* redirects of one post, all within one origin */
+#define HOPS_MAX      3 /* redirects per post, all within one origin */
 #define EVENTS_A_TIME 16
 #define NOT_CURLS     (-1)
 
@@ -67,7 +68,7 @@ static int on_timer(CURLM *multi, long ms, void *ctx)
     (void)multi;
     if (ms >= 0) {
         when.it_value.tv_sec = ms / 1000;
-        when.it_value.tv_nsec = ms % 1000 * 1000000 + (ms == 0); /* all zero would disarm it */
+        when.it_value.tv_nsec = ms % 1000 * 1000000 + (ms == 0); /* all zeros would disarm it */
     }
     return timerfd_settime(client->timer_fd, 0, &when, NULL) == 0 ? 0 : -1;
 }
@@ -78,7 +79,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     size_t len = size * count;
     size_t room = HTTP_BODY_MAX - exchange->body.len;
     str_add_mem(&exchange->body, bytes, len < room ? len : room);
-    return len; /* the rest is dropped; the time limit ends an answer without end */
+    return len; /* the rest is dropped; the time limit stops an endless answer */
 }
 
 /* --- the client ------------------------------------------------------------------------------------- */
@@ -197,7 +198,9 @@ static void set_request(struct exchange *exchange)
     libcurl.easy_setopt(easy, CURLOPT_PRIVATE, exchange);
 }
 
-/* What keeps a post where it belongs and within its time. Redirects are ours to follow: next_hop. */
+/*
+ * Restrict the protocols, the certificates and the time of a post. next_hop follows redirects, not libcurl.
+ */
 static void set_limits(struct exchange *exchange)
 {
     CURL *easy = exchange->easy;
@@ -213,7 +216,7 @@ static void set_limits(struct exchange *exchange)
     libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->post.timeout_ms);
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a name that is being looked up is not waited for */
+    libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name look-up */
 #endif
 }
 
@@ -234,7 +237,7 @@ void http_client_post(struct http_client *client, const struct http_post *post)
     libcurl.multi_add_handle(client->multi, exchange->easy);
 }
 
-/* What of an origin differs between two URLs makes them two places. */
+/* Do two URLs have the same part of an origin? */
 static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
 {
     char *of_a = NULL, *of_b = NULL;
@@ -264,7 +267,7 @@ static long left_ms(const struct exchange *exchange)
     return (long)exchange->post.timeout_ms - (long)(used_us / 1000);
 }
 
-/* Follow a redirect within the origin (a 303 asks for a GET: it is the end). True: the post goes on. */
+/* Follow a redirect within the origin, but not a 303, which asks for a GET. True: the post goes on. */
 static bool next_hop(struct exchange *exchange, long status)
 {
     char *to = NULL;
@@ -290,7 +293,7 @@ static bool next_hop(struct exchange *exchange, long status)
     return true;
 }
 
-/* Words for what people meet; libcurl's own for the rest, which never quote the URL. */
+/* Own words for common problems; libcurl's for the rest, which never quote the URL. */
 static const struct {
     CURLcode code;
     const char *words;

@@ -1,8 +1,8 @@
-/* Decides from a receiver's answer whether a notification was delivered, is retried, or is given up. */
+/* Decides from a receiver's answer whether a notification was delivered, and when to retry. */
 #include "base/text.h"
 #include "report/notify_internal.h"
 
-/* Too many requests, a time-out seen by the server, and its own trouble: another time it may work. */
+/* Too many requests, a time-out or an error on the server's side: a later try may succeed. */
 static bool is_passing(int status)
 {
     return status == 429 || status == 408 || (status >= 500 && status <= 599);

@@ -1,4 +1,4 @@
-/* Events of runs on their way to the notifier. */
+/* Passes the events of runs on to the notifier. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "report/console.h"
 #include "report/notify.h"
 
-/* Events for which there is no notification have no kind. */
+/* False: there is no notification for this event. */
 static bool find_kind(const char *event, enum notify_event_kind *kind)
 {
     for (unsigned i = 0; i < NOTIFY_EVENTS; i++) {
@@ -19,8 +19,10 @@ static bool find_kind(const char *event, enum notify_event_kind *kind)
     return false;
 }
 
-/* Those the event is about: the one it names; of a failure those with its cause, else the first that failed;
- * of a silence all that are lost. */
+/*
+ * Add the hosts that the event is about: the one it names; for a failure those with its cause, else the first
+ * that failed; for lost nodes all that are lost.
+ */
 static void add_hosts(const struct run *run, enum notify_event_kind kind, const char *host,
                       struct strlist *hosts)
 {
@@ -44,8 +46,8 @@ static void add_hosts(const struct run *run, enum notify_event_kind kind, const 
 }
 
 /*
- * A failure is noted when it is seen, and again when the run has ended by it: an attempt's end is told once,
- * as soon as it is known.
+ * Has the end of this attempt been reported? A failure is recorded when it is noticed, and again when the run
+ * has ended because of it. It is reported once, as soon as it is known.
  */
 static bool is_told(struct console *console, const struct run *run, enum notify_event_kind kind)
 {

@@ -1,6 +1,6 @@
 /*
- * Slack, incoming webhooks: {"text": "…"}, in which &, < and > stand for themselves only as entities (so that
- * no line of a log becomes a link or <!channel>). An error has a status of its own (400, 403, 404, 410, 429).
+ * Slack, incoming webhooks: {"text": "…"}. &, < and > are replaced by entities, so that no line of a log
+ * becomes a link or <!channel>. Errors have their own status (400, 403, 404, 410, 429).
  * Source: https://api.slack.com/messaging/webhooks,
  * https://api.slack.com/reference/surfaces/formatting#escaping
  */

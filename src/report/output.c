@@ -1,4 +1,4 @@
-/* Writes to a descriptor without buffering, and notices a full disk or a closed reader. */
+/* Writes results to descriptors without stdio. */
 #include "report/output.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ int output_write(int fd, const void *bytes, size_t len, struct error *err)
     return 0;
 }
 
-/* A pipe that is ready takes this much at once, whatever its reader does (POSIX, PIPE_BUF). */
+/* A pipe that is ready takes this much at once, whatever its reader does (POSIX: PIPE_BUF). */
 #define READY_BYTES 4096
 
 static bool is_ready(int fd, int64_t until_ms)

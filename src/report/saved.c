@@ -1,4 +1,4 @@
-/* Shows which logs were saved where. */
+/* Shows which logs were saved, and where. */
 #include "report/saved.h"
 
 #include <inttypes.h>

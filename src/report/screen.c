@@ -10,14 +10,14 @@
 #define HOME       "\033[H"
 #define CLEAR_REST "\033[K"
 #define COLOR_END  "\033[0m"
-#define BREAK_NEAR 24 /* columns: a word that is longer is cut */
+#define BREAK_NEAR 24 /* columns; a longer word is cut */
 
 const char screen_enter[] = "\033[?1049h\033[?25l";
 const char screen_leave[] = "\033[?25h\033[?1049l";
 
 /* --- lines -------------------------------------------------------------------------------------- */
 
-/* Bytes of what is at text: a colour's sequence, which takes no column, or a character. */
+/* The length in bytes of what is at text: a colour sequence, which takes no column, or a character. */
 static size_t unit_len(const char *text, size_t *columns)
 {
     size_t len = 1;
@@ -37,13 +37,13 @@ static size_t unit_len(const char *text, size_t *columns)
     return len;
 }
 
-/* A line while it is cut. */
+/* A line that is being wrapped. */
 struct cut {
     struct str line;
     size_t columns;      /* of line */
-    size_t blank;        /* bytes up to the last blank, without it; 0: there is none */
+    size_t blank;        /* bytes before the last blank; 0: there is none */
     size_t blank_column; /* its column */
-    char color[16];      /* sequence that holds at its end; "": none */
+    char color[16];      /* colour sequence in effect at its end; "": none */
 };
 
 static void end_line(struct cut *cut, struct strlist *lines)
@@ -57,7 +57,7 @@ static void end_line(struct cut *cut, struct strlist *lines)
     cut->columns = cut->blank = cut->blank_column = 0;
 }
 
-/* The line is full: what follows its last blank goes into the next one. */
+/* The line is full: move what follows its last blank to the next one. */
 static void break_line(struct cut *cut, struct strlist *lines)
 {
     AUTO_FREE char *rest = NULL;
@@ -143,7 +143,7 @@ static size_t width_of(const char *text)
     return width;
 }
 
-/* text in at most columns; returns how many it takes. */
+/* Append text in at most columns. Returns how many columns it takes. */
 static size_t add_cut(struct str *out, const char *text, size_t columns)
 {
     size_t used = 0;
@@ -160,7 +160,7 @@ static size_t add_cut(struct str *out, const char *text, size_t columns)
     return used;
 }
 
-/* In the last column a terminal waits before it wraps, and clearing would take the last character. */
+/* After the last column a terminal has not wrapped yet, and clearing would erase the last character. */
 static void end_row(struct str *out, size_t used, size_t columns, bool last)
 {
     if (used < columns) {
@@ -171,7 +171,7 @@ static void end_row(struct str *out, size_t used, size_t columns, bool last)
     }
 }
 
-/* The title, and the corner where there is room for both. */
+/* Append the title, and the corner if there is room for both. */
 static void add_title(const struct screen *screen, struct str *out)
 {
     AUTO_STR struct str text = STR_INIT;

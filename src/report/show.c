@@ -1,4 +1,4 @@
-/* A recorded run for people and scripts, from its record alone. */
+/* Shows a recorded run, as text and as JSON, from its record alone. */
 #include "report/show.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static json_t *synced_value(const struct run_synced *synced)
     return value;
 }
 
-/* What the current attempt was started as. command and env are those of node 0, secrets masked. */
+/* What the current attempt was started with. command and env are those of node 0, with secrets masked. */
 static json_t *plan_value(const struct run *run)
 {
     AUTO_STR struct str rendezvous = STR_INIT;
@@ -116,7 +116,7 @@ void report_show_json(const struct report_show *show, struct str *out)
 
 /* --- text --------------------------------------------------------------------------------------------- */
 
-/* A word, or words with single blanks, that no reader of YAML takes for something else. */
+/* Is it a word, or words with single blanks, that every YAML reader takes as plain text? */
 static bool is_plain(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~@%+=";
@@ -139,7 +139,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* Control characters are escaped, those that turn the direction of a line too. */
+/* Append a quoted text. Control characters are escaped, including those that change the writing direction. */
 static void add_quoted(struct str *out, const json_t *value)
 {
     AUTO_STR struct str safe = STR_INIT;
@@ -158,7 +158,7 @@ static void add_scalar(struct str *out, const json_t *value)
     } else if (json_is_string(value)) {
         add_quoted(out, value);
     } else if (json_is_null(value)) {
-        str_add(out, "-"); /* no job file has one */
+        str_add(out, "-"); /* does not occur in a job file */
     } else {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         str_add(out, text ? text : "?");
@@ -194,10 +194,10 @@ static void add_indent(struct str *out, size_t depth)
     str_addf(out, "%*s", (int)(depth * INDENT), "");
 }
 
-/* An object as "key: value" lines; the first one is printed at the caller's position. */
+/* Append an object as "key: value" lines; the first one is printed at the caller's position. */
 static void add_entries(struct str *out, const json_t *object_const, size_t depth)
 {
-    json_t *object = (json_t *)(uintptr_t)object_const; /* jansson iterates over what it could change */
+    json_t *object = (json_t *)(uintptr_t)object_const; /* jansson only iterates over a non-const object */
     bool first = true;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         if (!first) {
@@ -208,7 +208,7 @@ static void add_entries(struct str *out, const json_t *object_const, size_t dept
     }
 }
 
-/* As YAML: an object as "key: value" lines, an array as "- value" lines. */
+/* Append a value as YAML: an object as "key: value" lines, an array as "- value" lines. */
 static void add_value(struct str *out, const json_t *value, size_t depth)
 {
     if (json_is_object(value)) {
@@ -267,7 +267,7 @@ static void add_events(const struct run_events *events, const struct report_styl
     }
 }
 
-/* What the checks of the last start found; nothing where all was well. */
+/* Append what the checks of the last start found; nothing if there were no findings. */
 static void add_findings(const struct run *run, const struct report_style *style, struct str *out)
 {
     json_t *findings = findings_value(run);
@@ -289,7 +289,7 @@ static void add_findings(const struct run *run, const struct report_style *style
     json_decref(findings);
 }
 
-/* The job file alone, as one that `start` reads. */
+/* Append only the job file, in a form that `start` can read. */
 static void add_job_file(const struct report_show *show, struct str *out)
 {
     json_t *spec = spec_value(show->run);

@@ -7,7 +7,7 @@
 
 static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/* The mean of the finite ones; NAN: there are none. */
+/* The mean of the finite values; NAN: there are none. */
 static double mean_of(const double *values, size_t len)
 {
     double sum = 0;

@@ -17,7 +17,7 @@ static void list_hosts(const struct stack_group *group, struct strlist *hosts)
     }
 }
 
-/* The CPU that its processes use: one figure, or the lowest and the highest. */
+/* Append the CPU use of its processes: one figure, or the lowest and the highest. */
 static void add_cpu(const struct stack_group *group, struct str *out)
 {
     int low = group->stacks[0]->cpu, high = low;
@@ -32,7 +32,7 @@ static void add_cpu(const struct stack_group *group, struct str *out)
     }
 }
 
-/* It comes from nodes: nothing in it may begin a line. */
+/* Append a line. Its text comes from nodes, so nothing in it may start a new line. */
 static void add_line(struct str *out, const struct str *line)
 {
     text_add_line(out, str_text(line), line->len);

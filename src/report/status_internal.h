@@ -1,4 +1,4 @@
-/* The table of a run's nodes, for the view of the run. */
+/* The table of a run's nodes, for the status of the run. */
 #ifndef MTLAUNCH_REPORT_STATUS_INTERNAL_H
 #define MTLAUNCH_REPORT_STATUS_INTERNAL_H
 

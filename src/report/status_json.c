@@ -1,4 +1,4 @@
-/* Writes the status of runs as JSON. */
+/* Shows runs as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static json_t *supervisor_object(const struct report_run *view)
     return object;
 }
 
-/* 0 when finished; nothing while the run lives and when it was stopped. */
+/* 0 when finished; null while the run is live and when it was stopped. */
 static json_t *exit_status_value(const struct run *run)
 {
     if (run->state == RUN_FINISHED) {
@@ -67,7 +67,7 @@ json_t *report_progress_json(const struct training_progress *progress)
     return object;
 }
 
-/* The keys that the list of runs and the picture of one share. */
+/* The keys that the list of runs and the status of one run share. */
 static void add_common(json_t *object, const struct report_run *view)
 {
     const struct run *run = view->run;
@@ -130,7 +130,7 @@ static json_t *nodes_array(const struct run *run)
     return array;
 }
 
-/* The current attempt is what the run itself is now; earlier ones are history. */
+/* The values of the current attempt are those of the run; earlier attempts are history. */
 static json_t *attempts_array(const struct run *run)
 {
     json_t *array = json_array();
@@ -215,7 +215,7 @@ json_t *report_run_value(const struct report_run *view)
 
 struct report_many {
     json_t *runs;
-    json_t *error; /* of a pattern that chose no run; NULL: none */
+    json_t *error; /* such as a pattern that matched no run; NULL: none */
 };
 
 struct report_many *report_many_new(void)

@@ -1,4 +1,6 @@
-/* The nodes of a run as a table: one line per node; in a large run one line for all nodes in the same state.
+/*
+ * Shows the nodes of a run as a table: one line per node; in a large run one line for all nodes in the same
+ * state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,8 @@
 #include "report/table.h"
 
 #define GIB             (1024.0 * 1024 * 1024)
-#define IDLE_MEMORY_MAX ((int64_t)1 << 30) /* bytes: a GPU that holds more is in use */
-#define FOLD_FROM       17                 /* nodes of a run from which on equal ones are one line */
+#define IDLE_MEMORY_MAX ((int64_t)1 << 30) /* bytes; a GPU that holds more is in use */
+#define FOLD_FROM       17                 /* with this many nodes or more, equal ones share a line */
 
 static enum report_tone node_tone(enum node_state state)
 {
@@ -24,8 +26,7 @@ static enum report_tone node_tone(enum node_state state)
     return tones[state];
 }
 
-/* What a line shows about a node besides its number, host, pid, time and GPUs. Caller frees; NULL: nothing.
- */
+/* The reason that a line shows for a node; NULL: none. The caller frees. */
 static char *node_reason(const struct run_node *node)
 {
     if (node->reason) {
@@ -45,7 +46,7 @@ static bool says_the_same(const void *ctx, size_t first, size_t second)
 
 /* --- cells -------------------------------------------------------------------------------------------- */
 
-/* "0-31,40": the numbers of the nodes. */
+/* Add the ranks of the nodes: "0-31,40". */
 static void add_numbers(struct table *table, const struct run *run, const struct fold_group *group)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -72,7 +73,7 @@ static void add_hosts(struct table *table, const struct run *run, const struct f
     table_add(table, labels.len > 1 ? str_text(&text) : labels.items[0], TONE_STRONG);
 }
 
-/* How long a node ran, or has run; -1: not known. */
+/* How long a node ran, or has been running, in seconds; -1: unknown. */
 static int64_t lifetime_of(const struct run_node *node, int64_t now_ms)
 {
     bool live = node_state_may_run(node->state);
@@ -80,17 +81,17 @@ static int64_t lifetime_of(const struct run_node *node, int64_t now_ms)
     if (!node->started_ms || (!live && !node->ended_ms)) {
         return -1;
     }
-    return until > node->started_ms ? (until - node->started_ms) / 1000 : 0; /* its clock may be behind */
+    return until > node->started_ms ? (until - node->started_ms) / 1000 : 0; /* its clock may be slow */
 }
 
-/* How long ago a node that runs last wrote to its log; -1: not known. */
+/* How many seconds ago a running node last wrote to its log; -1: unknown. */
 static int64_t silence_of(const struct run_node *node, int64_t now_ms)
 {
     (void)now_ms;
     return node->state == NODE_RUNNING ? node->silent_s : -1;
 }
 
-/* "3m12s", or "3m10s-3m12s" for several. */
+/* Add "3m12s", or "3m10s-3m12s" for several nodes. */
 static void add_spans(struct table *table, const struct run *run, const struct fold_group *group,
                       int64_t now_ms, int64_t (*span_of)(const struct run_node *node, int64_t now_ms))
 {
@@ -118,7 +119,7 @@ static void add_spans(struct table *table, const struct run *run, const struct f
     }
 }
 
-/* ", others 3: 96%": GPUs that are not the job's and in use, and their mean utilisation. */
+/* Append ", others 3: 96%": GPUs that are in use but not by the job, and their mean utilisation. */
 static void add_others_gpus(struct str *text, const struct run *run, const struct fold_group *group)
 {
     int64_t sum = 0, known = 0;
@@ -143,7 +144,7 @@ static void add_others_gpus(struct str *text, const struct run *run, const struc
     }
 }
 
-/* "8: 97% 61.2G/140G": how many on a node, their mean utilisation, the memory of the fullest. */
+/* Add "8: 97% 61.2G/140G": GPUs per node, their mean utilisation, the memory of the fullest one. */
 static void add_gpus(struct table *table, const struct run *run, const struct fold_group *group)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -211,9 +212,9 @@ static void add_row(struct table *table, const struct run *run, const struct fol
     table_add(table, reason, TONE_PLAIN);
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------- */
+/* --- the whole table ---------------------------------------------------------------------------------- */
 
-/* "29 running · 2 lost · 1 failed": how many nodes are in each state, the most frequent first. */
+/* Append "29 running · 2 lost · 1 failed": how many nodes are in each state, the most frequent first. */
 static void add_summary(const struct run *run, bool color, struct str *out)
 {
     size_t counts[NODE_LOST + 1] = {0};
@@ -247,7 +248,7 @@ void report_nodes_text(const struct run *run, const struct report_style *style, 
         {.title = "PID", .right = true, .hide_empty = true},
         {.title = "EXIT", .right = true, .hide_empty = true},
         {.title = "TIME", .right = true, .hide_empty = true},
-        {.title = "OUTPUT", .right = true, .hide_empty = true}, /* its age */
+        {.title = "OUTPUT", .right = true, .hide_empty = true}, /* time since the last output */
         {.title = "GPUS", .hide_empty = true},
         {.title = "REASON", .own_line = true},
     };

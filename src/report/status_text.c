@@ -1,4 +1,4 @@
-/* Writes the status of a run as text. */
+/* Shows runs as text: the status of one run, and the list of runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define TREND_LEAST     8 /* bars */
 #define TREND_MOST      48
 
-/* What usually lies behind a training process that a signal ended. */
+/* The usual reason why a signal ended a training process. */
 static const struct {
     const char *signal;
     const char *meaning;
@@ -55,16 +55,16 @@ static void add_safe(struct str *out, const char *text)
     text_add_line(out, text, strlen(text));
 }
 
-/* How long it ran, or has run. */
+/* Add how long it ran, or has been running. */
 static void add_span(struct table *table, int64_t started_ms, int64_t ended_ms, int64_t now_ms)
 {
     char buffer[CLOCK_TEXT_SIZE];
     int64_t until = ended_ms ? ended_ms : now_ms;
-    int64_t span_s = until > started_ms ? (until - started_ms) / 1000 : 0; /* a node's clock may be behind */
+    int64_t span_s = until > started_ms ? (until - started_ms) / 1000 : 0; /* a node's clock may be slow */
     table_add(table, started_ms ? clock_format_span(span_s, buffer) : NULL, TONE_PLAIN);
 }
 
-/* "11-30 17:26", or "2025-11-30" when it was in another year than now. */
+/* Add "11-30 17:26", or "2025-11-30" for a year other than the current one. */
 static void add_local_time(struct table *table, int64_t time_ms, int64_t now_ms)
 {
     enum {
@@ -84,7 +84,7 @@ static void add_local_time(struct table *table, int64_t time_ms, int64_t now_ms)
     }
 }
 
-/* Most runs have one attempt: only a further one is worth a column. */
+/* Most runs have a single attempt, so the first one leaves the cell empty. */
 static void add_attempt(struct table *table, unsigned attempt)
 {
     if (attempt > 1) {
@@ -94,7 +94,9 @@ static void add_attempt(struct table *table, unsigned attempt)
     }
 }
 
-/* "ARTIFACTS/logs/RUN_node<N>.log": the log's path with the node's number left open. */
+/*
+ * "ARTIFACTS/logs/RUN_node<N>.log": the log's path with a placeholder for the node's rank. The caller frees.
+ */
 static char *log_pattern(const struct run_node *node)
 {
     AUTO_FREE char *tail = xasprintf("_node%u.log", node->rank);
@@ -107,7 +109,7 @@ static char *log_pattern(const struct run_node *node)
     return xasprintf("%.*s_node<N>.log", (int)(strlen(node->log) - strlen(tail)), node->log);
 }
 
-/* Where the logs are: one line a path, with the hosts where not all share it. */
+/* Append where the logs are: one line per path, with its hosts if not all share it. */
 static void add_logs(const struct run *run, struct str *out)
 {
     AUTO_STRLIST struct strlist patterns = STRLIST_INIT;
@@ -244,7 +246,7 @@ static void add_trend(const struct report_trend *trend, const struct report_styl
     str_addf(out, "%s\n", str_text(&numbers));
 }
 
-/* The node that failed first, with what its end says, where the reason does not name the culprit. */
+/* Append the node that failed first and how it ended, if the reason does not name the culprit. */
 static void add_first_failure(const struct run *run, struct str *out)
 {
     long first = run_first_failure(run);

@@ -1,4 +1,4 @@
-/* Lays out tables of text within a given width. */
+/* Renders tables of text that fit a width. */
 #include "report/table.h"
 
 #include <stdarg.h>
@@ -64,7 +64,7 @@ void tone_add(struct str *out, const char *text, enum report_tone tone, bool col
     }
 }
 
-/* The bytes of the character at text. */
+/* The length in bytes of the character at text. */
 static size_t character_len(const char *text)
 {
     size_t len = 1;
@@ -74,7 +74,7 @@ static size_t character_len(const char *text)
     return len;
 }
 
-/* How many bytes at the beginning of text need at most columns. */
+/* The length in bytes of the longest beginning of text that needs at most columns. */
 static size_t head_len(const char *text, size_t columns)
 {
     size_t used = 0;
@@ -90,7 +90,7 @@ static size_t head_len(const char *text, size_t columns)
     return (size_t)(at - text);
 }
 
-/* The end of text that needs at most columns. */
+/* The longest end of text that needs at most columns. */
 static const char *find_tail(const char *text, size_t columns)
 {
     while (text_columns(text) > columns) {
@@ -99,7 +99,10 @@ static const char *find_tail(const char *text, size_t columns)
     return text;
 }
 
-/* text in at most columns: as it is, or `head` columns of its beginning, an ellipsis, and its end. */
+/*
+ * The text in at most columns: unchanged, or `head` columns of its beginning, an ellipsis, and its end. The
+ * caller frees.
+ */
 static char *cut_middle(const char *text, size_t columns, size_t head)
 {
     if (text_columns(text) <= columns) {
@@ -136,8 +139,8 @@ static size_t count_different(char *const *texts, size_t count)
 /* --- columns of names --------------------------------------------------------------------------------- */
 
 /*
- * Bytes of the suffix that all names share and that begins with a dot, as domains do. 0: there is none, or it
- * holds no letter, as in addresses.
+ * The length of the longest suffix that all names share and that begins with a dot, as a domain does. 0:
+ * there is none, or it contains no letter, as in addresses.
  */
 static size_t shared_suffix(char *const *names, size_t count)
 {
@@ -162,7 +165,10 @@ static void cut_all(char *const *names, size_t count, size_t columns, size_t hea
     }
 }
 
-/* Cut names to columns at one place that keeps them apart: as near to the middle as that goes. */
+/*
+ * Cut names to columns at one position that keeps different names different, as near to the middle as
+ * possible.
+ */
 static void cut_apart(char *const *names, size_t count, size_t columns, char **out)
 {
     const size_t different = count_different(names, count);
@@ -184,7 +190,7 @@ static void cut_apart(char *const *names, size_t count, size_t columns, char **o
     cut_all(names, count, columns, middle, out);
 }
 
-/* The cells of a column as they are shown: rows of them; the caller frees them and the array. */
+/* The cells of a column as shown, one per row; the caller frees them and the array. */
 static char **fit_cells(const struct table *table, size_t column, size_t columns)
 {
     const size_t rows = table->len / table->count;
@@ -239,7 +245,7 @@ static size_t widths_measure(const struct table *table, size_t *widths)
     return total;
 }
 
-/* The widest column that may give one more; table->count when none may. */
+/* The widest column that may still shrink; table->count when there is none. */
 static size_t widths_widest(const struct table *table, const size_t *widths, bool flexible)
 {
     size_t found = table->count;
@@ -278,7 +284,10 @@ static void add_blanks(struct str *out, size_t count)
     }
 }
 
-/* One line; blanks are held back until something follows them, so that no line ends in blanks. */
+/*
+ * Append a row as one line. Blanks are held back until something follows them, so that no line ends in
+ * blanks.
+ */
 static void render_row(const struct table *table, const size_t *widths, char **const *shown, size_t row,
                        bool color, struct str *out)
 {
@@ -304,7 +313,7 @@ static void render_row(const struct table *table, const size_t *widths, char **c
     str_add_char(out, '\n');
 }
 
-/* The cell with its own line, wrapped at blanks; a word longer than a line is cut in pieces. */
+/* Append the cell that has its own line, wrapped at blanks; a word longer than a line is split. */
 static void render_own_line(const struct table_cell *cell, size_t width, bool color, struct str *out)
 {
     const size_t room = width > OWN_LINE_INDENT + COLUMN_MIN ? width - OWN_LINE_INDENT : COLUMN_MIN;

@@ -13,7 +13,7 @@ static const struct {
     {SAMPLE_STEP_TIME, "step time", " s"},
 };
 
-/* How many there are; values NULL: only that. */
+/* Copy the finite values to values (NULL: only count them). Returns how many there are. */
 static size_t take(const struct samples *samples, enum sample_number number, double *values, int64_t *span_ms)
 {
     size_t len = 0;

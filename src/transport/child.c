@@ -116,7 +116,7 @@ static void finish_if_done(struct child *child)
 
 static void wait_for_quiet(struct child *child);
 
-/* While the output is paused nobody listens, so the silence proves nothing. */
+/* While the output is paused nothing is read, so silence proves nothing. */
 static void on_quiet(void *ctx)
 {
     struct child *child = ctx;
@@ -129,7 +129,7 @@ static void on_quiet(void *ctx)
     wait_for_quiet(child);
 }
 
-/* A background process may hold the streams open for ever: wait for more output, but not for long. */
+/* A background process may hold the streams open forever: wait for more output, but not for long. */
 static void wait_for_quiet(struct child *child)
 {
     int64_t left = child->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(child));
@@ -197,7 +197,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
 
 static void send_input(struct child *child);
 
-/* All input is written, or nobody reads it. */
+/* All input is written, or nothing reads it. */
 static void on_written(uv_write_t *write, int status)
 {
     struct child *child = write->data;
@@ -239,7 +239,7 @@ static void send_input(struct child *child)
     }
 }
 
-/* Make one pipe; our end does not block. Returns the end for the child, or -1. */
+/* Make one pipe; our end is non-blocking. Returns the child's end, or -1. */
 static int make_stream(struct child *child, int number)
 {
     struct child_stream *stream = &child->streams[number];

@@ -1,6 +1,6 @@
 /*
  * A command as a child process: the common part of the local transport and of the one that runs the system's
- * ssh. Streams are plain pipes, so that /dev/stdin can be opened there as it can behind sshd.
+ * ssh. Streams are plain pipes, so that the command can open /dev/stdin, as it can behind sshd.
  */
 #ifndef MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_CHILD_INTERNAL_H
@@ -56,18 +56,18 @@ struct child {
     struct child_stream streams[3]; /* 0: its input */
     uv_write_t write;
     bool writing;    /* the job's input is being written */
-    bool input_held; /* none of it may be written yet */
+    bool input_held; /* no input may be written yet */
     bool spawned;    /* the process handle has to be closed */
     bool reaped;     /* the pid must no longer be signalled */
     int64_t ended_ms;
     struct exec_result result;
     struct deadline quiet;
-    unsigned handles; /* that are open; the last close frees the child */
+    unsigned handles; /* number of open handles; the last close frees the child */
 };
 
 struct child_program {
     char **argv;
-    char **env; /* NULL: ours */
+    char **env; /* NULL: that of this process */
     const char *folder;
 };
 
@@ -81,21 +81,21 @@ void child_pause(void *link);
 void child_cancel(void *link, struct transport_job *job);
 void child_close(void *link);
 
-/* Put a child that is zero but for its kind into the link, to run the job. */
+/* Add a child, which is zero except for its kind, to the link, to run the job. */
 void child_attach(struct child *child, struct child_link *link, struct transport_job *job);
 /* Start the process; 0, or a libuv error: call child_fail then. */
 int child_spawn(struct child *child, const struct child_program *program);
-/* Start to read and write; the child may be freed during this. */
+/* Start to read and write. The child may be freed by this call. */
 void child_start_streams(struct child *child);
 /* Write the input that was held back. */
 void child_release_input(struct child *child);
-/* The job ends with the error. */
+/* End the job with the error. */
 void child_fail(struct child *child, const struct error_kind *kind, const char *text, const char *hint);
-/* The command has ended, though the process may live: its output is taken until it is quiet. */
+/* The command has ended, though the process may still run: read its output until it is quiet. */
 void child_note_end(struct child *child);
 /* Leave the link without an event; a running process is killed. */
 void child_discard(struct child *child);
-/* One more handle whose close callback is child_on_closed and whose data is the child. */
+/* Count one more handle, whose close callback is child_on_closed and whose data is the child. */
 void child_hold(struct child *child);
 void child_on_closed(uv_handle_t *handle);
 

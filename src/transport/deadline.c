@@ -75,7 +75,7 @@ static void arm(struct deadlines *all)
     if (left > LOOP_CLOCK_BEAT_MS) {
         left = LOOP_CLOCK_BEAT_MS;
     }
-    /* libuv counts from the time at which the loop woke up, which may be long ago. */
+    /* libuv counts from the time at which the loop woke up, which may be long past. */
     stale = now > uv_now(all->timer.loop) ? now - uv_now(all->timer.loop) : 0;
     uv_timer_start(&all->timer, on_timer, stale + left, 0);
 }
@@ -92,7 +92,7 @@ static void take_out(struct deadlines *all, struct deadline *deadline)
     }
 }
 
-/* Deadlines that are set meanwhile fire in the next turn, so that reads and writes get their turn. */
+/* Deadlines that are set by callbacks fire in the next turn, so that reads and writes get theirs. */
 static void on_timer(uv_timer_t *timer)
 {
     struct deadlines *all = timer->data;

@@ -31,16 +31,21 @@ struct deadlines {
 };
 
 void deadlines_init(struct deadlines *all, uv_loop_t *loop);
-/* Forgets all and closes the timer; deadlines_release after the loop has run the close callback. */
+/*
+ * Clears all deadlines and closes the timer; call deadlines_release after the loop has run the close
+ * callback.
+ */
 void deadlines_close(struct deadlines *all);
 void deadlines_release(struct deadlines *all);
 
-/* Fire once, ms from now (0: in the loop's next turn). One that is set is moved. Never fires inside this
- * call. */
+/*
+ * Fire once, ms from now (0: in the loop's next turn). A deadline that is set is moved. Never fires inside
+ * this call.
+ */
 void deadline_set(struct deadlines *all, struct deadline *deadline, uint64_t ms);
 void deadline_clear(struct deadlines *all, struct deadline *deadline);
 bool deadline_is_set(const struct deadline *deadline);
-/* Milliseconds until it fires, 0 when it is past or not set. */
+/* Milliseconds until it fires; 0 when it is due or not set. */
 uint64_t deadline_left(const struct deadlines *all, const struct deadline *deadline);
 /* The loop's clock, in milliseconds. */
 int64_t deadlines_now(const struct deadlines *all);

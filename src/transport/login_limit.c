@@ -1,5 +1,7 @@
-/* Limits how many logins are on their way to one server at a time, and says how long to wait before the next
- * try. */
+/*
+ * Limits how many logins to one server are in progress at a time, and says how long to wait before the next
+ * try.
+ */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #define LONGEST_PAUSE_MS 2000
 #define PUNISHED_PAUSES  4 /* pauses that are skipped: the first one is 0.8 to 1.6 s */
 
-/* One route, address and port; exists while a login is inside or waits. */
+/* The limit of one route, address and port; it exists while a login is inside or waits. */
 struct login_limit {
     struct list_link link;
     char *key;
@@ -33,7 +35,7 @@ static char *make_key(const char *via, const char *host, unsigned port)
     return xasprintf("%s %u %s", host, port, via ? via : "");
 }
 
-/* Takes the key. */
+/* Takes ownership of the key. */
 static struct login_limit *find_limit(struct login_limits *limits, char *key)
 {
     struct login_limit *limit;
@@ -93,7 +95,7 @@ void login_limit_leave(struct login_slot *slot)
         return;
     }
     slot->limit = NULL;
-    if (!slot->inside) { /* those inside keep the limit in existence */
+    if (!slot->inside) { /* those inside keep the limit alive */
         list_remove(&slot->link);
         return;
     }

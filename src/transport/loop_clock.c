@@ -7,7 +7,7 @@ static int64_t at_most(int64_t value, int64_t limit)
     return value < limit ? value : limit;
 }
 
-/* While the loop waits, uv_now is the time at which it woke up; later time is work. */
+/* After a wait, uv_now is the time at which the loop woke up; the time since then is work. */
 int64_t loop_clock_now(const struct loop_clock *clock)
 {
     int64_t now = clock_mono_ms(), worked_from = clock->read_ms, waited = 0;

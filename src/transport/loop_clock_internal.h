@@ -1,7 +1,7 @@
 /*
  * A clock for time limits: it runs while the event loop listens, and stands still while it cannot. While this
  * process is busy, stopped (SIGSTOP, Ctrl-Z) or frozen, answers wait unread in the sockets, and no limit may
- * pass because of that. The time between two readings of the clock counts only as far as the loop meant to
+ * expire because of that. The time between two readings of the clock counts only as far as the loop meant to
  * spend it.
  */
 #ifndef MTLAUNCH_TRANSPORT_LOOP_CLOCK_INTERNAL_H
@@ -31,7 +31,7 @@ void loop_clock_close(struct loop_clock *clock); /* the loop has to run once mor
 
 /* Starts with the monotonic clock's milliseconds and falls behind it. Never goes back. */
 int64_t loop_clock_now(const struct loop_clock *clock);
-/* How far behind it is: milliseconds that did not count. */
+/* How far it is behind the monotonic clock, in milliseconds. */
 int64_t loop_clock_lost(const struct loop_clock *clock);
 
 #endif

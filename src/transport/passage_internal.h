@@ -13,16 +13,19 @@
 struct fleet;
 struct fleet_exec;
 
-/* Embedded in the link; all but request is filled by it. No callback comes from inside passage_start. */
+/* Embedded in the link, which fills all members except request. passage_start itself calls no callback. */
 struct passage {
-    /* The jump host is logged in to and connects now; false: the passage has to wait for room there again. */
+    /*
+     * asked true: the jump host is logged in and now connects; false: the passage has to wait for room there
+     * again.
+     */
     void (*asked)(void *ctx, bool asked);
-    void (*opened)(void *ctx, int fd); /* a non-blocking stream socket, the callee's from now on */
-    void (*failed)(void *ctx, const struct error *err); /* it never opens, or the jump host is lost */
+    void (*opened)(void *ctx, int fd); /* a non-blocking stream socket, which the callee owns */
+    void (*failed)(void *ctx, const struct error *err); /* it will not open, or the jump host was lost */
     void *ctx;
     const char *host; /* as the jump host resolves it; borrowed until the passage is stopped or has failed */
     unsigned port;
-    struct fleet_exec *request; /* the fleet's own; NULL: not started, stopped, failed or ended */
+    struct fleet_exec *request; /* of the fleet; NULL: not started, stopped, failed or ended */
 };
 
 /* jump is copied. */

@@ -25,7 +25,7 @@ const struct transport_ops *transport_find_carrier(void)
 {
     size_t i = 0;
 
-    while (!transports_all[i]->carries) { /* a unit test holds the table to it that there is one */
+    while (!transports_all[i]->carries) { /* a unit test checks that the table has one */
         i++;
     }
     return transports_all[i];
@@ -53,7 +53,7 @@ unsigned transport_max_silent(const struct endpoint *endpoint)
     return endpoint->alive_count_max != 0 ? endpoint->alive_count_max : MAX_SILENT;
 }
 
-/* Names as in RFC 4254 6.10 and in sh's kill; the table of the C library is too new (glibc 2.32). */
+/* Names as in RFC 4254 6.10 and in sh's kill. The C library's own table is too new (glibc 2.32). */
 static const struct {
     int number;
     const char *name;
@@ -91,6 +91,6 @@ void transport_set_signal(struct exec_result *result, const char *name)
     int number = transport_signal_number(name);
 
     snprintf(result->signal, sizeof(result->signal), "%s", name);
-    /* A signal that only the other system knows (sshd sends "SIG@openssh.com") is a failure, too. */
+    /* A signal that only the other system knows (sshd sends "SIG@openssh.com") is a failure too. */
     result->exit_status = number > 0 ? 128 + number : 255;
 }

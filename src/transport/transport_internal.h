@@ -1,7 +1,7 @@
 /*
- * The interface of a transport, and the table of all transports. A link is one open way to a host; it runs
- * any number of commands at once until it refuses a further one. To add a transport: one file with one const
- * struct transport_ops and one line in transport.c; tests/contract/test_transport.c runs its one suite
+ * The interface of a transport, and the table of all transports. A link is one open connection to a host; it
+ * runs any number of commands at once until it refuses a further one. To add a transport: one file with one
+ * const struct transport_ops and one line in transport.c; tests/contract/test_transport.c runs its suite
  * against every entry.
  *
  * Nothing blocks. Events may come from inside open, run and cancel. The owner only notes them and acts in the
@@ -22,7 +22,7 @@
 
 /* Output that comes after the end of a command is read until there was none for this long … */
 #define TRANSPORT_QUIET_MS 500
-/* … or until this long has passed: a background process may hold the streams open for ever. */
+/* … or until this long has passed: a background process may hold the streams open forever. */
 #define TRANSPORT_DRAIN_MS 10000
 
 /* What all links of a fleet share; owned by the fleet. */
@@ -32,12 +32,14 @@ struct transport_setup {
     struct fleet *fleet;         /* for passages */
     unsigned connect_timeout_ms; /* as requested; 0: not requested */
     unsigned keepalive_ms;
-    const bool *paused; /* output of commands must not be read now */
+    const bool *paused; /* true: the output of commands must not be read */
     struct login_limits *login_limits;
 };
 
-/* A command on a link, or a connection to a further host. Belongs to the owner, who keeps it until the event
- * ended or refused, or until cancel. */
+/*
+ * A command on a link, or a connection to a further host. Belongs to the owner, who keeps it until the event
+ * ended or refused, or until it calls cancel.
+ */
 struct transport_job {
     const char *command; /* NULL: a connection to host and port, for a transport that carries */
     const char *host;
@@ -45,25 +47,29 @@ struct transport_job {
     const char *input;
     size_t input_len;
     bool hold_input; /* standard input stays open after input */
-    void *running;   /* for the transport; NULL before run and after the end */
+    void *running;   /* for the transport's use; NULL before run and after the end */
 };
 
 struct transport_events {
     /* The link can run commands. Comes at most once. */
     void (*opened)(void *owner);
-    /* The link cannot run commands, or no longer can; each running command has had its event ended before.
+    /*
+     * The link cannot run commands, or no longer can; the event ended of each running command came before.
      * The owner closes the link.
      */
     void (*broken)(void *owner, const struct error *err);
     /* The host has accepted the command; before this event it has certainly not run. */
     void (*started)(void *owner, struct transport_job *job);
-    /* The connection is open: fd, a non-blocking stream socket, is the callee's. ended is told when it has
-     * ended; with an error only when it never opened or the link is lost. */
+    /*
+     * The connection is open: fd is a non-blocking stream socket, which the callee owns. The event ended
+     * follows when the connection has ended; it has an error only when the connection never opened or the
+     * link was lost.
+     */
     void (*connected)(void *owner, struct transport_job *job, int fd);
     /* The link has no room for a further command now; the command has not run. */
     void (*refused)(void *owner, struct transport_job *job);
     void (*data)(void *owner, struct transport_job *job, int stream, const char *bytes, size_t len);
-    /* With hold_input: all input of the job was sent, or nobody reads it. */
+    /* With hold_input: all input of the job was sent, or nothing reads it. */
     void (*drained)(void *owner, struct transport_job *job);
     /* The last event of a job. result->started and elapsed_ms are the owner's. */
     void (*ended)(void *owner, struct transport_job *job, const struct exec_result *result);
@@ -72,10 +78,13 @@ struct transport_events {
 struct transport_ops {
     const char *name; /* "ssh", "openssh", "local" */
     bool (*serves)(const struct endpoint *endpoint);
-    bool carries;       /* it can make connections to further hosts: jobs without a command */
-    bool connects_late; /* it connects for each command, after run: the time limit of a command begins when it
-                           has started */
-    /* Descriptors that a link to it takes. NULL: one. */
+    bool carries; /* it can connect to further hosts (jobs without a command) */
+    /*
+     * It connects for each command, after run, so the time limit of a command begins when the command has
+     * started.
+     */
+    bool connects_late;
+    /* The number of descriptors that a link to the endpoint takes. NULL: one. */
     size_t (*files)(const struct endpoint *endpoint);
     /* State shared by all links of a fleet (keys, known hosts); NULL with err on failure. */
     void *(*begin)(const struct transport_setup *setup, struct error *err);
@@ -92,7 +101,7 @@ struct transport_ops {
     void (*pause)(void *link);
     /* Kill a command; no event of it comes after this. */
     void (*cancel)(void *link, struct transport_job *job);
-    /* End the link, cancelling what runs; no event comes after this. */
+    /* Close the link and cancel what runs on it; no event comes after this. */
     void (*close)(void *link);
 };
 
@@ -106,7 +115,7 @@ extern const size_t transports_all_count;
 /* The first transport of the table that serves the endpoint. Never NULL. */
 const struct transport_ops *transport_find(const struct endpoint *endpoint);
 
-/* The transport that jump hosts are reached by. */
+/* The transport by which jump hosts are reached. */
 const struct transport_ops *transport_find_carrier(void);
 
 /* The time limit for look-up, connect and login together: as requested, else ConnectTimeout of ssh_config,
@@ -114,13 +123,12 @@ const struct transport_ops *transport_find_carrier(void);
 unsigned transport_connect_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
 /* The time limit for a server to accept a command after the login. */
 unsigned transport_answer_ms(const struct transport_setup *setup);
-/* The silence after which a host is asked for a sign of life: ServerAliveInterval of ssh_config, else that of
- * the fleet. */
+/* The silence after which a host is probed: ServerAliveInterval of ssh_config, else that of the fleet. */
 unsigned transport_keepalive_ms(const struct transport_setup *setup, const struct endpoint *endpoint);
-/* How many of these may stay unanswered: ServerAliveCountMax of ssh_config, else 3. */
+/* How many probes may stay unanswered: ServerAliveCountMax of ssh_config, else 3. */
 unsigned transport_max_silent(const struct endpoint *endpoint);
 
-/* Signal names without SIG. NULL / 0 when unknown. */
+/* Signal names are without SIG. NULL or 0 when unknown. */
 const char *transport_signal_name(int number);
 int transport_signal_number(const char *name);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print a C file that holds the completion scripts, given as file names: completion_bash for mtlaunch.bash.
+# Print a C file with the completion scripts, given as file names: completion_bash for mtlaunch.bash.
 set -eu
 
 printf '%s\n' '/* Made by src/cmd/completion/embed.sh. */' '#include "cmd/complete_internal.h"'

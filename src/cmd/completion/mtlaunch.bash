@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Completion of mtlaunch for bash: mtlaunch itself says what may stand at the cursor.
+# Completion of mtlaunch for bash: mtlaunch itself lists what may be typed at the cursor.
 _mtlaunch() {
     local i word line files='' specs='' join='' cur=${COMP_WORDS[COMP_CWORD]}
     local -a words=()
     COMPREPLY=()
-    # bash takes --color=auto for three words
+    # bash splits --color=auto into three words
     for ((i = 1; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [[ $word == = && ${#words[@]} -gt 0 ]]; then
@@ -31,7 +31,7 @@ _mtlaunch() {
         [[ ${words[${#words[@]} - 1]} != --*=* ]] || line=${line#*=}
         COMPREPLY+=("$line")
     done < <("${COMP_WORDS[0]/#\~/$HOME}" completion candidates -- "${words[@]}" 2>/dev/null)
-    # nothing behind "key=": its value comes
+    # no blank after "key=", because its value follows
     [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
     if [[ -n $specs ]]; then
         compopt -o filenames 2>/dev/null

@@ -1,4 +1,4 @@
-# Completion of mtlaunch for fish: mtlaunch itself says what may stand at the cursor.
+# Completion of mtlaunch for fish: mtlaunch itself lists what may be typed at the cursor.
 function __mtlaunch_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

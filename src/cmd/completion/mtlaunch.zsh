@@ -1,5 +1,5 @@
 #compdef mtlaunch
-# Completion of mtlaunch for zsh: mtlaunch itself says what may stand at the cursor.
+# Completion of mtlaunch for zsh: mtlaunch itself lists what may be typed at the cursor.
 _mtlaunch() {
     local line word files=0 specs=0 cut=0
     local -a found before

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print a C file that holds the JSON Schema given as a file name.
+# Print a C file with the JSON Schema, given as a file name.
 set -eu
 
 printf '%s\n' '/* Made by src/cmd/schema/embed.sh. */' '#include "cmd/topics_internal.h"'

@@ -1,4 +1,4 @@
-/* The values of a report: what was gathered of a run, in one JSON object. */
+/* Puts the values of a report, what was gathered about a run, into one JSON object. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "data_internal.h"
 #include "report/values_internal.h"
 
-#define ODD_PERCENT 5.0 /* below the mean of all nodes: that makes a node an odd one */
+#define ODD_PERCENT 5.0 /* percentage points below the mean of all nodes that make a node odd */
 
 const char *const data_training_keys[SAMPLE_NUMBERS] = {
     [SAMPLE_LOSS] = "loss",
@@ -21,7 +21,10 @@ const char *const data_training_keys[SAMPLE_NUMBERS] = {
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
-/* Six significant digits say all that a log says, and keep the object small; bytes are whole. */
+/*
+ * Six significant digits are as exact as a log, and keep the object small. Large numbers, such as bytes, are
+ * whole.
+ */
 static json_t *number(double value)
 {
     char text[32];
@@ -35,7 +38,7 @@ static json_t *number(double value)
     return json_real(strtod(text, NULL));
 }
 
-/* A copy with at most DATA_POINTS samples; its nodes are copies too. */
+/* Make a copy with at most DATA_POINTS samples; its nodes are copied too. */
 static void copy_thinned(const struct samples *from, struct samples *to)
 {
     *to = (struct samples){.kind = from->kind, .step_ms = from->step_ms};
@@ -141,7 +144,7 @@ static double mean_of_node(const struct samples *samples, size_t node)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-/* Nodes with their own line: all, or of many those whose GPUs are less busy than the others'. */
+/* Choose the nodes with their own line: all, or of many those whose GPUs are less busy than the others'. */
 static size_t choose_nodes(const struct samples *samples, size_t nodes, size_t *chosen)
 {
     AUTO_FREE double *means = xcalloc(nodes > 0 ? nodes : 1, sizeof(*means));
@@ -227,7 +230,7 @@ static json_t *gpus_value(const struct samples *all, const struct run *run)
 
 /* --- the run ---------------------------------------------------------------------------------------- */
 
-/* What the nodes have and what NCCL chose of it. */
+/* What the nodes have, and what NCCL chose of it. */
 static json_t *inventory_value(const struct inventory *inventory)
 {
     if (!inventory->known) {

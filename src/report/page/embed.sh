@@ -1,6 +1,6 @@
 #!/bin/sh
-# Print a C file that holds the style sheet and the script of the page, given as file names: page_css for page.css,
-# and page_css_digest, its SHA-256 in base64 as a Content-Security-Policy has it. Comments and indentation stay out.
+# Print a C file with the style sheet and the script of the page, given as file names: page_css for page.css, and
+# page_css_digest, its SHA-256 in base64 for a Content-Security-Policy. Comments and indentation are removed.
 set -eu
 
 base64_of_hex() { # HEX

@@ -1,4 +1,4 @@
-/* Figures as people read them, and the ticks of axes. */
+/* Formats figures for people, and chooses the ticks of axes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void drop_zeros(char *text)
     }
 }
 
-/* digits significant digits of a value whose size is between 0.001 and 100,000. */
+/* Write a value whose size is between 0.001 and 100,000 with `digits` significant digits. */
 static void plain(char *text, double value, int digits)
 {
     double size = fabs(value);
@@ -100,7 +100,7 @@ static void span(char *text, double value)
     }
 }
 
-/* The largest unit of which value holds at least one. */
+/* The largest unit that is not larger than value. */
 static double bytes_unit(double value, const char **name)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -175,7 +175,7 @@ static double span_step(double least)
     return least < 1 ? round_step(least) : round_step(least / 86400) * 86400;
 }
 
-/* Round in the unit that is shown: 20 GiB, not 21.5 GB. */
+/* Round in the unit shown: 20 GiB, not 21.5 GB. */
 static double bytes_step(double least, double high)
 {
     const char *name;
@@ -186,7 +186,7 @@ static double bytes_step(double least, double high)
 struct axis axis_make(enum figure_kind kind, double low, double high, size_t wanted)
 {
     struct axis axis = {.low = low, .high = high};
-    if (!(high > low)) { /* one value: room above and below */
+    if (!(high > low)) { /* a single value: add room above and below */
         double room = fabs(low) > 0 ? fabs(low) / 10 : 1;
         low -= room;
         high += room;
@@ -228,7 +228,7 @@ static void span_label(char *text, double tick, double step)
     }
 }
 
-/* Decimals that tell two ticks apart. */
+/* Write the value with enough decimals to distinguish two ticks. */
 static void step_digits(char *text, double value, double step)
 {
     int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;

@@ -1,4 +1,7 @@
-/* Figures as people read them, and the ticks of axes. Pure; the same input gives the same text everywhere. */
+/*
+ * Formats figures for people, and chooses the ticks of axes. Pure; the same input gives the same text
+ * everywhere.
+ */
 #ifndef MTLAUNCH_REPORT_FIGURE_INTERNAL_H
 #define MTLAUNCH_REPORT_FIGURE_INTERNAL_H
 
@@ -8,7 +11,7 @@
 #define FIGURE_TEXT_SIZE 48
 #define AXIS_TICKS_MAX   12
 
-/* What a number is, and so how it is written. */
+/* What a number means, which decides how it is written. */
 enum figure_kind {
     FIGURE_NUMBER,  /* four significant digits: 2.346, 81.9k, 1.2e-5 */
     FIGURE_COUNT,   /* a whole number: 12,000 */
@@ -18,11 +21,11 @@ enum figure_kind {
     FIGURE_BYTES /* 71.3 GiB */
 };
 
-/* With its unit where the kind has one; no number: "–". Returns text. */
+/* Write value with its unit if the kind has one; a value that is not finite becomes "–". Returns text. */
 const char *figure_text(enum figure_kind kind, double value, char text[FIGURE_TEXT_SIZE]);
 
 struct axis {
-    double low, high; /* what is shown */
+    double low, high; /* the range shown */
     double ticks[AXIS_TICKS_MAX];
     size_t ticks_len;
     double step; /* between two ticks */
@@ -31,7 +34,7 @@ struct axis {
 /* An axis for values from low to high (low <= high, both numbers), with about count ticks at round values. */
 struct axis axis_make(enum figure_kind kind, double low, double high, size_t count);
 
-/* The label of a tick: short, with as many digits as the step asks for. Returns text. */
+/* Write the label of a tick: short, with as many digits as the step needs. Returns text. */
 const char *axis_label(enum figure_kind kind, const struct axis *axis, double tick,
                        char text[FIGURE_TEXT_SIZE]);
 

@@ -56,7 +56,7 @@ void html_text_short(struct str *out, const char *text, size_t characters)
     size_t count = 0, end = 0;
     for (size_t i = 0; i < safe.len; i++) {
         if (((unsigned char)safe.data[i] & 0xC0) != 0x80 && ++count == characters) {
-            end = i; /* where the last one that fits begins */
+            end = i; /* where the last character that fits begins */
         }
     }
     if (count > characters) {

@@ -1,4 +1,4 @@
-/* The page of a report: its head and policy, and the runs one after the other. */
+/* Writes the page of a report: its head and policy, and the runs one after the other. */
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 struct report_page {
     json_t *runs;
-    json_t *comparison; /* null: of one run */
+    json_t *comparison; /* null for a single run */
 };
 
 const struct page_part page_parts[] = {
@@ -72,7 +72,7 @@ void report_page_json(const struct report_page *page, const char *file, struct s
     js_add_line(out, answer);
 }
 
-/* --- what parts are made of ------------------------------------------------------------------------- */
+/* --- elements of parts ------------------------------------------------------------------------------ */
 
 void page_begin_part(const struct page *page, const char *id, const char *title)
 {
@@ -121,9 +121,9 @@ void page_time(const struct page *page, int64_t time_ms)
              clock_format_local(time_ms, local));
 }
 
-/* --- the whole -------------------------------------------------------------------------------------- */
+/* --- the whole page --------------------------------------------------------------------------------- */
 
-/* Nothing is loaded, sent or run except the two scripts in the page, allowed by their digests. */
+/* Nothing is loaded, sent or run except what is in the page itself, allowed by its digest. */
 static void add_head(struct str *out, const char *title)
 {
     str_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

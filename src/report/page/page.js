@@ -1,4 +1,4 @@
-/* Reading off plots by keyboard, and all details open on paper. Without it the page says the same. */
+/* Reads values off the plots by keyboard, and opens all details for printing. Without it the page shows the same. */
 "use strict";
 for (const svg of document.querySelectorAll(".plot > svg")) {
   const places = [...svg.querySelectorAll(".at")];

@@ -8,7 +8,7 @@
 #include "html_internal.h"
 #include "page_internal.h"
 
-#define VALUE_MAX 200 /* characters of a value that differs */
+#define VALUE_MAX 200 /* characters shown of a value */
 
 /* A column of figures. To add one: a row. */
 static const struct column {
@@ -30,7 +30,7 @@ static const struct column {
     {"final_loss", "Last loss", FIGURE_NUMBER, 1},
 };
 
-/* A column in which nothing is known is left out. */
+/* Does any run have a value? A column without values is left out. */
 static bool is_known(const json_t *runs, const char *key)
 {
     for (size_t i = 0; i < json_array_size(runs); i++) {

@@ -1,38 +1,46 @@
-/* The parts of a report's page. Each is made from the values that the JSON of the report holds. */
+/* The parts of a report's page. Each is made from the values in the JSON of the report. */
 #ifndef MTLAUNCH_REPORT_PAGE_INTERNAL_H
 #define MTLAUNCH_REPORT_PAGE_INTERNAL_H
 
 #include "base/json.h"
 #include "base/str.h"
 
-/* src/report/page/page.css and page.js, embedded at build, and their digests for the page's policy. */
+/* src/report/page/page.css and page.js, embedded at build time, and their digests for the page's policy. */
 extern const char page_css[], page_js[], page_css_digest[], page_js_digest[];
 
-/* The page of runs, an array of their objects, with the object of their comparison or null. now_ms: when it
- * is written. */
+/*
+ * Append the page. runs is an array of the runs' objects, comparison the object of their comparison or null.
+ * now_ms: the time of writing.
+ */
 void page_html(const json_t *runs, const json_t *comparison, int64_t now_ms, struct str *out);
 
-/* Where a part is written. */
+/* Where and how a part is written. */
 struct page {
     struct str *out;
-    size_t run;     /* which of the page's runs; ids hold it */
-    unsigned level; /* of headings of parts: 2 on the page of one run, 3 below the name of a run */
+    size_t run;     /* index of the run on the page; part of the ids */
+    unsigned level; /* of the headings of parts: 2 on the page of one run, 3 below the name of a run */
     int64_t now_ms;
 };
 
-/* A part with its heading: <section id="rN-ID"><hN>TITLE</hN>; page_end_part closes it. */
+/* Begin a part with its heading: <section id="rN-ID"><hN>TITLE</hN>; page_end_part closes it. */
 void page_begin_part(const struct page *page, const char *id, const char *title);
 void page_end_part(const struct page *page);
 
-/* A table that scrolls within the page where it is too wide; head: texts of its columns, NULL-terminated. */
+/*
+ * Begin a table that scrolls within the page when it is too wide; head: titles of its columns,
+ * NULL-terminated.
+ */
 void page_begin_table(const struct page *page, const char *label, const char *class, const char *const *head);
 void page_end_table(const struct page *page);
 void page_cell(const struct page *page, const char *text);
 
-/* A time as people read it, here; 0: "–". */
+/* Append a time in local form; 0: "–". */
 void page_time(const struct page *page, int64_t time_ms);
 
-/* Does a run's object have what the part shows? Its entry in the list of contents depends on it. */
+/*
+ * A part. is_there: does the run's object have what the part shows? If not, the list of contents leaves it
+ * out.
+ */
 struct page_part {
     const char *id, *title;
     bool (*is_there)(const json_t *run); /* NULL: always */
@@ -42,7 +50,7 @@ struct page_part {
 extern const struct page_part page_parts[];
 extern const size_t page_parts_len;
 
-/* What is shown above the parts: state, figures. */
+/* Shown above the parts: state and figures. */
 void page_add_summary(const struct page *page, const json_t *run);
 void page_add_state(const struct page *page, const json_t *run);
 const char *page_state_class(const char *state); /* "ok", "bad", "warn", "live", "idle" */
@@ -73,11 +81,11 @@ void page_add_logs(const struct page *page, const json_t *run);
 /* The figures of several runs side by side, what differs, and the verdict. */
 void page_add_comparison(const struct page *page, const json_t *comparison);
 
-/* Plots of the trainings of several runs over each other. */
+/* Plots of the training of several runs, overlaid. */
 void page_add_overlay(const struct page *page, const json_t *runs);
 
-/* How many events a page shows; of more the last ones. */
+/* The number of events that a page shows: the last ones. */
 #define PAGE_EVENTS_MAX 200
-#define PAGE_ROWS_MAX   48 /* of a table or timeline of nodes */
+#define PAGE_ROWS_MAX   48 /* rows of a table or a timeline of nodes */
 
 #endif

@@ -1,4 +1,4 @@
-/* Names and values of a run's page: network, plan, environment, spec. */
+/* The parts of a run's page that are pairs of name and value: network, plan, environment, spec. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "page_internal.h"
 #include "report/values_internal.h"
 
-#define SPEC_MAX      60000 /* bytes of the spec that are shown */
+#define SPEC_MAX      60000 /* bytes shown of the spec */
 #define VALUE_MAX     2000  /* characters of a variable's value */
 #define VARIABLES_MAX 500
 
@@ -40,11 +40,11 @@ static void add_number_row(const struct page *page, const char *name, const json
     }
 }
 
-/* Hosts that use the same interface, one row each interface. */
+/* Add a row per interface, with the hosts that use it. */
 static void add_interfaces(const struct page *page, const json_t *interfaces)
 {
     AUTO_STRLIST struct strlist done = STRLIST_INIT;
-    json_t *object = (json_t *)(uintptr_t)interfaces; /* jansson iterates over what it could change */
+    json_t *object = (json_t *)(uintptr_t)interfaces; /* jansson only iterates over a non-const object */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         AUTO_STRLIST struct strlist hosts = STRLIST_INIT;
         AUTO_STR struct str text = STR_INIT;
@@ -65,7 +65,7 @@ static void add_interfaces(const struct page *page, const json_t *interfaces)
     }
 }
 
-/* The texts of a list in one row; nothing where there are none. */
+/* Add the texts of a list as one row, if there are any. */
 static void add_list_row(const struct page *page, const char *name, const json_t *object, const char *key)
 {
     AUTO_STRLIST struct strlist texts = STRLIST_INIT;
@@ -76,7 +76,7 @@ static void add_list_row(const struct page *page, const char *name, const json_t
     }
 }
 
-/* "mlx5_0 400 Gb/s RDMA, eth0 25 Gb/s": the ways into the network. */
+/* Add the network links: "mlx5_0 400 Gb/s RDMA, eth0 25 Gb/s". */
 static void add_links(const struct page *page, const json_t *links)
 {
     AUTO_STR struct str text = STR_INIT;
@@ -101,7 +101,7 @@ static bool says_anything(const json_t *facts, const json_t *inventory)
            data_len(inventory, "networks") > 0 || data_len(inventory, "interfaces") > 0;
 }
 
-/* What NCCL says it chose, and what there was to choose from. */
+/* What NCCL chose, by its log, and what it could choose from. */
 void page_add_network(const struct page *page, const json_t *run)
 {
     const json_t *facts = json_object_get(run, "facts"), *inventory = json_object_get(run, "inventory");
@@ -131,7 +131,7 @@ void page_add_network(const struct page *page, const json_t *run)
     page_end_table(page);
 }
 
-/* The words of a command as one line for a person: blanks within a word are quoted. */
+/* Add the words of a command as one line for people; words with blanks or special characters are quoted. */
 static void add_command(const struct page *page, const json_t *command)
 {
     AUTO_STR struct str text = STR_INIT;

@@ -1,4 +1,6 @@
-/* The plots of a run: its training by iteration, its GPUs over time; and several runs over each other. */
+/*
+ * The plots of a run: its training by iteration and its GPUs over time; and those of several runs, overlaid.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "page_internal.h"
 #include "svg_internal.h"
 
-#define GAP_STEPS 3.5 /* so much without a sample interrupts a line */
+#define GAP_STEPS 3.5 /* steps without a sample that interrupt a line */
 
 /* A plot of the training. To add one: a row. */
 static const struct training_plot {
@@ -25,7 +27,7 @@ static const struct training_plot {
     {SAMPLE_TFLOPS, "Compute", "TFLOP/s per GPU", FIGURE_NUMBER, true},
 };
 
-/* Lines in the making; what they hold is owned. */
+/* Lines that are being collected; everything is owned. */
 struct lines {
     struct svg_series series[SVG_SERIES_MAX];
     char *names[SVG_SERIES_MAX];
@@ -53,7 +55,7 @@ static double *keep(struct lines *lines, double *array)
     return array;
 }
 
-/* Add a line unless there is no room; name is copied. */
+/* Add a line; name is copied. NULL: there is no room. */
 static struct svg_series *add_line(struct lines *lines, const char *name, const double *x, const double *y,
                                    size_t len)
 {
@@ -101,7 +103,7 @@ bool page_has_training(const json_t *run)
     return false;
 }
 
-/* The last attempts that have a number, one line each, the latest first. only: the latest alone. */
+/* Add a line for each of the last attempts that have the number, the latest first. only: the latest alone. */
 static void add_attempts(struct lines *lines, const json_t *run, enum sample_number number, bool only)
 {
     const json_t *training = json_object_get(run, "training");

@@ -47,7 +47,7 @@ static void add_figure(const struct page *page, const char *name, const char *va
     str_add(page->out, "</dd></div>\n");
 }
 
-/* A number of an object; nothing where it is unknown. */
+/* Add a number of an object, if it is known. */
 static void add_number(const struct page *page, const char *name, const json_t *object, const char *key,
                        enum figure_kind kind, const char *unit)
 {
@@ -147,7 +147,7 @@ bool page_has_cause(const json_t *run)
            data_len(run, "consequences") > 0;
 }
 
-/* "FILE:LINE" and the line that says so. */
+/* Add the line that is the evidence, and its "FILE:LINE". */
 static void add_evidence(const struct page *page, const json_t *evidence)
 {
     char line[FIGURE_TEXT_SIZE];

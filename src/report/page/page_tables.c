@@ -16,7 +16,7 @@
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-/* Nodes that ended alike: one row. */
+/* Nodes that ended in the same way and share a row. */
 struct group {
     const json_t *node; /* the first of them */
     struct strlist hosts;
@@ -41,7 +41,7 @@ static int compare_groups(const void *a, const void *b)
     return left->hosts.len < right->hosts.len ? -1 : left->hosts.len > right->hosts.len;
 }
 
-/* left: nodes that are in none of GROUPS_MAX groups. */
+/* left: the number of nodes for which there was no room in GROUPS_MAX groups. */
 static size_t make_groups(const json_t *nodes, struct group *groups, size_t *left)
 {
     size_t count = 0, len = json_array_size(nodes);

@@ -12,14 +12,14 @@
 
 #define MARKS_MAX 60
 #define HOSTS_MAX 4096
-#define FOLD_FROM 17 /* nodes: those that went the same way are one row */
+#define FOLD_FROM 17 /* with this many nodes or more, those with the same bars share a row */
 
 /* A node over all attempts. */
 struct course {
     struct strlist hosts;
     struct svg_bar *bars;
     size_t len;
-    char *way; /* what its bars say: nodes of one way are one row */
+    char *way; /* describes its bars; nodes with the same way share a row */
 };
 
 struct courses {
@@ -62,7 +62,10 @@ bool page_has_timeline(const json_t *run)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-/* The current attempt says of each node how it went; of earlier ones only who took part is known. */
+/*
+ * The object with the node's state: of the current attempt the node's own; of earlier ones only the attempt's
+ * is known.
+ */
 static const json_t *node_of(const json_t *run, const json_t *attempt, const char *host)
 {
     const json_t *nodes = json_object_get(run, "nodes");
@@ -145,7 +148,7 @@ static void add_hosts(struct courses *courses, const json_t *run, int64_t now_ms
 {
     const json_t *attempts = json_object_get(run, "attempts");
     AUTO_STRLIST struct strlist seen = STRLIST_INIT;
-    for (size_t a = json_array_size(attempts); a > 0; a--) { /* those of the last one first */
+    for (size_t a = json_array_size(attempts); a > 0; a--) { /* those of the last attempt first */
         const json_t *nodes = json_object_get(json_array_get(attempts, a - 1), "nodes");
         for (size_t i = 0; i < json_array_size(nodes); i++) {
             const char *host = json_string_value(json_array_get(nodes, i));
@@ -159,7 +162,7 @@ static void add_hosts(struct courses *courses, const json_t *run, int64_t now_ms
     }
 }
 
-/* Put nodes of one way together, the smallest groups first: they are the odd ones. */
+/* The smallest groups first: they are the odd ones. */
 static int compare_courses(const void *a, const void *b)
 {
     const struct course *left = a, *right = b;
@@ -209,7 +212,7 @@ static const char *mark_class(const char *event)
     return "idle";
 }
 
-/* The last ones, each with its number in the list of events. */
+/* Make the marks of the last events, each with its number in the list of events. */
 static size_t make_marks(const struct courses *courses, const json_t *events, struct svg_mark *marks,
                          char **titles)
 {

@@ -1,6 +1,6 @@
 /*
- * Drawings as SVG text, from values alone. Colours and fonts come from the page's style sheet, by class: s0 …
- * s7 for series, ok, bad, warn and idle for states.
+ * Draws plots and timelines as SVG text. Colours and fonts come from the page's style sheet, by class: s0 …
+ * s7 for series; ok, bad, warn and idle for states.
  */
 #ifndef MTLAUNCH_REPORT_SVG_INTERNAL_H
 #define MTLAUNCH_REPORT_SVG_INTERNAL_H
@@ -17,34 +17,34 @@
 
 /* --- plots ------------------------------------------------------------------------------------------ */
 
-/* A line. Where y is NAN, or x goes back, the line is interrupted. All arrays have len items and are
- * borrowed. */
+/* A line. It is interrupted where y is NAN or x decreases. All arrays have len items and are borrowed. */
 struct svg_series {
-    const char *name; /* as foreign text */
+    const char *name; /* from outside: to be escaped */
     const double *x, *y;
     const double *low, *high; /* a band around it; NULL: none */
-    double gap;               /* a larger distance of two x interrupts it too; 0: none does */
+    double gap;               /* a larger distance between two x interrupts the line too; 0: none does */
     size_t len;
 };
 
 struct svg_plot {
-    const char *title;  /* ours, as are the labels */
+    const char *title;  /* from the program, like the labels */
     const char *x_name; /* "iteration" */
     const char *y_name; /* with its unit: "tokens/s" */
     enum figure_kind x_kind, y_kind;
-    bool from_zero;                  /* the y axis begins there */
-    double y_high;                   /* the y axis reaches at least so far; 0: as far as the values do */
+    bool from_zero; /* the y axis begins at 0 */
+    /* the y axis reaches at least this value; 0: only as far as the values */
+    double y_high;
     const struct svg_series *series; /* the first SVG_SERIES_MAX are drawn */
     size_t series_len;
 };
 
-/* Does a plot of these have anything to show? */
+/* Does the plot have anything to show? */
 bool svg_plot_has_points(const struct svg_plot *plot);
 
 /*
- * A figure with axes, units and lines. What the pointer is over is read off beside the names of the series;
- * the page's script lets the arrow keys move there. Values far above the others do not set the scale: the
- * plot says how many stand above it.
+ * Append a figure with axes, units and lines. The values under the pointer are shown beside the names of the
+ * series; the page's script lets the arrow keys move there. Values far above the others do not set the scale:
+ * the plot says how many lie above it.
  */
 void svg_plot(struct str *out, const struct svg_plot *plot);
 
@@ -53,7 +53,7 @@ void svg_plot(struct str *out, const struct svg_plot *plot);
 struct svg_bar {
     double from, to; /* seconds since the beginning */
     const char *class;
-    const char *text;  /* within the bar, where there is room; ours */
+    const char *text;  /* in the bar, if there is room; from the program */
     const char *title; /* foreign */
 };
 
@@ -71,7 +71,7 @@ struct svg_mark {
 };
 
 struct svg_timeline {
-    size_t run;  /* of the page: for the links */
+    size_t run;  /* index of the run on the page, for the links */
     double span; /* seconds */
     const struct svg_row *rows;
     size_t rows_len;

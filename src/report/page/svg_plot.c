@@ -1,4 +1,4 @@
-/* A plot: lines over an axis, with what they show at each place. */
+/* Draws a plot: axes, lines, and the values at each place. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "html_internal.h"
 #include "svg_plot_internal.h"
 
-#define FAR 3.0 /* times the 95th percentile: a value beyond does not set the scale */
+#define FAR 3.0 /* times the 95th percentile; values beyond do not set the scale */
 
 double plot_place(const struct plot_scale *scale, double value)
 {
@@ -106,7 +106,8 @@ static void choose_y(struct plot_drawing *drawing)
         high = high > low ? high : low + 1;
     }
     drawing->y_axis = axis_make(plot->y_kind, low, high, 5);
-    double room = (drawing->y_axis.high - drawing->y_axis.low) / 20; /* lines do not lie on the frame */
+    /* so that lines do not lie on the frame */
+    double room = (drawing->y_axis.high - drawing->y_axis.low) / 20;
     bool full = plot->from_zero && high <= plot->y_high;
     drawing->y.low = plot->from_zero ? low : drawing->y_axis.low - room;
     drawing->y.high = full ? high : drawing->y_axis.high + room;
@@ -138,7 +139,7 @@ void plot_add_line(struct str *out, const char *class, double x1, double y1, dou
     str_add(out, "/>");
 }
 
-/* Opens a text; the caller adds what it says and closes it. */
+/* Open a text element; the caller adds the text and closes it. */
 void plot_open_text(struct str *out, const char *class, double x, double y, const char *anchor)
 {
     str_addf(out, "<text class=\"%s\" x=\"", class);
@@ -207,7 +208,7 @@ static void add_point(struct str *path, const struct plot_drawing *drawing, char
     svg_number(path, plot_place(&drawing->y, y));
 }
 
-/* There and back again around each piece. */
+/* Draw the band: around each piece, along its upper and back along its lower edge. */
 static void add_band(const struct plot_drawing *drawing, size_t s)
 {
     const struct svg_series *series = &drawing->plot->series[s];
@@ -254,7 +255,7 @@ static void add_series(const struct plot_drawing *drawing, size_t s)
         }
     }
     str_add(drawing->out, "\"/>");
-    for (size_t i = 0; i < series->len; i++) { /* a point alone has no line */
+    for (size_t i = 0; i < series->len; i++) { /* a single point has no line, so it gets a dot */
         bool last = i + 1 == series->len || !plot_is_drawn(series, i + 1) || is_interrupted(series, i + 1);
         if (plot_is_drawn(series, i) && is_interrupted(series, i) && last) {
             plot_add_dot(drawing, s, series->x[i], series->y[i]);
@@ -262,7 +263,7 @@ static void add_series(const struct plot_drawing *drawing, size_t s)
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------------------- */
+/* --- the whole plot --------------------------------------------------------------------------------- */
 
 static void add_summary(const struct plot_drawing *drawing)
 {
@@ -292,7 +293,7 @@ void svg_plot(struct str *out, const struct svg_plot *plot)
     struct plot_drawing drawing = {.out = out, .plot = plot, .x_axis = none, .y_axis = none};
     drawing.series_len = plot->series_len < SVG_SERIES_MAX ? plot->series_len : SVG_SERIES_MAX;
     size_t rows = plot_legend_rows(&drawing);
-    rows = rows > 0 ? rows : 1; /* for what is read off */
+    rows = rows > 0 ? rows : 1; /* for the values under the pointer */
     drawing.top = PLOT_TOP + (double)rows * PLOT_ROW - 8;
     drawing.x.from = PLOT_LEFT;
     drawing.x.to = PLOT_RIGHT;

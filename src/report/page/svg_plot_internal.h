@@ -1,4 +1,4 @@
-/* What the parts of a plot share: its measures, its scales and what it is drawn to. */
+/* What the parts of a plot share: its dimensions, its scales and its state while it is drawn. */
 #ifndef MTLAUNCH_REPORT_SVG_PLOT_INTERNAL_H
 #define MTLAUNCH_REPORT_SVG_PLOT_INTERNAL_H
 
@@ -19,11 +19,11 @@ struct plot_scale {
     double from, to;  /* coordinates */
 };
 
-/* A plot in the making. */
+/* A plot that is being drawn. */
 struct plot_drawing {
     struct str *out;
     const struct svg_plot *plot;
-    size_t series_len; /* that are drawn */
+    size_t series_len; /* series that are drawn */
     struct axis x_axis, y_axis;
     struct plot_scale x, y;
     double top;   /* of the field */
@@ -32,7 +32,7 @@ struct plot_drawing {
 
 double plot_place(const struct plot_scale *scale, double value);
 bool plot_is_drawn(const struct svg_series *series, size_t i);
-size_t plot_legend_rows(const struct plot_drawing *drawing); /* 0: a series alone has none */
+size_t plot_legend_rows(const struct plot_drawing *drawing); /* 0: a single series has no legend */
 
 void plot_add_line(struct str *out, const char *class, double x1, double y1, double x2, double y2);
 void plot_open_text(struct str *out, const char *class, double x, double y, const char *anchor);
@@ -40,8 +40,10 @@ void plot_add_text(struct str *out, const char *class, double x, double y, const
                    const char *text);
 void plot_add_dot(const struct plot_drawing *drawing, size_t s, double x, double y);
 
-/* The names of the series, and a group for each place that has values: what is shown when the pointer is
- * there. */
+/*
+ * Append the names of the series; and a group for each place that has values, shown when the pointer is
+ * there.
+ */
 void plot_add_legend(const struct plot_drawing *drawing);
 void plot_add_readings(const struct plot_drawing *drawing);
 

@@ -1,4 +1,4 @@
-/* The legend of a plot, and what is read off at each place of it. */
+/* Draws the legend of a plot, and the values that the pointer shows at each place of it. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define NAME_MAX 15  /* characters of a series' name */
 #define PER_ROW  3
 #define SLOT     ((double)(PLOT_RIGHT - PLOT_LEFT) / PER_ROW)
-#define EDGE     60 /* the place that is read off is written at least so far from the edges */
+#define EDGE     60 /* the label of the place keeps at least this distance from the edges */
 
 size_t plot_legend_rows(const struct plot_drawing *drawing)
 {
@@ -48,9 +48,9 @@ void plot_add_legend(const struct plot_drawing *drawing)
 /* --- readings --------------------------------------------------------------------------------------- */
 
 struct reading {
-    double x;                    /* of the place, in the drawing */
-    double value;                /* of the place */
-    long points[SVG_SERIES_MAX]; /* of each series; -1: none */
+    double x;                    /* coordinate of the place */
+    double value;                /* value on the x axis */
+    long points[SVG_SERIES_MAX]; /* index of each series' point; -1: none */
 };
 
 static size_t column_of(double x)
@@ -59,7 +59,7 @@ static size_t column_of(double x)
     return part >= 1 ? COLUMNS - 1 : part > 0 ? (size_t)(part * COLUMNS) : 0;
 }
 
-/* One a column; of several points of a series in one column the last. */
+/* Find one reading per column; of several points of a series in one column the last counts. */
 static size_t find_readings(const struct plot_drawing *drawing, struct reading *readings)
 {
     size_t kept = 0;
@@ -89,7 +89,7 @@ static size_t find_readings(const struct plot_drawing *drawing, struct reading *
     return kept;
 }
 
-/* The area of the pointer for which it is shown. */
+/* Append the area in which the pointer shows the reading. */
 static void add_area(const struct plot_drawing *drawing, double from, double to)
 {
     str_add(drawing->out, "<rect x=\"");
@@ -116,7 +116,7 @@ static void add_value(const struct plot_drawing *drawing, size_t s, size_t point
                   figure_text(drawing->plot->y_kind, series->y[point], text));
 }
 
-/* A line, a dot and a figure for each series, and the place itself below the axis. */
+/* Append a line, a dot and a figure for each series, and the place itself below the axis. */
 static void add_reading(const struct plot_drawing *drawing, const struct reading *reading, double from,
                         double to)
 {

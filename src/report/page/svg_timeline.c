@@ -1,4 +1,4 @@
-/* A timeline: a row per node with its attempts, and what happened above them. */
+/* Draws a timeline: a row per node with its attempts, and the events above them. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define BAR       16
 #define AXIS      40
 #define LABEL_MAX 21  /* characters */
-#define LETTER    6.2 /* width of one, about */
+#define LETTER    6.2 /* approximate width of a character */
 
 struct timeline {
     struct str *out;
@@ -71,7 +71,7 @@ static void add_row(const struct timeline *timeline, size_t index)
     }
 }
 
-/* A link to the event in the list of events. */
+/* Append a mark that links to the event in the list of events. */
 static void add_mark(const struct timeline *timeline, const struct svg_mark *mark)
 {
     double x = plot_place(&timeline->x, mark->at);

@@ -11,9 +11,9 @@
 /* After a refusal with no command running, because the server still counts one that has ended. Doubled each
  * time. */
 #define FIRST_PAUSE_MS 50
-#define MAX_REFUSALS   6 /* 3 s in all */
+#define MAX_REFUSALS   6 /* 3 s in total */
 
-/* --- what the caller asks for --- */
+/* --- requests of the caller ----- */
 
 static struct fleet_exec *find_exec(struct fleet *fleet, uint64_t id)
 {
@@ -133,8 +133,10 @@ void fleet_exec_leave_link(struct fleet_exec *exec)
     exec->link = NULL;
 }
 
-/* From the host's list to the end of the fleet's, whose handlers are called in the next turn. Who waits for a
- * passage is told at once: its socket must not be seen to end before that. */
+/*
+ * Move the command from the host's list to the end of the fleet's, whose handlers are called in the next
+ * turn. Whoever waits for a passage is notified at once, before its socket can be seen to end.
+ */
 static void finish(struct fleet_exec *exec)
 {
     struct fleet_host *host = exec->host;
@@ -182,7 +184,7 @@ static struct fleet_exec *exec_of(struct transport_job *job)
     return LIST_OF(job, struct fleet_exec, job);
 }
 
-/* --- what a transport reports --- */
+/* --- events of a transport ------ */
 
 static void on_opened(void *owner)
 {
@@ -239,8 +241,8 @@ static unsigned count_started(const struct fleet_link *link)
 }
 
 /*
- * A refusal beyond the known room shows how many a link takes: wait until one has ended. A refusal within the
- * known room means that the server still counts one that has ended: try again shortly.
+ * A refusal beyond the known room shows how many commands a link takes: wait until one has ended. A refusal
+ * within the known room means that the server still counts one that has ended: try again shortly.
  */
 static void on_refused(void *owner, struct transport_job *job)
 {

@@ -10,8 +10,10 @@
 #define FILES_SPARE    12 /* keys, known_hosts, look-ups, a session that is being closed */
 #define FILES_GENEROUS 3  /* per host, if the limit can be raised: jumps, followers, local pipes */
 
-/* The lowest free number is as good as a count, because this process leaves no gaps. 0 when none is free:
- * the next code that needs a file reports that. */
+/*
+ * The lowest free descriptor number serves as the count, because this process leaves no gaps. 0 when none is
+ * free: the next code that needs a file reports that.
+ */
 static size_t count_open_files(void)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -40,7 +42,7 @@ static size_t raise_limit(size_t wanted)
     return files.rlim_cur < SIZE_MAX ? (size_t)files.rlim_cur : SIZE_MAX;
 }
 
-/* Raise the limit for so many files beside the open ones. Returns the new limit. */
+/* Raise the limit to allow this many files beside the open ones. Returns the new limit. */
 static size_t claim(struct fleet *fleet, size_t open, size_t wanted)
 {
     size_t limit = raise_limit(open + FILES_SPARE + wanted);

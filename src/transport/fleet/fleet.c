@@ -19,7 +19,7 @@ void fleet_wake(struct fleet *fleet)
     }
 }
 
-/* Tells the handlers, in the order of the ends. A handler may ask for more commands. */
+/* Call the handlers in the order in which the commands ended. A handler may request more commands. */
 static void deliver_ended(struct fleet *fleet)
 {
     for (struct fleet_exec *exec; (exec = LIST_FIRST(&fleet->ended, struct fleet_exec, item));) {
@@ -137,7 +137,7 @@ void fleet_stop(struct fleet *fleet)
     fleet_wake(fleet);
 }
 
-/* Let the loop run the close callbacks and reap killed processes, but not for ever. */
+/* Let the loop run the close callbacks and reap killed processes, but not forever. */
 static void close_loop(struct fleet *fleet)
 {
     int64_t until = clock_mono_ms() + CLOSE_MS;
@@ -153,7 +153,7 @@ static void close_loop(struct fleet *fleet)
     if (uv_loop_close(&fleet->loop) == 0) {
         free(fleet);
     }
-    /* else a killed child cannot end: its handle and the loop are leaked until this process ends */
+    /* otherwise a killed child cannot end: its handle and the loop are leaked until this process ends */
 }
 
 void fleet_free(struct fleet *fleet)
@@ -165,7 +165,7 @@ void fleet_free(struct fleet *fleet)
     for (size_t i = 0; i < fleet->hosts_len; i++) {
         fleet_host_close(fleet->hosts[i]);
     }
-    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) { /* nobody passes through them any more */
+    LIST_EACH(&fleet->jumps, struct fleet_host, jump, host) { /* nothing passes through them any more */
         fleet_host_close(host);
     }
     LIST_EACH(&fleet->ended, struct fleet_exec, item, exec) {

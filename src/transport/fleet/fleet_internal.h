@@ -15,8 +15,10 @@
 #define FLEET_JUMP_LINKS   8   /* per jump host: further ones are opened when one is full */
 #define FLEET_PASSAGES     256 /* per link: each takes a descriptor of the server's process */
 
-/* A command that was asked for. In its host's list until it has ended, then in the fleet's until its handler
- * was told. */
+/*
+ * A requested command. It is in its host's list until it has ended, then in the fleet's until its handler was
+ * called.
+ */
 struct fleet_exec {
     struct list_link item;
     uint64_t id;
@@ -24,7 +26,7 @@ struct fleet_exec {
     struct fleet_link *link; /* the link it runs on; NULL: it is queued, or has ended */
     struct transport_job job;
     char *command, *input, *target; /* what the job borrows */
-    struct passage *passage;        /* NULL: it is a command, or nobody waits for the passage any more */
+    struct passage *passage;        /* NULL: it is a command, or nothing waits for the passage any more */
     unsigned timeout_ms;
     bool follow;
     struct exec_handler handler;
@@ -36,7 +38,7 @@ struct fleet_exec {
     bool unwanted;      /* cancelled or out of time: the next turn ends it */
     bool timed_out;
     unsigned refusals;
-    unsigned ordinal; /* commands on the link when this one was put there, itself included */
+    unsigned ordinal; /* commands on the link when this one was put there, including itself */
     struct deadline timeout;
     int64_t began_ms; /* 0: never on a link */
     struct exec_result result;
@@ -60,12 +62,12 @@ struct fleet_host {
     const struct transport_ops *ops;
     void *shared;
     struct list links; /* of fleet_link */
-    struct list execs; /* of fleet_exec, in the order they were asked for */
+    struct list execs; /* of fleet_exec, in the order of the requests */
     bool has_slot;
     struct list_link waiting; /* for a slot */
     struct list_link dirty;   /* until the pump has attended to it */
     struct deadline pause;    /* before a refused command is tried again */
-    char *jump_key;           /* of a jump host, which index does not count; NULL: the caller's host */
+    char *jump_key;           /* of a jump host, which has no index; NULL: a host of the caller */
     struct list_link jump;    /* of the fleet's jumps */
 };
 
@@ -92,17 +94,17 @@ struct fleet {
     uv_loop_t loop;
     struct deadlines deadlines;
     struct deadline pump;
-    uv_prepare_t prepare; /* ends the run in time */
+    uv_prepare_t prepare; /* stops the loop when no work is left */
     unsigned fanout, slots_used;
-    size_t files_max, files_used; /* descriptors that links may take, and do */
+    size_t files_max, files_used; /* descriptors that links may take, and those they have taken */
     size_t next_idle;             /* where to look for a session to close */
     unsigned connect_timeout_ms, keepalive_ms;
-    void **shared; /* of each transport of the table */
+    void **shared; /* shared state of each transport of the table */
     struct fleet_host **hosts;
     size_t hosts_len, hosts_cap;
     struct list jumps;   /* fleet_host: see jump.c */
     struct list waiting; /* fleet_host: for a slot, first come first served */
-    struct list dirty;   /* fleet_host: for attention */
+    struct list dirty;   /* fleet_host: waiting for the pump */
     struct list ended;   /* fleet_exec: whose handlers have to be called */
     struct list timers, awaits;
     struct login_limits login_limits;
@@ -125,14 +127,15 @@ void fleet_wake(struct fleet *fleet);
 /* exec.c */
 extern const struct transport_events fleet_events; /* owner: a fleet_link */
 void fleet_exec_end(struct fleet_exec *exec, const struct error *err);
-void fleet_exec_leave_link(struct fleet_exec *exec);  /* nothing happens when it is on none */
+void fleet_exec_leave_link(struct fleet_exec *exec);  /* does nothing when it is on no link */
 void fleet_exec_start_clock(struct fleet_exec *exec); /* its time limit runs from now on */
 void fleet_exec_free(struct fleet_exec *exec);
 
-/* files.c: raise the limit of open files for that many hosts, as far as it goes. */
+/* files.c: raise the limit of open files for this many hosts, as far as possible. */
 void fleet_claim_files(struct fleet *fleet, size_t hosts);
-size_t fleet_host_files(const struct fleet_host *host);  /* that a link of it takes */
-bool fleet_make_room(struct fleet *fleet, size_t files); /* closes idle sessions; false: that is not enough */
+size_t fleet_host_files(const struct fleet_host *host); /* descriptors that a link of it takes */
+/* closes idle sessions; false: there is still no room */
+bool fleet_make_room(struct fleet *fleet, size_t files);
 
 /* host.c */
 struct fleet_host *fleet_host_new(struct fleet *fleet, const struct endpoint *endpoint,
@@ -143,21 +146,20 @@ void fleet_host_attend(struct fleet_host *host);
 void fleet_host_close(struct fleet_host *host);
 
 /* jump.c */
-void fleet_jump_asked(struct fleet_exec *exec, bool asked); /* nothing happens for a command */
+void fleet_jump_asked(struct fleet_exec *exec, bool asked); /* does nothing for a command */
 void fleet_jump_opened(struct fleet_exec *exec, int fd);
-void fleet_jump_ended(struct fleet_exec *exec, const struct error *err); /* frees it */
+void fleet_jump_ended(struct fleet_exec *exec, const struct error *err); /* frees the request */
 void fleet_jump_explain(const struct fleet_host *host, struct error *err);
 
 /* pool.c: the links of a host. */
-/* A link that takes a further command, or NULL; *may_open: another link would help. */
+/* A link that takes a further command, or NULL; *may_open: opening another link would help. */
 struct fleet_link *fleet_pool_find(const struct fleet_host *host, bool *may_open);
 void fleet_pool_open(struct fleet_host *host);
-/* Closes links that are broken. *err: why a link could not be opened at all, unchanged when there was none.
- */
+/* Closes broken links. *err: why a link could not be opened at all; unchanged when all could. */
 void fleet_pool_clear(struct fleet_host *host, struct error *err);
 void fleet_pool_close(struct fleet_host *host);
 
-/* timers.c, signals.c: for the end of the fleet. */
+/* timers.c, signals.c: called at the end of the fleet. */
 void fleet_timers_end(struct fleet *fleet);
 void fleet_signals_end(struct fleet *fleet);
 

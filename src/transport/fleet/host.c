@@ -1,4 +1,4 @@
-/* One host of the fleet: what the pump does for it in a turn. */
+/* One host of the fleet: what the pump does for it in each turn. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -57,8 +57,10 @@ static struct fleet_exec *find_unwanted(const struct fleet_host *host)
     return NULL;
 }
 
-/* Cancelling one may show that its session is lost, which ends others: each time the list is searched from
- * its start. */
+/*
+ * Cancelling a command may show that its session is lost, which ends other commands. So the list is searched
+ * from its start each time.
+ */
 static void end_unwanted(struct fleet_host *host)
 {
     for (struct fleet_exec *exec; (exec = find_unwanted(host));) {
@@ -76,7 +78,7 @@ static void end_unwanted(struct fleet_host *host)
     }
 }
 
-/* Where a link could not be opened, all commands that waited for it end with its error. */
+/* When a link could not be opened, all commands that waited for it end with its error. */
 static void clear_broken(struct fleet_host *host)
 {
     struct error err = ERROR_INIT;
@@ -95,7 +97,7 @@ static void clear_broken(struct fleet_host *host)
     }
 }
 
-/* A link that continues may end commands: after each call the list is walked from its start. */
+/* A link that continues may end commands, so the list is walked from its start after each call. */
 static void pass_input(struct fleet_host *host)
 {
     struct fleet_exec *exec = LIST_FIRST(&host->execs, struct fleet_exec, item);
@@ -117,7 +119,7 @@ static void pass_input(struct fleet_host *host)
     }
 }
 
-/* Does the host need a slot: does it connect, or run something short, or want to? */
+/* Does the host need a slot, because it connects, runs a short command, or is about to? */
 static bool is_busy(const struct fleet_host *host)
 {
     LIST_EACH(&host->links, struct fleet_link, item, link) {
@@ -155,14 +157,15 @@ static struct fleet_exec *find_queued(const struct fleet_host *host)
     return NULL;
 }
 
-/* A command that is put on a link may be refused, or end, at once; a refusal begins a pause. */
+/* A command that is put on a link may be refused or end at once. A refusal begins a pause. */
 static void start_queued(struct fleet_host *host)
 {
     for (struct fleet_exec *exec; !deadline_is_set(&host->pause) && (exec = find_queued(host));) {
         bool may_open = false;
         struct fleet_link *link;
 
-        if (!host->jump_key && !fleet_window_enter(host)) { /* the host behind a jump host has the slot */
+        /* for a jump host, the host behind it has the slot */
+        if (!host->jump_key && !fleet_window_enter(host)) {
             return;
         }
         link = fleet_pool_find(host, &may_open);

@@ -1,4 +1,4 @@
-/* Jump hosts: kept like any host of the fleet, and shared by all who log in to one in the same way. */
+/* Jump hosts: kept like any host of the fleet, and shared by all hosts that use the same login for one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,10 @@ static struct fleet_host *find_jump(struct fleet *fleet, const struct endpoint *
     return host;
 }
 
-/* A passage is a request like a command, but it does not keep fleet_run going: the command of the inner host
- * does. */
+/*
+ * A passage is a request like a command, but it does not keep fleet_run running: the command of the inner
+ * host does.
+ */
 void passage_start(struct fleet *fleet, const struct endpoint *jump, struct passage *passage)
 {
     struct fleet_exec *exec = xcalloc(1, sizeof(*exec));
@@ -75,12 +77,12 @@ void fleet_jump_ended(struct fleet_exec *exec, const struct error *err)
         return;
     }
     passage->request = NULL;
-    if (err->kind) { /* else the end of the socket informs the inner link */
+    if (err->kind) { /* otherwise the end of the socket informs the inner link */
         passage->failed(passage->ctx, err);
     }
 }
 
-/* The same words for every host behind the jump host, so that they are printed once. */
+/* Use the same words for every host behind the jump host, so that they are printed once. */
 void fleet_jump_explain(const struct fleet_host *host, struct error *err)
 {
     static const struct error_kind *const out_of_reach[] = {

@@ -46,7 +46,7 @@ void fleet_catch_hangup(struct fleet *fleet)
     signal_unblock(SIGHUP); /* children are not affected: libuv gives them an empty mask */
 }
 
-/* A descriptor of the caller's. */
+/* A descriptor that the caller has set. */
 struct background {
     struct list_link item;
     uv_poll_t poll;
@@ -59,7 +59,7 @@ static void on_background(uv_poll_t *handle, int status, int events)
 {
     const struct background *background = handle->data;
 
-    (void)status; /* the owner of the descriptor finds its error */
+    (void)status; /* the owner of the descriptor will find its error */
     (void)events;
     background->callback(background->ctx);
 }

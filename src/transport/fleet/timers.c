@@ -75,7 +75,7 @@ static void on_ready(void *ctx)
     callback(callback_ctx);
 }
 
-/* The next read or write finds the error. */
+/* An error is found by the next read or write. */
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     (void)status;

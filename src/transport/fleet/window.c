@@ -13,8 +13,10 @@ static void touch_first_waiting(const struct fleet *fleet)
     }
 }
 
-/* A further session needs open files. When none is left the host waits, as for a slot, until others are done
- * with theirs; but not when no other host is at work, because waiting would not help. */
+/*
+ * A new session needs open files. When none is left the host waits, as for a slot, until other hosts have
+ * finished; but not when no other host is active, because waiting would not help.
+ */
 static bool has_files(struct fleet_host *host)
 {
     return !list_is_empty(&host->links) || fleet_make_room(host->fleet, fleet_host_files(host)) ||

@@ -7,15 +7,15 @@
 #include "transport/http.h"
 
 /*
- * Read the head of a request (RFC 9112). 0: its end has not come; 200: out is filled; else the status to
- * refuse it with. Bytes after the head are ignored.
+ * Read the head of a request (RFC 9112). Returns 0 when its end has not arrived; 200 when out is filled;
+ * otherwise the error status to answer with. Bytes after the head are ignored.
  */
 int http_request_read(const char *bytes, size_t len, struct http_request *out);
 
-/* The words of a status: "Not Found". */
+/* The reason phrase of a status: "Not Found". */
 const char *http_status_text(int status);
 
-/* The status line and headers of an answer with len bytes of text. */
+/* Append the status line and headers of an answer with len bytes of text. */
 void http_add_head(struct str *out, int status, const char *type, size_t len);
 
 #endif

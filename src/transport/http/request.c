@@ -37,7 +37,7 @@ void http_add_head(struct str *out, int status, const char *type, size_t len)
     str_add(out, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n");
 }
 
-/* The length of the head without the empty line that ends it; -1: that has not come. */
+/* The length of the head without the empty line that ends it; -1: that line has not arrived. */
 static long head_len(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -50,7 +50,7 @@ static long head_len(const char *bytes, size_t len)
     return -1;
 }
 
-/* A control character within a line, or anything beyond ASCII, is in no legitimate request. */
+/* No legitimate request has a control character within a line, or anything beyond ASCII. */
 static bool is_plain(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

@@ -1,4 +1,4 @@
-/* The HTTP server: connections with a deadline each, on its own loop. */
+/* The HTTP server: runs its own event loop, with a deadline for each connection. */
 #include <netdb.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@ struct serving {
     uv_tcp_t listener;
     uv_signal_t signals[2];
     size_t clients;
-    int signal; /* that ended it */
+    int signal; /* the one that ended the server */
 };
 
 struct client {
     struct serving *serving;
     uv_tcp_t socket;
     uv_timer_t deadline;
-    unsigned handles; /* open ones of these two */
+    unsigned handles; /* how many of these two are open */
     char head[HTTP_HEAD_MAX];
     size_t len;
     bool answered;
@@ -99,7 +99,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
     struct client *client = stream->data;
     struct http_request request;
     (void)buffer;
-    if (len < 0) { /* it went before it had asked, or while it is answered */
+    if (len < 0) { /* the client left before its request was complete, or during the answer */
         if (!client->answered) {
             client_close(client);
         }
@@ -165,7 +165,7 @@ static int parse_address(const struct http_server *server, struct sockaddr_stora
     return 0;
 }
 
-/* The port that was found. */
+/* The port that the server listens on. */
 static unsigned bound_port(const struct serving *serving)
 {
     struct sockaddr_storage address;

@@ -8,7 +8,7 @@
 #include "model/kind.h"
 #include "transport/child_internal.h"
 
-/* The pipes of one command; it is rare that more than one runs at a time. */
+/* The pipes of one command; rarely does more than one run at a time. */
 static size_t local_files(const struct endpoint *endpoint)
 {
     (void)endpoint;

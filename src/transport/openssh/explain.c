@@ -17,7 +17,7 @@ struct meaning {
     const char *hint;
 };
 
-/* The first text that is found wins, so that causes come before their consequences. */
+/* The first text that is found wins, so causes come before their consequences. */
 static const struct meaning meanings[] = {
     {"Could not resolve hostname", &kind_name_not_resolved,
      "check the spelling: DNS, /etc/hosts or a HostName in ssh_config must have the name"},
@@ -69,7 +69,7 @@ static const struct meaning *find_meaning(const char *said, const struct meaning
     return NULL;
 }
 
-/* Lines of a server that drops a connection because it has no room. */
+/* Does a message say that the server dropped the connection, usually because it has no room? */
 static bool is_dropped(const char *said)
 {
     return strstr(said, "kex_exchange_identification: ") || strstr(said, "ssh_exchange_identification: ");
@@ -123,7 +123,9 @@ static void add_place(const char *said, struct error *err)
     error_at(err, file, (unsigned)strtoul(colon + 1, NULL, 10), 0);
 }
 
-/* The banner in words: "The fingerprint for the ED25519 key sent by the remote host is\nSHA256:….". */
+/*
+ * Take the key from the warning: "The fingerprint for the ED25519 key sent by the remote host is\nSHA256:….".
+ */
 static void set_changed(const char *said, struct error *err)
 {
     const char *at = strstr(said, "The fingerprint for the ");
@@ -172,7 +174,7 @@ static void set_dropped(const struct openssh_command *command, struct error *err
         "check that an ssh server listens there, and that its MaxStartups allows this many logins at once");
 }
 
-/* Explain messages of a jump host, or of a ProxyCommand that runs ssh. False: there is none that is known. */
+/* Explain messages of a jump host, or of a ProxyCommand that runs ssh. False: none of them is known. */
 static bool explain_aside(const struct openssh_command *command, struct error *err)
 {
     static const struct error_kind *const out_of_reach[] = {

@@ -1,6 +1,6 @@
 /*
- * Removes the host's name from messages of OpenSSH's client, so that the same failure of many hosts is one
- * message; our own message has the name anyway.
+ * Removes the host's name from messages of OpenSSH's client, so that the same failure on many hosts is one
+ * message. Our own message names the host anyway.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool is_address(const char *word)
     return inet_pton(AF_INET, word, &in4) == 1 || inet_pton(AF_INET6, word, &in6) == 1;
 }
 
-/* Words that ssh puts before a name; a host may have such a name itself. */
+/* Words that ssh puts before a name, even if a host is named like that. */
 static bool is_own_word(const char *word)
 {
     static const char *const words[] = {"host", "hostname", "server", "port", "key", "connect"};
@@ -41,8 +41,10 @@ static bool is_name(const struct endpoint *endpoint, const char *word)
            is_address(word);
 }
 
-/* "NAME", "[NAME]", "[NAME]:PORT", "USER@NAME": is it the name of the host? *user_len: the length of the
- * user. */
+/*
+ * "NAME", "[NAME]", "[NAME]:PORT", "USER@NAME": does the word name the host? *user_len: the length of the
+ * user.
+ */
 static bool names_host(const struct endpoint *endpoint, const char *word, size_t len, size_t *user_len)
 {
     AUTO_FREE char *text = xstrndup(word, len);
@@ -65,7 +67,7 @@ static bool ends_with_word(const struct str *text, const char *word)
            (text->len == len || str_text(text)[text->len - len - 1] == ' ');
 }
 
-/* What replaces the host's name. Returns the length of the word without its ':' or ','. */
+/* Append what replaces the host's name: "login as 'USER'", "the host" after some words, else nothing. */
 static void add_stand_in(struct str *out, const char *word, size_t user_len)
 {
     static const char *const before[] = {"by", "from", "to", "for", "with"};
@@ -95,7 +97,7 @@ void openssh_drop_name(const struct endpoint *endpoint, struct error *err)
         } else {
             size_t before = out.len;
             add_stand_in(&out, at, user_len);
-            /* its colon belongs to the word before it, unless that has one */
+            /* the name's colon moves to the word before it, unless that has one */
             if (out.len > before || (out.len > 0 && str_text(&out)[out.len - 1] != ':')) {
                 str_add_mem(&out, at + len, whole - len);
             }

@@ -1,14 +1,16 @@
 /*
- * The openssh transport: the system's ssh, one process for each command, for hosts whose configuration asks
- * for what the built-in client cannot do. It never prompts (BatchMode), and no forwarding, terminal, command
- * or variable of its configuration acts. What OpenSSH's client 8.0 to 9.2 does, read in its source:
+ * The openssh transport: runs the system's ssh, one process for each command, for hosts whose configuration
+ * needs what the built-in client cannot do. It never prompts (BatchMode). Forwardings, terminals, commands
+ * and variables of its configuration have no effect. Facts about OpenSSH's client 8.0 to 9.2, from its
+ * source:
  *
- * - its own messages go to the file of -E, apart from the command's stderr; it closes all descriptors from 3
- * on when it starts, so that file is our end of a pipe under /proc. At LogLevel DEBUG1 a line says when the
- * server has opened the session ("Sending command") and when a status has come ("rtype exit-status").
- * - it does not report by which signal a command ended, and waits for the holder of the streams before it
- * tells a status: a shell around the command says the status on stderr, in a line that is taken out again.
- * - the server's banner goes to stderr before the session is opened, as do mistakes in options.
+ * - Its own messages go to the file of -E, apart from the command's stderr. It closes all descriptors from 3
+ *   on when it starts, so that file is our end of a pipe under /proc. At LogLevel DEBUG1 a line says when the
+ *   server has opened the session ("Sending command") and when a status has come ("rtype exit-status").
+ * - It does not report which signal ended a command, and before it reports a status it waits until the
+ *   streams are closed. So a shell around the command prints the status on stderr, in a line that is removed
+ *   again.
+ * - The server's banner goes to stderr before the session is opened, and so do errors in options.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 #include "model/kind.h"
 #include "transport/openssh/openssh_internal.h"
 
-#define SAID_BYTES    8192 /* kept of ssh's own messages */
+#define SAID_BYTES    8192 /* bytes kept of ssh's own messages */
 #define STATUS_DIGITS 3
 #define SERVER_KEY    "debug1: Server host key: "
 #define GREETING      "_exchange_identification: banner line "
@@ -33,7 +35,7 @@ static bool openssh_serves(const struct endpoint *endpoint)
     return endpoint->openssh && !endpoint->local;
 }
 
-/* Three pipes, and both ends of one for ssh's own messages. */
+/* Three pipes, and both ends of the one for ssh's own messages. */
 static size_t openssh_files(const struct endpoint *endpoint)
 {
     (void)endpoint;
@@ -50,7 +52,7 @@ static struct deadlines *deadlines_of(const struct openssh_command *command)
     return command->child.link->shared->setup.deadlines;
 }
 
-/* Drops the CR of ssh's lines. One byte may become three in the copy. */
+/* Keep ssh's lines without their CR. One byte may become three in the copy. */
 static void keep(struct str *said, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
@@ -148,7 +150,7 @@ static void hand_on(struct openssh_command *command, int stream, const char *byt
     }
 }
 
-/* How many bytes at the end of the text may be the beginning of the mark. */
+/* How many bytes at the end of the text may be the beginning of the mark? */
 static size_t count_held(const struct str *text, const char *mark)
 {
     size_t mark_len = strlen(mark), most = text->len < mark_len ? text->len : mark_len - 1;
@@ -184,7 +186,7 @@ static int read_status(const struct openssh_command *command, int *status)
     return text[at] == '\n' && at > from && *status <= 255 ? (int)at + 1 : -1;
 }
 
-/* Takes out the line with the status, and holds back what may become such a line. */
+/* Remove the line with the status, and hold back what may become such a line. */
 static void take_stderr(struct openssh_command *command, const char *bytes, size_t len)
 {
     struct str *held = &command->held;
@@ -410,7 +412,7 @@ static struct openssh_command *make_command(struct child_link *link, struct tran
     command->slot.granted = on_granted;
     command->slot.ctx = command;
     openssh_make_mark(command->mark);
-    command->child.input_held = true; /* until the session is open: another try needs all of it */
+    command->child.input_held = true; /* until the session is open, because another try needs all of it */
     child_attach(&command->child, link, job);
     return command;
 }

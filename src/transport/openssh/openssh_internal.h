@@ -19,32 +19,32 @@ struct openssh_command {
     bool started;
     bool status_came, signal_came; /* from the server */
     bool ended;                    /* the mark was received */
-    int status;                    /* then */
+    int status;                    /* valid once ended is set */
     bool log_open;
     uv_poll_t log;
     int log_fd, log_write;
-    struct str log_rest; /* of a line */
+    struct str log_rest; /* an unfinished line */
     struct str greeting; /* lines that the server sent instead of its version */
     struct str said;     /* ssh's own messages */
     struct str aside;    /* on stderr before the session: from jumps, a ProxyCommand, the server */
     char *host_key;      /* shown by the server: type and fingerprint; NULL: none yet */
-    struct str held;     /* of the command's stderr */
+    struct str held;     /* held back of the command's stderr */
 };
 
 void openssh_make_mark(char mark[OPENSSH_MARK_LEN + 1]);
-/* The command line of ssh. log: our descriptor that its messages go to. */
+/* Make the command line of ssh. log: the descriptor of this process that its messages go to. */
 void openssh_make_words(const struct endpoint *endpoint, const struct transport_setup *setup, int log,
                         const char *command, const char *mark, struct strlist *words);
-/* The environment of ssh: no variable that a SendEnv could send to a host. */
+/* Make the environment of ssh, without variables that a SendEnv could send to a host. */
 void openssh_make_environment(struct strlist *variables);
 
 /* Do the messages only say that the server dropped the connection before the key exchange? */
 bool openssh_is_early(const struct openssh_command *command);
-/* names.c: take the host's name out of the message, so that it is the same for all hosts. */
+/* names.c: remove the host's name from the message, so that it is the same for all hosts. */
 void openssh_drop_name(const struct endpoint *endpoint, struct error *err);
-/* The error of a command that has not run. */
+/* Set the error of a command that has not run. */
 void openssh_explain(const struct openssh_command *command, struct error *err);
-/* The error of a command that was lost. */
+/* Set the error of a command that was lost. */
 void openssh_explain_loss(const struct openssh_command *command, struct error *err);
 
 #endif

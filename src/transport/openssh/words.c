@@ -12,7 +12,10 @@
 
 #define ARGUMENT_BYTES 131071 /* the longest argument that execve accepts */
 
-/* A quoted line break is special in csh, a quoted backslash in fish: the text contains neither. */
+/*
+ * In single quotes a line break is special in csh, and \\ and \' are special in fish. The text contains none
+ * of them.
+ */
 static const char wrapper[] = "c=$(printf %b \"$1\"); exec 3>&2 2>/dev/null;"
                               " \"${SHELL:-/bin/sh}\" -c \"$c\" 2>&3 3>&-; s=$?;"
                               " printf \"\\n%s%d\\n\" \"$2\" \"$s\" >&3; exit \"$s\"";
@@ -53,15 +56,17 @@ static void add_encoded(struct str *out, const char *text)
     }
 }
 
-/* The command as its login shell would run it, inside a shell that prints its status; unchanged if that makes
- * it too long. */
+/*
+ * Make a command that runs the given one in the login shell, inside a shell that prints its status. If that
+ * is too long, the command is unchanged.
+ */
 static char *wrap(const char *command, const char *mark)
 {
     struct str out = STR_INIT;
 
     str_addf(&out, "exec /bin/sh -c '%s' sh '", wrapper);
     add_encoded(&out, command);
-    str_addf(&out, "' '%s'", mark + 1); /* its line break belongs to the wrapper */
+    str_addf(&out, "' '%s'", mark + 1); /* the wrapper prints the mark's line break */
     if (out.len <= ARGUMENT_BYTES) {
         return str_detach(&out);
     }

@@ -21,7 +21,7 @@ struct agent_question {
     struct deadlines *deadlines;
     struct deadline deadline;
     unsigned timeout_ms;
-    int no_socket; /* errno, 0: there is one */
+    int no_socket; /* errno; 0: there is a socket */
     char *path;
     struct str out, in;
     agent_answer answer; /* NULL once answered or dropped */
@@ -158,7 +158,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* The answer callback has to come from the loop, also when there is no socket. */
+/* The answer callback has to come from the loop, even when there is no socket. */
 static void on_away(void *ctx)
 {
     struct agent_question *question = ctx;

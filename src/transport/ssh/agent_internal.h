@@ -1,6 +1,6 @@
 /*
  * A client of the ssh agent (draft-miller-ssh-agent) that never blocks: each question is a connection of its
- * own on the loop, with a deadline. What an agent lists is kept for all hosts of a fleet.
+ * own on the loop, with a deadline. The list of an agent's keys is kept for all hosts of a fleet.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_AGENT_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_AGENT_INTERNAL_H
@@ -19,8 +19,10 @@
 
 struct agent_question;
 
-/* The answer without its length, or NULL with err (kind_auth_failed: the agent does not run or does not
- * answer; kind_local: no socket could be made). */
+/*
+ * answer is without its length, or NULL with err (kind_auth_failed: the agent does not run or does not
+ * answer; kind_local: no socket could be created).
+ */
 typedef void (*agent_answer)(void *ctx, const struct str *answer, const struct error *err);
 
 /*
@@ -32,7 +34,7 @@ struct agent_question *agent_ask(uv_loop_t *loop, struct deadlines *deadlines, c
                                  void *ctx);
 void agent_drop(struct agent_question *question); /* NULL accepted */
 
-/* code: errno of the socket that could not be made. */
+/* code: errno of the socket that could not be created. */
 void agent_out_of_files(int code, struct error *err);
 
 /* A key that an agent holds. */

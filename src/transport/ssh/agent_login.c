@@ -1,9 +1,9 @@
 /*
  * The login with keys of an ssh agent. libssh asks an agent with blocking calls. So it gets one end of a
- * socket pair in place of the agent, where the list of the keys to offer is ready to be read, and its calls
- * run in the thread pool of the loop; nothing else touches the session meanwhile. When it wants a signature,
- * the loop asks the agent. Closing the pair ends a call that waits. When the agent refuses to sign, the login
- * of libssh ends, and starts again with the remaining keys.
+ * socket pair instead of the agent. The list of the keys to offer is ready to be read there. libssh's calls
+ * run in the thread pool of the loop; nothing else touches the session meanwhile. When libssh wants a
+ * signature, the loop asks the agent. Closing the pair ends a call that waits. When the agent refuses to
+ * sign, the login of libssh ends, and starts again with the remaining keys.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ struct ssh_agent_login {
     struct ssh_connection *connection;
     enum { AGENT_LISTING, AGENT_LISTED, AGENT_OFFERING } state;
     struct agent_question *question;
-    const struct agent_list *list; /* kept by the fleet; NULL: trouble says why */
+    const struct agent_list *list; /* kept by the fleet; NULL: agent_trouble says why */
     const struct agent_key **keys; /* keys of the list that may be offered, in this order */
     size_t keys_len, keys_cap;
-    size_t next, with_libssh;        /* the first key that is left, and how many libssh has from there on */
+    size_t next, with_libssh;        /* the first remaining key, and how many libssh has from there on */
     const struct agent_key *signing; /* what the agent was last asked to sign with */
     const struct agent_key *refused; /* the key that it has refused to sign with */
     struct strlist refusals;         /* all such keys */
@@ -97,7 +97,7 @@ static const struct agent_list *keep_list(struct ssh_agents *agents, const char 
     return &listed->list;
 }
 
-/* --- which keys are offered --- */
+/* --- the keys to offer -------- */
 
 /* Was that key offered from its file already? */
 static bool is_used_up(const struct ssh_connection *connection, const struct agent_key *key)
@@ -136,7 +136,7 @@ static void add_string(struct str *out, const char *bytes, size_t len)
     str_add_mem(out, bytes, len);
 }
 
-/* Named keys first. */
+/* Choose the keys to offer, named keys first. */
 static void choose_keys(struct ssh_agent_login *login)
 {
     const struct ssh_connection *connection = login->connection;
@@ -154,7 +154,7 @@ static void choose_keys(struct ssh_agent_login *login)
     }
 }
 
-/* The server has refused so many more keys. */
+/* Note that the server has refused this many further keys. */
 static void add_tried(struct ssh_agent_login *login, size_t count)
 {
     struct ssh_connection *connection = login->connection;
@@ -166,7 +166,7 @@ static void add_tried(struct ssh_agent_login *login, size_t count)
     connection->offered += count;
 }
 
-/* The agent has refused to sign with a key; the server has refused the keys before it. */
+/* Skip a key with which the agent has refused to sign. The server has refused the keys before it. */
 static void pass_over_refused(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
@@ -228,7 +228,7 @@ static void on_signed(void *ctx, const struct str *answer, const struct error *e
     send_to_libssh(login, answer ? str_text(answer) : failure, answer ? answer->len : 1);
 }
 
-/* The key that the request is about; NULL: none of those that libssh has. */
+/* The key that the request is about; NULL: it is none of those that libssh has. */
 static const struct agent_key *find_key(const struct ssh_agent_login *login, const char *request, size_t len)
 {
     for (size_t i = login->next; i < login->next + login->with_libssh; i++) {
@@ -241,7 +241,7 @@ static const struct agent_key *find_key(const struct ssh_agent_login *login, con
     return NULL;
 }
 
-/* Serve the requests of libssh. The list is there already; for a signature the agent is asked. */
+/* Serve the requests of libssh. The list was sent before; for a signature the agent is asked. */
 static void serve(struct ssh_agent_login *login)
 {
     struct ssh_link *link = login->connection->link;
@@ -293,7 +293,7 @@ static void on_pair_closed(uv_handle_t *handle)
     free_login(login);
 }
 
-/* False: agent_trouble says why. */
+/* Returns false on failure; agent_trouble says why. */
 static bool make_pair(struct ssh_agent_login *login)
 {
     struct ssh_connection *connection = login->connection;
@@ -468,7 +468,7 @@ void ssh_agent_close(struct ssh_connection *connection)
     if (login->pair[0] >= 0) {
         shutdown(login->pair[0], SHUT_RDWR);
     }
-    if (login->pair[1] >= 0 && !login->running) { /* it would be open as long as the session */
+    if (login->pair[1] >= 0 && !login->running) { /* it would stay open as long as the session */
         ssh_set_agent_socket(connection->session, SSH_INVALID_SOCKET);
         close(login->pair[1]);
     }

@@ -20,12 +20,14 @@ struct ssh_command {
     struct ssh_channel_callbacks_struct callbacks;
     enum { COMMAND_OPENING, COMMAND_REQUESTING, COMMAND_RUNNING } state;
     size_t sent;      /* of the job's input */
-    bool input_ended; /* end of file was sent, or nobody reads the input */
+    bool input_ended; /* end of file was sent, or nothing reads the input */
     bool drained;     /* with hold_input: the owner was notified that everything is sent */
     bool ended;       /* the status or signal was received and is in result */
     bool remote_eof, remote_closed;
-    /* After the exit status, without an end of file: the server is asked something, because it answers after
-     * all output that it has; if data came meanwhile, more may follow. */
+    /*
+     * After the exit status, but without an end of file, the server is asked a question, which it answers
+     * only after all output that it has. If data came meanwhile, more may follow.
+     */
     bool asking, asked, heard;
     int64_t ended_ms; /* or the time of the first answer */
     struct exec_result result;
@@ -42,7 +44,7 @@ static const struct transport_events *events_of(const struct ssh_command *comman
     return command->connection->link->events;
 }
 
-/* Wait for output that comes after the exit status, but not for ever. */
+/* Wait for output that comes after the exit status, but not forever. */
 static void wait_for_quiet(struct ssh_command *command)
 {
     int64_t left = command->ended_ms + TRANSPORT_DRAIN_MS - deadlines_now(deadlines_of(command));
@@ -116,7 +118,9 @@ static void on_exit_signal(ssh_session session, ssh_channel channel, const char 
     note_end(command);
 }
 
-/* Forget the command: its channel is closed when the server has it, and libssh frees it when both sides have.
+/*
+ * Forget the command. Its channel is closed once the server has it, and libssh frees it once both sides have
+ * closed it.
  */
 static void discard(struct ssh_command *command, bool close_channel)
 {
@@ -168,7 +172,7 @@ static void on_quiet(void *ctx)
         fail_unanswered(command);
         return;
     }
-    if (*connection->link->shared->setup.paused) { /* nobody listened, so the silence proves nothing */
+    if (*connection->link->shared->setup.paused) { /* nothing was read, so silence proves nothing */
         command->ended_ms = deadlines_now(deadlines_of(command));
         wait_for_quiet(command);
         return;
@@ -178,7 +182,7 @@ static void on_quiet(void *ctx)
     ssh_connection_step(connection);
 }
 
-/* Ask for a variable that no server accepts: it has to refuse. True: no more output will come. */
+/* Ask to set a variable that no server accepts, so that it has to refuse. True: no more output will come. */
 static bool step_asking(struct ssh_command *command)
 {
     bool first = !command->asked;
@@ -256,7 +260,7 @@ static void send_input(struct ssh_command *command)
             return;
         }
         if (written < 0) {
-            command->input_ended = true; /* nobody reads the input any more: the exit status will follow */
+            command->input_ended = true; /* nothing reads the input any more: the exit status will follow */
         } else {
             command->sent += (size_t)written;
         }

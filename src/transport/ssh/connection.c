@@ -1,5 +1,7 @@
-/* One socket with one libssh session: watched by the loop, stepped through login and commands, kept alive,
- * closed. */
+/*
+ * A connection is one socket with one libssh session: watched by the loop, stepped through login and
+ * commands, kept alive, closed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libssh/server.h> /* ssh_send_keepalive */
@@ -18,9 +20,9 @@
 
 #define LIBSSH_READ_BYTES 4096 /* MAX_BUF_SIZE of its socket.c */
 #define READS_AT_ONCE     32
-#define USER_TIMEOUT_MS   30000 /* data that is sent and never acknowledged */
+#define USER_TIMEOUT_MS   30000 /* for data that is sent but not acknowledged */
 #define LINGER_MS         200   /* for a kill request to arrive: an immediate reset would discard it */
-#define CARRY_MS          600   /* for connections that pass through to end, including their kill requests */
+#define CARRY_MS          600   /* for connections that pass through to end, with their kill requests */
 
 static void on_ready(uv_poll_t *poll, int status, int events);
 static void on_keepalive(void *ctx);
@@ -42,7 +44,7 @@ static int set_connect_error(struct ssh_link *link, int code, struct error *err)
     return error_hint(err, "check that the host is up and reachable from here");
 }
 
-/* Start to connect to the address. Returns a socket, or -1. */
+/* Start to connect to the address. Returns the socket, or -1. */
 static int start_connect(struct ssh_link *link, const struct addrinfo *address, struct error *err)
 {
     int one = 1, user_timeout = USER_TIMEOUT_MS;
@@ -80,7 +82,7 @@ static int make_poll(struct ssh_connection *connection, int fd, struct error *er
     return 0;
 }
 
-/* A change costs system calls, and mostly there is none. */
+/* A change costs system calls, and is rarely needed. */
 static void watch_for(struct ssh_connection *connection, int events)
 {
     if (connection->watched != events) {
@@ -132,7 +134,7 @@ struct ssh_connection *ssh_connection_open(struct ssh_link *link, const struct a
 
 struct ssh_connection *ssh_connection_adopt(struct ssh_link *link, int fd, struct error *err)
 {
-    return make_connection(link, fd, err); /* it is writable at once, because it is connected */
+    return make_connection(link, fd, err); /* the socket is connected, so it is writable at once */
 }
 
 void ssh_connection_reason(const struct ssh_connection *connection, struct str *out)
@@ -143,7 +145,7 @@ void ssh_connection_reason(const struct ssh_connection *connection, struct str *
     text_add_line(out, text, len < 300 ? len : 300);
 }
 
-/* The session exists, and its keys are not exchanged yet. */
+/* Does the session exist, with its keys not exchanged yet? */
 static bool is_in_handshake(const struct ssh_connection *connection)
 {
     return connection->link && connection->link->phase >= SSH_PHASE_GREETING &&
@@ -214,15 +216,17 @@ static void fail_lost(struct ssh_connection *connection)
     ssh_connection_fail(connection, SSH_FAILURE_FINAL, &err);
 }
 
-/* Output has to wait: what comes in stays in the socket. Not on a connection that others pass through. */
+/* Must output wait? It then stays in the socket. Not on a connection that others pass through. */
 static bool is_paused(const struct ssh_connection *connection)
 {
     return is_open(connection) && list_is_empty(&connection->forwards) &&
            *connection->link->shared->setup.paused;
 }
 
-/* Wait for what libssh waits for. While output is paused, for nothing: libssh would read when it continues
- * writing. */
+/*
+ * Wait for what libssh waits for. While output is paused, wait for nothing: libssh would read when it
+ * continues writing.
+ */
 void ssh_connection_watch(struct ssh_connection *connection)
 {
     int events = UV_READABLE;
@@ -326,8 +330,10 @@ static void go_on_closing(struct ssh_connection *connection)
     }
 }
 
-/* libssh reads 4 KiB a call, of which some more are likely to be there: they need no round of the loop each.
- * A bound, because others wait. */
+/*
+ * libssh reads 4 KiB per call. When more data is likely there, read it without another turn of the loop, but
+ * only so much, because other connections wait.
+ */
 static void read_some(struct ssh_connection *connection)
 {
     uint64_t before;
@@ -367,8 +373,10 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* TCP never notices a stopped sshd, and a cut cable only when something is sent: only a question without an
- * answer proves that the host is gone. */
+/*
+ * TCP never notices a stopped sshd, and notices a cut cable only when something is sent. Only an unanswered
+ * question proves that the host is gone.
+ */
 static void on_keepalive(void *ctx)
 {
     struct ssh_connection *connection = ctx;
@@ -388,7 +396,7 @@ static void on_keepalive(void *ctx)
     }
     connection->heard = connection->bytes.in_bytes;
     if (connection->silent_ticks > 0) {
-        /* In non-blocking mode the first call sends the question, and the next one collects its answer. */
+        /* In non-blocking mode the first call sends the question, and the second one collects its answer. */
         ssh_send_keepalive(connection->session);
         ssh_send_keepalive(connection->session);
     }

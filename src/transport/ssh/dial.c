@@ -1,5 +1,7 @@
-/* From a host's name to a connection that is logged in: addresses, login slots, the way through a jump host,
- * retries. */
+/*
+ * Makes a logged-in connection from a host's name: addresses, login slots, the way through a jump host,
+ * retries.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,8 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define PATIENCE_MS 2000 /* with a server that says nothing: others may have the slot then */
-/* Of absence of this process: a login that breaks after it was not the fault of the server. */
+#define PATIENCE_MS 2000 /* wait this long for a silent server; then others may have the login slot */
+/* If this process was stopped for this long, it is not the server's fault that a login broke off. */
 #define ABSENCE_MS 1000
 
 static void try_address(struct ssh_link *link);
@@ -26,7 +28,7 @@ static unsigned connect_ms(const struct ssh_link *link)
     return transport_connect_ms(&link->shared->setup, link->endpoint);
 }
 
-/* Of the connect time. */
+/* What is left of the connect time, in milliseconds. */
 static uint64_t time_left(const struct ssh_link *link)
 {
     int64_t took = deadlines_now(deadlines_of(link)) - link->phase_began_ms;
@@ -47,7 +49,7 @@ static unsigned count_addresses_left(const struct ssh_link *link)
     return count;
 }
 
-/* The share of the current address: a dead one must leave time for the next one. */
+/* The share of the connect time for the current address: a dead one must leave time for the next. */
 static uint64_t address_share(const struct ssh_link *link)
 {
     unsigned count = count_addresses_left(link);
@@ -106,7 +108,7 @@ static void stop(struct ssh_link *link)
     close_connection(link);
 }
 
-/* The end of the link: it never opened, or was lost. */
+/* End the link: it never opened, or was lost. */
 static void break_link(struct ssh_link *link, const struct error *err)
 {
     if (link->phase == SSH_PHASE_BROKEN) {
@@ -137,7 +139,7 @@ static void on_limit(void *ctx)
     break_link(link, &err);
 }
 
-/* --- what comes next --- */
+/* --- events of the connection --- */
 
 void ssh_link_on_open(struct ssh_link *link)
 {
@@ -145,7 +147,7 @@ void ssh_link_on_open(struct ssh_link *link)
     link->events->opened(link->owner);
 }
 
-/* Of several addresses, an answer of one counts more than the missing route to another one. */
+/* Keep the error. An answer from one address outweighs the missing route to another. */
 static void keep_trouble(struct ssh_link *link, const struct error *err)
 {
     if (!link->trouble.kind || link->trouble.kind == &kind_unreachable || err->kind != &kind_unreachable) {
@@ -172,14 +174,14 @@ static int64_t lost_ms(const struct ssh_link *link)
     return loop_clock_lost(&link->shared->setup.deadlines->clock);
 }
 
-/* Servers end logins that take too long (LoginGraceTime): did this process not answer in time? */
+/* Servers end logins that take too long (LoginGraceTime). Did this process fail to answer in time? */
 static bool is_own_absence(const struct ssh_link *link, const struct error *err)
 {
     return err->kind == &kind_connection_lost && link->connection &&
            lost_ms(link) - link->lost_ms >= ABSENCE_MS;
 }
 
-/* The server has dropped the connection before the key exchange: it may be busy. */
+/* The server dropped the connection before the key exchange, perhaps because it is busy: try again later. */
 static void try_again(struct ssh_link *link, const struct error *err)
 {
     uint64_t pause = login_pause_after(link->tries++, link->greeting);
@@ -257,7 +259,9 @@ static void try_address(struct ssh_link *link)
     }
 }
 
-/* A server that has said nothing yet counts nobody as logging in, nor does one that is logged in to and idle.
+/*
+ * A server that has sent nothing yet does not count this connection as a login in progress. Nor does one
+ * whose login is complete.
  */
 static void on_patience(void *ctx)
 {
@@ -308,7 +312,7 @@ static void on_passage_opened(void *ctx, int fd)
 
 /* --- the beginning and the end --- */
 
-/* Keep only the addresses that AddressFamily allows; NULL: there is none. */
+/* Keep only the addresses that AddressFamily allows; NULL: none is left. */
 static struct addrinfo *keep_family(struct addrinfo *list, int family)
 {
     struct addrinfo **at = &list;
@@ -341,7 +345,7 @@ static void on_addresses(void *ctx, int code, struct addrinfo *list)
         try_address(link);
         return;
     }
-    /* The same name is not repeated, so that many hosts can share the text. */
+    /* Do not repeat the name, so that many hosts can share the text. */
     if (strcmp(link->endpoint->name, link->endpoint->hostname) == 0) {
         error_set(&err, &kind_name_not_resolved, "the name cannot be resolved: %s", gai_strerror(code));
     } else {
@@ -373,7 +377,7 @@ void ssh_link_dial(struct ssh_link *link)
     arm(&link->limit, on_limit, link);
     arm(&link->patience, on_patience, link);
     link->left_ms = connect_ms(link);
-    link->phase = SSH_PHASE_SLOT; /* no time passes in this phase */
+    link->phase = SSH_PHASE_SLOT; /* the connect time does not run in this phase */
     if (endpoint->jump) {         /* the jump host looks up the name */
         link->via = endpoint_login_key(endpoint->jump);
         try_address(link);

@@ -1,4 +1,4 @@
-/* Connections through a jump host: direct-tcpip channels of its session, each joined to a socket pair. */
+/* Connections through a jump host: direct-tcpip channels of its session, each connected to a socket pair. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 #define PIECE_BYTES 32768
 
-/* One channel and one socket: what comes from either goes to the other, and waits when that takes no more. */
+/* One channel and one socket: data from either goes to the other, and waits when that accepts no more. */
 struct ssh_forward {
     struct ssh_connection *connection;
-    struct transport_job *job; /* NULL: nobody has to be notified */
+    struct transport_job *job; /* NULL: no one has to be notified */
     struct list_link link;
     ssh_channel channel;
     struct ssh_channel_callbacks_struct callbacks;
@@ -24,7 +24,7 @@ struct ssh_forward {
     int fd; /* our end of the pair; -1: the channel is not open yet */
     uv_poll_t poll;
     int waits_for;         /* the events that poll is started with */
-    bool channel_readable; /* it has data that was not read */
+    bool channel_readable; /* the channel has unread data */
     bool channel_ended;
     bool fd_readable;
     struct str pending; /* read from the channel, not written to the socket yet */
@@ -63,7 +63,7 @@ static void on_poll_closed(uv_handle_t *handle)
     free(forward);
 }
 
-/* Leave the connection without an event. When the session is lost, libssh frees the channel. */
+/* Leave the connection without an event. When the session is lost, libssh itself frees the channel. */
 static void discard(struct ssh_forward *forward, bool alive)
 {
     list_remove(&forward->link);
@@ -82,7 +82,7 @@ static void discard(struct ssh_forward *forward, bool alive)
     uv_close((uv_handle_t *)&forward->poll, on_poll_closed);
 }
 
-/* The end of the job; err NULL: the connection was closed. */
+/* End the job; err NULL: the connection was closed. */
 static void finish(struct ssh_forward *forward, const struct error *err, bool alive)
 {
     struct transport_job *job = forward->job;
@@ -112,7 +112,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     ssh_connection_step(forward->connection);
 }
 
-/* --- the way opens --- */
+/* --- opening --------- */
 
 static const struct error_kind *classify(const char *reason)
 {
@@ -135,8 +135,10 @@ static const struct error_kind *classify(const char *reason)
     return &kind_unreachable;
 }
 
-/* While others pass through, a refusal means that the server takes no more. Otherwise it does not forward
- * this at all. */
+/*
+ * While other connections pass through, a refusal means that the server accepts no more. Otherwise it does
+ * not forward at all.
+ */
 static void fail_refused(struct ssh_forward *forward, const char *reason)
 {
     const struct ssh_link *link = forward->connection->link;
@@ -204,7 +206,7 @@ static int make_pair(struct ssh_forward *forward)
     return ends[1];
 }
 
-/* False: it failed, and forward is freed. */
+/* Returns false on failure; forward is then freed. */
 static bool enter_open(struct ssh_forward *forward)
 {
     const struct ssh_link *link = forward->connection->link;
@@ -243,7 +245,7 @@ static bool step_opening(struct ssh_forward *forward)
     return false;
 }
 
-/* --- bytes go through --- */
+/* --- passing bytes ------ */
 
 /* False: the socket accepts no more for now, or is closed. */
 static bool flush(struct ssh_forward *forward)

@@ -12,7 +12,7 @@
 #include "model/login_words.h"
 #include "transport/ssh/ssh_internal.h"
 
-#define HANDSHAKE_BYTES 262144 /* a handshake takes some 2,000: this is not an ssh server */
+#define HANDSHAKE_BYTES 262144 /* a handshake takes about 2,000: with more, it is not an ssh server */
 
 int ssh_login_start(struct ssh_connection *connection)
 {
@@ -25,8 +25,9 @@ int ssh_login_start(struct ssh_connection *connection)
         abort(); /* out of memory */
     }
     ssh_options_set(connection->session, SSH_OPTIONS_PROCESS_CONFIG, &no);
-    /* The descriptor is given, so the name is not used. We check known hosts ourselves; libssh must not read
-     * them again.
+    /*
+     * The descriptor is given, so the name is not used. Known hosts are checked by our own code; libssh must
+     * not read them again.
      */
     ssh_options_set(connection->session, SSH_OPTIONS_HOST, "node");
     ssh_options_set(connection->session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
@@ -45,7 +46,10 @@ int ssh_login_start(struct ssh_connection *connection)
     return 0;
 }
 
-/* Of "A,B,ext-info-s,kex-strict-s-v00@openssh.com]": the entries after the algorithms are not algorithms. */
+/*
+ * The length of the algorithms in "A,B,ext-info-s,kex-strict-s-v00@openssh.com]": the other entries are not
+ * algorithms.
+ */
 static size_t len_of_algorithms(const char *list)
 {
     static const char *const marks[] = {",ext-info-", ",kex-strict-"};
@@ -91,7 +95,7 @@ static bool explain_mismatch(const char *reason, const char *where, struct error
     return false;
 }
 
-/* OpenSSH sends the reason as a line and closes the connection; the error quotes it when no try is left. */
+/* OpenSSH sends the reason as a line and closes the connection. The error quotes it when no try is left. */
 static void keep_greeting(struct ssh_connection *connection)
 {
     const char *greeting = connection->greeting;

@@ -1,5 +1,7 @@
-/* Host keys of the built-in client: which types the server is asked for, and whether the key it shows is the
- * host's. */
+/*
+ * Host keys of the built-in client: the types that the server is asked for, and whether the key that it shows
+ * belongs to the host.
+ */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/kind.h"
@@ -16,7 +18,10 @@ static bool is_known_algorithm(const struct strlist *types, const char *algorith
     return strlist_has(types, algorithm) || (text_starts(algorithm, "rsa-") && strlist_has(types, "ssh-rsa"));
 }
 
-/* The server picks a key type by the client's order, so the types that are known for the host come first. */
+/*
+ * The server picks the first key type of the client's order, so the types that are known for the host come
+ * first.
+ */
 int ssh_hostkey_order(struct ssh_connection *connection, struct error *err)
 {
     struct known_name name = known_name_of(connection->link->endpoint);
@@ -40,8 +45,8 @@ int ssh_hostkey_order(struct ssh_connection *connection, struct error *err)
 }
 
 /*
- * 0: accepted; -1: refused; 1: connect again and ask for a key type that is known. The key of an unknown host
- * may be accepted (accept-new), but not one of another type than those that are known for the host.
+ * Returns 0: accepted; -1: refused; 1: connect again and ask for a key type that is known. The key of an
+ * unknown host may be accepted (accept-new), but not a key of another type when keys of the host are known.
  */
 static int judge_key(struct ssh_connection *connection, const struct known_name *name,
                      const struct known_key *key, struct error *err)

@@ -1,4 +1,4 @@
-/* Reads private keys and certificates, each file once, and keeps what is wrong with them. */
+/* Reads private keys and certificates, each file once, and keeps their errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,9 @@ void ssh_keys_free(struct ssh_keys *keys)
     free(keys);
 }
 
-/* Called for a passphrase: the only way to tell an encrypted key from a broken one with libssh. */
+/*
+ * Called when libssh asks for a passphrase: the only way to distinguish an encrypted key from a broken one.
+ */
 static int note_passphrase(const char *prompt, char *buffer, size_t len, int echo, int verify, void *asked)
 {
     (void)prompt;
@@ -78,8 +80,9 @@ static int check_file(const char *path, bool has_public, struct error *err)
     return 0;
 }
 
-/* The second word of a line with a public key or a certificate, which is how an agent lists it. NULL: there
- * is none.
+/*
+ * The second word of a line with a public key or a certificate, which is how an agent lists the key. NULL:
+ * none.
  */
 static char *read_public(const char *path)
 {
@@ -101,7 +104,7 @@ static char *read_public(const char *path)
     return len > 0 ? xstrndup(at, len) : NULL;
 }
 
-/* OpenSSH's format of a private key contains the public half unencrypted. */
+/* Read the public half of a private key, which OpenSSH's format contains unencrypted. */
 static char *read_public_half(const char *path)
 {
     ssh_key key = NULL;
@@ -191,7 +194,9 @@ static void decode_base64(const char *text, struct str *out)
     }
 }
 
-/* The offset behind the string of the wire format at this offset; the end when it does not fit. */
+/*
+ * The offset after the wire format's string at this offset; the end of the blob when the string does not fit.
+ */
 static size_t skip_string(const struct str *blob, size_t at)
 {
     size_t len;
@@ -204,8 +209,8 @@ static size_t skip_string(const struct str *blob, size_t at)
 }
 
 /*
- * Does the certificate belong to the key? After its type and nonce it has what the blob of the key has after
- * its type (PROTOCOL.certkeys of OpenSSH).
+ * Does the certificate belong to the key? After the type and the nonce it contains what the blob of the key
+ * contains after its type (PROTOCOL.certkeys of OpenSSH).
  */
 static bool certifies(const char *certificate_base64, const char *key_base64)
 {
@@ -223,7 +228,7 @@ static bool certifies(const char *certificate_base64, const char *key_base64)
            memcmp(str_text(&certificate) + in_certificate, str_text(&key) + in_key, key.len - in_key) == 0;
 }
 
-/* The entry has the key already: replace it by one with the certificate. */
+/* The entry has the key already: replace it by the key with the certificate. */
 static void import_certificate(struct ssh_identity *identity)
 {
     AUTO_FREE char *key_base64 = identity->public_base64;

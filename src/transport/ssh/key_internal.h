@@ -24,9 +24,9 @@ struct ssh_keys *ssh_keys_new(void);
 void ssh_keys_free(struct ssh_keys *keys); /* NULL accepted */
 
 /*
- * The identity in that file, with that certificate (NULL: without). Its trouble: kind_identity_missing,
- * kind_key_mode, kind_key_encrypted, kind_key_unusable; also when the certificate is not valid or belongs to
- * another key.
+ * The identity in that file, with that certificate (NULL: without one). Its trouble: kind_identity_missing,
+ * kind_key_mode, kind_key_encrypted or kind_key_unusable; also set when the certificate is not valid or
+ * belongs to another key.
  */
 const struct ssh_identity *ssh_keys_get(struct ssh_keys *keys, const char *path, const char *certificate);
 

@@ -32,7 +32,7 @@ static void ssh_end(void *arg)
     free(shared);
 }
 
-/* The socket; through a jump host a pair of sockets. */
+/* One socket; through a jump host, a pair of sockets. */
 static size_t ssh_files(const struct endpoint *endpoint)
 {
     return endpoint->jump ? 2 : 1;

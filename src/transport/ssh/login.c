@@ -1,4 +1,4 @@
-/* The second half of a login: which keys are offered to the server, and what its refusal means. */
+/* The second half of a login: offers keys to the server, and explains its refusal. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static int fail_with(struct ssh_connection *connection, const struct error *err)
     return -1;
 }
 
-/* There was no key to offer. */
+/* Fail because there was no key to offer. */
 static int fail_without_keys(struct ssh_connection *connection)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
@@ -47,7 +47,7 @@ static int fail_without_keys(struct ssh_connection *connection)
     return fail_with(connection, &err);
 }
 
-/* Does the server accept no keys? methods: what it accepts instead. False also when it was not asked yet. */
+/* Does the server accept no keys? methods: what it accepts instead. Also false when it was not asked yet. */
 static bool refuses_keys(const struct ssh_connection *connection, struct str *methods)
 {
     static const struct {
@@ -79,7 +79,7 @@ static int fail_keyless(struct ssh_connection *connection, const char *methods)
     return fail_with(connection, &err);
 }
 
-/* The server has refused all keys that were offered. cut: it has closed the connection because of that. */
+/* Fail because the server has refused all keys. cut: it has closed the connection because of them. */
 static int fail_refused(struct ssh_connection *connection, bool cut)
 {
     const struct endpoint *endpoint = connection->link->endpoint;
@@ -135,8 +135,10 @@ static int fail_login(struct ssh_connection *connection)
     struct error err = ERROR_INIT;
 
     ssh_connection_reason(connection, &reason);
-    /* The last key gets MaxAuthTries as its answer. The message may be lost when the server closes the
-     * connection. */
+    /*
+     * The answer to the last key may be that MaxAuthTries was exceeded. That message may be lost when the
+     * server closes the connection.
+     */
     if (strstr(str_text(&reason), "authentication failures") ||
         (connection->tried.len > 0 && !ssh_connection_is_alive(connection))) {
         if (connection->identity < connection->offers_len) {
@@ -220,7 +222,7 @@ static int authenticate_by_agent(struct ssh_connection *connection)
     bool full = !connection->agent && connection->offered >= SSH_MAX_OFFERS;
     int done = !connection->link->endpoint->agent || full ? -1 : ssh_agent_authenticate(connection, &answer);
 
-    if (done == 0) { /* if the server has gone meanwhile, the descriptor is closed and must not be watched */
+    if (done == 0) { /* if the server is gone, the descriptor is closed and must not be watched */
         return connection->lent || ssh_connection_is_alive(connection) ? 0 : fail_login(connection);
     }
     if (done < 0 && connection->agent_trouble.kind == &kind_local) {
@@ -268,7 +270,7 @@ int ssh_login_authenticate(struct ssh_connection *connection)
         if (answer != SSH_AUTH_DENIED) {
             return fail_login(connection);
         }
-        if (refuses_keys(connection, &methods)) { /* so it will not accept the next key either */
+        if (refuses_keys(connection, &methods)) { /* then it will not accept the next key either */
             return fail_keyless(connection, str_text(&methods));
         }
         add_tried(connection, identity);

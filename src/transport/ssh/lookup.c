@@ -1,4 +1,4 @@
-/* Resolves names in threads of their own, so that a dead name server blocks nothing. */
+/* Resolves names, each in its own thread, so that a dead name server blocks nothing. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "transport/ssh/lookup_internal.h"
 
 #define MAX_RUNNING 32
-#define STACK_BYTES ((size_t)512 << 10) /* name service modules need some */
+#define STACK_BYTES ((size_t)512 << 10) /* for name service modules */
 
 struct resolver {
     uv_async_t async;
@@ -82,7 +82,7 @@ static void *run_lookup(void *arg)
     return NULL;
 }
 
-/* The loop handles signals: the thread blocks all of them. */
+/* The thread blocks all signals, because the loop handles them. */
 static bool start_thread(struct lookup *lookup)
 {
     pthread_attr_t attributes;
@@ -209,7 +209,7 @@ struct lookup *lookup_start(struct resolver *resolver, const char *host, unsigne
 void lookup_cancel(struct lookup *lookup)
 {
     lookup->cancelled = true;
-    if (!lookup->started) { /* it has no thread */
+    if (!lookup->started) { /* there is no thread yet */
         list_remove(&lookup->link);
         free_lookup(lookup);
     }

@@ -1,7 +1,7 @@
 /*
- * Name look-ups outside of the loop. Each runs in its own thread, which can be abandoned: getaddrinfo cannot
- * be interrupted, and neither a time limit nor the end of the process may wait for a dead name server (the
- * thread pool of libuv is joined at exit). At most 32 run at a time; the others wait.
+ * Name look-ups outside of the loop. Each runs in its own thread, which can be abandoned. getaddrinfo cannot
+ * be interrupted, and neither a time limit nor the end of the process may wait for a dead name server.
+ * (libuv's thread pool is joined at exit.) At most 32 look-ups run at a time; the others wait.
  */
 #ifndef MTLAUNCH_TRANSPORT_SSH_LOOKUP_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_LOOKUP_INTERNAL_H
@@ -16,11 +16,14 @@ struct resolver;
 struct lookup;
 
 struct resolver *resolver_new(uv_loop_t *loop, struct error *err);
-/* Abandons running look-ups; the memory is freed when the loop has run the close callback. NULL accepted. */
+/*
+ * Abandons running look-ups; the memory is freed when the loop has run the close callback. NULL accepted.
+ */
 void resolver_close(struct resolver *resolver);
 
-/* For a numeric address, with or without an IPv6 zone: a list (freeaddrinfo). NULL: it is a name. Never
- * waits.
+/*
+ * The address list (freeaddrinfo) of a numeric address, with or without an IPv6 zone. NULL: it is a name.
+ * Never waits.
  */
 struct addrinfo *lookup_numeric(const char *host, unsigned port);
 

@@ -1,4 +1,4 @@
-/* The table of a link's phases: the limit of each, and the words of its time-out. */
+/* The table of a link's phases: the limit of each, and the message of its time-out. */
 #include "base/alloc.h"
 #include "model/kind.h"
 #include "transport/ssh/phase_internal.h"

@@ -1,4 +1,4 @@
-/* Numbers in the ssh wire format (RFC 4251 5), which keys, certificates and agents use. */
+/* Reads numbers in the ssh wire format (RFC 4251 5), which keys, certificates and agents use. */
 #ifndef MTLAUNCH_TRANSPORT_SSH_WIRE_INTERNAL_H
 #define MTLAUNCH_TRANSPORT_SSH_WIRE_INTERNAL_H
 
