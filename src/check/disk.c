@@ -33,8 +33,10 @@ static void judge(const struct check_subject *subject, const struct facts *facts
         finding = findings_add(out, "disk", FINDING_WARN, "little space is left in '%s'", folder);
     } else if (facts_text(facts, "disk.free_inodes") &&
                facts_uint(facts, "disk.free_inodes", 0) < LITTLE_INODES) {
-        findings_add(out, "disk", FINDING_WARN, "few files can still be created in '%s': %s inodes are free",
-                     folder, check_shown(facts, "disk.free_inodes"));
+        finding = findings_add(out, "disk", FINDING_WARN,
+                               "few files can still be created in '%s': %s inodes are free", folder,
+                               check_shown(facts, "disk.free_inodes"));
+        finding_set_remedy(finding, "remove some files, or name another folder with 'artifacts'");
         return;
     }
     if (finding) {

@@ -77,8 +77,7 @@ mt_list_gpus() {
 
 # How many of ALL GPUs CUDA_VISIBLE_DEVICES leaves visible. As in CUDA, entries count up to the first invalid one.
 mt_count_visible() { # ALL
-    printf '%s' "$mt_visible" | tr -s ', ' '\n' | awk -v all="$1" '
-        $0 == "" { next }
+    printf '%s' "$mt_visible" | tr ',' '\n' | tr -d ' ' | awk -v all="$1" '
         /^[0-9]+$/ { if ($0 + 0 >= all) exit; if (!($0 in seen)) n++; seen[$0] = 1; next }
         /^(GPU|MIG)-/ { n++; next }
         { exit }

@@ -89,6 +89,12 @@ struct lanes {
     bool placed[CHECKS_MAX];
 };
 
+/* How long it may take on a node, in seconds; 0: as long as the node's answer. */
+static unsigned long limit_s(const struct check *check, const struct check_subject *subject)
+{
+    return check->timeout_s + (check->has_setup ? subject->start_timeout_s : 0);
+}
+
 static void place(struct lanes *lanes, size_t index, const struct check_subject *subject, const char *needs)
 {
     const struct check *check = checks_all[index];
@@ -100,8 +106,7 @@ static void place(struct lanes *lanes, size_t index, const struct check_subject 
         at = lanes->lane_of[find_index(needs)];
     }
     struct str *rows = &lanes->items[at].rows;
-    unsigned long limit = check->timeout_s + (check->has_setup ? subject->start_timeout_s : 0);
-    str_addf(rows, "%s%s:%lu", rows->len > 0 ? "," : "", check->id, limit);
+    str_addf(rows, "%s%s:%lu", rows->len > 0 ? "," : "", check->id, limit_s(check, subject));
     lanes->lane_of[index] = at;
     lanes->placed[index] = true;
 }
@@ -278,11 +283,11 @@ int check_verify(const struct facts *facts, struct error *err)
 
 /* --- judging ------------------------------------------------------------------------------------ */
 
-static void judge_late(const struct check *check, struct findings *out)
+static void judge_late(const struct check *check, const struct check_subject *subject, struct findings *out)
 {
-    AUTO_FREE char *text = check->timeout_s == 0
-                               ? xasprintf("%s: no answer", check->title)
-                               : xasprintf("%s: no answer within %u s", check->title, check->timeout_s);
+    const unsigned long limit = limit_s(check, subject);
+    AUTO_FREE char *text = limit == 0 ? xasprintf("%s: no answer", check->title)
+                                      : xasprintf("%s: no answer within %lu s", check->title, limit);
     struct finding *finding = check->late ? findings_fail(out, check->id, check->late, "%s", text)
                                           : findings_add(out, check->id, FINDING_WARN, "%s", text);
     finding_set_remedy(
@@ -301,7 +306,7 @@ void check_judge(const struct check_subject *subject, const struct check_choice 
         if (facts_is_set(facts, ran)) {
             check->judge(subject, facts, out);
         } else {
-            judge_late(check, out);
+            judge_late(check, subject, out);
         }
     }
 }

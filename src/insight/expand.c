@@ -6,8 +6,6 @@
 #include "base/alloc.h"
 #include "diagnosis_internal.h"
 
-#define NUMBERS_MAX 64
-
 static int compare_numbers(const void *a, const void *b)
 {
     long left = *(const long *)a;
@@ -34,9 +32,9 @@ void ranges_add(const long *numbers, size_t len, struct str *out)
 static void add_numbers(size_t group, const struct event *event, const struct event *const *same,
                         size_t same_len, struct str *out)
 {
-    long numbers[NUMBERS_MAX];
+    AUTO_FREE long *numbers = xcalloc(same_len + 1, sizeof(*numbers));
     size_t len = 0;
-    for (size_t i = 0; i < same_len && len < NUMBERS_MAX; i++) {
+    for (size_t i = 0; i < same_len; i++) {
         if (same[i]->groups[group]) {
             numbers[len++] = strtol(same[i]->groups[group], NULL, 10);
         }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/quote.h"
 #include "data_internal.h"
 #include "figure_internal.h"
 #include "html_internal.h"
@@ -137,9 +138,8 @@ static void add_command(const struct page *page, const json_t *command)
     AUTO_STR struct str text = STR_INIT;
     for (size_t i = 0; i < json_array_size(command); i++) {
         const char *word = json_string_value(json_array_get(command, i));
-        bool quoted = word && (strpbrk(word, " \t\n'\"$\\") || *word == '\0');
         str_add(&text, i > 0 ? " " : "");
-        str_addf(&text, quoted ? "'%s'" : "%s", word ? word : "?");
+        quote_sh_pretty(&text, word ? word : "?");
     }
     if (text.len > 0) {
         add_row(page, "Command", str_text(&text));
