@@ -357,7 +357,7 @@ def test_another_users_process_is_a_survivor(open_folder):
         assert time.monotonic() - began < 15
         assert not alive(answer["pid"])
         assert [s["pid"] for s in stopped["survivors"]["items"]] == [foreign.pid]
-        assert stopped["survivors"]["items"][0]["state"] == "S"
+        assert stopped["survivors"]["items"][0]["state"] in ("S", "R")  # it may still import
         assert PYTHON in stopped["survivors"]["items"][0]["command"]
     finally:
         foreign.kill()

@@ -7,10 +7,10 @@
 
 /* Rows that no line gives; test_diagnosis shows each of them. */
 static const char *const made[] = {
-    "PY_EXCEPTION", "PY_DISTRIBUTED", "EXIT_SIGKILL",        "EXIT_SIGSEGV", "EXIT_SIGBUS",
-    "EXIT_SIGABRT", "EXIT_SIGNAL",    "EXIT_SIGTERM",        "EXIT_STATUS",  "NODE_UNREACHABLE",
-    "NODE_SILENT",  "RDZV_UNMET",     "COLLECTIVE_UNJOINED", "NCCL_HANG",    "STOPPED_BY_SIGNAL",
-    "RERUN_EXIT",   "RDZV_SAME_RANK", "NCCL_INIT_ABSENT",    "LEFT_EARLY",
+    "PY_EXCEPTION",      "PY_DISTRIBUTED", "EXIT_SIGKILL",   "EXIT_SIGSEGV",        "EXIT_SIGBUS",
+    "EXIT_SIGABRT",      "EXIT_SIGNAL",    "EXIT_SIGTERM",   "EXIT_STATUS",         "NODE_UNREACHABLE",
+    "STEPS_DIFFER",      "NODE_SILENT",    "RDZV_UNMET",     "COLLECTIVE_UNJOINED", "NCCL_HANG",
+    "STOPPED_BY_SIGNAL", "RERUN_EXIT",     "RDZV_SAME_RANK", "NCCL_INIT_ABSENT",    "LEFT_EARLY",
 };
 
 static bool is_made(const char *id)
