@@ -16,7 +16,8 @@
 int file_read(const char *path, size_t max_bytes, struct str *out, struct error *err);
 
 /*
- * Temp file beside path, write, fsync, rename, fsync of the folder. The file gets exactly mode. On an error
+ * Temp file beside path, write, fsync, rename, fsync of the folder. A symbolic link stays and its target is
+ * replaced; a device, a FIFO or a socket is written to, not replaced. The file gets exactly mode. On an error
  * the old file is untouched and no temporary file is left. The one exception: if only the last step fails,
  * the fsync of the folder, the new file is in place.
  */

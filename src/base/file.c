@@ -93,8 +93,37 @@ static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
     return 0;
 }
 
+/* A device, a FIFO or a socket, such as /dev/null: another file must not take its place. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static int write_special(const char *path, const void *bytes, size_t len, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int failed = fd < 0 || write_all(fd, bytes, len) != len ? errno : 0;
+    if (fd >= 0 && close(fd) != 0 && failed == 0) {
+        failed = errno;
+    }
+    return failed == 0 ? 0 : error_set_errno(err, &kind_local, failed, "cannot write '%s'", path);
+}
+
+/* The file that a symbolic link leads to, so that the link stays. NULL: it is none, or it leads nowhere. */
+static char *resolve_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+}
+
 int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
 {
+    if (is_special(path)) {
+        return write_special(path, bytes, len, err);
+    }
+    AUTO_FREE char *target = resolve_link(path);
+    path = target ? target : path;
     AUTO_FREE char *temp = xasprintf("%s.XXXXXX", path);
     int fd = mkostemp(temp, O_CLOEXEC);
 

@@ -39,6 +39,32 @@ static mode_t mode_of(const char *path)
     return info.st_mode & 07777;
 }
 
+/* As root, a file renamed onto /dev/null would break the machine. */
+static void test_a_device_or_a_link_is_not_replaced(void **state)
+{
+    AUTO_FREE char *pipe = path_join(*state, "pipe");
+    AUTO_FREE char *link = path_join(*state, "link");
+    AUTO_FREE char *path = path_join(*state, "file");
+    struct error err = ERROR_INIT;
+    struct stat info;
+    char got[8] = "";
+
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    int fd = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(file_write_atomic(pipe, "text", 4, 0600, &err), 0);
+    assert_int_equal(read(fd, got, sizeof got), 4);
+    assert_string_equal(got, "text");
+    close(fd);
+    assert_true(stat(pipe, &info) == 0 && S_ISFIFO(info.st_mode));
+
+    assert_int_equal(symlink("file", link), 0);
+    assert_int_equal(file_write_atomic(path, "old", 3, 0600, &err), 0);
+    assert_int_equal(file_write_atomic(link, "new", 3, 0600, &err), 0);
+    assert_true(lstat(link, &info) == 0 && S_ISLNK(info.st_mode));
+    assert_content(path, "new");
+}
+
 static void test_write_then_read(void **state)
 {
     AUTO_FREE char *path = path_join(*state, "run.json");
@@ -419,6 +445,7 @@ static void test_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_a_device_or_a_link_is_not_replaced),
         IN_FOLDER(test_write_then_read),
         IN_FOLDER(test_large_file),
         IN_FOLDER(test_read_failures),
