@@ -153,6 +153,9 @@ int run_status(struct run_context *context, const char *name, struct run *run, s
     if (result == 0) {
         result = run_look(&set, run, err);
     }
+    if (result == 0 && node_set_is_interrupted(&set)) {
+        result = node_set_interrupted_error(&set, err); /* in a round whose answer is not needed */
+    }
     node_set_close(&set);
     return result;
 }
