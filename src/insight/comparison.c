@@ -59,18 +59,26 @@ static void fill_row(struct comparison_row *row, const struct comparison_input *
     row->hours = hours(row, goal);
 }
 
-/* The index of the smallest run with a rate, the first of equals; -1: none has a rate. */
-static long find_reference(const struct comparison *comparison)
+/* The index of the smallest run with a rate, the first of equals; sound: without a flaw. -1: there is none.
+ */
+static long find_smallest(const struct comparison *comparison, bool sound)
 {
     long best = -1;
     for (size_t i = 0; i < comparison->len; i++) {
         const struct comparison_row *row = &comparison->rows[i];
-        bool rated = row->samples_per_second > 0;
+        bool rated = sound ? !comparison_flaw(row) : row->samples_per_second > 0;
         if (rated && (best < 0 || comparison_size(row, &comparison->rows[best]) < 1)) {
             best = (long)i;
         }
     }
     return best;
+}
+
+/* Runs that failed are compared with only where there are no others. */
+static long find_reference(const struct comparison *comparison)
+{
+    long sound = find_smallest(comparison, true);
+    return sound >= 0 ? sound : find_smallest(comparison, false);
 }
 
 void comparison_make(struct comparison *out, const struct comparison_input *inputs, size_t len,

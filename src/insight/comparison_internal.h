@@ -10,6 +10,9 @@
 /* The size of row as a multiple of reference: by GPUs, or by nodes if the GPUs are unknown. */
 double comparison_size(const struct comparison_row *row, const struct comparison_row *reference);
 
+/* What keeps a run from being judged: "failed" …; NULL: nothing. */
+const char *comparison_flaw(const struct comparison_row *row);
+
 /* The sentence, from rows and differences; the caller frees. NULL: there is nothing to compare. */
 char *comparison_verdict(const struct comparison *comparison);
 

@@ -11,19 +11,15 @@ struct choice {
     const bool *trial;
 };
 
-static bool is_rated(const struct comparison_row *row)
-{
-    return row->samples_per_second > 0;
-}
-
 /* Does run i count? Those that are not trials do, or all runs if there are no others. */
 static bool counts(const struct choice *choice, size_t i)
 {
     bool others = false;
     for (size_t k = 0; k < choice->comparison->len; k++) {
-        others = others || (is_rated(&choice->comparison->rows[k]) && choice->trial && !choice->trial[k]);
+        others =
+            others || (!comparison_flaw(&choice->comparison->rows[k]) && choice->trial && !choice->trial[k]);
     }
-    return is_rated(&choice->comparison->rows[i]) && (!others || !choice->trial[i]);
+    return !comparison_flaw(&choice->comparison->rows[i]) && (!others || !choice->trial[i]);
 }
 
 static const struct comparison_row *find_fastest(const struct choice *choice)
@@ -100,6 +96,8 @@ char *comparison_recommend(const struct comparison *comparison, const bool *tria
     if (leaner) {
         str_addf(&text, ", as fast as '%s' with %.1f GiB less memory a GPU", fastest->run->name,
                  (double)(fastest->peak_memory - leaner->peak_memory) / GIB);
+    } else if (second && fastest->samples_per_second / second->samples_per_second - 1 < COMPARISON_EVEN) {
+        str_addf(&text, ", as fast as '%s'", second->run->name);
     } else if (second) {
         str_addf(&text, ", %.3g times as fast as '%s'",
                  fastest->samples_per_second / second->samples_per_second, second->run->name);

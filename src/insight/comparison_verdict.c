@@ -7,9 +7,15 @@
 #define RUNS_SAID  3 /* names in a sentence */
 #define DIFFS_SAID 2 /* more differences than this explain nothing */
 
-static bool is_rated(const struct comparison_row *row)
+const char *comparison_flaw(const struct comparison_row *row)
 {
-    return row->samples_per_second > 0;
+    if (row->run->state == RUN_FAILED || row->run->state == RUN_LOST || row->run->state == RUN_DEGRADED) {
+        return "failed";
+    }
+    if (row->run->progress.nan > 0) {
+        return "has a loss that is not finite";
+    }
+    return row->samples_per_second > 0 ? NULL : "tells no samples per second in its logs";
 }
 
 static const char *plural(size_t count)
@@ -64,7 +70,7 @@ static const struct comparison_row *find_larger(const struct comparison *compari
     const struct comparison_row *worst = NULL, *largest = NULL;
     for (size_t i = 0; i < comparison->len; i++) {
         const struct comparison_row *row = &comparison->rows[i];
-        if (!is_rated(row) || comparison_size(row, reference) <= 1) {
+        if (comparison_flaw(row) || comparison_size(row, reference) <= 1) {
             continue;
         }
         worst = !worst || row->efficiency < worst->efficiency ? row : worst;
@@ -85,7 +91,11 @@ static char *compare_sizes(const struct comparison *comparison, const struct com
         str_add(&text, " slower than ");
         add_other(comparison, reference, &text);
     } else {
-        str_addf(&text, " %.3g times as fast as ", row->speedup);
+        if (row->speedup - 1 < COMPARISON_EVEN) {
+            str_add(&text, " as fast as ");
+        } else {
+            str_addf(&text, " %.3g times as fast as ", row->speedup);
+        }
         add_other(comparison, reference, &text);
         str_addf(&text, " (%.0f %% efficiency)", row->efficiency * 100);
         str_add(&text, row->efficiency < COMPARISON_BOUND ? ", bound by communication" : "");
@@ -124,7 +134,7 @@ static char *compare_equals(const struct comparison *comparison)
     struct str text = STR_INIT;
     size_t fast = (size_t)comparison->reference, slow = fast, count = 0;
     for (size_t i = 0; i < comparison->len; i++) {
-        if (is_rated(&rows[i])) {
+        if (!comparison_flaw(&rows[i])) {
             fast = rows[i].samples_per_second > rows[fast].samples_per_second ? i : fast;
             slow = rows[i].samples_per_second < rows[slow].samples_per_second ? i : slow;
             count++;
@@ -141,42 +151,41 @@ static char *compare_equals(const struct comparison *comparison)
     return str_detach(&text);
 }
 
-/* --- no rates ----------------------------------------------------------------------------------------- */
+/* --- runs that are not judged --------------------------------------------------------------------------- */
 
-static char *tell_missing(const struct comparison *comparison)
+/* "'a' failed; 'b' tells no samples per second in its logs". Returns how many there are. */
+static size_t add_flawed(const struct comparison *comparison, struct str *out)
 {
-    struct str text = STR_INIT;
-    size_t said = 0, missing = 0;
+    size_t count = 0;
     for (size_t i = 0; i < comparison->len; i++) {
-        missing += is_rated(&comparison->rows[i]) ? 0 : 1;
-    }
-    str_add(&text, "no verdict: the logs of ");
-    for (size_t i = 0; i < comparison->len && said < RUNS_SAID; i++) {
-        if (!is_rated(&comparison->rows[i])) {
-            str_addf(&text, "%s'%s'", said ? ", " : "", comparison->rows[i].run->name);
-            said++;
+        const char *flaw = comparison_flaw(&comparison->rows[i]);
+        if (flaw && count < RUNS_SAID) {
+            str_addf(out, "%s'%s' %s", count ? "; " : "", comparison->rows[i].run->name, flaw);
         }
+        count += flaw ? 1 : 0;
     }
-    if (missing > said) {
-        str_addf(&text, " and %zu more", missing - said);
+    if (count > RUNS_SAID) {
+        str_addf(out, "; and %zu more", count - RUNS_SAID);
     }
-    str_add(&text, " tell no samples per second");
-    return str_detach(&text);
+    return count;
 }
 
 char *comparison_verdict(const struct comparison *comparison)
 {
-    size_t rated = 0;
-    for (size_t i = 0; i < comparison->len; i++) {
-        rated += is_rated(&comparison->rows[i]) ? 1 : 0;
-    }
+    AUTO_STR struct str flawed = STR_INIT;
     if (comparison->len < 2) {
         return NULL;
     }
-    if (rated < 2) {
-        return tell_missing(comparison);
+    size_t count = add_flawed(comparison, &flawed);
+    if (comparison->len - count < 2) {
+        return xasprintf("no verdict: %s", str_text(&flawed));
     }
     const struct comparison_row *reference = &comparison->rows[comparison->reference];
     const struct comparison_row *larger = find_larger(comparison, reference);
-    return larger ? compare_sizes(comparison, larger, reference) : compare_equals(comparison);
+    char *text = larger ? compare_sizes(comparison, larger, reference) : compare_equals(comparison);
+    if (count == 0) {
+        return text;
+    }
+    AUTO_FREE char *verdict = text;
+    return xasprintf("%s (left out: %s)", verdict, str_text(&flawed));
 }

@@ -307,7 +307,27 @@ static void test_runs_without_rates(void **state)
     comparison_release(&fixture->comparison);
     add_run(fixture, "b", 2, 3);
     add_run(fixture, "c", 2, -1);
-    assert_string_equal(compare(fixture), "no verdict: the logs of 'a', 'c' tell no samples per second");
+    assert_string_equal(compare(fixture),
+                        "no verdict: 'a' tells no samples per second in its logs; 'c' tells no "
+                        "samples per second in its logs");
+}
+
+/* However fast it was. */
+static void test_a_run_that_failed_or_has_no_loss_wins_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "failed", 1, 1);
+    add_run(fixture, "a", 2, 4);
+    add_run(fixture, "b", 2, 3.2);
+    add_run(fixture, "nan", 2, 1);
+    fixture->runs[0].state = RUN_FAILED;
+    fixture->runs[3].progress.nan = 5;
+    assert_string_equal(compare(fixture),
+                        "'b' is 1.25 times as fast as 'a' on as many nodes (left out: 'failed' failed; "
+                        "'nan' has a loss that is not finite)");
+    assert_int_equal(fixture->comparison.reference, 1);
+    AUTO_FREE char *advice = comparison_recommend(&fixture->comparison, NULL);
+    assert_string_equal(advice, "continue with 'b': 5 samples/s on 2 nodes, 1.25 times as fast as 'a'");
 }
 
 /* --- recommendations ------------------------------------------------------------------------------------ */
@@ -545,6 +565,7 @@ int main(void)
         ON_FIXTURE(test_runs_of_one_size),
         ON_FIXTURE(test_equal_runs),
         ON_FIXTURE(test_runs_without_rates),
+        ON_FIXTURE(test_a_run_that_failed_or_has_no_loss_wins_nothing),
         ON_FIXTURE(test_the_fastest_is_recommended),
         ON_FIXTURE(test_less_memory_at_the_same_speed),
         ON_FIXTURE(test_nodes_that_do_not_help),
