@@ -122,6 +122,11 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     if (is_special(path)) {
         return write_special(path, bytes, len, err);
     }
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        error_set(err, &kind_local, "cannot write '%s': it is a folder", path);
+        return error_hint(err, "name a file in it");
+    }
     AUTO_FREE char *target = resolve_link(path);
     path = target ? target : path;
     AUTO_FREE char *temp = xasprintf("%s.XXXXXX", path);

@@ -79,7 +79,7 @@ static int read_listen(const char *text, char **address, unsigned *port, struct 
     bool bracketed = len > 1 && text[0] == '[' && text[len - 1] == ']';
     uint64_t number = 0;
     if (!text_to_uint(digits, 0, 65535, &number) || (!bracketed && memchr(text, ':', len))) {
-        error_set(err, &kind_usage, "'%s' for --listen is not ADDR:PORT", text);
+        error_set(err, &kind_usage, "'%s' for --listen is not ADDR:PORT with a port from 0 to 65535", text);
         return error_hint(err,
                           "write --listen 127.0.0.1:9464, or --listen 9464; an IPv6 address in brackets");
     }
@@ -136,6 +136,11 @@ static int write_once(struct cmd_call *call, struct session *session, struct err
 static int run_metrics(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
+    if (call->options.textfile &&
+        (*call->options.textfile == '\0' || strcmp(call->options.textfile, "-") == 0)) {
+        error_set(err, &kind_usage, "'%s' for --textfile names no file", call->options.textfile);
+        return error_hint(err, "name a file; without --textfile, the metrics are printed");
+    }
     if (call->options.listen && call->options.textfile) {
         error_set(err, &kind_usage, "'--listen' and '--textfile' cannot be used together");
         return error_hint(err, "leave out one of the two");

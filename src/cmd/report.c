@@ -94,6 +94,10 @@ static int choose(struct cmd_call *call, struct strlist *names, struct error *er
         error_set(err, &kind_usage, "'-o -' prints the page, and --json prints an object");
         return error_hint(err, "leave one of them out, or name a file");
     }
+    if (file && *file == '\0') {
+        error_set(err, &kind_usage, "'' for --output names no file");
+        return error_hint(err, "name a file, or '-' to print the page");
+    }
     if (choose_check_words(&call->operands, err) != 0 ||
         session_open(&session, call, STDERR_FILENO, err) != 0) {
         return -1;

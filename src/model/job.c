@@ -156,7 +156,8 @@ int job_check_run_name(const char *run, struct error *err)
               "digit",
               run, RUN_NAME_MAX);
     if (strpbrk(run, "*?")) {
-        return error_hint(err, "name one run; only stop, wait and remove take patterns");
+        return error_hint(
+            err, "name one run; only stop, wait, remove, compare and report take patterns, with '*' and '?'");
     }
     return error_hint(err, "choose a name such as 'run1'");
 }

@@ -54,7 +54,7 @@ void report_ladder_plan(const struct report_ladder *ladder, const struct report_
             table_addf(&table, TONE_WARN, "%s, %s", run_state_name(step->record->state),
                        run_state_is_live(step->record->state) ? "is waited for" : "is run again");
         } else {
-            table_add(&table, "is run", TONE_PLAIN);
+            table_add(&table, "will run", TONE_PLAIN);
         }
     }
     table_render(&table, style->columns, style->color, out);
