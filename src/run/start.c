@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "explain_internal.h"
+#include "inventory_internal.h"
 #include "judge_internal.h"
 #include "leftovers_internal.h"
 #include "lock_internal.h"
@@ -16,9 +17,11 @@
 #include "node_set_internal.h"
 #include "node_target_internal.h"
 #include "observer_internal.h"
+#include "read_progress_internal.h"
 #include "respawn_internal.h"
 #include "round_internal.h"
 #include "run/notify_store.h"
+#include "samples_internal.h"
 #include "save_run_internal.h"
 #include "spares_internal.h"
 #include "start_internal.h"
@@ -186,6 +189,19 @@ static int probe(struct start *start, struct error *err)
     return taken != 0 ? taken : start_nodes_failed(start, "the check before the start", err);
 }
 
+/* A run that has already ended gets no supervisor: what one would have noted is noted here. */
+static void note_early_end(struct start *start)
+{
+    struct run *run = start->run;
+    struct samples_writer samples = {0};
+    run_report_leftovers(&start->set, run, false);
+    run_read_progress(&start->set, run);
+    if (run->progress.known) {
+        run_take_inventory(&start->set, run, true);
+        run_samples_note_training(&samples, start->context->store, run);
+    }
+}
+
 /*
  * One attempt, from the probe to the proof that the nodes have started. 1: spares have replaced hosts; try
  * again.
@@ -241,7 +257,7 @@ static int attempt(struct start *start, struct error *err)
                    run->attempt, run->nodes_len, run->nodes_len == 1 ? "" : "s", run->master_addr,
                    run->master_port);
     if (!run_has_open_node(run)) {
-        run_report_leftovers(&start->set, run, false); /* a run that has already ended gets no supervisor */
+        note_early_end(start);
     }
     return run_save_state(start->context, run, err);
 }
