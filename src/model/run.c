@@ -150,7 +150,7 @@ static char *unquoted(const char *lines)
 void run_set_reason(struct run *run, char *text)
 {
     AUTO_FREE char *whole = text;
-    const char *lines = text ? strchr(text, '\n') : NULL;
+    const char *lines = whole ? strchr(whole, '\n') : NULL;
     free(run->reason);
     strlist_release(&run->cause.hosts);
     free(run->cause.log_lines);
@@ -158,14 +158,14 @@ void run_set_reason(struct run *run, char *text)
     run->cause = (struct run_cause){0};
     run->reason = NULL;
     if (!lines) {
-        run->reason = xstrdup(text);
+        run->reason = xstrdup(whole);
         return;
     }
     AUTO_FREE char *quoted = unquoted(lines + 1);
     AUTO_FREE char *last = last_line(quoted);
-    size_t len = (size_t)(lines - text);
-    len -= len > 0 && text[len - 1] == ':' ? 1 : 0;
-    run->reason = xasprintf("%.*s%s%s", (int)len, text, *last ? ": " : "", last);
+    size_t len = (size_t)(lines - whole);
+    len -= len > 0 && whole[len - 1] == ':' ? 1 : 0;
+    run->reason = xasprintf("%.*s%s%s", (int)len, whole, *last ? ": " : "", last);
     if (strchr(quoted, '\n')) {
         run->cause.log_lines = xstrdup(quoted);
     }

@@ -107,7 +107,7 @@ static json_t *spread_value(const struct samples *samples, double (*value_of)(co
     json_t *means = json_array(), *least = json_array(), *most = json_array();
     for (size_t i = 0; i < samples->len; i++) {
         const struct sample *sample = &samples->items[i];
-        double sum = 0, low = INFINITY, high = -INFINITY;
+        double sum = 0, low = (double)INFINITY, high = -(double)INFINITY;
         size_t count = 0;
         for (size_t n = 0; n < sample->nodes_len; n++) {
             double value = value_of(&sample->nodes[n]);
@@ -170,7 +170,7 @@ static size_t choose_nodes(const struct samples *samples, size_t nodes, size_t *
         if (means[least] > sum / (double)known - ODD_PERCENT) {
             break;
         }
-        means[least] = NAN;
+        means[least] = (double)NAN;
         chosen[len++] = least;
     }
     return len;

@@ -115,7 +115,7 @@ static void choose_y(struct plot_drawing *drawing)
 
 static void choose_x(struct plot_drawing *drawing)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = (double)INFINITY, high = -(double)INFINITY;
     for (size_t s = 0; s < drawing->series_len; s++) {
         widen(drawing->plot->series[s].x, &drawing->plot->series[s], &low, &high);
     }
