@@ -36,6 +36,7 @@ tidy_one() {
     mkdir -p "${stamp%/*}"
     # shellcheck disable=SC2046 # flags are words
     clang-tidy --quiet "$1" -- -std=c11 -D_GNU_SOURCE '-DMTLAUNCH_VERSION="lint"' -Iinclude -Isrc \
+        -Wall -Wextra -Wshadow -Wdouble-promotion -Wno-missing-field-initializers \
         $(pkg-config --cflags libssh libuv yaml-0.1 jansson libcurl) 2>"$stamp.err" && : >"$stamp" && return 0
     grep -v -e 'warnings generated' -e 'warnings treated' "$stamp.err" >&2
     return 1
