@@ -20,6 +20,8 @@ for target in "$@"; do
     "$target" -seed="$seed" -max_total_time="$share" -print_final_stats=1 -artifact_prefix="$found/" \
         "$found" "tests/fuzz/corpus/$name" || exit 1
 done
+echo "== clang's analyzer, as far as it goes"
+LINT_NODES=225000 BUILD=$BUILD/long sh tests/lint/run.sh || exit 1
 echo "== mixed failures of ssh servers, seed $seed"
 SOAK_SECONDS=$((minutes * 60 / 6)) SOAK_SEED=$seed "$BUILD/tests/contract/test_soak" || exit 1
 echo "== 512 MiB of output through exec"

@@ -51,6 +51,14 @@ int jobfile_parse_text(struct job *out, const char *path, const char *text, size
  */
 json_t *jobfile_to_json(const struct job *job, const struct hostlist *hosts);
 
+/*
+ * Append the keys ("args", "env.NCCL_DEBUG") whose values differ between a run's recorded job file, as JSON
+ * text (NULL: none is recorded, so nothing differs), and a job as jobfile_to_json writes it. Keys that change
+ * neither what is trained nor how fast (time_limit, notify) are left out, and so is an nproc_per_node that
+ * the start filled in. Masked secrets never differ.
+ */
+void jobfile_changes(const char *before, json_t *now, struct strlist *keys);
+
 /* For completion: every key as --set takes it ("stop.grace"), appended. */
 void jobfile_key_names(struct strlist *keys);
 /*

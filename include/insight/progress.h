@@ -25,6 +25,12 @@ struct progress_reader *progress_reader_new(const char *pattern, unsigned long w
  */
 void progress_reader_set_step(struct progress_reader *reader, unsigned global_batch, unsigned sequence);
 
+/*
+ * Tell the reader what was read before, from an earlier part of the log that may overlap this one: iterations
+ * up to that one are not counted a second time (nan, skipped).
+ */
+void progress_reader_set_seen(struct progress_reader *reader, const struct training_progress *seen);
+
 #define PROGRESS_SERIES_MAX 4096
 
 /*

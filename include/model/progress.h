@@ -21,8 +21,8 @@ struct training_progress {
     int64_t global_batch; /* samples of one iteration, of all processes */
     int64_t sequence;     /* tokens of one sample */
     double eta_s;         /* for the remaining iterations at step_time_s */
-    int64_t nan;          /* iterations whose loss was not a number */
-    int64_t skipped;      /* iterations that the framework skipped */
+    int64_t nan;          /* iterations without a finite loss, as far as the logs were read */
+    int64_t skipped;      /* iterations that the framework skipped, likewise */
     int64_t checkpoint;   /* iteration of the last checkpoint that was written */
     int64_t world_size;   /* as the program reports it */
     int64_t updated_ms;   /* epoch: when the log it comes from was last written; 0: unknown */

@@ -19,6 +19,7 @@ struct report_ladder_step {
     bool done;                             /* it will not be repeated */
     const struct explanation *explanation; /* why it failed, from its logs; NULL: unknown */
     const char *reason;                    /* why it failed; NULL: it did not */
+    const struct strlist *changed;         /* keys of the job that have changed since its run was started */
 };
 
 struct report_ladder {
@@ -36,7 +37,7 @@ void report_ladder_plan(const struct report_ladder *ladder, const struct report_
 void report_ladder_text(const struct report_ladder *ladder, const struct report_style *style,
                         struct str *out);
 
-/* {schema, steps: [{step, run, state, seconds, cause, reason}], compare, recommendation} */
+/* {schema, steps: [{step, run, state, seconds, cause, reason, changed}], compare, recommendation} */
 void report_ladder_json(const struct report_ladder *ladder, struct str *out);
 
 #endif

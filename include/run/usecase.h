@@ -97,9 +97,10 @@ struct run_start_request {
 
 /*
  * All or nothing: 0 when every node is started. run holds the record on return, also on most errors
- * (run->name is NULL when none was made). Errors: 2 (plan), 3 (host), 4 (probe), 6 (run_live, run_exists,
- * run_foreign), 1 (start_failed, setup_failed), 7 (not_proven), 130/143 (interrupted; the run was stopped
- * again).
+ * (run->name is NULL when none was made). After a success without goes_on, SIGINT and SIGTERM are blocked:
+ * one that came too late to interrupt the start stays pending, for the caller or the next use case. Errors: 2
+ * (plan), 3 (host), 4 (probe), 6 (run_live, run_exists, run_foreign), 1 (start_failed, setup_failed), 7
+ * (not_proven), 130/143 (interrupted; the run was stopped again).
  */
 int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
               struct error *err);

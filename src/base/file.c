@@ -117,6 +117,13 @@ static char *resolve_link(const char *path)
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
 }
 
+static int cannot_create(const char *path, int code, struct error *err)
+{
+    AUTO_FREE char *folder = path_folder(path);
+    error_set_errno(err, &kind_local, code, "cannot write '%s'", path);
+    return code == ENOENT ? error_hint(err, "create the folder '%s' first", folder) : -1;
+}
+
 int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err)
 {
     if (is_special(path)) {
@@ -133,7 +140,7 @@ int file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mo
     int fd = mkostemp(temp, O_CLOEXEC);
 
     if (fd < 0) {
-        return error_set_errno(err, &kind_local, errno, "cannot write '%s'", path);
+        return cannot_create(path, errno, err);
     }
     int result = fill_temp(fd, bytes, len, mode);
     /* Network file systems report some failed writes only at close. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/msg.h"
 #include "base/text.h"
 #include "cmd/choose_internal.h"
 #include "cmd/commands_internal.h"
@@ -91,6 +92,11 @@ static int read_amount(const char *text, const char *option, double *out, struct
     if (unit) {
         digits[len - 1] = '\0';
     }
+    if (text_to_uint(digits, 0, UINT64_MAX, &number) && (number == 0 || number > WORK_MAX)) {
+        error_set(err, &kind_usage, "'%s' for %s is out of range", text, option);
+        return error_hint(err, "the number must be from 1 to %llu before its unit",
+                          (unsigned long long)WORK_MAX);
+    }
     if (!text_to_uint(digits, 1, WORK_MAX, &number)) {
         error_set(err, &kind_usage, "'%s' for %s is not a whole number, with or without K, M, B or T", text,
                   option);
@@ -116,12 +122,31 @@ static int check_options(const struct cmd_options *options, struct error *err)
     return 0;
 }
 
+/* Say why runs have no hours although they were asked for. */
+static void tell_missing_hours(const struct comparison *comparison, const struct comparison_goal *goal)
+{
+    for (size_t i = 0; i < comparison->len; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if ((goal->tokens <= 0 && goal->samples <= 0) || row->hours >= 0) {
+            continue;
+        }
+        if (goal->tokens > 0 && row->samples_per_second > 0) {
+            msg_warn("the hours of '%s' are unknown: neither its logs nor its arguments tell how many tokens "
+                     "a sample has (--samples needs no tokens)",
+                     row->run->name);
+        } else {
+            msg_warn("the hours of '%s' are unknown: its logs tell no %s per second", row->run->name,
+                     goal->tokens > 0 ? "tokens" : "samples");
+        }
+    }
+}
+
 static int run_compare(struct cmd_call *call, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
     AUTO_STRLIST struct strlist names = STRLIST_INIT;
     AUTO_STR struct str text = STR_INIT;
-    struct comparison_goal goal;
+    struct comparison_goal goal = {0};
     struct compared_runs compared = {0};
     if (check_options(&call->options, err) != 0 ||
         read_amount(call->options.tokens, "--tokens", &goal.tokens, err) != 0 ||
@@ -135,6 +160,7 @@ static int run_compare(struct cmd_call *call, struct error *err)
     if (result == 0) {
         struct comparison comparison;
         comparison_make(&comparison, compared.inputs, compared.len, &goal);
+        tell_missing_hours(&comparison, &goal);
         show(call, &comparison, &text);
         comparison_release(&comparison);
         result = output_print(&text, err);

@@ -107,6 +107,7 @@ static void show(const struct ladder *ladder, const struct comparison *compariso
                                                .nodes = item->nodes,
                                                .record = item->has_record ? &item->record : NULL,
                                                .done = item->done,
+                                               .changed = &item->changed,
                                                .explanation = item->explained ? &item->explanation : NULL,
                                                .reason = item->reason};
     }
@@ -225,8 +226,8 @@ static const char notes[] =
     "profile of the job; a ZeRO level z0 to z3, unless a profile has that name.\n"
     "Everything else is taken from the job. The default is 1+smoke,all+smoke,z0,z1,z2\n"
     "if the job has a profile 'smoke', else 1,all,z0,z1,z2. A step is done when its\n"
-    "run has finished, or has trained until its limit passed. Ctrl-C stops the step\n"
-    "that is running.\n";
+    "run has finished, or has trained until its limit passed; a warning tells whether\n"
+    "the job has changed since. Ctrl-C stops the step that is running.\n";
 const struct command command_ladder = {
     .name = "ladder",
     .summary = "run a job on one node, on all and at ZeRO levels, and compare the runs",

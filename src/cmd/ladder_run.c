@@ -20,6 +20,7 @@ void ladder_release(struct ladder *ladder)
         struct ladder_item *item = &ladder->items[i];
         free(item->run);
         free(item->profiles);
+        strlist_release(&item->changed);
         free(item->reason);
         if (item->has_record) {
             run_release(&item->record);
@@ -96,6 +97,27 @@ static int read_record(const struct run_store *store, struct ladder_item *item, 
     return 0;
 }
 
+/*
+ * Find out whether the run that counts as the step, done or live, was started from another version of the
+ * job.
+ */
+static void find_changes(struct ladder_item *item, const struct setup *setup)
+{
+    if (!item->done && !run_state_is_live(item->record.state)) {
+        return; /* it will be started from this version */
+    }
+    json_t *now = jobfile_to_json(&setup->job, &setup->hosts);
+    jobfile_changes(item->record.job_spec, now, &item->changed);
+    json_decref(now);
+    if (item->changed.len > 0) {
+        AUTO_FREE char *keys = strlist_join(&item->changed, ", ");
+        msg_warn(
+            "run '%s' measured the job as it was: since then %s changed. To measure it again, remove the "
+            "run (mtlaunch remove %s) or choose another PREFIX",
+            item->run, keys, item->run);
+    }
+}
+
 static int check_record(struct ladder_item *item, const struct setup *setup, struct error *err)
 {
     struct run_store store = {0};
@@ -104,11 +126,15 @@ static int check_record(struct ladder_item *item, const struct setup *setup, str
         result = read_record(&store, item, err);
     }
     run_store_release(&store);
-    if (result == 0 && item->has_record && strcmp(item->record.job, setup->job.name) != 0) {
-        error_set(err, &kind_run_exists, "run '%s' belongs to job '%s'", item->run, item->record.job);
-        result = error_hint(err, "choose another PREFIX");
+    if (result != 0 || !item->has_record) {
+        return result;
     }
-    return result;
+    if (strcmp(item->record.job, setup->job.name) != 0) {
+        error_set(err, &kind_run_exists, "run '%s' belongs to job '%s'", item->run, item->record.job);
+        return error_hint(err, "choose another PREFIX");
+    }
+    find_changes(item, setup);
+    return 0;
 }
 
 static int plan_step(const struct ladder_item *item, const struct setup *setup, struct error *err)

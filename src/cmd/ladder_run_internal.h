@@ -15,6 +15,7 @@ struct ladder_item {
     struct run record; /* record of its run, as last read */
     bool has_record;
     bool done;
+    struct strlist changed;         /* keys of the job that have changed since its run was started */
     char *reason;                   /* why it failed; NULL: it did not, or has not run */
     struct explanation explanation; /* set if explained */
     bool explained;
@@ -34,7 +35,8 @@ void ladder_release(struct ladder *ladder);
 
 /*
  * Check that the step can be planned, and read the state of its run so far. Errors: those of a dry run of
- * start, with the step's name; kind_run_exists for a run of another job.
+ * start, with the step's name; kind_run_exists for a run of another job. Warns if the run that counts as the
+ * step was started from another version of the job.
  */
 int ladder_check_item(const struct ladder *ladder, struct ladder_item *item, struct error *err);
 

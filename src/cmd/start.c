@@ -87,6 +87,18 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
     return session_answer(session, run, NULL, result, err);
 }
 
+/* A signal that came after the start: it does not end the run. */
+static void tell_late_signal(const char *name)
+{
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    if (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1) {
+        msg_warn("run '%s' was started before the signal came, and continues; `mtlaunch stop %s` ends it",
+                 name, name);
+    }
+}
+
 static int start(struct cmd_call *call, const struct setup *setup, const char *name, struct error *err)
 {
     AUTO_SESSION struct session session = {0};
@@ -123,6 +135,9 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
         if (run.name && (result == 0 || call->style.json)) {
             result = session_answer(&session, &run, NULL, result, err);
         }
+    }
+    if (result == 0 && !call->options.wait) {
+        tell_late_signal(name);
     }
     run_release(&run);
     return result;

@@ -28,6 +28,12 @@ int status_exit_code(enum run_state state)
     return 0;
 }
 
+static int hint_untouched(struct error *err)
+{
+    bool interrupted = err->kind == &kind_interrupted || err->kind == &kind_terminated;
+    return interrupted ? error_hint(err, "the run was not touched") : -1;
+}
+
 /* Query once. *live: a further query may give another result. */
 static int look(struct session *session, const char *name, bool *live, struct error *err)
 {
@@ -47,7 +53,7 @@ static int look(struct session *session, const char *name, bool *live, struct er
         result = status_exit_code(run.state);
     }
     run_release(&run);
-    return result;
+    return result < 0 ? hint_untouched(err) : result;
 }
 
 /* Print the status repeatedly, when it cannot be redrawn in place. */
@@ -61,7 +67,7 @@ static int repeat(struct session *session, const char *name, struct error *err)
             return code;
         }
         if (run_pause(&session->context, WATCH_PERIOD_MS, err) != 0) {
-            return error_hint(err, "the run was not touched");
+            return hint_untouched(err);
         }
         failures_release(&session->call->failures);
     }

@@ -7,15 +7,23 @@
 #define RUNS_SAID  3 /* names in a sentence */
 #define DIFFS_SAID 2 /* more differences than this explain nothing */
 
-const char *comparison_flaw(const struct comparison_row *row)
+/* What went wrong in the run; NULL: nothing. */
+static const char *failure(const struct comparison_row *row)
 {
     if (row->run->state == RUN_FAILED || row->run->state == RUN_LOST || row->run->state == RUN_DEGRADED) {
         return "failed";
     }
-    if (row->run->progress.nan > 0) {
-        return "has a loss that is not finite";
+    return row->run->progress.nan > 0 ? "has a loss that is not finite" : NULL;
+}
+
+const char *comparison_flaw(const struct comparison_row *row)
+{
+    const char *flaw = failure(row);
+    if (flaw || row->samples_per_second > 0) {
+        return flaw;
     }
-    return row->samples_per_second > 0 ? NULL : "tells no samples per second in its logs";
+    return row->tokens_per_second > 0 ? "tells tokens but no samples per second in its logs"
+                                      : "tells no samples per second in its logs";
 }
 
 static const char *plural(size_t count)
@@ -38,23 +46,41 @@ static bool nodes_tell(const struct comparison *comparison)
     return true;
 }
 
-/* "2 nodes are", or "'b' on 2 nodes is". */
-static void add_subject(const struct comparison *comparison, const struct comparison_row *row,
-                        struct str *out)
+/* "2 nodes": the size of a run as it differs from that of the other; GPUs, if both have as many nodes. */
+static void add_size(const struct comparison_row *row, const struct comparison_row *other, struct str *out)
 {
-    if (nodes_tell(comparison)) {
-        str_addf(out, "%zu node%s %s", row->nodes, plural(row->nodes), row->nodes == 1 ? "is" : "are");
+    if (row->nodes == other->nodes && row->gpus != other->gpus) {
+        str_addf(out, "%lld GPU%s", (long long)row->gpus, plural((size_t)row->gpus));
     } else {
-        str_addf(out, "'%s' on %zu node%s is", row->run->name, row->nodes, plural(row->nodes));
+        str_addf(out, "%zu node%s", row->nodes, plural(row->nodes));
     }
 }
 
-static void add_other(const struct comparison *comparison, const struct comparison_row *row, struct str *out)
+/* "2 nodes are", or "'b' on 2 nodes is". */
+static void add_subject(const struct comparison *comparison, const struct comparison_row *row,
+                        const struct comparison_row *other, struct str *out)
+{
+    bool named = !nodes_tell(comparison);
+    if (named) {
+        str_addf(out, "'%s' on ", row->run->name);
+    }
+    add_size(row, other, out);
+    str_add(out, named || row->nodes == 1 ? " is" : " are");
+}
+
+/* "1", or "'a' on 1"; with GPUs "'a' on 8 GPUs". */
+static void add_other(const struct comparison *comparison, const struct comparison_row *row,
+                      const struct comparison_row *other, struct str *out)
 {
     if (nodes_tell(comparison)) {
         str_addf(out, "%zu", row->nodes);
+        return;
+    }
+    str_addf(out, "'%s' on ", row->run->name);
+    if (row->nodes == other->nodes) {
+        add_size(row, other, out);
     } else {
-        str_addf(out, "'%s' on %zu", row->run->name, row->nodes);
+        str_addf(out, "%zu", row->nodes);
     }
 }
 
@@ -86,17 +112,17 @@ static char *compare_sizes(const struct comparison *comparison, const struct com
 {
     struct str text = STR_INIT;
     AUTO_STR struct str reason = STR_INIT;
-    add_subject(comparison, row, &text);
+    add_subject(comparison, row, reference, &text);
     if (row->speedup < 1) {
         str_add(&text, " slower than ");
-        add_other(comparison, reference, &text);
+        add_other(comparison, reference, row, &text);
     } else {
         if (row->speedup - 1 < COMPARISON_EVEN) {
             str_add(&text, " as fast as ");
         } else {
             str_addf(&text, " %.3g times as fast as ", row->speedup);
         }
-        add_other(comparison, reference, &text);
+        add_other(comparison, reference, row, &text);
         str_addf(&text, " (%.0f %% efficiency)", row->efficiency * 100);
         str_add(&text, row->efficiency < COMPARISON_BOUND ? ", bound by communication" : "");
     }
@@ -170,6 +196,18 @@ static size_t add_flawed(const struct comparison *comparison, struct str *out)
     return count;
 }
 
+/* How to get a verdict if only a rate is missing; "" if more is. */
+static const char *find_remedy(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->len; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        if (!failure(row) && row->samples_per_second <= 0) {
+            return "; to read them from the program's own lines, set 'progress.pattern' in the job file";
+        }
+    }
+    return "";
+}
+
 char *comparison_verdict(const struct comparison *comparison)
 {
     AUTO_STR struct str flawed = STR_INIT;
@@ -178,7 +216,7 @@ char *comparison_verdict(const struct comparison *comparison)
     }
     size_t count = add_flawed(comparison, &flawed);
     if (comparison->len - count < 2) {
-        return xasprintf("no verdict: %s", str_text(&flawed));
+        return xasprintf("no verdict: %s%s", str_text(&flawed), find_remedy(comparison));
     }
     const struct comparison_row *reference = &comparison->rows[comparison->reference];
     const struct comparison_row *larger = find_larger(comparison, reference);

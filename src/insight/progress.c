@@ -12,6 +12,13 @@
 
 #define TIMES 20 /* recent steps whose median is taken */
 
+/* A count that grows line by line. The part of the log that is read may overlap the part before. */
+struct tally {
+    int64_t earlier; /* as counted up to the iteration that was seen already */
+    int64_t here;    /* in this part of the log */
+    int64_t later;   /* of these, after that iteration */
+};
+
 struct progress_reader {
     struct lines lines;
     struct training_progress progress;
@@ -25,6 +32,8 @@ struct progress_reader {
     double samples;                         /* of one iteration, by the log; -1: unknown */
     int64_t sequence;                       /* tokens of one sample, by the log; -1: unknown */
     unsigned known_samples, known_sequence; /* the same by the job's arguments; 0: unknown */
+    int64_t seen;                           /* last iteration that was counted already; -1: none */
+    struct tally nan, skipped;
     struct clean_line line;
     struct samples *series; /* NULL: not kept */
     unsigned attempt;
@@ -35,7 +44,7 @@ struct progress_reader *progress_reader_new(const char *pattern, unsigned long w
     struct progress_reader *reader = xcalloc(1, sizeof(*reader));
     reader->progress = PROGRESS_NONE;
     reader->world_size = world_size;
-    reader->first = reader->sequence = -1;
+    reader->first = reader->sequence = reader->seen = -1;
     reader->samples = -1;
     lines_init(&reader->lines);
     if (pattern && progress_pattern_parse(pattern, &reader->pattern, NULL) == 0) {
@@ -48,6 +57,13 @@ void progress_reader_set_step(struct progress_reader *reader, unsigned global_ba
 {
     reader->known_samples = global_batch;
     reader->known_sequence = sequence;
+}
+
+void progress_reader_set_seen(struct progress_reader *reader, const struct training_progress *seen)
+{
+    reader->seen = seen->iteration;
+    reader->nan.earlier = seen->nan > 0 ? seen->nan : 0;
+    reader->skipped.earlier = seen->skipped > 0 ? seen->skipped : 0;
 }
 
 void progress_reader_keep(struct progress_reader *reader, struct samples *series, unsigned attempt)
@@ -92,6 +108,28 @@ static void take_time(struct progress_reader *reader, const struct step *step)
     }
 }
 
+/* Count more of something, and set total to the whole. */
+static void count(const struct progress_reader *reader, struct tally *tally, int64_t more, int64_t *total)
+{
+    tally->here += more;
+    tally->later += reader->progress.iteration > reader->seen ? more : 0;
+    int64_t whole = tally->earlier + tally->later;
+    *total = whole > tally->here ? whole : tally->here;
+}
+
+static void count_failed(struct progress_reader *reader, const struct step *step)
+{
+    struct training_progress *progress = &reader->progress;
+    if (step->nan >= 0 || step->loss_is_nan) {
+        count(reader, &reader->nan, step->nan >= 0 ? step->nan : 1, &progress->nan);
+    }
+    if (step->newly_skipped >= 0) {
+        count(reader, &reader->skipped, step->newly_skipped, &progress->skipped);
+    } else if (step->skipped >= 0) {
+        progress->skipped = step->skipped;
+    }
+}
+
 static void take_step(struct progress_reader *reader, const struct step *step)
 {
     struct training_progress *progress = &reader->progress;
@@ -103,15 +141,10 @@ static void take_step(struct progress_reader *reader, const struct step *step)
     progress->known = true;
     progress->iteration = step->iteration >= 0 ? step->iteration : progress->iteration;
     progress->total = step->total >= 0 ? step->total : progress->total;
-    progress->skipped = step->skipped >= 0 ? step->skipped : progress->skipped;
     progress->checkpoint = step->checkpoint >= 0 ? step->checkpoint : progress->checkpoint;
     progress->world_size = step->world_size >= 0 ? step->world_size : progress->world_size;
     progress->tflops_per_gpu = step->tflops_per_gpu >= 0 ? step->tflops_per_gpu : progress->tflops_per_gpu;
-    if (step->nan >= 0) {
-        progress->nan = progress->nan > step->nan ? progress->nan : step->nan;
-    } else if (step->loss_is_nan) {
-        progress->nan = progress->nan < 0 ? 1 : progress->nan + 1;
-    }
+    count_failed(reader, step);
     if (step->has_loss) {
         progress->has_loss = true;
         progress->loss = step->loss;

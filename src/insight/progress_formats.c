@@ -96,7 +96,7 @@ static bool parse_megatron(const char *text, struct step *step)
     }
     number_after(text, "throughput per GPU (TFLOP/s/GPU): ", &step->tflops_per_gpu);
     number_after(text, "global batch size: ", &step->samples);
-    whole_after(text, "number of skipped iterations: ", &step->skipped);
+    whole_after(text, "number of skipped iterations: ", &step->newly_skipped);
     whole_after(text, "number of nan iterations: ", &step->nan);
     const char *loss = strstr(text, "lm loss: ");
     if (loss) {

@@ -14,7 +14,9 @@ struct step {
     bool time_is_mean; /* over all iterations so far: no sample for the median */
     double samples;    /* of one iteration, all processes */
     double samples_per_second, tokens_per_second, tokens_per_second_per_gpu, tflops_per_gpu;
-    int64_t nan, skipped, checkpoint, world_size, sequence;
+    int64_t nan, newly_skipped; /* since the line of the step before, as Megatron-LM counts */
+    int64_t skipped;            /* since the start, as DeepSpeed counts */
+    int64_t checkpoint, world_size, sequence;
 };
 
 #define STEP_NONE                                                                                            \
@@ -27,6 +29,7 @@ struct step {
                    .tokens_per_second_per_gpu = -1,                                                          \
                    .tflops_per_gpu = -1,                                                                     \
                    .nan = -1,                                                                                \
+                   .newly_skipped = -1,                                                                      \
                    .skipped = -1,                                                                            \
                    .checkpoint = -1,                                                                         \
                    .world_size = -1,                                                                         \

@@ -55,8 +55,8 @@ void progress_merge(struct training_progress *to, const struct training_progress
     to->known = true;
     take_number(&to->iteration, from->iteration, newer);
     take_number(&to->total, from->total, newer);
-    take_number(&to->nan, from->nan, newer);
-    take_number(&to->skipped, from->skipped, newer);
+    take_number(&to->nan, from->nan, from->nan > to->nan);
+    take_number(&to->skipped, from->skipped, from->skipped > to->skipped);
     take_number(&to->checkpoint, from->checkpoint, from->checkpoint > to->checkpoint);
     take_number(&to->world_size, from->world_size, newer);
     take_number(&to->global_batch, from->global_batch, newer);

@@ -49,10 +49,11 @@ void report_ladder_plan(const struct report_ladder *ladder, const struct report_
         table_add(&table, step->zero_stage, TONE_PLAIN);
         add_span(&table, (double)ladder->limit_s);
         if (step->done) {
-            table_add(&table, "done", TONE_GOOD);
+            table_add(&table, step->changed->len > 0 ? "done, the job has changed since" : "done",
+                      step->changed->len > 0 ? TONE_WARN : TONE_GOOD);
         } else if (step->record) {
             table_addf(&table, TONE_WARN, "%s, %s", run_state_name(step->record->state),
-                       run_state_is_live(step->record->state) ? "is waited for" : "is run again");
+                       run_state_is_live(step->record->state) ? "will be waited for" : "will run again");
         } else {
             table_add(&table, "will run", TONE_PLAIN);
         }
@@ -119,6 +120,7 @@ static json_t *step_json(const struct report_ladder_step *step)
     json_object_set_new(object, "cause",
                         step->explanation ? report_cause_json(step->explanation) : json_null());
     json_object_set_new(object, "reason", js_text(step->reason));
+    json_object_set_new(object, "changed", js_list(step->changed));
     return object;
 }
 

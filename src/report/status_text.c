@@ -199,7 +199,8 @@ void report_progress_text(const struct training_progress *progress, bool live, s
         str_addf(out, ", checkpoint at %lld", (long long)progress->checkpoint);
     }
     if (progress->nan > 0) {
-        str_addf(out, ", %lld without a finite loss", (long long)progress->nan);
+        str_addf(out, ", %lld iteration%s without a finite loss", (long long)progress->nan,
+                 progress->nan == 1 ? "" : "s");
     }
     if (progress->skipped > 0) {
         str_addf(out, ", %lld skipped", (long long)progress->skipped);

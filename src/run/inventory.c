@@ -49,7 +49,8 @@ static void inventory_failed(void *ctx, size_t node, const struct error *error, 
 
 void run_take_inventory(struct node_set *set, struct run *run, bool ended)
 {
-    if (run->inventory.known || (!ended && run->progress.iteration < 1)) {
+    bool in_time = run->progress.iteration >= 1 || (ended && run_first_failure(run) < 0);
+    if (run->inventory.known || !in_time) {
         return;
     }
     struct inventory_round round = {.run = run, .scanner = scanner_new()};

@@ -65,6 +65,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
         struct progress_reader *reader = progress_reader_new(run->policy.progress_pattern, world);
         progress_reader_set_step(reader, run->global_batch, run->sequence);
+        progress_reader_set_seen(reader, &run->progress);
         feed(reading, reader, log.text, log.text_len);
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;

@@ -1,4 +1,5 @@
 /* Starts a run: the plan, the probe, the start of every node, and the rollback when one fails. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -7,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/signals.h"
 #include "explain_internal.h"
 #include "inventory_internal.h"
 #include "judge_internal.h"
@@ -281,6 +283,13 @@ static void forget_probes(struct start *start)
     node_failures_release(&start->failures);
 }
 
+/* The run is started: from here on a signal is no longer about the start. */
+static void hold_signals(void)
+{
+    signal_block(SIGINT);
+    signal_block(SIGTERM);
+}
+
 /* Try an attempt on the current hosts: 0, -1 with err, or 1: spares have replaced hosts; try again. */
 static int try_hosts(struct start *start, struct error *err)
 {
@@ -319,6 +328,9 @@ static int try_hosts(struct start *start, struct error *err)
     if (result == 0 && start->request->goes_on) {
         node_set_keep(&start->set, run);
     } else {
+        if (result == 0) {
+            hold_signals();
+        }
         node_set_close(&start->set);
     }
     forget_probes(start);

@@ -287,7 +287,7 @@ def everything_left(directory):
         mine.add(pid)
         try:
             pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
-        except FileNotFoundError:  # it has just ended
+        except (FileNotFoundError, ProcessLookupError):  # it has just ended
             break
     found = []
     for entry in os.listdir("/proc"):

@@ -54,6 +54,15 @@ def sweep_crashed():
         take_down(record)
 
 
+def kill_where(link, target):
+    """Kill the processes of a namespace and return their number. One that forks meanwhile leaves a child behind: repeat
+    it until there are none."""
+    processes = processes_where(link, target)
+    for process in processes:
+        kill_quietly(process.host_pid, signal.SIGKILL)
+    return len(processes)
+
+
 def take_down(record):
     """End all processes of a recorded cluster, make sure of it, remove its folder and its record."""
     spaces = []
@@ -68,8 +77,7 @@ def take_down(record):
             if target == os.readlink(f"/proc/self/{link}"):
                 continue
             spaces.append((link, target))
-            for process in processes_where(link, target):
-                kill_quietly(process.host_pid, signal.SIGKILL)
+            kill_where(link, target)
     for pid, ticks in record["holders"]:
         if start_ticks(pid) == ticks:
             for child in descendants(pid):
@@ -78,7 +86,7 @@ def take_down(record):
     for pid, ticks in record["holders"]:
         wait_for(lambda p=pid, t=ticks: reaped(p) or start_ticks(p) != t, f"process {pid} to end")
     for link, target in spaces:
-        wait_for(lambda k=link, t=target: not processes_where(k, t), f"processes in {target} to end")
+        wait_for(lambda k=link, t=target: kill_where(k, t) == 0, f"processes in {target} to end")
     if record["own_dir"]:
         shutil.rmtree(record["dir"], ignore_errors=True)
     Path(record["entry"]).unlink(missing_ok=True)
@@ -255,6 +263,10 @@ class BaseCluster:
                 kill_quietly(process.host_pid, signum)
                 return
         raise LabError(f"no process {pid} on {name}")
+
+    def end(self, process, signum=signal.SIGKILL):
+        """Signal a listed process; the end of another one may have ended it since."""
+        kill_quietly(process.host_pid, signum)
 
 
 @functools.cache

@@ -180,6 +180,26 @@ def test_s9_a_local_node_outlives_the_group_of_its_command(lab):
     wait_for(lambda: not alive(), "the local job to end", GRACE_S + 20, 0.3)
 
 
+def test_s9_a_signal_after_the_start_is_told(lab, job):
+    """A supervisor of the attempt before that does not answer makes the new one wait: the run is started by then."""
+    lab.mt("start", job, "r")
+    old = lab.status("r")["supervisor"]["pid"]
+    frozen = next(p for p in heads(lab) if p.pid == old)
+    send(lab, "STOP", frozen.host_pid)
+    lab.mt("stop", "r", "--grace", "1s")
+    command = lab.spawn("start", job, "r")
+    wait_for(lambda: len(job_lives(lab, "r")) == 2 and lab.mt("list", "--json").json["runs"][0]["state"] == "running",
+             "the second attempt", 20, 0.2)
+    command.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    send(lab, "CONT", frozen.host_pid)
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 0 and "run 'r' was started before the signal came, and continues; `mtlaunch stop r` ends it" in err
+    assert lab.status("r")["supervisor"]["alive"] and len(job_lives(lab, "r")) == 2
+    lab.mt("stop", "r", "--grace", "1s")
+    lab.assert_nothing_left()
+
+
 def moments():
     """(seconds before the first signal, signals to the foreground or to all with the pauses between them)."""
     for _ in range(4):

@@ -31,7 +31,7 @@ def test_earlier(lab):
     assert bad(only(lab, "earlier")) == []
     for node in ("node1", "node2"):
         for process in lab.marked("r", node):
-            lab.cluster.kill(node, process.pid)
+            lab.cluster.end(process)
 
 
 @pair("artifacts")

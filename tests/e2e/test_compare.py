@@ -3,6 +3,7 @@ import csv
 import io
 
 import pytest
+from cluster import wait_for
 from conftest import TORCH_ENV
 from torch_env import SHIM
 
@@ -81,10 +82,12 @@ def test_runs_that_live_and_runs_that_failed(lab):
     train(lab, "lives", steps=600, lr=0.05)
     train(lab, "alone", "--no-supervise", steps=600)
     lab.wait_state("alone", "running")
-    for _ in range(60):
+
+    def rated():
         runs = by_run(lab.mt("compare", "fails", "lives", "alone", "--json").json)
-        if all(runs[name]["samples_per_second"] for name in ("lives", "alone")):
-            break
+        return runs if all(runs[name]["samples_per_second"] for name in ("lives", "alone")) else None
+
+    runs = wait_for(rated, "their rates", 30, 0.5)
     assert runs["lives"]["state"] == runs["alone"]["state"] == "running" and runs["fails"]["state"] == "failed"
     assert runs["lives"]["network"] == runs["alone"]["network"] == "Socket"
     lab.mt("stop", "lives", "alone")
@@ -97,6 +100,24 @@ def test_one_run_has_no_verdict(lab):
     answer = lab.mt("compare", "r", "--json").json
     assert answer["verdict"] is None and answer["differences"] == []
     assert by_run(answer)["r"]["samples_per_second"] is None
+
+
+def test_hours_that_nothing_tells(lab):
+    """Iterations without the tokens of a sample, and a run without any."""
+    lab.job("steps.yaml", program="echo ' 50%|###  | 3/6 [00:01<00:01, 2.00it/s]'; "
+                                  "echo \"{'train_samples_per_second': '90.01', 'train_steps_per_second': '5.625'}\"", hosts="node1")
+    lab.job(program="true", hosts="node1")
+    lab.mt("start", "steps.yaml", "steps", "--wait")
+    lab.mt("start", "job.yaml", "silent", "--wait")
+    answer = lab.mt("compare", "s*", "--tokens", "34B", "--json")
+    assert all(run["hours"] is None for run in answer.json["runs"])
+    assert "hours of 'steps' are unknown: neither its logs nor its arguments tell how many tokens a sample has" in answer.err
+    assert "hours of 'silent' are unknown: its logs tell no tokens per second" in answer.err
+    answer = lab.mt("compare", "s*", "--samples", "9001", "--json")
+    assert by_run(answer.json)["steps"]["hours"] == pytest.approx(9001 / 90.01 / 3600) and "'steps'" not in answer.err
+    assert "hours" not in lab.mt("compare", "s*").err
+    for amount, told in (("0", "is out of range"), ("1000000000000001", "is out of range"), ("2e9", "is not a whole number")):
+        assert told in lab.mt("compare", "steps", "--tokens", amount, code=2).err
 
 
 def test_what_cannot_be_compared(lab):

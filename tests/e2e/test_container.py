@@ -101,7 +101,7 @@ def test_the_exec_client_may_die(two):
     wait_for(lambda: [p for p in two.cluster.ps("node1") if "exec -i" in p.command], "the follower's client")
     for process in two.cluster.ps("node1"):
         if "exec -i" in process.command:
-            two.cluster.kill("node1", process.pid)
+            two.cluster.end(process)
     wait_for(lambda: not [p for p in two.engines.inside("node1") if p.argv[:1] == ["/bin/sh"] and "-s" in p.argv],
              "the follower's shell to end inside")
     follower.kill()

@@ -41,7 +41,7 @@ def test_a_step_that_fails_and_the_way_on(lab):
     lab.assert_nothing_left()
 
     text = ladder(lab, "p", "--dry-run").out
-    assert [line.split()[-1] for line in text.splitlines()[1:4]] == ["done"] * 3 and "failed, is run again" in text
+    assert [line.split()[-1] for line in text.splitlines()[1:4]] == ["done"] * 3 and "failed, will run again" in text
     lab.node_file("node1", "mended").write_text("")
     done = ladder(lab, "p", "--json")
     assert set(states(done).values()) == {"finished"} and all(s["cause"] is None and s["reason"] is None for s in done.json["steps"])
@@ -108,6 +108,25 @@ def test_a_run_that_lives_is_waited_for(lab):
     assert states(answer) == {"1": "finished"} and "is already live" in answer.err
     assert lab.status("p-1")["attempt"] == attempt
     lab.assert_nothing_left()
+
+
+def test_a_step_that_is_done_by_another_version_of_the_job(lab):
+    def job(pause):
+        lab.job("train.yaml", job="train", hosts="node1,node2", env={"PAUSE": pause},
+                program="echo ' 50%|###  | 3/6 [00:01<00:01, 2.00it/s]'; sleep $PAUSE")
+    job("0.1")
+    assert [step["changed"] for step in ladder(lab, "p", "--steps", "1,2", "--json").json["steps"]] == [[], []]
+    same = ladder(lab, "p", "--steps", "1,2", "--limit", "9m")
+    assert "changed" not in same.err
+    job("0.2")
+    for words in (["--dry-run"], []):
+        answer = ladder(lab, "p", "--steps", "1,2,all", "--json", *words)
+        assert "run 'p-1' measured the job as it was: since then env.PAUSE changed" in answer.err and "mtlaunch remove p-1" in answer.err
+        assert [step["changed"] for step in answer.json["steps"]] == [["env.PAUSE"], ["env.PAUSE"], []]
+    assert "done, the job has changed since" in ladder(lab, "p", "--steps", "1", "--dry-run").out
+    assert {run["run"]: run["attempt"] for run in lab.mt("list", "--json").json["runs"]} == {"p-1": 1, "p-2": 1, "p-all": 1}
+    lab.mt("remove", "p-1")
+    assert "p-1" not in ladder(lab, "p", "--steps", "1", "--dry-run", "--json").err
 
 
 def test_what_cannot_be_planned_is_told_before_anything_runs(lab):

@@ -1,6 +1,7 @@
 """The launchers with the real thing on CPUs over SSH nodes: torch 2.13, accelerate and DeepSpeed from PyPI, Debian's torch.
 
-Each of them trains to its end, and fails on a rank or is stopped, as $MTLAUNCH_SEED says; $MTLAUNCH_LAUNCHERS=all does both.
+Each of them trains to its end, and fails on a rank or is stopped, as $MTLAUNCH_SEED says; $MTLAUNCH_LAUNCHERS=all does both,
+and each of them on four nodes instead of two.
 """
 import ast
 import json
@@ -48,6 +49,7 @@ CHANCE = random.Random(int(os.environ.get("MTLAUNCH_SEED", "1")))
 BOTH = os.environ.get("MTLAUNCH_LAUNCHERS") == "all"
 FAILING = [kind for kind in KINDS if BOTH or CHANCE.random() < 0.5]
 STOPPED = [kind for kind in KINDS if BOTH or kind not in FAILING]
+NODES = 4 if BOTH else 2  # each process imports PyTorch, some of them DeepSpeed
 
 
 def has_torch(python):
@@ -63,7 +65,7 @@ def start(lab, newer_torch):
         lab.node_file(node, "copied.yaml").write_text(COPIED, encoding="utf-8")
         lab.node_file(node, "ds.json").write_text(DEEPSPEED, encoding="utf-8")
 
-    def make(kind, mode, *words, **options):
+    def make(kind, mode, *words, nodes=NODES, **options):
         keys = {"python": newer_torch, **KINDS[kind]}
         if kind.startswith("debian"):
             has_torch(keys["python"])
@@ -73,7 +75,7 @@ def start(lab, newer_torch):
         lab.job("l.yaml", program="launched.py", args=args, nproc_per_node=1, **keys)
         stray = {"PET_STRAY": "1", "PET_NNODES": "9", "RANK": "5", "WORLD_SIZE": "77", "LOCAL_RANK": "3",
                  "LOCAL_WORLD_SIZE": "9", "TORCHELASTIC_STRAY": "1"}
-        return lab.mt("start", "l.yaml", "r", "--set", "pass_env=['*']", *words, env=stray, **options)
+        return lab.mt("start", "l.yaml", "r", "--nodes", str(nodes), "--set", "pass_env=['*']", *words, env=stray, **options)
 
     return make
 
@@ -84,16 +86,17 @@ def seen(lab):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_trains_on_four_nodes(lab, start, kind):
-    start(kind, "end")
+def test_it_trains(lab, start, kind):
+    nodes = 4 if kind in ("torchrun", "c10d") else NODES
+    start(kind, "end", nodes=nodes)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     said = seen(lab)
-    assert [one["rank"] for one in said] == [0, 1, 2, 3]
-    assert {one["sum"] for one in said} == {10.0}
-    assert {(one["WORLD_SIZE"], one["LOCAL_WORLD_SIZE"]) for one in said} <= {("4", "1"), ("4", None)}
+    assert [one["rank"] for one in said] == list(range(nodes))
+    assert {one["sum"] for one in said} == {sum(range(nodes + 1))}
+    assert {(one["WORLD_SIZE"], one["LOCAL_WORLD_SIZE"]) for one in said} <= {(str(nodes), "1"), (str(nodes), None)}
     assert {(one["PET_STRAY"], one["TORCHELASTIC_STRAY"]) for one in said} == {(None, None)}
     if not kind.endswith("c10d"):  # there torch gives out the ranks
-        assert [one["MTLAUNCH_HOST"] for one in said] == lab.names
+        assert [one["MTLAUNCH_HOST"] for one in said] == lab.names[:nodes]
     if kind.startswith("deepspeed"):
         for i, (node, one) in enumerate(zip(lab.names, said)):
             assert one["stage"] == 1 and one["config"].endswith(f"/run_state/r_node{i}.deepspeed.json")
@@ -119,7 +122,7 @@ def test_a_rank_that_fails_ends_the_run(lab, start, kind):
 @pytest.mark.parametrize("kind", STOPPED)
 def test_a_run_is_stopped(lab, start, kind):
     start(kind, "sleep")
-    wait_for(lambda: len(seen(lab)) == 4, "all ranks to train", 240, 1)
+    wait_for(lambda: len(seen(lab)) == NODES, "all ranks to train", 240, 1)
     stop = lab.mt("stop", "r", "--grace", "5s", "--json").json
     assert stop["state"] == "stopped" and stop["survivors"] == []
     lab.assert_nothing_left()
@@ -148,7 +151,7 @@ def test_a_configuration_that_one_node_lacks_is_found_before_the_start(lab, star
 def test_a_configuration_that_a_step_makes_is_no_fault(lab, start):
     lab.node_file("node1", "copied.yaml").rename(lab.node_file("node1", "source.yaml"))
     step = [{"name": "make", "on": "first", "command": "cp source.yaml copied.yaml"}]
-    start("accelerate-config", "end", "--set", f"prepare={json.dumps(step)}", "--nodes", "1")
+    start("accelerate-config", "end", "--set", f"prepare={json.dumps(step)}", nodes=1)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
 
 
@@ -162,14 +165,14 @@ def test_a_configuration_that_a_step_makes_is_no_fault(lab, start):
 ])
 def test_a_configuration_of_deepspeed_that_cannot_work_is_refused(lab, start, text, why):
     lab.node_file("node3", "ds.json").write_text(text, encoding="utf-8")
-    failed = start("deepspeed", "end", code=1)
+    failed = start("deepspeed", "end", code=1, nodes=4)
     assert f"deepspeed.config 'ds.json': {why}" in " ".join(failed.err.split())
     lab.assert_nothing_left()
 
 
 @pytest.mark.parametrize("kind", ["torchrun", "deepspeed"])
 def test_launcher_args_reach_torchrun_and_the_logs_stay_right(lab, start, kind):
-    start(kind, "end", "--set", "launcher_args=[--redirects, 1, --tee, 3, --log-dir, tlogs]", "--nodes", "2")
+    start(kind, "end", "--set", "launcher_args=[--redirects, 1, --tee, 3, --log-dir, tlogs]", nodes=2)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     assert [one["rank"] for one in seen(lab)] == [0, 1]
     for i, node in enumerate(("node1", "node2")):
@@ -179,8 +182,8 @@ def test_launcher_args_reach_torchrun_and_the_logs_stay_right(lab, start, kind):
 
 
 def test_the_reason_is_found_in_what_torchrun_repeats(lab, start):
-    start("torchrun", "fail", "--set", "launcher_args=[--redirects, 3, --tee, 3, --log-dir, tlogs]", "--nodes", "2",
-          "--set", "stop.grace=5s")
+    start("torchrun", "fail", "--set", "launcher_args=[--redirects, 3, --tee, 3, --log-dir, tlogs]",
+          "--set", "stop.grace=5s", nodes=2)
     waited = lab.mt("wait", "r", "--timeout", "5m", "--json", code=1, timeout=400).json
     assert waited["reason"].startswith("node2 (node 1, rank 1): ValueError: rank 1 fails as it was told (launched.py:")
     assert any("ValueError" in file.read_text() for file in lab.node_file("node2", "tlogs").rglob("stderr.log"))
@@ -188,14 +191,14 @@ def test_the_reason_is_found_in_what_torchrun_repeats(lab, start):
 
 @pytest.mark.parametrize("kind", ["accelerate", "accelerate-config"])
 def test_launcher_args_reach_accelerate(lab, start, kind):
-    start(kind, "end", "--set", "launcher_args=[--mixed_precision=bf16, --log_dir, alogs, --tee, 1]", "--nodes", "2")
+    start(kind, "end", "--set", "launcher_args=[--mixed_precision=bf16, --log_dir, alogs, --tee, 1]", nodes=2)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     assert {one["ACCELERATE_MIXED_PRECISION"] for one in seen(lab)} == {"bf16"}
     assert [len(list(lab.node_file(node, "alogs").rglob("stdout.log"))) for node in ("node1", "node2")] == [1, 1]
 
 
 def test_launcher_args_reach_deepspeeds_own_launcher(lab, start):
-    start("deepspeed-no-ssh", "end", "--set", "launcher_args=['--enable_each_rank_log=dlogs']", "--nodes", "2")
+    start("deepspeed-no-ssh", "end", "--set", "launcher_args=['--enable_each_rank_log=dlogs']", nodes=2)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     for i, node in enumerate(("node1", "node2")):
         texts = [file.read_text(errors="replace") for file in lab.node_file(node, "dlogs").rglob("*.log")]
@@ -253,14 +256,15 @@ def swift(lab):
 def test_ms_swift_starts_torchrun_by_what_it_finds(lab, swift, launcher, rendezvous):
     lab.job("s.yaml", launcher=launcher, program="sft", args={"packing": True, "bf16": False}, nproc_per_node=1, rendezvous=rendezvous,
             setup=["PATH=~/ms/bin:$PATH", "export PYTHONPATH=~/ms:$PYTHONPATH"], launcher_args=["--max_restarts", "0", "--log_dir=logs.d"])
-    lab.mt("start", "s.yaml", "r", *TORCH_ENV)
+    lab.mt("start", "s.yaml", "r", "--nodes", str(NODES), *TORCH_ENV)
     assert lab.mt("wait", "r", "--timeout", "5m", timeout=400).code == 0
     said = seen(lab)
-    assert [one["rank"] for one in said] == [0, 1, 2, 3] and {one["sum"] for one in said} == {10.0}
+    assert [one["rank"] for one in said] == list(range(NODES)) and {one["sum"] for one in said} == {sum(range(NODES + 1))}
     assert said[0]["args"] == ["--packing", "true", "--bf16", "false"]
-    lines = lab.mt("logs", "r", "-n", "all", "--node", "3").lines
-    assert any("--nnodes 4 --node_rank 3 --master_addr" in line for line in lines if "run sh:" in line)
-    assert any(lab.node_file("node4", "logs.d").iterdir())
+    last = NODES - 1
+    lines = lab.mt("logs", "r", "-n", "all", "--node", str(last)).lines
+    assert any(f"--nnodes {NODES} --node_rank {last} --master_addr" in line for line in lines if "run sh:" in line)
+    assert any(lab.node_file(lab.names[last], "logs.d").iterdir())
     lab.assert_nothing_left()
 
 

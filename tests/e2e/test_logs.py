@@ -140,7 +140,7 @@ def test_follow_goes_on_after_the_connection_was_cut(lab):
     follow.stdout.readline()
     for process in lab.cluster.ps("node1"):
         if process.is_session:
-            lab.cluster.kill("node1", process.pid)
+            lab.cluster.end(process)
     assert follow.stdout.read().splitlines() == [f"node1: line {i}" for i in range(2, 61)]
     follow.communicate()
 

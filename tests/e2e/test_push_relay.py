@@ -40,7 +40,11 @@ def assert_same(lab, source, *nodes):
 
 
 def parent(process):
-    return int(Path(f"/proc/{process.host_pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
+    """Its pid, or None if the process has just ended."""
+    try:
+        return int(Path(f"/proc/{process.host_pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def doors(lab, node):

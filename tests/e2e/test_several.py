@@ -127,7 +127,7 @@ def test_force_forgets_a_run_whose_host_is_gone(lab):
     assert names(lab) == []
     lab.cluster.restore("node2")
     for process in lab.cluster.pids_with("node2", "sleep 600"):
-        lab.cluster.kill("node2", process.pid)
+        lab.cluster.end(process)
 
 
 def test_force_with_artifacts_names_what_stays(lab):

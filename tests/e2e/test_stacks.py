@@ -41,12 +41,17 @@ def odd_state(answer, rank):
     return first
 
 
-@pytest.mark.parametrize("rank, how, line", [
-    (3, "sleep", "time.sleep"), (1, "stop", "SIGSTOP"), (2, "fifo", "with open"), (0, "spin", "while True")])
-def test_the_python_stack_names_the_rank(lab, py_spy, rank, how, line):
-    lab.cluster.put(py_spy)
-    hang(lab, rank, how)
+def check_without_py_spy(lab, rank, state):
+    def seen():
+        return lab.mt("stacks", "hang", "--json").json
 
+    wait_for(lambda: seen()["odd"] == [rank], f"rank {rank} to be the odd one", 30, 0.5)
+    group = odd_state(seen(), rank)
+    assert group["source"] == "proc" and group["frames"] == [] and group["state"].startswith(state)
+    assert "no Python stack" in lab.mt("stacks", "hang").out
+
+
+def check_with_py_spy(lab, rank, how, line):
     def seen():
         return lab.mt("stacks", "hang", "--py-spy", "~/py-spy", "--json").json
 
@@ -64,24 +69,21 @@ def test_the_python_stack_names_the_rank(lab, py_spy, rank, how, line):
     one = lab.mt("stacks", "hang", "--py-spy", "~/py-spy", "--rank", str(rank), "--full")
     assert "/hang.py:" in one.out and "all_reduce" not in one.out
     assert lab.status("hang")["state"] == "running"
-    lab.mt("stop", "hang")
 
 
-@pytest.mark.parametrize("rank, how, state", [
-    (2, "stop", "stopped by a signal"), (1, "fifo", "sleeping"), (3, "spin", "running"), (0, "sleep", "sleeping in hrtimer_nanosleep")])
-def test_without_py_spy_the_kernel_tells(lab, rank, how, state):
+@pytest.mark.parametrize("rank, how, line, state", [
+    (3, "spin", "while True", "running"), (2, "stop", "SIGSTOP", "stopped by a signal"), (1, "fifo", "with open", "sleeping"),
+    (0, "sleep", "time.sleep", "sleeping in hrtimer_nanosleep")])
+def test_the_stacks_name_the_rank(lab, request, rank, how, line, state):
+    """The kernel tells without py-spy; with it, the line of the program is named."""
     hang(lab, rank, how)
-
-    def seen():
-        return lab.mt("stacks", "hang", "--json").json
-
-    wait_for(lambda: seen()["odd"] == [rank], f"rank {rank} to be the odd one", 30, 0.5)
-    group = odd_state(seen(), rank)
-    assert group["source"] == "proc" and group["frames"] == [] and group["state"].startswith(state)
-    assert "no Python stack" in lab.mt("stacks", "hang").out
-    lab.mt("stop", "hang")
-    ended = lab.mt("stacks", "hang", code=6)
-    assert "run 'hang' is stopped" in ended.err
+    check_without_py_spy(lab, rank, state)
+    try:
+        lab.cluster.put(request.getfixturevalue("py_spy"))
+        check_with_py_spy(lab, rank, how, line)
+    finally:
+        lab.mt("stop", "hang")
+    assert "run 'hang' is stopped" in lab.mt("stacks", "hang", code=6).err
 
 
 def test_wrong_words_and_runs_without_ranks(lab):

@@ -402,7 +402,7 @@ def test_a_connection_lost_in_the_start_makes_it_failed(lab):
         wait_for(lambda name=node: lab.cluster.pids_with(name, "sleep 6"), f"setup on {node}")
         for process in lab.cluster.ps(node):
             if process.is_session:
-                lab.cluster.kill(node, process.pid)
+                lab.cluster.end(process)
     assert starting.wait(timeout=90) == 3, starting.stderr.read()
     status = lab.status("r", code=1)
     assert status["state"] == "failed" and status["reason"]

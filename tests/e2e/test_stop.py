@@ -73,7 +73,7 @@ def run_sleep(lab, hosts="node1,node2", run="s", **keys):
 
 def kill_all(lab, node):
     for process in lab.cluster.user_ps(node):
-        lab.cluster.kill(node, process.pid)
+        lab.cluster.end(process)
     wait_for(lambda: not lab.cluster.user_ps(node), f"{node} to be empty")
 
 
@@ -189,7 +189,7 @@ def test_the_head_is_not_needed(lab):
     run_sleep(lab)
     for process in lab.cluster.ps("head"):
         if process.name == "mtlaunch":
-            lab.cluster.kill("head", process.pid, signal.SIGKILL)
+            lab.cluster.end(process)
     assert lab.status("s", code=0)["state"] == "running"
     lab.mt("stop", "s")
     lab.assert_nothing_left()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # All lint: house rules and their self-tests, format, clang-tidy, cppcheck, shellcheck, Python syntax.
-# Environment: BUILD, PYTEST (as the Makefile sets them).
+# Environment: BUILD, PYTEST (as the Makefile sets them); LINT_NODES: how far clang's analyzer follows a function, 225000 by
+# default there. A third of it takes 0.4 of the time, which is nine tenths of all lint; make check-long takes all of it.
 # shellcheck disable=SC2317 # the functions are called by name, through step
 set -u
 build=${BUILD:-build}
@@ -36,6 +37,7 @@ tidy_one() {
     mkdir -p "${stamp%/*}"
     # shellcheck disable=SC2046 # flags are words
     clang-tidy --quiet "$1" -- -std=c11 -D_GNU_SOURCE '-DMTLAUNCH_VERSION="lint"' -Iinclude -Isrc \
+        -Xclang -analyzer-config -Xclang "max-nodes=${LINT_NODES:-75000}" \
         -Wall -Wextra -Wshadow -Wdouble-promotion -Wno-missing-field-initializers \
         $(pkg-config --cflags libssh libuv yaml-0.1 jansson libcurl) 2>"$stamp.err" && : >"$stamp" && return 0
     grep -v -e 'warnings generated' -e 'warnings treated' "$stamp.err" >&2

@@ -128,6 +128,9 @@ void page_add_summary(const struct page *page, const json_t *run)
     add_duration(page, run);
     add_iteration(page, progress);
     add_number(page, "Last loss", progress, "loss", FIGURE_NUMBER, NULL);
+    if (data_number(progress, "nan") > 0) {
+        add_number(page, "Without a finite loss", progress, "nan", FIGURE_COUNT, "iterations");
+    }
     add_number(page, "Step time", progress, "step_time", FIGURE_SECONDS, NULL);
     add_number(page, "Throughput", progress, "tokens_per_second", FIGURE_NUMBER, "tokens/s");
     if (!isfinite(data_number(progress, "tokens_per_second"))) {

@@ -231,6 +231,43 @@ static void test_every_key_is_written(void **state)
     }
 }
 
+/* What of a job has changed since a run recorded it, and what of it counts. */
+static void test_changes_of_a_job(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *now, *changed;
+    } rows[] = {
+        {"", "", ""},
+        {"args: {lr: 1, x: 2}", "args: {lr: 1, x: 2}", ""},
+        {"args: {lr: 1}", "args: {lr: 2}", "args"},
+        {"env: {A: 1, B: 2}", "env: {B: 3, C: 4}", "env.A, env.B, env.C"},
+        {"env: {A: 1}", "", "env.A"},
+        {"nproc_per_node: 8", "", ""}, /* the start filled it in */
+        {"nproc_per_node: 8", "nproc_per_node: 4", "nproc_per_node"},
+        {"time_limit: 10m", "notify: [{url: https://x.example/hook}]", ""},
+        {"hosts: [a, b]", "hosts: [a, c]", "hosts"},
+        {"container: {name: a}", "container: {name: b}", "container.name"},
+        {"setup: [one]", "workdir: /srv", "setup, workdir"},
+    };
+    FOR_ROWS(i, rows, rows[i].now) {
+        AUTO_STRLIST struct strlist found = STRLIST_INIT;
+        AUTO_FREE char *before = xasprintf("program: train.py\n%s\n", rows[i].before);
+        AUTO_FREE char *now = xasprintf("program: train.py\n%s\n", rows[i].now);
+        AUTO_OUTCOME struct outcome old = read_spec(before, NULL);
+        AUTO_OUTCOME struct outcome new = read_spec(now, NULL);
+        assert_read(&old);
+        assert_read(&new);
+        AUTO_FREE char *recorded = write_job(&old.job);
+        json_t *object = jobfile_to_json(&new.job, NULL);
+        jobfile_changes(recorded, object, &found);
+        jobfile_changes(NULL, object, &found);
+        json_decref(object);
+        AUTO_FREE char *changed = strlist_join(&found, ", ");
+        assert_string_equal(changed, rows[i].changed);
+    }
+}
+
 /* A row without a way to write its value would be left out silently. */
 static void check_writers(const struct field_table *table)
 {
@@ -745,6 +782,7 @@ int main(void)
         cmocka_unit_test(test_minimal_file_has_the_defaults),
         cmocka_unit_test(test_every_key_has_its_effect),
         cmocka_unit_test(test_every_key_is_written),
+        cmocka_unit_test(test_changes_of_a_job),
         cmocka_unit_test(test_a_whole_job_is_written),
         cmocka_unit_test(test_every_example_is_read),
         cmocka_unit_test(test_nothing_asked_for_is_fine),

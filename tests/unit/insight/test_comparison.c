@@ -309,7 +309,25 @@ static void test_runs_without_rates(void **state)
     add_run(fixture, "c", 2, -1);
     assert_string_equal(compare(fixture),
                         "no verdict: 'a' tells no samples per second in its logs; 'c' tells no "
-                        "samples per second in its logs");
+                        "samples per second in its logs; to read them from the program's own lines, set "
+                        "'progress.pattern' in the job file");
+    fixture->runs[0].state = fixture->runs[2].state = RUN_FAILED;
+    comparison_release(&fixture->comparison);
+    assert_string_equal(compare(fixture), "no verdict: 'a' failed; 'c' failed");
+    fixture->runs[2].state = RUN_FINISHED;
+    fixture->runs[2].progress.tokens_per_second = 1000;
+    comparison_release(&fixture->comparison);
+    assert_non_null(strstr(compare(fixture), "'c' tells tokens but no samples per second in its logs; to "));
+}
+
+/* As many nodes, but more GPUs in each. */
+static void test_sizes_that_differ_by_gpus_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "b8", 1, 2);
+    add_run(fixture, "e16", 1, 3)->nproc_per_node = 16;
+    add_run(fixture, "f8", 1, 2);
+    assert_string_equal(compare(fixture), "'e16' on 16 GPUs is slower than 'b8' on 8 GPUs");
 }
 
 /* However fast it was. */
@@ -565,6 +583,7 @@ int main(void)
         ON_FIXTURE(test_runs_of_one_size),
         ON_FIXTURE(test_equal_runs),
         ON_FIXTURE(test_runs_without_rates),
+        ON_FIXTURE(test_sizes_that_differ_by_gpus_alone),
         ON_FIXTURE(test_a_run_that_failed_or_has_no_loss_wins_nothing),
         ON_FIXTURE(test_the_fastest_is_recommended),
         ON_FIXTURE(test_less_memory_at_the_same_speed),

@@ -234,6 +234,35 @@ static void test_a_loss_that_is_no_number_is_counted(void **state)
     assert_near(got.loss, 2.0);
 }
 
+/* As the ends of a log are read again and again, the parts overlap or leave lines out. */
+static void test_counts_of_parts_that_overlap(void **state)
+{
+    (void)state;
+#define STEP(number, skipped, nan)                                                                           \
+    " iteration " number "/ 9 | elapsed time per iteration (ms): 5 | number of skipped iterations: " skipped \
+    " | number of nan iterations: " nan " |\n"
+    static const struct {
+        const char *part;
+        int64_t nan, skipped;
+    } rows[] = {
+        {STEP("1", "2", "1") STEP("2", "0", "1"), 2, 2},
+        {STEP("2", "0", "1") STEP("3", "0", "0"), 2, 2},
+        {STEP("5", "1", "0") STEP("6", "0", "3"), 5, 3},
+        {STEP("6", "0", "3"), 5, 3},
+    };
+    struct training_progress all = PROGRESS_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct progress_reader *reader = progress_reader_new(NULL, 0);
+        struct training_progress part;
+        progress_reader_set_seen(reader, &all);
+        progress_reader_feed(reader, rows[i].part, strlen(rows[i].part));
+        progress_reader_end(reader, &part);
+        progress_merge(&all, &part);
+        assert_int_equal(all.nan, rows[i].nan);
+        assert_int_equal(all.skipped, rows[i].skipped);
+    }
+}
+
 static void test_bars_of_other_things_do_not_count(void **state)
 {
     (void)state;
@@ -327,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_samples_give_their_figures),
         cmocka_unit_test(test_a_run_of_megatron_adds_up),
         cmocka_unit_test(test_a_loss_that_is_no_number_is_counted),
+        cmocka_unit_test(test_counts_of_parts_that_overlap),
         cmocka_unit_test(test_bars_of_other_things_do_not_count),
         cmocka_unit_test(test_a_program_may_have_a_pattern_of_its_own),
         cmocka_unit_test(test_patterns_that_cannot_be_are_refused),

@@ -435,7 +435,7 @@ static void test_progress_is_shown(void **state)
     assert_string_equal(
         str_text(&out),
         "500/1000 (50 %), loss 2.346, 0.5 s/step, 64 samples/s, 32768 tokens/s, 3.25 TFLOP/s per "
-        "GPU, checkpoint at 400, 2 without a finite loss, 4m10s left");
+        "GPU, checkpoint at 400, 2 iterations without a finite loss, 4m10s left");
     str_reset(&out);
     progress = PROGRESS_NONE;
     progress.known = progress.has_loss = true;
