@@ -49,6 +49,7 @@ struct run_context {
     bool stand_in_left;    /* it was started (out) */
     struct node_set *sets; /* the open node sets, the latest first */
     bool interrupted;      /* run_context_interrupt was called */
+    bool holds_signals;    /* SIGINT and SIGTERM are blocked until the next use case asks nodes */
     /* sessions of a start, for the next use case that asks the nodes of that attempt (owned) */
     struct fleet *kept;
     char kept_id[RUN_ID_SIZE];
@@ -97,10 +98,10 @@ struct run_start_request {
 
 /*
  * All or nothing: 0 when every node is started. run holds the record on return, also on most errors
- * (run->name is NULL when none was made). After a success without goes_on, SIGINT and SIGTERM are blocked:
- * one that came too late to interrupt the start stays pending, for the caller or the next use case. Errors: 2
- * (plan), 3 (host), 4 (probe), 6 (run_live, run_exists, run_foreign), 1 (start_failed, setup_failed), 7
- * (not_proven), 130/143 (interrupted; the run was stopped again).
+ * (run->name is NULL when none was made). After a success SIGINT and SIGTERM are blocked, unless goes_on kept
+ * the sessions: one that came too late to interrupt the start stays pending, for the caller or the next use
+ * case. Errors: 2 (plan), 3 (host), 4 (probe), 6 (run_live, run_exists, run_foreign), 1 (start_failed,
+ * setup_failed), 7 (not_proven), 130/143 (interrupted; the run was stopped again).
  */
 int run_start(struct run_context *context, const struct run_start_request *request, struct run *run,
               struct error *err);

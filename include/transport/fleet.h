@@ -146,7 +146,7 @@ void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ig
 int64_t fleet_now_ms(const struct fleet *fleet);
 
 /*
- * Handle SIGINT and SIGTERM until fleet_free, or until callback is NULL; they are unblocked for it. A signal
+ * Handle SIGINT and SIGTERM until fleet_free, or until callback is NULL. A signal
  * between two calls of fleet_run is delivered in the next one. Without a callback both keep their
  * disposition.
  */

@@ -97,12 +97,18 @@ static int fill_temp(int fd, const void *bytes, size_t len, mode_t mode)
 static bool is_special(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    /* what they lead to may be a file to which others write too */
+    static const char *const streams[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"};
+    bool stream = false;
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+        stream = stream || strncmp(path, streams[i], strlen(streams[i])) == 0;
+    }
+    return stat(path, &info) == 0 && (stream || !S_ISREG(info.st_mode)) && !S_ISDIR(info.st_mode);
 }
 
 static int write_special(const char *path, const void *bytes, size_t len, struct error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
     int failed = fd < 0 || write_all(fd, bytes, len) != len ? errno : 0;
     if (fd >= 0 && close(fd) != 0 && failed == 0) {
         failed = errno;

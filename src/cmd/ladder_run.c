@@ -97,24 +97,37 @@ static int read_record(const struct run_store *store, struct ladder_item *item, 
     return 0;
 }
 
-/*
- * Find out whether the run that counts as the step, done or live, was started from another version of the
- * job.
- */
-static void find_changes(struct ladder_item *item, const struct setup *setup)
+static void warn_of_changes(const struct ladder_item *item)
 {
-    if (!item->done && !run_state_is_live(item->record.state)) {
-        return; /* it will be started from this version */
-    }
-    json_t *now = jobfile_to_json(&setup->job, &setup->hosts);
-    jobfile_changes(item->record.job_spec, now, &item->changed);
-    json_decref(now);
+    AUTO_FREE char *keys = strlist_join(&item->changed, ", ");
     if (item->changed.len > 0) {
-        AUTO_FREE char *keys = strlist_join(&item->changed, ", ");
         msg_warn(
             "run '%s' measured the job as it was: since then %s changed. To measure it again, remove the "
             "run (mtlaunch remove %s) or choose another PREFIX",
             item->run, keys, item->run);
+    }
+}
+
+/*
+ * Find out whether the run that counts as the step, done or live, was started from another version of the
+ * job. Hosts do not count if spares may have taken their places.
+ */
+static void find_changes(struct ladder_item *item, const struct setup *setup)
+{
+    AUTO_STRLIST struct strlist keys = STRLIST_INIT;
+    if (!item->done && !run_state_is_live(item->record.state)) {
+        return; /* it will be started from this version */
+    }
+    json_t *now = jobfile_to_json(&setup->job, &setup->hosts);
+    jobfile_changes(item->record.job_spec, now, &keys);
+    json_decref(now);
+    for (size_t i = 0; i < keys.len; i++) {
+        if (setup->job.policy.spares.len == 0 || strcmp(keys.items[i], "hosts") != 0) {
+            strlist_add(&item->changed, keys.items[i]);
+        }
+    }
+    if (item->done) {
+        warn_of_changes(item);
     }
 }
 
@@ -348,7 +361,9 @@ int ladder_run_item(const struct ladder *ladder, struct ladder_item *item, struc
     }
     if (result == 0 && lives) {
         msg_info("run '%s' is already live: waiting for it", item->run);
+        warn_of_changes(item);
     } else if (result == 0 && !item->done) {
+        strlist_release(&item->changed);
         result = start_step(ladder, item, &session, err);
     }
     if (result == 0 && !item->done) {

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -90,10 +91,16 @@ static int wait_for_it(struct session *session, struct run *run, bool started, s
 /* A signal that came after the start: it does not end the run. */
 static void tell_late_signal(const char *name)
 {
-    sigset_t pending;
-    sigemptyset(&pending);
-    sigpending(&pending);
-    if (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1) {
+    static const struct timespec now = {0};
+    sigset_t late;
+    bool came = false;
+    sigemptyset(&late);
+    sigaddset(&late, SIGINT);
+    sigaddset(&late, SIGTERM);
+    while (signal_is_blocked(SIGINT) && sigtimedwait(&late, NULL, &now) > 0) {
+        came = true;
+    }
+    if (came) {
         msg_warn("run '%s' was started before the signal came, and continues; `mtlaunch stop %s` ends it",
                  name, name);
     }
@@ -136,7 +143,7 @@ static int start(struct cmd_call *call, const struct setup *setup, const char *n
             result = session_answer(&session, &run, NULL, result, err);
         }
     }
-    if (result == 0 && !call->options.wait) {
+    if (result == 0 && !call->options.wait && run_state_is_live(run.state)) {
         tell_late_signal(name);
     }
     run_release(&run);

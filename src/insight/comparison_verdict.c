@@ -10,8 +10,19 @@
 /* What went wrong in the run; NULL: nothing. */
 static const char *failure(const struct comparison_row *row)
 {
-    if (row->run->state == RUN_FAILED || row->run->state == RUN_LOST || row->run->state == RUN_DEGRADED) {
+    switch (row->run->state) {
+    case RUN_FAILED:
         return "failed";
+    case RUN_LOST:
+        return "is lost";
+    case RUN_DEGRADED:
+        return "is degraded";
+    case RUN_STARTING:
+    case RUN_RUNNING:
+    case RUN_STOPPING:
+    case RUN_STOPPED:
+    case RUN_FINISHED:
+        break;
     }
     return row->run->progress.nan > 0 ? "has a loss that is not finite" : NULL;
 }
@@ -113,7 +124,7 @@ static char *compare_sizes(const struct comparison *comparison, const struct com
     struct str text = STR_INIT;
     AUTO_STR struct str reason = STR_INIT;
     add_subject(comparison, row, reference, &text);
-    if (row->speedup < 1) {
+    if (row->speedup < 1 - COMPARISON_EVEN) {
         str_add(&text, " slower than ");
         add_other(comparison, reference, row, &text);
     } else {

@@ -61,7 +61,7 @@ static const struct signature rows[] = {
      .class = CLASS_CONF,
      .summary = "started from %1, but %2: the checkpoint folder is not shared",
      .remedies = {"load checkpoints from a folder that all nodes share, or copy them to each node first",
-                  "mtlaunch check --job JOB compares the folders before a start"}},
+                  "mtlaunch check JOB compares the folders before a start"}},
     {.id = "CKPT_NONE", .class = CLASS_NOISE, .literals = {"could not find the metadata file"}},
     {.id = "CKPT_MISSING",
      .class = CLASS_CONF,

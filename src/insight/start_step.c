@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "clean_internal.h"
 #include "insight/evidence.h"
 
 #define STEP_DIGITS_MAX 12
@@ -28,33 +29,68 @@ static const char *find_number(const char *text, const char *unit)
     return NULL;
 }
 
-/* Does a word before the number say that the training begins or goes on there? */
+/* The word, whole or with an ending ("starting"), before end. NULL: it is not there. */
+static const char *find_word(const char *text, const char *end, const char *word)
+{
+    for (const char *at = strcasestr(text, word); at && at < end; at = strcasestr(at + 1, word)) {
+        const char *after = at + strlen(word);
+        while (isalpha((unsigned char)*after)) {
+            after++;
+        }
+        bool apart = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_' && at[-1] != '-');
+        if (apart && (*after == ' ' || *after == ':' || *after == ',')) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Does a word before the number say that the training begins or goes on there? Much else is loaded than
+ * checkpoints, and an option such as start_step=0 says nothing.
+ */
 static bool says_start(const char *text, const char *number)
 {
-    static const char *const words[] = {"resum", "restor", "start", "load", "continu"};
+    static const char *const words[] = {"resum", "restor", "start", "continu"};
+    static const char *const loaded[] = {"checkpoint", "ckpt", "state"};
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        const char *at = strcasestr(text, words[i]);
-        if (at && at < number) {
+        if (find_word(text, number, words[i])) {
             return true;
         }
     }
-    return false;
+    bool checkpoint = false;
+    for (size_t i = 0; i < ARRAY_LEN(loaded); i++) {
+        const char *at = strcasestr(text, loaded[i]);
+        checkpoint = checkpoint || (at && at < number);
+    }
+    return checkpoint && find_word(text, number, "load");
+}
+
+/* Near the start of the log, and not seen before: records of a search may repeat lines. */
+static bool is_new(struct start_step *start, unsigned long line)
+{
+    if (start->shown == START_STEP_LINES || line > START_STEP_WITHIN || line <= start->last) {
+        return false;
+    }
+    start->last = line;
+    return true;
 }
 
 void start_step_note(struct evidence *evidence, unsigned long line, const char *bytes, size_t len)
 {
     static const char *const units[] = {"step", "iteration", "iter", "epoch"};
     struct start_step *start = &evidence->start;
-    if (start->shown == START_STEP_LINES) {
+    struct clean_line clean;
+    if (!is_new(start, line)) {
         return;
     }
-    AUTO_FREE char *text = xstrndup(bytes, len);
+    clean_line(bytes, len, &clean);
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-        const char *number = find_number(text, units[i]);
+        const char *number = find_number(clean.text, units[i]);
         if (!number) {
             continue;
         }
-        bool said = says_start(text, number);
+        bool said = says_start(clean.text, number);
         start->shown += !said;
         if (!start->unit || (said && !start->said)) {
             free(start->text);
@@ -62,8 +98,7 @@ void start_step_note(struct evidence *evidence, unsigned long line, const char *
             start->number = strtoll(number, NULL, 10);
             start->said = said;
             start->line = line;
-            start->text = text;
-            text = NULL;
+            start->text = xstrdup(clean.text);
         }
         return;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/signals.h"
 #include "model/kind.h"
 #include "node_set_internal.h"
 #include "observer_internal.h"
@@ -47,6 +48,22 @@ void run_context_interrupt(struct run_context *context)
 bool node_set_is_interrupted(const struct node_set *set)
 {
     return set->signals > set->patience;
+}
+
+void node_set_hold_signals(struct node_set *set)
+{
+    signal_block(SIGINT);
+    signal_block(SIGTERM);
+    set->context->holds_signals = true;
+}
+
+void node_set_release_signals(struct run_context *context)
+{
+    if (context->holds_signals) {
+        signal_unblock(SIGINT);
+        signal_unblock(SIGTERM);
+        context->holds_signals = false;
+    }
 }
 
 void node_set_catch_hangup(struct node_set *set)
@@ -169,6 +186,7 @@ static void enter_context(struct node_set *set)
     set->next = context->sets;
     context->sets = set;
     fleet_on_signal(set->fleet, on_signal, set);
+    node_set_release_signals(context);
 }
 
 /* run: the hosts of its pending cleanups are added; NULL: none. */
@@ -297,6 +315,7 @@ void node_set_keep(struct node_set *set, const struct run *run)
     if (set->held && !context->kept && run->cleanups_len == 0) {
         fleet_background_end(set->fleet, -1);
         fleet_on_signal(set->fleet, leave_signal, NULL);
+        node_set_release_signals(context);
         context->kept = set->fleet;
         context->kept_attempt = run->attempt;
         memcpy(context->kept_id, run->id, sizeof(context->kept_id));

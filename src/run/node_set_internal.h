@@ -65,6 +65,13 @@ void node_set_keep(struct node_set *set, const struct run *run);
 /* Prepare for long sessions with all nodes at once. Errors: kind_local (too few open files are allowed). */
 int node_set_hold(struct node_set *set, struct error *err);
 
+/*
+ * Block SIGINT and SIGTERM: one that comes stays pending until the next set of this context is opened, or the
+ * caller looks for it.
+ */
+void node_set_hold_signals(struct node_set *set);
+void node_set_release_signals(struct run_context *context);
+
 /* Whether a signal has arrived that ends the command's current work. */
 bool node_set_is_interrupted(const struct node_set *set);
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "node_set_internal.h"
 #include "observer_internal.h"
 #include "transport/fleet.h"
 
@@ -46,6 +47,7 @@ void run_mask(const struct run_context *context, char **text)
 
 void run_context_release(struct run_context *context)
 {
+    node_set_release_signals(context);
     strlist_release(&context->secrets);
     fleet_free(context->kept);
     context->kept = NULL;

@@ -12,6 +12,7 @@
 
 struct reading {
     struct run *run;
+    struct training_progress seen; /* before this round: the same for both nodes, whichever answers first */
     /* literals to search the whole logs for; NULL: read the ends of the logs */
     const struct strlist *said_once;
 };
@@ -65,7 +66,7 @@ static int reading_take(void *ctx, size_t node, const char *bytes, size_t len, c
         unsigned long world = (unsigned long)run->nodes_len * run->nproc_per_node;
         struct progress_reader *reader = progress_reader_new(run->policy.progress_pattern, world);
         progress_reader_set_step(reader, run->global_batch, run->sequence);
-        progress_reader_set_seen(reader, &run->progress);
+        progress_reader_set_seen(reader, &reading->seen);
         feed(reading, reader, log.text, log.text_len);
         progress_reader_end(reader, &progress);
         progress.updated_ms = run->nodes[node].last_output_ms;
@@ -94,6 +95,7 @@ static int ask(struct node_set *set, struct reading *reading)
         .take = reading_take,
         .failed = reading_failed,
     };
+    reading->seen = reading->run->progress;
     return node_set_ask(set, &question);
 }
 

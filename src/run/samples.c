@@ -169,17 +169,30 @@ void run_samples_note_training(struct samples_writer *writer, const struct run_s
     }
 }
 
-/* In a young attempt, make the next sample due soon. */
-static void hurry_young(struct samples_writer *writer, struct samples_file *file, unsigned attempt)
+/* The first sample of another attempt is due at once. */
+static void note_attempt(struct samples_writer *writer, unsigned attempt)
 {
-    int64_t now = clock_mono_ms();
     if (writer->attempt != attempt) {
         writer->attempt = attempt;
-        writer->young_until_ms = now + YOUNG_MS;
+        writer->young_until_ms = clock_mono_ms() + YOUNG_MS;
+        writer->files[SAMPLES_GPUS].next_ms = 0;
     }
+}
+
+/* In a young attempt, make the next sample due soon. */
+static void hurry_young(const struct samples_writer *writer, struct samples_file *file)
+{
+    int64_t now = clock_mono_ms();
     if (now < writer->young_until_ms && file->next_ms > now + YOUNG_STEP_MS) {
         file->next_ms = now + YOUNG_STEP_MS;
     }
+}
+
+bool run_samples_gpus_due(struct samples_writer *writer, const struct run *run,
+                          const struct watchers *watchers)
+{
+    note_attempt(writer, run->attempt);
+    return is_due(&writer->files[SAMPLES_GPUS]) && watchers_gpus(watchers, NULL) > 0;
 }
 
 void run_samples_note_gpus(struct samples_writer *writer, const struct run_store *store,
@@ -187,6 +200,7 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
 {
     AUTO_FREE struct gpu_sample *nodes = NULL;
     struct samples_file *file = &writer->files[SAMPLES_GPUS];
+    note_attempt(writer, run->attempt);
     if (!is_due(file)) {
         return;
     }
@@ -201,7 +215,7 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
                                       .nodes = nodes,
                                       .nodes_len = run->nodes_len};
         run_samples_keep(writer, store, run->name, SAMPLES_GPUS, &sample);
-        hurry_young(writer, file, run->attempt);
+        hurry_young(writer, file);
     }
 }
 

@@ -24,7 +24,7 @@ struct samples_file {
 
 struct samples_writer {
     struct samples_file files[SAMPLES_KINDS];
-    unsigned attempt;       /* the attempt whose first GPU sample was written; 0: none yet */
+    unsigned attempt;       /* whose GPUs were last asked about; 0: none yet */
     int64_t young_until_ms; /* monotonic time until which GPUs are sampled more often */
 };
 
@@ -38,6 +38,10 @@ void run_samples_keep(struct samples_writer *writer, const struct run_store *sto
 /* Write a sample of the training's progress, if it is new and the last sample is old enough. */
 void run_samples_note_training(struct samples_writer *writer, const struct run_store *store,
                                const struct run *run);
+
+/* Is there a sample of the nodes' GPUs to be written? */
+bool run_samples_gpus_due(struct samples_writer *writer, const struct run *run,
+                          const struct watchers *watchers);
 
 /*
  * Write a sample of the nodes' GPUs, if the last sample is old enough. In the first minute of an attempt

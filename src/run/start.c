@@ -1,5 +1,4 @@
 /* Starts a run: the plan, the probe, the start of every node, and the rollback when one fails. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -8,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/signals.h"
 #include "explain_internal.h"
 #include "inventory_internal.h"
 #include "judge_internal.h"
@@ -252,6 +250,7 @@ static int attempt(struct start *start, struct error *err)
     if (start->failures.count > 0) {
         return start_nodes_failed(start, "to start", err);
     }
+    node_set_hold_signals(&start->set); /* from here on a signal is no longer about the start */
     run->starting = false;
     run->restarting = false;
     /* Before the record is saved, so that the event of a run that has ended already comes after this one. */
@@ -281,13 +280,6 @@ static void forget_probes(struct start *start)
     free(start->ends);
     start->ends = NULL;
     node_failures_release(&start->failures);
-}
-
-/* The run is started: from here on a signal is no longer about the start. */
-static void hold_signals(void)
-{
-    signal_block(SIGINT);
-    signal_block(SIGTERM);
 }
 
 /* Try an attempt on the current hosts: 0, -1 with err, or 1: spares have replaced hosts; try again. */
@@ -328,9 +320,6 @@ static int try_hosts(struct start *start, struct error *err)
     if (result == 0 && start->request->goes_on) {
         node_set_keep(&start->set, run);
     } else {
-        if (result == 0) {
-            hold_signals();
-        }
         node_set_close(&start->set);
     }
     forget_probes(start);
@@ -398,12 +387,18 @@ static int check_existing(struct start *start, struct error *err)
 
 /* The record may say `running` only because nobody has observed the run since: do so before taking the lock.
  */
-static void refresh_existing(struct run_context *context, const char *name)
+static int refresh_existing(struct run_context *context, const char *name, struct error *err)
 {
     struct run run;
+    struct error one = ERROR_INIT;
     run_init(&run);
-    run_status(context, name, &run, NULL);
+    int result = run_status(context, name, &run, &one);
     run_release(&run);
+    if (result != 0 && (one.kind == &kind_interrupted || one.kind == &kind_terminated)) {
+        *err = one;
+        return -1;
+    }
+    return 0; /* whatever else went wrong, the start itself will meet */
 }
 
 static struct start start_of(struct run_context *context, const struct run_start_request *request,
@@ -432,8 +427,9 @@ int run_start(struct run_context *context, const struct run_start_request *reque
     if (job_check_run_name(request->run, err) != 0 || start_make_plan(&start, false, err) != 0) {
         return -1;
     }
-    if (run_store_has(context->store, request->run)) {
-        refresh_existing(context, request->run);
+    if (run_store_has(context->store, request->run) && refresh_existing(context, request->run, err) != 0) {
+        release(&start);
+        return -1;
     }
     AUTO_CLOSE int lock = run_lock(context, request->run, true, err);
     int result = lock < 0 ? -1 : 0;

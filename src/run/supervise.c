@@ -22,6 +22,7 @@
 #include "supervise_internal.h"
 
 #define PROGRESS_MS 10000 /* between two checks of the training's progress */
+#define OUTPUT_MS   60000 /* how old the times of output in the record may be */
 /* torchrun notices the end of a worker within its monitor interval: 5 s before torch 2.3 */
 #define HEAR_MS 6000
 /* a node is behind the others when it lags by more than two heartbeats and this time */
@@ -412,6 +413,7 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
 {
     struct run *run = loop->run;
     run_note_dead_start(loop->context, run);
+    loop->followed_ms = fleet_now_ms(loop->set.fleet);
     take_news(loop);
     if (run->restarting) {
         return supervise_restart(loop, NULL, err);
@@ -435,6 +437,17 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
     return keep_if_changed(loop, err);
 }
 
+/* Has any log grown since the record was brought up to date, long ago? */
+static bool is_output_due(const struct supervise_loop *loop)
+{
+    const int64_t *grown = watchers_grown(loop->watchers);
+    bool news = false;
+    for (size_t i = 0; i < loop->run->nodes_len && !news; i++) {
+        news = grown[i] > loop->followed_ms;
+    }
+    return news && fleet_now_ms(loop->set.fleet) >= loop->followed_ms + OUTPUT_MS;
+}
+
 /* Whether there is anything to do that needs the lock. */
 static bool is_due(struct supervise_loop *loop)
 {
@@ -450,8 +463,9 @@ static bool is_due(struct supervise_loop *loop)
     bool alone = policy_all_silent(loop->run, watchers_silent_since(loop->watchers));
     bool stalled =
         policy_is_stalled(loop->run, watchers_grown(loop->watchers), fleet_now_ms(loop->set.fleet));
-    return is_progress_due(loop) || alone != loop->reported_alone || stalled != loop->stalled ||
-           decide(loop).step != POLICY_STEP_NONE;
+    return is_progress_due(loop) || is_output_due(loop) ||
+           run_samples_gpus_due(&loop->samples, loop->run, loop->watchers) || alone != loop->reported_alone ||
+           stalled != loop->stalled || decide(loop).step != POLICY_STEP_NONE;
 }
 
 int supervise_once(struct supervise_loop *loop, struct error *err)

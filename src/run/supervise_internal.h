@@ -38,6 +38,7 @@ struct supervise_loop {
     bool heard;            /* after the failure of a node: the others need not be waited for, or have been */
     struct samples_writer samples;
     int64_t progress_ms;      /* time of the next check of the training's progress */
+    int64_t followed_ms;      /* when the news was last applied to the record, by the fleet's clock */
     int64_t progress_read_ms; /* time of the last one, by the fleet's clock */
     int64_t hear_until_ms;    /* until when the others are waited for; 0: nothing has failed */
     bool no_restart;          /* as in policy_view, for the explained failure */

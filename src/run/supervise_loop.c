@@ -183,6 +183,9 @@ static int finish_cleanups(struct supervise_loop *loop, struct error *err)
         if (pending_cleanup_try(loop->context, loop->run, err) != 0) {
             return -1;
         }
+        if (run_state_is_live(loop->run->state)) {
+            return 0; /* another command has started it meanwhile, which the try has seen */
+        }
         loop->record_stamp =
             run_store_stamp(loop->context->store, loop->run->name); /* the try may have saved it */
         for (int i = 0; loop->run->cleanups_len > 0 && i < CLEANUP_MS / TICK_MS; i++) {

@@ -303,7 +303,9 @@ size_t watchers_gpus(const struct watchers *watchers, struct gpu_sample *out)
     for (size_t i = 0; i < watchers->len; i++) {
         const struct watcher *watcher = &watchers->items[i];
         bool fresh = watcher->gpus_ms != 0 && now - watcher->gpus_ms < GPUS_OLD_MS;
-        out[i] = fresh ? watcher->gpus : GPU_SAMPLE_NONE;
+        if (out) {
+            out[i] = fresh ? watcher->gpus : GPU_SAMPLE_NONE;
+        }
         known += fresh;
     }
     return known;

@@ -42,8 +42,8 @@ bool watchers_have_news(const struct watchers *watchers);
 void watchers_apply(struct watchers *watchers, struct run *run);
 
 /*
- * Fill out, one per node, with the GPUs as last reported, unless that is long ago. Returns for how many nodes
- * they are known.
+ * Fill out, one per node (NULL: only count), with the GPUs as last reported, unless that is long ago. Returns
+ * for how many nodes they are known.
  */
 size_t watchers_gpus(const struct watchers *watchers, struct gpu_sample *out);
 

@@ -70,7 +70,7 @@ mt_watch_beat() {
 mt_watch_ask_gpus() {
     [ "$mt_clock" -ge "$mt_gpus_at" ] && [ "$mt_phase" = running ] && [ -z "$mt_gpus_job" ] || return 0
     mt_number=$mt_gpus_every
-    [ "$mt_gpus_asked" -ge 6 ] || [ "$mt_beat" -ge "$mt_number" ] || mt_number=$mt_beat
+    [ "$mt_gpus_asked" -ge 6 ] || [ "$mt_gpus_failed" -gt 0 ] || [ "$mt_beat" -ge "$mt_number" ] || mt_number=$mt_beat
     mt_gpus_at=$((mt_clock + mt_number * 100)) mt_gpus_asked=$((mt_gpus_asked + 1))
     if [ "$mt_gpus_every" = 0 ] || [ "$mt_gpus_failed" -ge 3 ] || ! command -v nvidia-smi >/dev/null; then
         mt_gpus_at=$((mt_clock + 100000000))

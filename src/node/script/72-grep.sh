@@ -55,7 +55,7 @@ mt_print_error_files() {
 # Lines near the start that name a step: where the training begins here. Records "s NUMBER TEXT".
 mt_print_starts() {
     head -n 5000 "$mt_file" | head -c 4000000 | grep -naiE -e '(step|iteration|iter|epoch)[ :=#]+[0-9]' |
-        head -n 8 | sed -n 's/^\([0-9]*\):\(.\{0,400\}\).*$/s \1 \2/p'
+        head -n 8 | cut -b 1-420 | sed -n 's/^\([0-9]*\):/s \1 /p'
 }
 
 mt_verb_grep() {
@@ -72,10 +72,10 @@ mt_verb_grep() {
     mt_frame body 1
     LC_ALL=C
     export LC_ALL
+    mt_print_starts
     head -c "$mt_size" "$mt_file" | grep -naF -A 10 -e "$mt_grep_literals" | mt_bound_records
     mt_print_error_files
     (mt_print_dumps)
-    mt_print_starts
     # the last record: how many lines the log has
     printf '0 %s\n' "$(head -c "$mt_size" "$mt_file" | wc -l | tr -d ' ')"
     exit 0

@@ -30,7 +30,6 @@ void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal
         }
         if (callback) {
             uv_signal_start(&fleet->signals[i], on_signal, numbers[i]);
-            signal_unblock(numbers[i]);
         } else {
             uv_signal_stop(&fleet->signals[i]);
         }

@@ -314,10 +314,27 @@ static void test_runs_without_rates(void **state)
     fixture->runs[0].state = fixture->runs[2].state = RUN_FAILED;
     comparison_release(&fixture->comparison);
     assert_string_equal(compare(fixture), "no verdict: 'a' failed; 'c' failed");
+    fixture->runs[0].state = RUN_LOST;
+    fixture->runs[2].state = RUN_DEGRADED;
+    comparison_release(&fixture->comparison);
+    assert_string_equal(compare(fixture), "no verdict: 'a' is lost; 'c' is degraded");
     fixture->runs[2].state = RUN_FINISHED;
     fixture->runs[2].progress.tokens_per_second = 1000;
     comparison_release(&fixture->comparison);
     assert_non_null(strstr(compare(fixture), "'c' tells tokens but no samples per second in its logs; to "));
+}
+
+/* What is noise in one direction is noise in the other. */
+static void test_sizes_that_are_equally_fast(void **state)
+{
+    struct fixture *fixture = *state;
+    add_run(fixture, "one", 1, 4);
+    add_run(fixture, "two", 2, 8.08);
+    assert_string_equal(compare(fixture),
+                        "2 nodes are as fast as 1 (50 % efficiency), bound by communication");
+    comparison_release(&fixture->comparison);
+    fixture->runs[1].progress.samples_per_second = 16 / 8.4;
+    assert_string_equal(compare(fixture), "2 nodes are slower than 1");
 }
 
 /* As many nodes, but more GPUs in each. */
@@ -583,6 +600,7 @@ int main(void)
         ON_FIXTURE(test_runs_of_one_size),
         ON_FIXTURE(test_equal_runs),
         ON_FIXTURE(test_runs_without_rates),
+        ON_FIXTURE(test_sizes_that_are_equally_fast),
         ON_FIXTURE(test_sizes_that_differ_by_gpus_alone),
         ON_FIXTURE(test_a_run_that_failed_or_has_no_loss_wins_nothing),
         ON_FIXTURE(test_the_fastest_is_recommended),
