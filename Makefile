@@ -251,7 +251,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(MT_CPPFLAGS) $(CPPFLAGS) $(MT_CFLAGS) $(CFLAGS) $(LDHARDEN) -o $@ $< $(LIBRARY) $(MT_LIBS)
 
-bench: mtlaunch $(addprefix $(BUILD)/tests/bench/,bench_fleet bench_patterns) ## exec and start beside pdsh and clush; a fault to its proven end beside torchrun; a run at rest; files beside rsync; a log beside grep; logs beside ssh
+bench: mtlaunch $(addprefix $(BUILD)/tests/bench/,bench_fleet bench_patterns) $(BUILD)/tests/node/node_call ## exec and start beside pdsh and clush; a fault to its proven end beside torchrun; a run at rest; files beside rsync; a log beside grep; logs beside ssh
 	@sh tests/deps.sh build test
 	@$(PYTHON) tests/bench/scale.py ./mtlaunch $(BUILD)/tests/bench/bench_fleet $(BENCH_SCALE)
 	@$(PYTHON) tests/bench/launch.py ./mtlaunch $(BENCH)
@@ -261,6 +261,8 @@ bench: mtlaunch $(addprefix $(BUILD)/tests/bench/,bench_fleet bench_patterns) ##
 	@$(PYTHON) tests/bench/push.py ./mtlaunch $(BENCH_PUSH)
 	@$(PYTHON) tests/bench/scan.py ./mtlaunch $(BUILD)/tests/bench/bench_patterns $(BENCH_SCAN)
 	@$(PYTHON) tests/bench/logs.py ./mtlaunch $(BENCH_LOGS)
+	@$(PYTHON) tests/bench/node.py $(BUILD)/tests/node/node_call
+	@$(PYTHON) tests/bench/lists.py ./mtlaunch $(BENCH_LISTS)
 
 # --- install, format, clean -------------------------------------------------------------------------
 

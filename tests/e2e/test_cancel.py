@@ -3,6 +3,7 @@
 The job ignores TERM, so that a stop takes its whole grace and ends with KILL. MTLAUNCH_SEED=n takes moments and
 sequences of its own: the long check repeats this with many seeds.
 """
+import fcntl
 import os
 import random
 import signal
@@ -180,12 +181,26 @@ def test_s9_a_local_node_outlives_the_group_of_its_command(lab):
     wait_for(lambda: not alive(), "the local job to end", GRACE_S + 20, 0.3)
 
 
+def freeze(lab, supervisor, run):
+    """Stop it, but not while it holds the run's lock: every other command would wait for it."""
+    def frozen():
+        send(lab, "STOP", supervisor.host_pid)
+        with open(lab.home / ".local/state/mtlaunch/runs" / run / "lock", "rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:
+                send(lab, "CONT", supervisor.host_pid)
+                return False
+    wait_for(frozen, "a moment without the lock", 20, 0.3)
+
+
 def test_s9_a_signal_after_the_start_is_told(lab, job):
     """A supervisor of the attempt before that does not answer makes the new one wait: the run is started by then."""
     lab.mt("start", job, "r")
     old = lab.status("r")["supervisor"]["pid"]
     frozen = next(p for p in heads(lab) if p.pid == old)
-    send(lab, "STOP", frozen.host_pid)
+    freeze(lab, frozen, "r")
     lab.mt("stop", "r", "--grace", "1s")
     command = lab.spawn("start", job, "r")
     wait_for(lambda: len(job_lives(lab, "r")) == 2 and lab.mt("list", "--json").json["runs"][0]["state"] == "running",

@@ -87,7 +87,8 @@ def test_a_firewall_around_a_node(comm):
     assert [(f["hosts"], f["title"].partition(",")[0]) for f in found(answer, "fail")] == \
         [(["node3"], "no all-reduce with any other node succeeded")]
     assert answer.json["comm"]["whole"]["nodes"] == 3 and answer.json["comm"]["whole"]["bytes_per_second"]
-    assert [f["hosts"] for f in found(answer, "ok")] == [["node1", "node2", "node4"]]
+    others = [f["hosts"] for severity in ("ok", "warn") for f in found(answer, severity)]  # a busy machine makes one slow
+    assert sorted(host for hosts in others for host in hosts) == ["node1", "node2", "node4"]
     comm.assert_nothing_left()
 
 
