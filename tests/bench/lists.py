@@ -2,7 +2,7 @@
 
     python3 tests/bench/lists.py MTLAUNCH [--hosts 64] [--lines 30000] [--strange 100000] [--runs 1000,10000]
 
-Every host has the same key. In the second row none of the lines names a host: each must be refused as unknown. The peer of
+Every host has the same key, and lines are hashed unless they are called plain. Where hosts are unknown, none of the lines names a host: each must be refused as unknown. The peer of
 `list` reads a line of each record with head.
 """
 import argparse
@@ -23,13 +23,13 @@ def hashed(name, key):
     return f"|1|{base64.b64encode(salt).decode()}|{base64.b64encode(code).decode()} {key}\n"
 
 
-def write_known_hosts(server, hosts, lines):
-    """Where the lines of these hosts stand, spread over others of the same key."""
+def write_known_hosts(server, hosts, lines, plain):
+    """The lines of these hosts, spread over others of the same key."""
     key = " ".join((server.dir / "host.pub").read_text().split()[:2])
     names = [f"[host{i}.example]:{server.port}" for i in range(lines - len(hosts))]
     for i, host in enumerate(hosts):
         names.insert(i * lines // len(hosts), f"[{host}]:{server.port}")
-    (server.dir / "known_hosts").write_text("".join(hashed(name, key) for name in names))
+    (server.dir / "known_hosts").write_text("".join(f"{name} {key}\n" if plain else hashed(name, key) for name in names))
 
 
 def timed(argv, env):
@@ -47,11 +47,10 @@ def known_hosts(options):
     listed = ",".join(hosts)
     with Server() as server:
         server.config.write_text(server.config.read_text().replace("  HostKeyAlias bench\n", "  StrictHostKeyChecking yes\n"))
-        for what, lines, known in (("known hosts", options.lines, hosts), ("unknown hosts", options.strange, [])):
-            if known:
-                write_known_hosts(server, known, lines)
-            else:
-                write_known_hosts(server, ["nobody.example"], lines)
+        for what, lines, known, plain in (("known hosts", options.lines, hosts, False),
+                                          ("unknown hosts", options.strange, ["nobody.example"], False),
+                                          ("unknown hosts, plain", options.strange, ["nobody.example"], True)):
+            write_known_hosts(server, known, lines, plain)
             wall, done = timed(["pdsh", "-R", "ssh", "-f", "64", "-w", listed, "true"], server.env)
             refused = done.stderr.count("Host key verification failed")
             name = f"{len(hosts)} {what}, {lines} lines"
@@ -78,7 +77,7 @@ def runs(options):
                 (folder / f"run{i}").mkdir()
                 (folder / f"run{i}" / "run.json").write_text(text.replace("seedrunname", f"run{i}"))
             made = count
-            files = [str(path / "run.json") for path in sorted(folder.iterdir()) if path.is_dir()]
+            files = [str(path / "run.json") for path in sorted(folder.iterdir()) if (path / "run.json").exists()]
             begin = time.monotonic()
             subprocess.run(["xargs", "head", "-qn1"], input="\n".join(files), text=True, stdout=subprocess.DEVNULL, check=True)
             peer = time.monotonic() - begin

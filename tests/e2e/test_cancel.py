@@ -185,7 +185,7 @@ def freeze(lab, supervisor, run):
     """Stop it, but not while it holds the run's lock: every other command would wait for it."""
     def frozen():
         send(lab, "STOP", supervisor.host_pid)
-        with open(lab.home / ".local/state/mtlaunch/runs" / run / "lock", "rb") as lock:
+        with open(lab.home / ".local/state/mtlaunch/runs/.locks" / run, "rb") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
