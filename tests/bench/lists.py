@@ -2,8 +2,8 @@
 
     python3 tests/bench/lists.py MTLAUNCH [--hosts 64] [--lines 30000] [--strange 100000] [--runs 1000,10000]
 
-Every host has the same key, and lines are hashed unless they are called plain. Where hosts are unknown, none of the lines names a host: each must be refused as unknown. The peer of
-`list` reads a line of each record with head.
+Every host has the same key, and lines are hashed unless they are called plain. Where hosts are unknown, no line names one of
+them: each must be refused. The peer of `list` reads a line of each record with head.
 """
 import argparse
 import base64
