@@ -83,7 +83,8 @@ def runs(options):
             peer = time.monotonic() - begin
             row(f"{count} runs of 64 nodes", "head -n1", peer, peer, "")
             wall, done = timed([options.mtlaunch, "list"], env)
-            row(f"{count} runs of 64 nodes", "mtlaunch list", wall, peer, f"{len(done.stdout.splitlines()) - 1} listed")
+            listed = sum(line.startswith(("run", "seedrun")) for line in done.stdout.splitlines())
+            row(f"{count} runs of 64 nodes", "mtlaunch list", wall, peer, f"{listed} listed")
 
 
 def main():
