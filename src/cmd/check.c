@@ -14,7 +14,7 @@
 
 static int unknown_id(const char *id, const char *where, struct error *err)
 {
-    const char *ids[CHECKS_MAX];
+    const char *ids[CHECKS_MAX] = {NULL};
     for (size_t i = 0; i < checks_count; i++) {
         ids[i] = checks_all[i]->id;
     }

@@ -46,7 +46,7 @@ void launch_whole_release(struct launch_whole *whole)
 
 const struct launcher *launcher_find(const char *name, struct error *err)
 {
-    const char *names[ARRAY_LEN(launchers_all)];
+    const char *names[ARRAY_LEN(launchers_all)] = {NULL};
     size_t count = 0;
     AUTO_STR struct str all = STR_INIT;
     for (; launchers_all[count]; count++) {
