@@ -77,10 +77,13 @@ static bool lacks_the_same(const struct push_host *host, const struct push_group
     size_t at = 0;
 
     for (size_t i = 0; i < tree->len; i++) {
-        if (push_is_needed(&host->states[i]) &&
-            (at == group->pieces.entries_len || group->pieces.entries[at++] != i)) {
+        if (!push_is_needed(&host->states[i])) {
+            continue;
+        }
+        if (at == group->pieces.entries_len || group->pieces.entries[at] != i) {
             return false;
         }
+        at++;
     }
     return at == group->pieces.entries_len;
 }
