@@ -5,6 +5,7 @@
 #ifndef MTLAUNCH_MODEL_KIND_H
 #define MTLAUNCH_MODEL_KIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -93,6 +94,9 @@ KIND_TABLE(KIND_DECLARE)
 /* All kinds, base's too, for tests and documents. */
 extern const struct error_kind *const kinds_all[];
 extern const size_t kinds_all_count;
+
+/* Was the work ended by a signal: kind_interrupted or kind_terminated? */
+bool error_is_interruption(const struct error *error);
 
 /* The exit code for failures with these two codes: the first of 7, 8, 3, 4, 5, 6, 1, 143, 130 that is one of
  * them, else the larger one. */

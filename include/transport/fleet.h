@@ -146,9 +146,8 @@ void fleet_timer_cancel(struct fleet *fleet, uint64_t id); /* unknown ids are ig
 int64_t fleet_now_ms(const struct fleet *fleet);
 
 /*
- * Handle SIGINT and SIGTERM until fleet_free, or until callback is NULL. A signal
- * between two calls of fleet_run is delivered in the next one. Without a callback both keep their
- * disposition.
+ * Handle SIGINT and SIGTERM until fleet_free, or until callback is NULL. A signal between two calls of
+ * fleet_run is delivered in the next one. Without a callback both keep their disposition.
  */
 void fleet_on_signal(struct fleet *fleet, void (*callback)(void *ctx, int signal_number), void *ctx);
 

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 /* read() that is repeated after a signal. */
 static ssize_t read_some(int fd, void *buffer, size_t size)
@@ -100,8 +101,8 @@ static bool is_special(const char *path)
     /* what they lead to may be a file to which others write too */
     static const char *const streams[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"};
     bool stream = false;
-    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
-        stream = stream || strncmp(path, streams[i], strlen(streams[i])) == 0;
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+        stream = stream || text_starts(path, streams[i]);
     }
     return stat(path, &info) == 0 && (stream || !S_ISREG(info.st_mode)) && !S_ISDIR(info.st_mode);
 }

@@ -92,15 +92,15 @@ static int read_amount(const char *text, const char *option, double *out, struct
     if (unit) {
         digits[len - 1] = '\0';
     }
-    if (text_to_uint(digits, 0, UINT64_MAX, &number) && (number == 0 || number > WORK_MAX)) {
-        error_set(err, &kind_usage, "'%s' for %s is out of range", text, option);
-        return error_hint(err, "the number must be from 1 to %llu before its unit",
-                          (unsigned long long)WORK_MAX);
-    }
-    if (!text_to_uint(digits, 1, WORK_MAX, &number)) {
+    if (!text_to_uint(digits, 0, UINT64_MAX, &number)) {
         error_set(err, &kind_usage, "'%s' for %s is not a whole number, with or without K, M, B or T", text,
                   option);
         return error_hint(err, "write %s 34B for 34 billion, or %s 34000000000", option, option);
+    }
+    if (number == 0 || number > WORK_MAX) {
+        error_set(err, &kind_usage, "'%s' for %s is out of range", text, option);
+        return error_hint(err, "the number must be from 1 to %llu before its unit",
+                          (unsigned long long)WORK_MAX);
     }
     *out = (double)number;
     for (const char *at = units; unit && at <= unit; at++) {

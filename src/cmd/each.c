@@ -61,7 +61,7 @@ static long add_matching(struct session *session, const struct each_work *work, 
         }
         bool wanted = result == 0 && is_wanted(work, &run);
         run_release(&run);
-        if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
+        if (error_is_interruption(&one)) {
             *err = one;
             return -1;
         }
@@ -116,11 +116,6 @@ static int choose(struct cmd_call *call, const struct each_work *work, struct st
         }
     }
     return 0;
-}
-
-static bool is_interruption(const struct error *err)
-{
-    return err->kind == &kind_interrupted || err->kind == &kind_terminated;
 }
 
 /* Work on one of several runs. Its failure is reported here, and the others are still processed. */
@@ -179,11 +174,11 @@ static int work_on_all(struct cmd_call *call, const struct each_work *work, cons
         struct error one = ERROR_INIT;
         failures_release(&call->failures);
         code = kind_worse_code(code, work_on(call, work, names->items[i], many, &one));
-        stopped = one.kind && (is_interruption(&one) || one.kind == &kind_output_closed);
+        stopped = one.kind && (error_is_interruption(&one) || one.kind == &kind_output_closed);
         if (stopped) {
             code = one.kind->exit_code;
         }
-        if (stopped && is_interruption(&one)) {
+        if (stopped && error_is_interruption(&one)) {
             report_rest(work, names, i + 1, one.kind, many);
         }
     }

@@ -246,11 +246,6 @@ static int find_life(struct ladder_item *item, struct session *session, bool *li
     return result;
 }
 
-static bool is_interruption(const struct error *err)
-{
-    return err->kind == &kind_interrupted || err->kind == &kind_terminated;
-}
-
 /* Wait for the end of the run. A signal stops the run, even if another process supervises it. */
 static int wait_for_step(const struct ladder_item *item, struct session *session, struct error *err)
 {
@@ -265,7 +260,7 @@ static int wait_for_step(const struct ladder_item *item, struct session *session
     run_init(&run);
     int result = run_wait(&session->context, item->run, &request, &run, err);
     run_release(&run);
-    if (result != 0 && is_interruption(err) && foreign) {
+    if (result != 0 && error_is_interruption(err) && foreign) {
         struct run_stop_result stopped = {0};
         struct error worse = ERROR_INIT;
         run_init(&run);
@@ -337,7 +332,7 @@ static int finish_item(struct ladder_item *item, struct session *session, int re
         tell_figures(item);
         return 0;
     }
-    if (result == 0 || err->kind == &kind_hung_up || is_interruption(err)) {
+    if (result == 0 || err->kind == &kind_hung_up || error_is_interruption(err)) {
         return result == 0 ? error_set(err, &kind_run_failed, "run '%s' is gone", item->run) : -1;
     }
     if (item->has_record && err->kind == &kind_time_limit) {

@@ -67,7 +67,7 @@ static int load_runs(struct session *session, const struct strlist *names, bool 
             } else {
                 run_release(&runs[*loaded].run);
             }
-        } else if (one.kind == &kind_interrupted || one.kind == &kind_terminated) {
+        } else if (error_is_interruption(&one)) {
             *err = one;
             return -1;
         } else {

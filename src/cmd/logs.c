@@ -206,7 +206,7 @@ static int run_logs_command(struct cmd_call *call, struct error *err)
     if (result == 0 && call->options.follow && !call->options.attempt.given) {
         print_outcome(&session, name);
     }
-    if (result != 0 && (err->kind == &kind_interrupted || err->kind == &kind_terminated)) {
+    if (result != 0 && error_is_interruption(err)) {
         call->answered = true; /* Ctrl-C is the normal end of following: the lines are the whole answer */
     }
     return result;

@@ -97,7 +97,7 @@ static void tell_late_signal(const char *name)
     sigemptyset(&late);
     sigaddset(&late, SIGINT);
     sigaddset(&late, SIGTERM);
-    while (signal_is_blocked(SIGINT) && sigtimedwait(&late, NULL, &now) > 0) {
+    while (sigtimedwait(&late, NULL, &now) > 0) {
         came = true;
     }
     if (came) {

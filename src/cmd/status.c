@@ -30,8 +30,7 @@ int status_exit_code(enum run_state state)
 
 static int hint_untouched(struct error *err)
 {
-    bool interrupted = err->kind == &kind_interrupted || err->kind == &kind_terminated;
-    return interrupted ? error_hint(err, "the run was not touched") : -1;
+    return error_is_interruption(err) ? error_hint(err, "the run was not touched") : -1;
 }
 
 /* Query once. *live: a further query may give another result. */

@@ -39,3 +39,8 @@ int kind_worse_code(int code_a, int code_b)
     }
     return code_a > code_b ? code_a : code_b;
 }
+
+bool error_is_interruption(const struct error *error)
+{
+    return error->kind == &kind_interrupted || error->kind == &kind_terminated;
+}

@@ -53,7 +53,7 @@ static void observe_failed(void *ctx, size_t node, const struct error *error, bo
 {
     struct observe_round *round = ctx;
     (void)started;
-    if (error->kind != &kind_interrupted && error->kind != &kind_terminated) {
+    if (!error_is_interruption(error)) {
         judge_silence(&round->run->nodes[node], error);
     }
 }

@@ -125,7 +125,7 @@ static void remove_failed(void *ctx, size_t node, const struct error *error, boo
 {
     struct removal *removal = ctx;
     (void)started;
-    if (error->kind != &kind_interrupted && error->kind != &kind_terminated) {
+    if (!error_is_interruption(error)) {
         node_failures_set(&removal->failures, node, error);
     }
 }

@@ -200,15 +200,14 @@ void run_samples_note_gpus(struct samples_writer *writer, const struct run_store
 {
     AUTO_FREE struct gpu_sample *nodes = NULL;
     struct samples_file *file = &writer->files[SAMPLES_GPUS];
-    note_attempt(writer, run->attempt);
-    if (!is_due(file)) {
+    if (!run_samples_gpus_due(writer, run, watchers)) {
         return;
     }
     nodes = xcalloc(run->nodes_len, sizeof(*nodes));
     size_t known = watchers_gpus(watchers, nodes);
-    if (known > 0 && known < run->nodes_len && file->next_ms == 0) {
+    if (known < run->nodes_len && file->next_ms == 0) {
         file->next_ms = clock_mono_ms() + SETTLE_MS;
-    } else if (known > 0) {
+    } else {
         const struct sample sample = {.time_ms = clock_real_ms(),
                                       .attempt = run->attempt,
                                       .iteration = -1,

@@ -394,7 +394,7 @@ static int refresh_existing(struct run_context *context, const char *name, struc
     run_init(&run);
     int result = run_status(context, name, &run, &one);
     run_release(&run);
-    if (result != 0 && (one.kind == &kind_interrupted || one.kind == &kind_terminated)) {
+    if (result != 0 && error_is_interruption(&one)) {
         *err = one;
         return -1;
     }

@@ -86,8 +86,7 @@ static void keep_failures(const struct start *start)
         if (start->ends[i].reason) {
             node->state = NODE_FAILED;
             judge_set_reason(node, "%s", start->ends[i].reason);
-        } else if (error->kind && !error_is(error, &kind_interrupted) && !error_is(error, &kind_terminated) &&
-                   node->state == NODE_STOPPED) {
+        } else if (error->kind && !error_is_interruption(error) && node->state == NODE_STOPPED) {
             node->state = NODE_FAILED;
             judge_set_reason(node, "%s", error->text);
         }

@@ -180,7 +180,7 @@ static void stop_failed(void *ctx, size_t node, const struct error *error, bool 
     if (!round->request->sweep) {
         round->run->nodes[node].stop_missed = !started && !may_have_been_reached(round, node);
     }
-    bool cut_off = error->kind == &kind_interrupted || error->kind == &kind_terminated;
+    bool cut_off = error_is_interruption(error);
     if (!round->request->sweep && !cut_off) {
         judge_silence(&round->run->nodes[node], error);
     }

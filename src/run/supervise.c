@@ -441,11 +441,13 @@ static int follow_up(struct supervise_loop *loop, struct error *err)
 static bool is_output_due(const struct supervise_loop *loop)
 {
     const int64_t *grown = watchers_grown(loop->watchers);
-    bool news = false;
-    for (size_t i = 0; i < loop->run->nodes_len && !news; i++) {
-        news = grown[i] > loop->followed_ms;
+    bool old = fleet_now_ms(loop->set.fleet) >= loop->followed_ms + OUTPUT_MS;
+    for (size_t i = 0; old && i < loop->run->nodes_len; i++) {
+        if (grown[i] > loop->followed_ms) {
+            return true;
+        }
     }
-    return news && fleet_now_ms(loop->set.fleet) >= loop->followed_ms + OUTPUT_MS;
+    return false;
 }
 
 /* Whether there is anything to do that needs the lock. */

@@ -201,7 +201,7 @@ static int begin_next(struct supervise_loop *loop, struct error *err)
                     run->attempt, run->restarts, run->policy.restart_max);
         return 0;
     }
-    if (why.kind == &kind_interrupted || why.kind == &kind_terminated) {
+    if (error_is_interruption(&why)) {
         *err = why;
         return -1;
     }

@@ -8,34 +8,15 @@ kills it. CPU is that of the call, not that of the job and of its keeper.
 """
 import argparse
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-LITERALS = ["NCCL version ", "Using network ", "Bootstrap: Using ", "Bootstrap : Using ", "via NET/IB"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "node"))
+from forks import cost  # noqa: E402  pylint: disable=wrong-import-position
+
 INSIDE = "MTLAUNCH_BENCH_INSIDE"
-
-
-def next_pid():
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    return pid
-
-
-def cost(command, text, node):
-    """(processes made after the first one, CPU seconds, bytes sent, its output)"""
-    before, used = next_pid(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=node.home,
-                          env=node.environment(), timeout=60, check=False)
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return next_pid() - before - 2, cpu, len(text), done.stdout
 
 
 def calls(node, attempt):
@@ -43,15 +24,17 @@ def calls(node, attempt):
     found = {}
     for verb, values in (("probe", {"look_job": 1, "command": "sleep", "look_port": 1, **job}), ("start", job),
                          ("observe", {"attempt": attempt}), ("stop", {"grace": 20, "attempt": attempt})):
-        found[verb] = cost(node.command(), node.build(verb, **values), node)
-        assert "error" not in node.parse(verb, found[verb][3]), found[verb]
+        text = node.build(verb, **values)
+        forks, cpu, out = cost(node, node.command(), text)
+        assert "error" not in node.parse(verb, out), out
+        found[verb] = forks, cpu, len(text)
         time.sleep(1 if verb == "start" else 0)  # the noter's first looks
     return found
 
 
 def by_hand(node):
-    begin = cost(["/bin/sh"], b"mkdir -p run && cd run && nohup sleep 300 >log 2>&1 & echo $!\n", node)
-    end = cost(["/bin/sh"], b"kill %d\n" % int(begin[3].split()[-1]), node)
+    begin = cost(node, ["/bin/sh"], b"mkdir -p run && cd run && nohup sleep 300 >log 2>&1 & echo $!\n")
+    end = cost(node, ["/bin/sh"], b"kill %d\n" % int(begin[2].split()[-1]))
     return {"start": begin, "stop": end}
 
 
@@ -64,7 +47,6 @@ def main():
         os.environ[INSIDE] = "1"
         os.execvp("unshare", ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, *sys.argv])
     os.environ["NODE_CALL"] = options.node_call
-    sys.path.insert(0, str(ROOT / "tests" / "node"))
     from conftest import Node  # pylint: disable=import-outside-toplevel
     with tempfile.TemporaryDirectory() as folder:
         node = Node("dash", folder)

@@ -28,7 +28,8 @@ from pathlib import Path
 
 from lab_base import NODE_PATH, UID, USER, BaseCluster, accounts, keygen, sweep_crashed  # noqa: F401
 from lab_loopback import Loopback
-from lab_process import LabError, Process, descendants, kill_quietly, processes_where, start_ticks, wait_for
+from lab_process import (LabError, Process, descendants, kill_quietly, parent_of, processes_where, start_ticks,
+                         wait_for)
 
 NETWORK = "10.77.0"
 HEAD_ADDRESS = NETWORK + ".254"
@@ -283,12 +284,9 @@ def any_cluster(count, directory=None, **options):
 def everything_left(directory):
     """Processes that name the cluster's folder in their command line or environment, this one and its parents apart."""
     mine, pid = set(), os.getpid()
-    while pid > 1:
+    while pid and pid > 1:
         mine.add(pid)
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
-        except (FileNotFoundError, ProcessLookupError):  # it has just ended
-            break
+        pid = parent_of(pid)
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) not in mine:

@@ -98,15 +98,19 @@ def kill_quietly(pid, signum):
         pass
 
 
+def parent_of(pid):
+    """The parent of a process, or None when it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+
+
 def descendants(pid):
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
-            try:
-                ppid = int(Path(f"/proc/{entry}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
-            except (OSError, IndexError):
-                continue
-            children.setdefault(ppid, []).append(int(entry))
+            children.setdefault(parent_of(entry), []).append(int(entry))
     todo, found = [pid], []
     while todo:
         for child in children.get(todo.pop(), []):

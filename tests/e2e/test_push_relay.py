@@ -4,12 +4,11 @@ import os
 import random
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 import trees
-from cluster import UID, kill_quietly, wait_for
+from cluster import UID, kill_quietly, parent_of, wait_for
 from conftest import CommandLines, covered
 
 ALL = "node[1-4]"
@@ -39,19 +38,11 @@ def assert_same(lab, source, *nodes):
         assert trees.differences(wanted, trees.look(lab.node_file(node, "d", "src"))) == {}, node
 
 
-def parent(process):
-    """Its pid, or None if the process has just ended."""
-    try:
-        return int(Path(f"/proc/{process.host_pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-
-
 def doors(lab, node):
     """The sshd that a node runs to pass pieces on, and its processes for connections."""
     servers = [p for p in lab.cluster.ps(node) if p.uid == UID and p.name.startswith("sshd")]
     listeners = [p for p in servers if ".mtlaunch-relay" in p.command]
-    return listeners + [p for p in servers if parent(p) in [one.host_pid for one in listeners]]
+    return listeners + [p for p in servers if parent_of(p.host_pid) in [one.host_pid for one in listeners]]
 
 
 def assert_no_trace(lab, *nodes, limit=10):

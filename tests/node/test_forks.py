@@ -1,33 +1,19 @@
 """What a call costs the node, in forks: a bound for each verb, so that they do not creep back."""
 import os
-import subprocess
 import time
 
 import pytest
 
 import pid_namespace
+from forks import LITERALS, cost, next_pid
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="counting forks needs process ids of one's own (root)")
 
 
-def next_pid():
-    """Where nothing else forks, the difference of two is the number of forks between them, and one."""
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    return pid
-
-
 def count(node, verb, **values):
     """(forks of one call after the process that it began as, its answer)"""
-    text = node.build(verb, **values)
-    command = node.command()
-    before = next_pid()
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=node.home,
-                          env=node.environment(), timeout=60)
-    forks = next_pid() - before - 2
-    answer = node.parse(verb, done.stdout)
+    forks, _, out = cost(node, node.command(), node.build(verb, **values))
+    answer = node.parse(verb, out)
     print(f"{node.shell} {verb} {forks}")
     assert "error" not in answer, answer
     return forks, answer
@@ -35,7 +21,6 @@ def count(node, verb, **values):
 
 # dash. Pauses are among them: more where the machine is busy, so the best of some calls counts.
 BOUNDS = {"probe": 22, "start": 34, "observe": 4, "stop": 16, "ended": 6, "inventory": 6, "remove": 5}
-LITERALS = ["NCCL version ", "Using network ", "Bootstrap: Using ", "Bootstrap : Using ", "via NET/IB"]
 
 
 def count_all(node, attempt):
